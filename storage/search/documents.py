@@ -1,0 +1,39 @@
+"""Documents as the index keeps them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from storage.search.conditions import Scalar
+from storage.search.ids import ChunkId, DocId, FieldName, Subject
+
+Row: TypeAlias = Mapping[FieldName, Scalar]  # a column without a value is absent
+# number and money: float; date: ISO day; category and text: str; flag: bool; list: strings; rows: rows
+Value: TypeAlias = Scalar | tuple[str, ...] | tuple[Row, ...]
+Values: TypeAlias = Mapping[FieldName, Value]  # a field without a value is absent; never None, never empty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk: `text[start:end]` of its document, in code points, and the page it begins on (from 1; None: unknown)."""
+
+    start: int
+    end: int
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One file or record. Passages are in order of `start` and may not be empty."""
+
+    doc_id: DocId
+    title: str
+    text: str
+    source: str = ""
+    values: Values = field(default_factory=dict[FieldName, Value])
+    readers: frozenset[Subject] = frozenset()  # empty: whoever sees the bucket
+    passages: tuple[Passage, ...] = ()
+    digest: str = ""  # of the content as ingested; the same digest again is skipped
+
+    def chunk_id(self, position: int) -> ChunkId:
+        return ChunkId(f"{self.doc_id}#{position}")

@@ -1,0 +1,371 @@
+"""What an index is: the writing side, and the handle within a scope that alone can search.
+
+Everything that is asked of the handle is a `Request[T]` value; `ScopedIndex.ask` sends any number of them in one round
+trip and gives an `Answers`, which holds for each request its answer of type T. Conditions are checked against the
+bucket's schema first: a field that is not there raises `UnknownField`, never an empty set.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeAlias, TypeVar, cast
+
+from storage.search.documents import Document, Values
+from storage.search.ids import BucketId, ChunkId, DocId, FieldName, Generation
+from storage.search.plan import Group, Period, Search
+from storage.search.schema import Schema, SchemaOrder
+from storage.search.scope import Scope
+from storage.search.text import Analyser
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Generic[T_co]):
+    """Something to ask an index, whose answer is a T. Equal requests are asked once."""
+
+
+# -- what comes back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A passage, ranked. `text` is the document's `text[start:end]`; scores compare within one answer only."""
+
+    doc_id: DocId
+    bucket: BucketId
+    chunk_id: ChunkId
+    title: str
+    source: str
+    page: int | None
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A document without its text."""
+
+    doc_id: DocId
+    bucket: BucketId
+    title: str
+    source: str
+    values: Values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Records in order. `cursor` continues after the last of them; None: that was all."""
+
+    records: tuple[Record, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueCount:
+    value: str  # as written most often among the documents that fold alike; ties: first by code point
+    count: int  # documents, at least 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeCount:
+    """`low <= value < high`; `high` is None for the last, whose upper end is closed by nothing."""
+
+    low: float
+    high: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodCount:
+    """The documents whose day lies in `first` to `last`, ISO days, both included."""
+
+    period: Period
+    first: str
+    last: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueFacet:
+    """Values by count, then by fold, at most the number asked for. Each document is in one cell, unless `overlapping`.
+
+    `other` counts the documents that have a value and stand in no cell, exactly. `missing` have no value.
+    """
+
+    values: tuple[ValueCount, ...]
+    other: int
+    missing: int
+    distinct: int
+    overlapping: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeFacet:
+    """Non-empty ranges from low to high, disjoint, covering every value; near equal parts, cut at round numbers."""
+
+    ranges: tuple[RangeCount, ...]
+    missing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodFacet:
+    """Non-empty periods, oldest first, disjoint, covering every day; the longest period that still splits the set."""
+
+    periods: tuple[PeriodCount, ...]
+    missing: int
+
+
+FacetAnswer: TypeAlias = ValueFacet | RangeFacet | PeriodFacet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregated:
+    """Numbers of one group and one unit. Sum and average are rounded as the kernel's `numbers` says.
+
+    `group` is the value, the first day of the period, true or false; None where the group field is missing, or no
+    grouping was asked. `unit` is the currency of a money field, else the field's unit.
+    """
+
+    group: str | float | bool | None
+    unit: str | None
+    count: int  # documents that have the value; without a field: documents
+    sum: float
+    average: float
+    minimum: float
+    maximum: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The nearest existing values below and above one that is not there; None where there is none."""
+
+    below: float | str | None
+    above: float | str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """A word of visible documents that resembles the one asked for."""
+
+    word: str  # folded, not stemmed
+    distance: int  # Damerau-Levenshtein, at least 1
+    documents: int  # visible ones of the buckets asked that hold it; at least 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldVocabulary:
+    """What the visible documents of one bucket hold in one field (or in one column, named `rows.column`)."""
+
+    bucket: BucketId
+    field: FieldName
+    documents: int  # that have a value
+    values: tuple[ValueCount, ...] = ()  # category, list, text and text columns, as many as the limit allows
+    low: float | str | None = None  # number, money, date
+    high: float | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """The dictionary that questions are linked to. Keep it as long as `generation` stays the same."""
+
+    generation: Generation
+    fields: tuple[FieldVocabulary, ...]
+    documents: Mapping[BucketId, int]  # visible ones
+
+
+# -- what can be asked
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Request[int]):
+    """Documents in the set, exact."""
+
+    search: Search
+
+
+@dataclass(frozen=True, slots=True)
+class Passages(Request[tuple[Hit, ...]]):
+    """The best passages of the set for `text` by BM25 (title weighs double), best first; ties by chunk id.
+
+    Terms need not all match; common ones are trimmed when others remain. A text without terms finds nothing.
+    """
+
+    search: Search
+    text: str
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NearPassages(Request[tuple[Hit, ...]]):
+    """The passages of the set nearest in meaning to `text`, best first; `score` is the cosine. None without vectors."""
+
+    search: Search
+    text: str
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Facet(Request[FacetAnswer]):
+    """How a field splits the set. Values for category, list, text, flag (`true`, `false`); ranges for number and money;
+    periods for dates. Over several buckets the field must be shared by all of them (`InvalidCondition`).
+    """
+
+    search: Search
+    field: FieldName
+    limit: int = 1000  # values at most
+    parts: int = 8  # ranges or periods at most
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Request[tuple[Aggregated, ...]]):
+    """Numbers over the whole set, a line per group and unit, largest count first, then by group.
+
+    Without `field` it counts documents per group. Money is never added across currencies.
+    """
+
+    search: Search
+    field: FieldName | None = None
+    group: Group | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest(Request[Neighbours]):
+    """The values of a number, money or date field in the set just below and above `value`, itself excluded."""
+
+    search: Search
+    field: FieldName
+    value: float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings(Request[tuple[Spelling, ...]]):
+    """Words of the visible documents of `buckets` within two edits of `word`, the nearest and commonest first."""
+
+    buckets: frozenset[BucketId]
+    word: str
+    limit: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Request[Page]):
+    """A page of the set in order (`order`, else the natural order if the search has one bucket, else document id),
+    then by document id by code point; documents without the value last, in both directions. Pages over a set that
+    does not change give each document once. `fields` None: all values.
+    """
+
+    search: Search
+    order: SchemaOrder | None = None
+    after: str | None = None
+    limit: int = 1000
+    fields: frozenset[FieldName] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(Request[tuple[Document, ...]]):
+    """The visible ones of these documents, with text and passages, in the order asked for."""
+
+    doc_ids: tuple[DocId, ...]
+
+
+class Answers:
+    """The answer to each request of one round trip, and the state of the index it was true at."""
+
+    def __init__(self, generation: Generation, answers: Mapping[Request[object], object]) -> None:
+        self.generation = generation
+        self._answers = answers
+
+    def __getitem__(self, request: Request[T]) -> T:
+        """Raises `KeyError` for a request that was not asked."""
+        return cast(T, self._answers[request])
+
+
+class ScopedIndex(Protocol):
+    """An index within a scope: sees only what the scope sees, in every answer of every kind.
+
+    Raises `NotInScope` for a bucket outside the scope (whether or not it exists), `UnknownField`, `InvalidCondition`,
+    and `IndexUnavailable` rather than an answer from a part of the index.
+    """
+
+    @property
+    def scope(self) -> Scope: ...
+
+    async def ask(self, *requests: Request[object]) -> Answers:
+        """All of them in one round trip, against one state of the index."""
+        ...
+
+    async def vocabulary(self, limit: int = 200_000) -> Vocabulary:
+        """The dictionary of everything visible, at most `limit` values a field. Cheap while nothing changed."""
+        ...
+
+    async def schemas(self) -> Mapping[BucketId, Schema]:
+        """Of the buckets that the scope holds and that exist."""
+        ...
+
+    def analyser(self, bucket: BucketId) -> Analyser:
+        """The bucket's analyser. Raises `NotInScope`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """What became of the documents given to `put`, by id."""
+
+    added: tuple[DocId, ...] = ()
+    replaced: tuple[DocId, ...] = ()
+    skipped: tuple[DocId, ...] = ()  # same digest as before
+    taken: tuple[DocId, ...] = ()  # the id belongs to another bucket; the rest was put
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketState:
+    """A bucket as the index has it."""
+
+    schema: Schema
+    documents: int
+    passages: int
+    generation: Generation
+    fields: Mapping[FieldName, int] = field(default_factory=dict[FieldName, int])  # documents that have a value
+
+
+class SearchIndex(Protocol):
+    """The writing side of an index of one tenant. Safe to use from several tasks and several processes."""
+
+    async def set_schema(self, schema: Schema) -> None:
+        """Create the bucket, or change its schema and re-index what needs it. The same schema again does nothing."""
+        ...
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
+        """Add or replace, each document in one step: a searcher sees the old or the new. Visible on return.
+
+        Values must fit the schema (`InvalidCondition`). Raises `UnknownBucket`.
+        """
+        ...
+
+    async def delete(self, doc_ids: Sequence[DocId]) -> int:
+        """How many of them were there. Gone on return."""
+        ...
+
+    async def drop_bucket(self, bucket: BucketId) -> None:
+        """With all its documents. Raises `UnknownBucket`."""
+        ...
+
+    async def buckets(self) -> Mapping[BucketId, BucketState]:
+        """Every bucket, in order of name."""
+        ...
+
+    async def digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        """What a sync compares with. Raises `UnknownBucket`."""
+        ...
+
+    def within(self, scope: Scope) -> ScopedIndex:
+        """The handle that can search. Raises `ValueError` for a scope of another tenant."""
+        ...
+
+    async def ping(self) -> None:
+        """Raises `IndexUnavailable` when the index does not answer."""
+        ...
+
+    async def close(self) -> None: ...

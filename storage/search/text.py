@@ -1,0 +1,52 @@
+"""The fold that strings compare after, and what an analyser is."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+def fold(text: str) -> str:
+    """`text` as comparisons see it: NFKD, marks off, casefolded, blanks and control characters squeezed to one blank.
+
+    Idempotent. Stored beside each string in every engine, so that no engine's own folding decides a set.
+    """
+    if text.isascii():  # nothing to decompose; most values
+        lowered = text.lower()
+    else:
+        decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        lowered = "".join(c for c in decomposed if not unicodedata.combining(c))
+    if lowered.isprintable():
+        return " ".join(lowered.split())
+    return " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in lowered).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An analysed term and where it stood: `text[start:end]`, in code points."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Analyser(Protocol):
+    """Turns text into the terms that both engines index, so that sets and phrases agree by construction."""
+
+    @property
+    def language(self) -> str:
+        """ISO 639-1 of the stemmer, or empty for none."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the terms of any text could change."""
+        ...
+
+    def terms(self, text: str) -> Sequence[Term]:
+        """All terms in order, stemmed, none trimmed. A term holds letters and digits only: no blank, no quote."""
+        ...
+
+    def words(self, text: str) -> Sequence[Term]:
+        """The same positions as `terms`, folded but not stemmed: what spelling suggestions are made of."""
+        ...
