@@ -1,0 +1,41 @@
+"""What the agent is handed for one question, and nothing more: an index within a scope, a clock, limits."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from storage.search.ids import BucketId
+from storage.search.index import ScopedIndex
+from storage.search.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When to ask back, and how much to show."""
+
+    overload: int = 100  # documents above which a list asks back
+    read: int = 20  # documents above which a summary, or one side of a comparison, asks back
+    hits: int = 10  # ranked passages to report
+    documents: int = 1000  # document ids to report
+    clarifications_in_a_row: int = 2
+
+
+def _unheard(text: str) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """One question's surroundings. `now` is aware, in the asker's time zone."""
+
+    index: ScopedIndex
+    now: datetime
+    locale: str = "en"
+    limits: Limits = Limits()
+    buckets: frozenset[BucketId] | None = None  # only these were asked; None: all in scope
+    last: Plan | None = None  # of this conversation under this scope
+    asked_back: int = 0  # clarifications in a row before this turn
+    just_answer: bool = False  # never ask back this time
+    may_go_private: bool = False  # the asker alone may see more than this audience: offer to continue there
+    web_allowed: bool = False
+    progress: Callable[[str], None] = _unheard

@@ -1,0 +1,39 @@
+"""How a turn's words reach the chat, whatever the product."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from bot.ids import ConversationId, MessageId, TurnId
+from bot.replies import Chosen, Reply
+
+
+class OutboxFailed(Exception):
+    """The chat product did not take it. `retry` says whether it may later; `after_s` when, if it said so."""
+
+    def __init__(self, reason: str, *, retry: bool, after_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.retry, self.after_s = reason, retry, after_s
+
+
+class Outbox(Protocol):
+    """Posts into the conversations of one surface. `address` is the inbound's. Raises `OutboxFailed`."""
+
+    async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
+        """A new message, which carries `reply.turn` where the product has a place for it. Its id."""
+        ...
+
+    async def update(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        """The message now says `reply` (files are added beside it). The same reply again changes nothing."""
+        ...
+
+    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+        """The message that carries the turn, if one was posted and the product can tell."""
+        ...
+
+    async def settle(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
+    ) -> None:
+        """The message of a clarification shows what was chosen in place of its buttons; `reply` is what it said."""
+        ...

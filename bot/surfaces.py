@@ -1,0 +1,33 @@
+"""What a surface is to the rest: found as an entry point, given the bot, asked for its outbox and its routes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from aiohttp import web
+
+from bot.outbox import Outbox
+
+if TYPE_CHECKING:
+    from bot.bootstrap import Bot
+
+
+class Surface(Protocol):
+    """Built by the entry point `parley.surfaces` (`surface(bot) -> Surface | None`; None: not configured)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def outbox(self) -> Outbox: ...
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """On the one HTTP port. None for a surface without HTTP."""
+        ...
+
+    async def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class SurfaceFactory(Protocol):
+    def __call__(self, bot: "Bot") -> Surface | None: ...
