@@ -1,0 +1,44 @@
+"""Fixtures of the real servers, and the one line that says which of them could not be had."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.servers.missing import ServerMissing, skip_or_fail
+from tests.servers.opensearch import opensearch_server
+from tests.servers.postgres import fresh_database, postgres_server
+
+
+@pytest.fixture(scope="session")
+def opensearch_url() -> Iterator[str]:
+    """The address of an OpenSearch 3 with the k-NN plugin. Its indexes may be shared with other sessions."""
+    try:
+        with opensearch_server() as url:
+            yield url
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The maintenance database of a PostgreSQL that may create databases."""
+    try:
+        with postgres_server() as url:
+            yield url
+    except ServerMissing as exc:
+        skip_or_fail(exc)
+
+
+@pytest_asyncio.fixture
+async def postgres_database(postgres_url: str) -> AsyncIterator[str]:
+    """A database of the test's own, `postgresql+asyncpg://…`, empty and dropped afterwards."""
+    async with fresh_database(postgres_url) as url:
+        yield url
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reasons = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])}
+    for reason in sorted(reason for reason in reasons if " server for tests: " in reason):
+        terminalreporter.write_line(reason)

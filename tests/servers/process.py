@@ -1,0 +1,73 @@
+"""Server processes that end with the test session, and never run as root."""
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+UNPRIVILEGED = "nobody" if os.getuid() == 0 else None
+
+
+@contextmanager
+def scratch_folder(name: str) -> Generator[Path]:
+    """A new folder that the server's user owns, removed at the end. Its path is short: it may hold a unix socket."""
+    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-"))
+    if UNPRIVILEGED is not None:
+        shutil.chown(folder, UNPRIVILEGED)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    stop: signal.Signals = signal.SIGKILL,
+) -> Generator[subprocess.Popen[bytes]]:
+    """The server, until the block ends or this process dies. Its data is thrown away, so it is stopped at once."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=None if environment is None else {**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            user=UNPRIVILEGED,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # fixtures are set up in one thread
+        )
+    try:
+        yield process
+    finally:
+        process.send_signal(stop)
+        process.wait(timeout=30)
+
+
+def _die_with_parent() -> None:
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def last_line(log: Path) -> str:
+    """What the server said last, for the one line of a skip."""
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "it said nothing"
