@@ -1,0 +1,25 @@
+"""The model that comes with Parley: shape, length, and texts without words."""
+
+import numpy as np
+
+from storage.embedder import WordLlamaEmbedder
+
+
+async def test_vectors_are_normalised_and_empty_texts_give_zero_rows() -> None:
+    embedder = WordLlamaEmbedder()
+
+    vectors = await embedder.embed(["a rubber tyre", "", "  ", "\ud800 broken", "日本", "x " * 30_000])
+
+    assert vectors.shape == (6, embedder.dimensions)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), [1, 0, 0, 1, 1, 1], atol=1e-4)
+
+
+async def test_texts_of_like_meaning_lie_near() -> None:
+    tyre, wheel, contract = await WordLlamaEmbedder().embed(["car tyre", "automobile wheel", "termination clause"])
+
+    assert tyre @ wheel > tyre @ contract
+
+
+async def test_no_texts_give_no_rows() -> None:
+    assert (await WordLlamaEmbedder().embed([])).shape == (0, 256)
