@@ -1,0 +1,57 @@
+"""Passages of a text: offsets, coverage, pages."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.ingest.chunk import passages_of
+
+_WORDS = st.text(st.sampled_from("abcé 日\n\t\r\x1c\u3000😀́.,-"), max_size=40)
+
+
+def _repeated(parts: list[str], times: int) -> str:
+    return "".join(parts) * times
+
+
+@st.composite
+def paged_texts(draw: st.DrawFn) -> tuple[str, list[int | None]]:
+    text = _repeated(draw(st.lists(_WORDS, max_size=12)), draw(st.integers(0, 60)))
+    starts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    return text, [None if draw(st.booleans()) else start for start in starts]
+
+
+@given(paged_texts())
+def test_passages_cover_all_that_is_not_blank_once_and_in_order(paged: tuple[str, list[int | None]]) -> None:
+    text, starts = paged
+    passages = passages_of(text, starts)
+    covered = "".join(text[one.start : one.end] for one in passages)
+    assert "".join(covered.split()) == "".join(text.split())
+    assert all(text[one.start : one.end].strip() for one in passages)
+    assert all(one.end <= other.start for one, other in pairwise(passages))
+    assert all(one.end - one.start <= 1400 for one in passages)
+
+
+@given(paged_texts())
+def test_each_passage_lies_on_one_page_the_last_known_one(paged: tuple[str, list[int | None]]) -> None:
+    text, starts = paged
+    known = [(start, page) for page, start in enumerate(starts, 1) if start is not None]
+    for one in passages_of(text, starts):
+        assert one.page == max((page for start, page in known if start <= one.start), default=None)
+        assert not any(one.start < start < one.end for start, _ in known)
+
+
+def test_a_short_rest_joins_the_passage_before_it() -> None:
+    text = ("A sentence of words. " * 55) + "\n\nThe end."
+    assert [(one.start, one.end) for one in passages_of(text)] == [(0, len(text))]
+
+
+def test_offsets_count_code_points() -> None:
+    text = "😀 é " * 700
+    passages = passages_of(text)
+    assert len(passages) > 1
+    assert text[passages[1].start : passages[1].end].startswith(("😀", "é"))
+
+
+def test_an_empty_text_has_no_passages() -> None:
+    assert passages_of("") == passages_of(" \n\u3000") == ()
