@@ -9,7 +9,8 @@ SearchError
 ├── DocumentTaken        the document id belongs to another bucket
 ├── UnknownBucket        no such bucket
 └── IndexUnavailable     the index cannot be reached, or answered in part
-    └── IndexTimedOut    it did not answer in time
+    ├── IndexTimedOut    it did not answer in time
+    └── IndexTooNew      a later version of Parley wrote it
 """
 
 from storage.search.ids import BucketId, DocId, FieldName
@@ -80,3 +81,10 @@ class IndexTimedOut(IndexUnavailable):
 
     def __init__(self, where: str) -> None:
         super().__init__(where, "it did not answer in time")
+
+
+class IndexTooNew(IndexUnavailable):
+    """A later version of Parley wrote the index, in a form that this one cannot read."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(where, "a newer version of Parley wrote it; use that version or newer")

@@ -65,13 +65,13 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueCount:
-    value: str  # as written most often among the documents that fold alike; ties: first by code point
+    value: str  # as written most often in the set (or vocabulary) among what folds alike; ties: first by code point
     count: int  # documents, at least 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeCount:
-    """`low <= value < high`; `high` is None for the last, whose upper end is closed by nothing."""
+    """`low <= value < high`; `high` is None for the last, whose upper end is closed by nothing. See `cells`."""
 
     low: float
     high: float | None
@@ -80,7 +80,7 @@ class RangeCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodCount:
-    """The documents whose day lies in `first` to `last`, ISO days, both included."""
+    """The documents whose day lies in `first` to `last`, ISO days, both included: one period, or the oldest merged."""
 
     period: Period
     first: str
@@ -92,7 +92,8 @@ class PeriodCount:
 class ValueFacet:
     """Values by count, then by fold, at most the number asked for. Each document is in one cell, unless `overlapping`.
 
-    `other` counts the documents that have a value and stand in no cell, exactly. `missing` have no value.
+    `other` counts the documents that have a value and stand in no cell, exactly. `missing` have no value; never of a
+    flag, whose absence is `false`. `overlapping`: the field is a list. `distinct` counts folded values.
     """
 
     values: tuple[ValueCount, ...]
@@ -125,8 +126,10 @@ FacetAnswer: TypeAlias = ValueFacet | RangeFacet | PeriodFacet
 class Aggregated:
     """Numbers of one group and one unit. Sum and average are rounded as the kernel's `numbers` says.
 
-    `group` is the value, the first day of the period, true or false; None where the group field is missing, or no
-    grouping was asked. `unit` is the currency of a money field, else the field's unit.
+    `group` is the value, the first day of the period (without a period: the day), true or false; None where the group
+    field is missing, or no grouping was asked. Values that fold alike are one group, named as `ValueCount` is. `unit`
+    is the currency of a money field (of its currency field, folded and in capitals, else of the schema), else the
+    field's unit; None for none. Without a field the numbers are 0.
     """
 
     group: str | float | bool | None
@@ -169,7 +172,10 @@ class FieldVocabulary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The dictionary that questions are linked to. Keep it as long as `generation` stays the same."""
+    """The dictionary that questions are linked to. Keep it as long as `generation` stays the same.
+
+    By bucket, then in order of the schema; columns follow their rows field. Fields without any value are left out.
+    """
 
     generation: Generation
     fields: tuple[FieldVocabulary, ...]
@@ -190,7 +196,8 @@ class Count(Request[int]):
 class Passages(Request[tuple[Hit, ...]]):
     """The best passages of the set for `text` by BM25 (title weighs double), best first; ties by chunk id.
 
-    Terms need not all match; common ones are trimmed when others remain. A text without terms finds nothing.
+    Terms need not all match; those of over a fifth of a bucket's passages are trimmed when others remain. A text
+    without terms finds nothing.
     """
 
     search: Search
@@ -210,7 +217,8 @@ class NearPassages(Request[tuple[Hit, ...]]):
 @dataclass(frozen=True, slots=True)
 class Facet(Request[FacetAnswer]):
     """How a field splits the set. Values for category, list, text, flag (`true`, `false`); ranges for number and money;
-    periods for dates. Over several buckets the field must be shared by all of them (`InvalidCondition`).
+    periods for dates, cut as `cells` says. Rows have no facet. Over several buckets the field must be of one type and
+    `shared` in all of them (`InvalidCondition`).
     """
 
     search: Search
@@ -221,9 +229,11 @@ class Facet(Request[FacetAnswer]):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Request[tuple[Aggregated, ...]]):
-    """Numbers over the whole set, a line per group and unit, largest count first, then by group.
+    """Numbers over the whole set, a line per group and unit, largest count first, then by group, then unit; None last.
 
-    Without `field` it counts documents per group. Money is never added across currencies.
+    Without `field` it counts documents per group. Money is never added across currencies. The field is a number or
+    money; the group anything but rows, and of a list each member is a group. An empty set has no line. Over several
+    buckets a field must be of one type in all of them (`InvalidCondition`), here as in `Nearest` and `Records`.
     """
 
     search: Search
@@ -242,7 +252,9 @@ class Nearest(Request[Neighbours]):
 
 @dataclass(frozen=True, slots=True)
 class Spellings(Request[tuple[Spelling, ...]]):
-    """Words of the visible documents of `buckets` within two edits of `word`, the nearest and commonest first."""
+    """Words of the visible documents of `buckets` within two edits of `word`, the nearest, then commonest, first; then
+    by code point. `word` is one word by the analyser, else there is none; it is no suggestion for itself.
+    """
 
     buckets: frozenset[BucketId]
     word: str
@@ -253,7 +265,9 @@ class Spellings(Request[tuple[Spelling, ...]]):
 class Records(Request[Page]):
     """A page of the set in order (`order`, else the natural order if the search has one bucket, else document id),
     then by document id by code point; documents without the value last, in both directions. Pages over a set that
-    does not change give each document once. `fields` None: all values.
+    does not change give each document once. `fields` None: all values. Strings are in order of their fold, flags false
+    first (also where absent); lists and rows have no order (`InvalidCondition`), and neither has a cursor that another
+    order gave.
     """
 
     search: Search
@@ -285,8 +299,9 @@ class Answers:
 class ScopedIndex(Protocol):
     """An index within a scope: sees only what the scope sees, in every answer of every kind.
 
-    Raises `NotInScope` for a bucket outside the scope (whether or not it exists), `UnknownField`, `InvalidCondition`,
-    and `IndexUnavailable` rather than an answer from a part of the index.
+    Raises `NotInScope` for a bucket outside the scope (whether or not it exists) and for one that does not exist (any
+    more) whatever the scope, `UnknownField`, `InvalidCondition`, and `IndexUnavailable` rather than an answer from a
+    part of the index. A search without clauses is the empty set.
     """
 
     @property
@@ -334,13 +349,18 @@ class SearchIndex(Protocol):
     """The writing side of an index of one tenant. Safe to use from several tasks and several processes."""
 
     async def set_schema(self, schema: Schema) -> None:
-        """Create the bucket, or change its schema and re-index what needs it. The same schema again does nothing."""
+        """Create the bucket, or change its schema and re-index what needs it. The same schema again does nothing.
+
+        Values are kept as they were put: those that do not fit the new schema are as if absent (`still_fitting`), and
+        are back when it fits again.
+        """
         ...
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
         """Add or replace, each document in one step: a searcher sees the old or the new. Visible on return.
 
-        Values must fit the schema (`InvalidCondition`). Raises `UnknownBucket`.
+        Values must fit the schema (`fit.fitted`: `InvalidCondition`, and then none is put). Of one id given twice the
+        last counts. Skipped is what has the same digest, not empty, as before. Raises `UnknownBucket`.
         """
         ...
 

@@ -141,13 +141,14 @@ def _typed(condition: Compare, kind: FieldType) -> Compare:
     many = value if isinstance(value, tuple) else (value,)
     if op is Op.BETWEEN and len(many) != 2:
         raise InvalidCondition(f"'between' on {condition.field!r} takes two values")
-    typed = tuple(_scalar(one, kind, condition.field) for one in many)
+    typed = tuple(typed_scalar(one, kind, condition.field) for one in many)
     return Compare(
         field=condition.field, op=op, value=typed if isinstance(value, tuple) else typed[0], words=condition.words
     )
 
 
-def _scalar(value: Scalar, kind: FieldType, name: FieldName) -> Scalar:
+def typed_scalar(value: Scalar, kind: FieldType, name: FieldName) -> Scalar:
+    """The value as fields of this kind hold it (a list or rows: as one string). Raises `InvalidCondition`."""
     match kind:
         case FieldType.NUMBER | FieldType.MONEY:
             if (

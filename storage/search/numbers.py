@@ -53,6 +53,11 @@ def rounded_sum(total: float, largest: float) -> float:
     return float(Decimal(repr(total)).quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=400))) + 0.0
 
 
+def rounded_average(total: float, count: int) -> float:
+    """The average of `count` numbers whose `rounded_sum` is `total`, to 12 significant digits."""
+    return rounded_sum(total / count, 0.0)
+
+
 def plain(number: float) -> int | float:
     """The number as JSON shows it: whole ones without a point, up to where doubles are exact."""
     return int(number) if number == int(number) and abs(number) < 2**53 else number
