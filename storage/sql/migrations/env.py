@@ -1,0 +1,7 @@
+"""What Alembic runs: all revisions in the transaction of the connection that `upgrade.py` hands over."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transactional_ddl=True)
+with context.begin_transaction():
+    context.run_migrations()

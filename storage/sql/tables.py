@@ -1,0 +1,209 @@
+"""The tables, named as their classes. Rows stay in this folder: stores hand out frozen dataclasses.
+
+What people wrote (labels, questions, titles) is kept as JSON, since PostgreSQL's text cannot hold every character that
+chats can. JSON is kept as text and never looked into.
+"""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Index, Integer, MetaData, Table, TypeDecorator, text
+from sqlmodel import Field, SQLModel
+
+POSITION: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers only an INTEGER by itself
+JSON_TEXT: Final = JSON(none_as_null=True)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """Aware times, in UTC on both sides; SQLite keeps them as text of one width, so that they compare."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Row(SQLModel):
+    """Base of the tables, with a catalogue of their own."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+def _where(condition: str) -> dict[str, Any]:
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
+class Turns(Row, table=True):
+    """The inbox, and what became of each turn."""
+
+    __table_args__ = (
+        Index("uq_turns_event", "surface", "event_id", unique=True),
+        Index("uq_turns_message", "conversation", "message_id", unique=True),
+        Index("ix_turns_open", "position", **_where("finished_at IS NULL")),
+        Index("ix_turns_lane", "lane", "position", **_where("lane IS NOT NULL")),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: int = Field(primary_key=True, sa_type=POSITION)
+    id: str = Field(unique=True)
+    surface: str
+    event_id: str
+    conversation: str
+    message_id: str
+    person: str
+    audience: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    body: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    locale: str
+    time_zone: str
+    received_at: datetime = Field(sa_type=UtcTime)
+    lane: str | None  # the conversation, as long as the turn holds up those after it
+    attempt: int = 0
+    fence: int = 0
+    worker: str | None = None
+    due_at: datetime = Field(sa_type=UtcTime)  # when it may be claimed: the end of its lease, or of a pause
+    failure: str | None = Field(default=None, sa_type=JSON_TEXT)
+    placeholder: str | None = None
+    delivered_at: datetime | None = Field(default=None, sa_type=UtcTime)
+    route: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
+    outcome: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
+    finished_at: datetime | None = Field(default=None, sa_type=UtcTime)
+
+
+class Attempts(Row, table=True):
+    turn: str = Field(primary_key=True, foreign_key="turns.id", ondelete="CASCADE")
+    position: int = Field(primary_key=True)
+    tool: str
+    arguments: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    documents: int
+    ms: float
+
+
+class Conversations(Row, table=True):
+    conversation: str = Field(primary_key=True)
+    scope_key: str = Field(primary_key=True)
+    summary: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    last_plan: dict[str, Any] | None = Field(sa_type=JSON_TEXT)
+    clarifications_in_a_row: int
+    changed_at: datetime = Field(sa_type=UtcTime)
+
+
+class Clarifications(Row, table=True):
+    __table_args__ = (
+        Index("ix_clarifications_open", "conversation", "position", **_where("used_at IS NULL AND expired_at IS NULL")),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: int = Field(primary_key=True, sa_type=POSITION)
+    id: str = Field(unique=True)
+    conversation: str
+    turn: str
+    scope_key: str
+    audience: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    plan: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    question: str = Field(sa_type=JSON_TEXT)
+    generation: str
+    created_at: datetime = Field(sa_type=UtcTime)
+    expires_at: datetime = Field(sa_type=UtcTime)
+    used_choice: str | None = None
+    used_by: str | None = None
+    used_turn: str | None = None
+    used_at: datetime | None = Field(default=None, sa_type=UtcTime)
+    expired_at: datetime | None = Field(default=None, sa_type=UtcTime)
+
+
+class Choices(Row, table=True):
+    id: str = Field(primary_key=True)
+    clarification: str = Field(foreign_key="clarifications.id", ondelete="CASCADE", index=True)
+    position: int
+    label: str = Field(sa_type=JSON_TEXT)
+    count: int | None
+    kind: str
+    payload: dict[str, Any] = Field(sa_type=JSON_TEXT)
+
+
+class Grants(Row, table=True):
+    bucket: str = Field(primary_key=True)
+    subject: str = Field(primary_key=True, index=True)
+    include_external: bool
+    granted_by: str
+    granted_at: datetime = Field(sa_type=UtcTime)
+
+
+class Groups(Row, table=True):
+    id: str = Field(primary_key=True)
+    title: str = Field(sa_type=JSON_TEXT)
+
+
+class Members(Row, table=True):
+    group: str = Field(primary_key=True, foreign_key="groups.id", ondelete="CASCADE")
+    person: str = Field(primary_key=True, index=True)
+
+
+class Audit(Row, table=True):
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    position: int = Field(primary_key=True, sa_type=POSITION)
+    at: datetime = Field(sa_type=UtcTime)
+    by: str
+    action: str
+    matter: str
+    before: dict[str, Any] | None = Field(sa_type=JSON_TEXT)
+    after: dict[str, Any] | None = Field(sa_type=JSON_TEXT)
+
+
+class Exports(Row, table=True):
+    __table_args__ = (
+        Index("uq_exports_running", "person", unique=True, **_where("status = 'running'")),
+        Index("ix_exports_open", "position", **_where("status IN ('queued', 'running')")),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: int = Field(primary_key=True, sa_type=POSITION)
+    id: str = Field(unique=True)
+    conversation: str
+    turn: str
+    person: str
+    audience: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    request: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    status: str
+    rows: int
+    path: str | None = Field(default=None, sa_type=JSON_TEXT)
+    cursor: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
+    failure: str | None = Field(default=None, sa_type=JSON_TEXT)
+    worker: str | None = None
+    fence: int
+    due_at: datetime = Field(sa_type=UtcTime)
+    created_at: datetime = Field(sa_type=UtcTime)
+    expires_at: datetime = Field(sa_type=UtcTime)
+
+
+def _table(name: str) -> Table:
+    return Row.metadata.tables[name]
+
+
+turns: Final = _table("turns")
+attempts: Final = _table("attempts")
+conversations: Final = _table("conversations")
+clarifications: Final = _table("clarifications")
+choices: Final = _table("choices")
+grants: Final = _table("grants")
+groups: Final = _table("groups")
+members: Final = _table("members")
+audit: Final = _table("audit")
+exports: Final = _table("exports")
