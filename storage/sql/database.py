@@ -36,7 +36,7 @@ _SQLITE_PRAGMAS: Final = (
 _MIGRATION_LOCK: Final = 0x5041524C4559  # "PARLEY"
 
 _new_id: Final = partial(secrets.token_urlsafe, 16)
-_json_text: Final = partial(json.dumps, allow_nan=False, separators=(",", ":"))
+_json_text: Final = partial(json.dumps, allow_nan=False, separators=(",", ":"), default=dict)  # any Mapping will do
 
 Object: TypeAlias = Mapping[str, Any]  # JSON of the caller's making: kept, given back, never looked into
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert

@@ -1,0 +1,305 @@
+"""The inbox: turns stored before they are acknowledged, claimed in order, and finished by whoever holds the lease.
+
+A turn is open until `finish`. It is claimed under a lease, and each claim has a fence of its own: a worker that lost
+its lease writes nothing more, and is told by False. Each claim counts as an attempt, also one that ended in a kill;
+after the last one the turn is dead, and is handed out as such until its `finish`: the person gets a word for certain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from sqlalchemy import ColumnElement, Update, case, exists, func, insert, or_, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.sql.conversations import ConversationState, save_state
+from storage.sql.database import Database, Object
+from storage.sql.tables import attempts, turns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """One message or click. Unique by surface + event id, and by conversation + message id."""
+
+    surface: str
+    event_id: str
+    conversation: str
+    message_id: str  # for a click, unique to the click
+    person: str
+    audience: Object
+    body: Object
+    locale: str
+    time_zone: str
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(NewTurn):
+    """A turn as stored."""
+
+    id: str
+    attempt: int  # claims so far
+    placeholder: str | None  # the message that was posted to hold the reply
+    delivered_at: datetime | None  # the reply is in the chat
+    failure: str | None  # why the last attempt failed
+    route: Object | None
+    outcome: Object | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedTurn:
+    """A turn in the hands of one worker, until `lease_until` unless renewed."""
+
+    turn: Turn
+    fence: int  # grows with every claim; every write checks it
+    is_dead: bool  # no more attempts: say one plain sentence, then `finish`
+    lease_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """It was accepted before, as `turn`."""
+
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """It will be handed out again, not before `at`."""
+
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """It will be handed out at once as dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The lease was lost: another worker has it, or it is finished."""
+
+
+Failed: TypeAlias = Retry | Dead | Lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One executed search of a turn."""
+
+    tool: str
+    arguments: Object
+    documents: int
+    ms: float
+
+
+class Inbox:
+    """`max_attempts` claims of a turn may fail before it is dead."""
+
+    def __init__(self, database: Database, *, max_attempts: int = 3) -> None:
+        self._database, self._max_attempts = database, max_attempts
+
+    async def accept(self, turn: NewTurn) -> Accepted | Duplicate:
+        """On the disk when it returns: acknowledge then."""
+        identity = self._database.new_id()
+        values = {name: getattr(turn, name) for name in _NEW} | {
+            "id": identity,
+            "lane": turn.conversation,
+            "attempt": 0,
+            "fence": 0,
+            "due_at": self._database.now(),
+        }
+        storing = self._database.insert(turns).values(values).on_conflict_do_nothing().returning(turns.c.id)
+        async with self._database.writing() as connection:
+            await self._in_line(connection, turn.conversation)
+            if (await connection.execute(storing)).scalar_one_or_none() is not None:
+                return Accepted(identity)
+            return Duplicate((await connection.execute(_same_as(turn))).scalar_one())
+
+    async def _in_line(self, connection: AsyncConnection, conversation: str) -> None:
+        """PostgreSQL numbers a row before it is committed: without a lock a later turn could be seen, and claimed,
+        while an earlier one is not there yet."""
+        if not self._database.is_file:
+            await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(conversation, 0))))
+
+    async def claim(
+        self,
+        worker: str,
+        lease: timedelta,
+        *,
+        limit: int = 1,
+        surfaces: Sequence[str] | None = None,
+        conversation: str | None = None,
+    ) -> list[ClaimedTurn]:
+        """Up to `limit` turns that are due, oldest first, of these surfaces or of this conversation alone if given.
+
+        Never a turn while an earlier one of its conversation is open, so never two of one conversation. (A dead turn
+        whose word could not be said holds nothing up after the first try.)
+        """
+        now = self._database.now()
+        due = [turns.c.finished_at.is_(None), turns.c.due_at <= now, ~_held_up()]
+        if surfaces is not None:
+            due.append(turns.c.surface.in_(surfaces))
+        if conversation is not None:
+            due.append(turns.c.conversation == conversation)
+        claiming = self._claiming(due, limit, worker, now + lease)
+        async with self._database.writing() as connection:
+            rows = (await connection.execute(claiming)).all()
+        return [self._claimed(row) for row in sorted(rows, key=lambda row: row.position)]
+
+    def _claiming(self, due: list[ColumnElement[bool]], limit: int, worker: str, until: datetime) -> Any:
+        picked = (
+            select(turns.c.position)
+            .where(*due)
+            .order_by(turns.c.position)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+            .cte("picked")
+            # PostgreSQL may run a plain subquery once a row, and then leases more than the limit.
+            .prefix_with("MATERIALIZED", dialect="postgresql")
+        )
+        return (
+            update(turns)
+            .where(turns.c.position.in_(select(picked.c.position)))
+            .values(
+                worker=worker,
+                attempt=turns.c.attempt + 1,
+                fence=turns.c.fence + 1,
+                due_at=until,
+                lane=case((turns.c.attempt > self._max_attempts, None), else_=turns.c.lane),
+            )
+            .returning(turns)
+        )
+
+    def _claimed(self, row: Row[Any]) -> ClaimedTurn:
+        is_dead = row.attempt > self._max_attempts
+        return ClaimedTurn(turn=_turn(row), fence=row.fence, is_dead=is_dead, lease_until=row.due_at)
+
+    async def renew(self, claimed: ClaimedTurn, lease: timedelta) -> bool:
+        """Whether it is still this worker's, now for `lease` from now. Ask before every effect outside."""
+        return await self._write(_of(claimed).values(due_at=self._database.now() + lease))
+
+    async def note_placeholder(self, claimed: ClaimedTurn, message_id: str) -> bool:
+        """The message that holds the reply was posted. A later claim finds it in `turn.placeholder`."""
+        return await self._write(_of(claimed).values(placeholder=message_id))
+
+    async def mark_delivered(self, claimed: ClaimedTurn) -> bool:
+        """The reply is in the chat. A later claim finds it in `turn.delivered_at`, and has only to finish."""
+        return await self._write(_of(claimed).values(delivered_at=self._database.now()))
+
+    async def finish(
+        self,
+        claimed: ClaimedTurn,
+        outcome: Object,
+        *,
+        state: ConversationState | None = None,
+        route: Object | None = None,
+        attempts: Sequence[Attempt] = (),
+    ) -> bool:
+        """Closes the turn, with all that is kept of it, in one transaction: all of it or, when False, nothing."""
+        closing = _of(claimed).values(
+            finished_at=self._database.now(),
+            outcome=outcome,
+            route=route,
+            lane=None,
+            worker=None,
+        )
+        async with self._database.writing() as connection:
+            if (await connection.execute(closing)).rowcount == 0:
+                return False
+            await _keep_attempts(connection, claimed.turn.id, attempts)
+            if state is not None:
+                await save_state(self._database, connection, state)
+        return True
+
+    async def fail(self, claimed: ClaimedTurn, reason: str, retry_in: timedelta) -> Failed:
+        """This attempt came to nothing. Pauses for `retry_in`, with the conversation, unless it was the last one.
+
+        Of a dead turn: the word could not be said; it is tried again after `retry_in`, and holds nothing up any more.
+        """
+        now = self._database.now()
+        last = not claimed.is_dead and claimed.turn.attempt >= self._max_attempts
+        at = now if last else now + retry_in
+        given_up = _of(claimed).values(failure=reason, due_at=at, fence=turns.c.fence + 1, worker=None)
+        if not await self._write(given_up.values(lane=None) if claimed.is_dead else given_up):
+            return Lost()
+        return Dead() if last else Retry(at)
+
+    async def release(self, claimed: ClaimedTurn) -> bool:
+        """Back as it was, without counting as an attempt: for a worker that shuts down."""
+        back = {"due_at": self._database.now(), "fence": turns.c.fence + 1, "attempt": turns.c.attempt - 1}
+        return await self._write(_of(claimed).values(**back, worker=None))
+
+    async def find(self, turn: str) -> Turn | None:
+        async with self._database.reading() as connection:
+            row = (await connection.execute(select(turns).where(turns.c.id == turn))).one_or_none()
+        return None if row is None else _turn(row)
+
+    async def attempts(self, turn: str) -> list[Attempt]:
+        """In the order they were made."""
+        made = select(attempts).where(attempts.c.turn == turn).order_by(attempts.c.position)
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(made)).all()
+        return [Attempt(tool=row.tool, arguments=row.arguments, documents=row.documents, ms=row.ms) for row in rows]
+
+    async def _write(self, statement: Update) -> bool:
+        async with self._database.writing() as connection:
+            return (await connection.execute(statement)).rowcount == 1
+
+
+_NEW = tuple(NewTurn.__dataclass_fields__)
+_STORED = tuple(Turn.__dataclass_fields__)
+_earlier = turns.alias("earlier")
+
+
+def _held_up() -> ColumnElement[bool]:
+    return exists().where(_earlier.c.lane == turns.c.conversation, _earlier.c.position < turns.c.position)
+
+
+def _same_as(turn: NewTurn) -> Any:
+    return (
+        select(turns.c.id)
+        .where(
+            or_(
+                (turns.c.surface == turn.surface) & (turns.c.event_id == turn.event_id),
+                (turns.c.conversation == turn.conversation) & (turns.c.message_id == turn.message_id),
+            )
+        )
+        .order_by(turns.c.position)
+        .limit(1)
+    )
+
+
+def _of(claimed: ClaimedTurn) -> Update:
+    """An update that meets no row once the lease is lost."""
+    return update(turns).where(
+        turns.c.id == claimed.turn.id, turns.c.fence == claimed.fence, turns.c.finished_at.is_(None)
+    )
+
+
+def _turn(row: Row[Any]) -> Turn:
+    return Turn(**{name: getattr(row, name) for name in _STORED})
+
+
+async def _keep_attempts(connection: AsyncConnection, turn: str, made: Sequence[Attempt]) -> None:
+    rows = [
+        {
+            "turn": turn,
+            "position": position,
+            "tool": attempt.tool,
+            "arguments": attempt.arguments,
+            "documents": attempt.documents,
+            "ms": attempt.ms,
+        }
+        for position, attempt in enumerate(made)
+    ]
+    if rows:
+        await connection.execute(insert(attempts), rows)
