@@ -116,6 +116,13 @@ class Exports:
             row = (await connection.execute(select(exports).where(exports.c.id == export))).one_or_none()
         return None if row is None else _export(row)
 
+    async def of_turn(self, turn: str) -> Export | None:
+        """The newest that the turn queued: a turn that is tried again goes on with it."""
+        newest = select(exports).where(exports.c.turn == turn).order_by(exports.c.position.desc()).limit(1)
+        async with self._database.reading() as connection:
+            row = (await connection.execute(newest)).one_or_none()
+        return None if row is None else _export(row)
+
     async def expire(self) -> list[Export]:
         """Those whose time is over and that nobody is writing, each given once: their files are to go."""
         now = self._database.now()

@@ -8,9 +8,10 @@ after the last one the turn is dead, and is handed out as such until its `finish
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Update, case, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Executable, Update, bindparam, case, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -106,6 +107,7 @@ class Inbox:
 
     def __init__(self, database: Database, *, max_attempts: int = 3) -> None:
         self._database, self._max_attempts = database, max_attempts
+        self._storing = database.insert(turns).on_conflict_do_nothing()
 
     async def accept(self, turn: NewTurn) -> Accepted | Duplicate:
         """On the disk when it returns: acknowledge then."""
@@ -117,10 +119,10 @@ class Inbox:
             "fence": 0,
             "due_at": self._database.now(),
         }
-        storing = self._database.insert(turns).values(values).on_conflict_do_nothing().returning(turns.c.id)
         async with self._database.writing() as connection:
             await self._in_line(connection, turn.conversation)
-            if (await connection.execute(storing)).scalar_one_or_none() is not None:
+            stored = await connection.execute(self._storing, values, execution_options=_COUNTED)
+            if stored.rowcount == 1:
                 return Accepted(identity)
             return Duplicate((await connection.execute(_same_as(turn))).scalar_one())
 
@@ -145,39 +147,19 @@ class Inbox:
         whose word could not be said holds nothing up after the first try.)
         """
         now = self._database.now()
-        due = [turns.c.finished_at.is_(None), turns.c.due_at <= now, ~_held_up()]
-        if surfaces is not None:
-            due.append(turns.c.surface.in_(surfaces))
-        if conversation is not None:
-            due.append(turns.c.conversation == conversation)
-        claiming = self._claiming(due, limit, worker, now + lease)
+        values: dict[str, Any] = {
+            "claimer": worker,
+            "now": now,
+            "until": now + lease,
+            "most": limit,
+            "max_attempts": self._max_attempts,
+            **({} if surfaces is None else {"surfaces": list(surfaces)}),
+            **({} if conversation is None else {"lane_of": conversation}),
+        }
+        claiming = _claiming(surfaces is not None, conversation is not None)
         async with self._database.writing() as connection:
-            rows = (await connection.execute(claiming)).all()
+            rows = (await connection.execute(claiming, values)).all()
         return [self._claimed(row) for row in sorted(rows, key=lambda row: row.position)]
-
-    def _claiming(self, due: list[ColumnElement[bool]], limit: int, worker: str, until: datetime) -> Any:
-        picked = (
-            select(turns.c.position)
-            .where(*due)
-            .order_by(turns.c.position)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-            .cte("picked")
-            # PostgreSQL may run a plain subquery once a row, and then leases more than the limit.
-            .prefix_with("MATERIALIZED", dialect="postgresql")
-        )
-        return (
-            update(turns)
-            .where(turns.c.position.in_(select(picked.c.position)))
-            .values(
-                worker=worker,
-                attempt=turns.c.attempt + 1,
-                fence=turns.c.fence + 1,
-                due_at=until,
-                lane=case((turns.c.attempt > self._max_attempts, None), else_=turns.c.lane),
-            )
-            .returning(turns)
-        )
 
     def _claimed(self, row: Row[Any]) -> ClaimedTurn:
         is_dead = row.attempt > self._max_attempts
@@ -190,6 +172,10 @@ class Inbox:
     async def note_placeholder(self, claimed: ClaimedTurn, message_id: str) -> bool:
         """The message that holds the reply was posted. A later claim finds it in `turn.placeholder`."""
         return await self._write(_of(claimed).values(placeholder=message_id))
+
+    async def note_outcome(self, claimed: ClaimedTurn, outcome: Object) -> bool:
+        """What the turn came to, before it is said. A later claim finds it in `turn.outcome` and has only to say it."""
+        return await self._write(_of(claimed).values(outcome=dict(outcome)))
 
     async def mark_delivered(self, claimed: ClaimedTurn) -> bool:
         """The reply is in the chat. A later claim finds it in `turn.delivered_at`, and has only to finish."""
@@ -257,7 +243,39 @@ class Inbox:
 
 _NEW = tuple(NewTurn.__dataclass_fields__)
 _STORED = tuple(Turn.__dataclass_fields__)
+_COUNTED = {"preserve_rowcount": True}
 _earlier = turns.alias("earlier")
+
+
+@cache
+def _claiming(by_surface: bool, by_conversation: bool) -> Executable:
+    due = [turns.c.finished_at.is_(None), turns.c.due_at <= bindparam("now"), ~_held_up()]
+    if by_surface:
+        due.append(turns.c.surface.in_(bindparam("surfaces", expanding=True)))
+    if by_conversation:
+        due.append(turns.c.conversation == bindparam("lane_of"))
+    picked = (
+        select(turns.c.position)
+        .where(*due)
+        .order_by(turns.c.position)
+        .limit(bindparam("most"))
+        .with_for_update(skip_locked=True)
+        .cte("picked")
+        # PostgreSQL may run a plain subquery once a row, and then leases more than the limit.
+        .prefix_with("MATERIALIZED", dialect="postgresql")
+    )
+    return (
+        update(turns)
+        .where(turns.c.position.in_(select(picked.c.position)))
+        .values(
+            worker=bindparam("claimer"),
+            attempt=turns.c.attempt + 1,
+            fence=turns.c.fence + 1,
+            due_at=bindparam("until"),
+            lane=case((turns.c.attempt > bindparam("max_attempts"), None), else_=turns.c.lane),
+        )
+        .returning(turns)
+    )
 
 
 def _held_up() -> ColumnElement[bool]:
