@@ -19,7 +19,7 @@ _SERVER = Zip(group="org.opensearch.distribution.integ-test-zip", name="opensear
 _KNN = Zip(group="org.opensearch.plugin", name="opensearch-knn", version="3.6.0.0")
 _IMAGE = "opensearchproject/opensearch:3.6.0"
 # Without analysis-common and the vector module it starts on every Java, also on one cut down by jlink.
-_MODULES = frozenset({"lang-painless", "transport-netty4", "transport-grpc", "reindex"})
+_MODULES = frozenset({"lang-painless", "parent-join", "transport-netty4", "transport-grpc", "reindex"})
 _START_S = 120
 _YML = """
 cluster.name: parley-tests
@@ -104,12 +104,13 @@ def _from_maven() -> Generator[str]:
 def _home(cache: Path) -> Path:
     """The unzipped server with its plugin; built beside its place and moved there whole."""
     home = cache / f"opensearch-{_SERVER.version}"
-    if home.exists():
+    if all((home / "modules" / name).exists() for name in _MODULES):
         return home
+    shutil.rmtree(home, ignore_errors=True)
     building = cache / "building"
     shutil.rmtree(building, ignore_errors=True)
     unzip(download(_SERVER, cache), building)
-    built = building / home.name
+    built = building / f"opensearch-{_SERVER.version}"
     for module in (built / "modules").iterdir():
         if module.name not in _MODULES:
             shutil.rmtree(module)
