@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import aiosqlite
 from sqlalchemy import Connection, Table, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
@@ -77,8 +78,9 @@ class Database:
     @classmethod
     def _of_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
         """SQLite takes one writer at a time: a pool of one makes tasks wait in order instead of polling its lock."""
-        writer = _engine(url, pool_size=1, max_overflow=0, pool_timeout=_STATEMENT_S)
-        reader = _engine(url, pool_size=3, max_overflow=0, pool_timeout=_STATEMENT_S)
+        # `begin` ends every transaction itself: the pool's own rollback would be one more trip to the driver's thread.
+        options = {"max_overflow": 0, "pool_timeout": _STATEMENT_S, "pool_reset_on_return": None}
+        writer, reader = _engine(url, pool_size=1, **options), _engine(url, pool_size=3, **options)
         _prepare_sqlite(writer, "BEGIN IMMEDIATE")
         _prepare_sqlite(reader, "BEGIN", "PRAGMA query_only = ON")
         return cls(where=shown(url), clock=clock, new_id=new_id, _writer=writer, _reader=reader)
@@ -161,16 +163,24 @@ def _prepare_sqlite(engine: AsyncEngine, begin: str, *pragmas: str) -> None:
 
     def connected(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        cursor = connection.cursor()
         for pragma in (*_SQLITE_PRAGMAS, *pragmas):
-            cursor.execute(pragma)
-        cursor.close()
+            _run(connection, pragma)
 
     def begun(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        if (driver := connection.connection.dbapi_connection) is not None:
+            _run(driver, begin)
 
     event.listen(engine.sync_engine, "connect", connected)
     event.listen(engine.sync_engine, "begin", begun)
+
+
+def _run(connection: Any, statement: str) -> None:
+    """In one trip to the driver's thread; a cursor would take three."""
+
+    async def run(driver: aiosqlite.Connection) -> None:
+        await driver.execute(statement)
+
+    connection.run_async(run)
 
 
 def _make_file(file: Path) -> None:

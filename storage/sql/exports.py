@@ -95,10 +95,16 @@ class Exports:
         )
         try:
             async with self._database.writing() as connection:
+                await connection.execute(self._requeueing())
                 row = (await connection.execute(claiming)).one_or_none()
         except ConstraintBroken:  # at the same moment another worker began another one of this person
             return None
         return None if row is None else ClaimedExport(export=_export(row), fence=row.fence)
+
+    def _requeueing(self) -> Update:
+        """What a worker that is gone left behind waits in the queue again, and no longer blocks its person."""
+        left = and_(exports.c.status == ExportStatus.RUNNING.value, exports.c.due_at <= self._database.now())
+        return update(exports).where(left).values(status=ExportStatus.QUEUED.value, worker=None)
 
     async def advance(self, claimed: ClaimedExport, *, rows: int, cursor: Object, lease: timedelta) -> bool:
         """So many rows are on the disk; a later claim goes on at `cursor`. False when the lease was lost."""
@@ -148,13 +154,7 @@ _other = exports.alias("other")
 
 def _due(now: datetime) -> ColumnElement[bool]:
     busy = exists().where(_other.c.person == exports.c.person, _other.c.status == ExportStatus.RUNNING.value)
-    return and_(
-        exports.c.expires_at > now,
-        or_(
-            and_(exports.c.status == ExportStatus.QUEUED.value, ~busy),
-            and_(exports.c.status == ExportStatus.RUNNING.value, exports.c.due_at <= now),
-        ),
-    )
+    return and_(exports.c.expires_at > now, exports.c.status == ExportStatus.QUEUED.value, ~busy)
 
 
 def _of(claimed: ClaimedExport) -> Update:

@@ -105,7 +105,7 @@ class LocalGroups:
         """False when there is one of this id already."""
         creating = self._database.insert(groups).values(id=group, title=title).on_conflict_do_nothing()
         async with self._database.writing() as connection:
-            if (await connection.execute(creating)).rowcount == 0:
+            if (await connection.execute(creating, execution_options=_COUNTED)).rowcount == 0:
                 return False
             await record(self._database, connection, "group.create", group, by=by, after={"title": title})
         return True
@@ -114,7 +114,7 @@ class LocalGroups:
         """False when the person is in it already. Raises `ConstraintBroken` when there is no such group."""
         adding = self._database.insert(members).values(group=group, person=person).on_conflict_do_nothing()
         async with self._database.writing() as connection:
-            if (await connection.execute(adding)).rowcount == 0:
+            if (await connection.execute(adding, execution_options=_COUNTED)).rowcount == 0:
                 return False
             await record(self._database, connection, "group.add", group, by=by, after={"person": person})
         return True
@@ -146,6 +146,7 @@ class LocalGroups:
             )
 
 
+_COUNTED = {"preserve_rowcount": True}
 _FIELDS = tuple(Grant.__dataclass_fields__)
 
 
