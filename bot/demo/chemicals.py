@@ -78,7 +78,7 @@ SCHEMA = Schema(
             name=FieldName("hazards"),
             type=FieldType.LIST,
             title="Hazards",
-            synonyms=("hazards", "hazard", "danger", "hazardous"),
+            synonyms=("hazards", "hazard", "hazardous"),
             values={
                 "flammable": ("inflammable", "fire hazard"),
                 "toxic": ("poisonous", "toxicity"),

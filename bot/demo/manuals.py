@@ -15,7 +15,7 @@ SCHEMA = Schema(
     bucket=BucketId("manuals"),
     title="Manuals",
     description="Operating and maintenance manuals of battery cabinets, UPS, inverters, chargers and switchgear.",
-    synonyms=("manuals", "manual", "instructions", "handbooks", "guides"),
+    synonyms=("manuals", "manual", "instructions", "guides"),
     order=SchemaOrder(field=FieldName("revised")),
     fields=(
         Field(
@@ -23,7 +23,7 @@ SCHEMA = Schema(
             type=FieldType.CATEGORY,
             title="Product",
             description="The device that the manual is for.",
-            synonyms=("product", "device", "model"),
+            synonyms=("product", "model", "unit"),
         ),
         Field(
             name=FieldName("equipment"),

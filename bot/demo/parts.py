@@ -13,7 +13,7 @@ SCHEMA = Schema(
     bucket=BucketId("parts"),
     title="Transistors",
     description="Transistors and MOSFETs with polarity, package and absolute maximum ratings.",
-    synonyms=("transistors", "transistor", "parts", "part", "components", "semiconductors"),
+    synonyms=("transistors", "transistor", "parts", "part", "components"),
     order=SchemaOrder(field=FieldName("voltage")),
     fields=(
         Field(
@@ -41,7 +41,7 @@ SCHEMA = Schema(
             type=FieldType.CATEGORY,
             title="Package",
             description="Case outline. TO-220F is not TO-220.",
-            synonyms=("package", "case", "housing"),
+            synonyms=("package", "case", "case outline"),
             facet=True,
         ),
         Field(

@@ -29,7 +29,7 @@ SCHEMA = Schema(
             type=FieldType.DATE,
             title="Date",
             description="Day of the purchase; some slips have none that can be read.",
-            synonyms=("date", "dated", "purchase date", "bought on"),
+            synonyms=("date", "dated", "purchase date"),
             facet=True,
         ),
         Field(

@@ -1,0 +1,1136 @@
+"""The project's own scenario questions over the demo corpus, with what is true of each.
+
+    for question in questions(corpus):
+        result = ask(question.text)
+        check(result, question.expected, question.missing)
+
+A template names buckets and fields as `{receipts}` or `{receipts.total}`: the first word that the corpus's schema has
+for it; `{receipts:1}` is its second word, and so on. What stands outside braces are values, literals and plain English.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as attribute
+from enum import StrEnum
+
+from bot.demo.corpus import Corpus
+from storage.search.schema import Field, Schema
+from tests.scenarios.truth import (
+    Condition,
+    Empty,
+    Expected,
+    Groups,
+    Listing,
+    Lookup,
+    Overload,
+    Plain,
+    Value,
+    Values,
+    absent,
+    at_least,
+    at_most,
+    between,
+    during,
+    equal,
+    flagged,
+    grouped,
+    holds,
+    holds_none,
+    lacking,
+    matching,
+    never_says,
+    not_flagged,
+    other_than,
+    over,
+    page_of,
+    per_currency,
+    plain_records,
+    row,
+    says,
+    under,
+    value_of,
+)
+
+OVERLOAD_LIMIT = 100
+_PLACEHOLDER = re.compile(r"(?:\b(an?) )?\{([a-z_.]+)(?::(\d))?\}")
+
+
+class Kind(StrEnum):
+    LIST = "list"
+    OVERLOAD = "overload"
+    NO_RESULTS = "no_results"
+    LOOKUP = "lookup"
+    AGGREGATE = "aggregate"
+    GROUPS = "groups"
+    EXTREMUM = "extremum"
+
+
+class Need(StrEnum):
+    """What makes a question harder than a filter of its words."""
+
+    PASSAGES = "words from different passages"
+    NEGATION = "a negation"
+    MISSING = "a missing value"
+    CURRENCIES = "two currencies or more"
+
+
+PASSAGES, NEGATION, MISSING, CURRENCIES = Need
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """`missing`: by the corpus's field name, the documents that meet all else and lack the field."""
+
+    id: str
+    text: str
+    kind: Kind
+    expected: Expected
+    needs: frozenset[Need] = frozenset()
+    missing: Mapping[str, int] = attribute(default_factory=dict[str, int])
+
+
+def questions(corpus: Corpus) -> list[Question]:
+    """All of them, the three of the demo's story first. No question names its bucket otherwise than in words."""
+    asker = _Asker(corpus)
+    chapters = (
+        _story,
+        _receipts,
+        _receipt_numbers,
+        _panels,
+        _manuals,
+        _contracts,
+        _contract_numbers,
+        _parts,
+        _chemicals,
+    )
+    return [question for chapter in chapters for question in chapter(asker)]
+
+
+class _Asker:
+    """Makes questions of one corpus: fills in its words and works out what is true."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._schemas = {name: bucket.schema for name, bucket in corpus.buckets.items()}
+        self.records = {name: plain_records(corpus, name) for name in corpus.buckets}
+
+    def listing(
+        self,
+        name: str,
+        template: str,
+        bucket: str,
+        *conditions: Condition,
+        kind: Kind = Kind.LIST,
+        needs: Sequence[Need] = (),
+    ) -> Question:
+        """Of the kind given; what is expected follows from the count alone, and `test_truth` holds them together."""
+        found = tuple(record["doc_id"] for record in self.found(bucket, conditions))
+        expected = (
+            Empty()
+            if not found
+            else Overload(count=len(found))
+            if len(found) > OVERLOAD_LIMIT
+            else Listing(doc_ids=found)
+        )
+        return self._question(name, template, bucket, kind, expected, conditions, needs)
+
+    def top(self, name: str, template: str, bucket: str, *conditions: Condition, field: str, limit: int) -> Question:
+        """The `limit` records with the greatest values, ties by doc_id."""
+        having = [record for record in self.found(bucket, conditions) if field in record]
+        ranked = sorted(having, key=lambda record: (-record[field], record["doc_id"]))
+        expected = Listing(doc_ids=tuple(record["doc_id"] for record in ranked[:limit]), ordered=True)
+        return self._question(name, template, bucket, Kind.EXTREMUM, expected, conditions, ())
+
+    def count(
+        self, name: str, template: str, bucket: str, *conditions: Condition, needs: Sequence[Need] = ()
+    ) -> Question:
+        number = len(self.found(bucket, conditions))
+        value = Value(function="count", value=number, unit="", count=number)
+        expected = Values(values=(value,), count=number)
+        return self._question(name, template, bucket, Kind.AGGREGATE, expected, conditions, needs)
+
+    def number(
+        self,
+        name: str,
+        template: str,
+        bucket: str,
+        *conditions: Condition,
+        function: str,
+        field: str,
+        unit: str = "",
+        per: str = "",
+        needs: Sequence[Need] = (),
+    ) -> Question:
+        """Over one unit, or a value for each currency in the field `per`."""
+        found = self.found(bucket, conditions)
+        values = per_currency(function, found, field, per) if per else (value_of(function, found, field, unit),)
+        kind = Kind.EXTREMUM if function in ("minimum", "maximum") else Kind.AGGREGATE
+        expected = Values(values=values, count=len(found))
+        return self._question(name, template, bucket, kind, expected, conditions, needs)
+
+    def groups(
+        self,
+        name: str,
+        template: str,
+        bucket: str,
+        *conditions: Condition,
+        by: Callable[[Plain], str | None],
+        field: str = "",
+        unit: str = "",
+        limit: int | None = None,
+        needs: Sequence[Need] = (),
+    ) -> Question:
+        """Sums of `field` by group, or counts without a field; with a limit the largest ones, in order."""
+        groups = grouped(self.found(bucket, conditions), by)
+        values = [_of_group(label, records, field, unit) for label, records in groups.items()]
+        if limit is None:
+            expected = Groups(values=tuple(sorted(values, key=lambda one: str(one.group))))
+        else:
+            ranked = sorted(values, key=lambda one: (-one.value, str(one.group)))
+            expected = Groups(values=tuple(ranked[:limit]), ordered=True)
+        return self._question(name, template, bucket, Kind.GROUPS, expected, conditions, needs)
+
+    def lookup(self, name: str, template: str, bucket: str, condition: Condition, pattern: str) -> Question:
+        """The one record that meets the condition, and the fact that the pattern's group takes from its text."""
+        (record,) = self.found(bucket, [condition])
+        match = re.search(pattern, record["text"])
+        assert match is not None, f"{name}: {record['doc_id']} does not say {pattern!r}"
+        page = page_of(record, match.start(1))
+        expected = Lookup(doc_ids=(record["doc_id"],), fragments=(match[1],), page=page)
+        return self._question(name, template, bucket, Kind.LOOKUP, expected, (), ())
+
+    def found(self, bucket: str, conditions: Sequence[Condition]) -> list[Plain]:
+        return matching(self.records[bucket], conditions)
+
+    def _question(
+        self,
+        name: str,
+        template: str,
+        bucket: str,
+        kind: Kind,
+        expected: Expected,
+        conditions: Sequence[Condition],
+        needs: Sequence[Need],
+    ) -> Question:
+        lacks = lacking(self.records[bucket], conditions)
+        return Question(
+            id=f"{bucket}: {name}",
+            text=self._in_words(template),
+            kind=kind,
+            expected=expected,
+            needs=frozenset(needs),
+            missing={self._corpus.names.name(f"{bucket}.{field}"): count for field, count in lacks.items()},
+        )
+
+    def _in_words(self, template: str) -> str:
+        text = _PLACEHOLDER.sub(lambda match: self._with_article(match[1], match[2], int(match[3] or 0)), template)
+        return text[:1].upper() + text[1:]
+
+    def _with_article(self, article: str | None, path: str, position: int) -> str:
+        word = self._word(path, position)
+        return word if article is None else f"{'an' if word[0] in 'aeio' else 'a'} {word}"
+
+    def _word(self, path: str, position: int) -> str:
+        bucket, *fields = path.split(".")
+        synonyms = self._named(self._schemas[bucket], path, fields).synonyms
+        return synonyms[position % len(synonyms)]
+
+    def _named(self, schema: Schema, path: str, fields: Sequence[str]) -> Schema | Field:
+        bucket = path.partition(".")[0]
+        named: Schema | Field = schema
+        for depth in range(1, len(fields) + 1):
+            name = self._corpus.names.name(".".join((bucket, *fields[:depth])))
+            inside = named.fields if isinstance(named, Schema) else named.columns
+            named = next(one for one in inside if one.name == name)
+        return named
+
+
+def _of_group(label: str, records: Sequence[Plain], field: str, unit: str) -> Value:
+    if field:
+        value = value_of("sum", records, field, unit)
+        return Value(function="sum", value=value.value, unit=unit, count=value.count, group=label)
+    return Value(function="count", value=len(records), unit="", count=len(records), group=label)
+
+
+def _month(record: Plain) -> str | None:
+    return record["date"][:7] if "date" in record else None
+
+
+# -- the story
+
+_TIRES = equal("category", "tires")
+_ACME = holds("parties", "ACME Corporation")
+
+
+def _story(ask: _Asker) -> Iterator[Question]:
+    yield ask.listing(
+        "every tire purchase", "List every tire purchase {receipts:1}", "receipts", _TIRES, kind=Kind.OVERLOAD
+    )
+    yield ask.listing(
+        "ACME in 2031",
+        "{contracts} with ACME for 2031",
+        "contracts",
+        _ACME,
+        during("start_date", "2031"),
+        kind=Kind.NO_RESULTS,
+    )
+    yield ask.lookup(
+        "air filter of the B-120",
+        "How often must the air filter of the B-120 be replaced?",
+        "manuals",
+        equal("product", "B-120"),
+        r"Replace the air filter every (\d+ months)",
+    )
+
+
+# -- receipts
+
+
+def _receipts(ask: _Asker) -> Iterator[Question]:
+    yield ask.listing(
+        "tyres of one vendor in a year",
+        "Show me all tyre {receipts} from Reifen Köhler in 2024",
+        "receipts",
+        _TIRES,
+        equal("vendor", "Reifen Köhler GmbH"),
+        during("date", "2024"),
+    )
+    yield ask.listing(
+        "days of a month",
+        "Which fuel {receipts} are there between 5 and 20 March 2024?",
+        "receipts",
+        equal("category", "fuel"),
+        between("date", "2024-03-05", "2024-03-20"),
+    )
+    yield ask.listing(
+        "a quarter",
+        "hotel {receipts} in Q2 2024",
+        "receipts",
+        equal("category", "hotel"),
+        between("date", "2024-04-01", "2024-06-30"),
+    )
+    yield ask.listing(
+        "ISO days",
+        "Give me the {receipts} from 2024-02-26 to 2024-03-01",
+        "receipts",
+        between("date", "2024-02-26", "2024-03-01"),
+    )
+    yield ask.listing(
+        "tires without a date",
+        "tire {receipts} without a {receipts.date}",
+        "receipts",
+        _TIRES,
+        absent("date"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "undated meals",
+        "Are there undated restaurant {receipts}? Show them.",
+        "receipts",
+        equal("category", "restaurant"),
+        absent("date"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "groceries of nobody",
+        "grocery {receipts} with no {receipts.vendor}",
+        "receipts",
+        equal("category", "groceries"),
+        absent("vendor"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "not from a vendor",
+        "car service {receipts} of 2023 that are not from Redwood Tire & Wheel",
+        "receipts",
+        equal("category", "vehicle service"),
+        during("date", "2023"),
+        other_than("vendor", "Redwood Tire & Wheel"),
+        needs=[NEGATION, MISSING],
+    )
+    yield ask.listing(
+        "not yet paid back",
+        "Which software {receipts} from 2025 have not been {receipts.reimbursed}?",
+        "receipts",
+        equal("category", "software"),
+        during("date", "2025"),
+        not_flagged("reimbursed"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "over an amount in one currency",
+        "{receipts} from the Grand Meridian Hotel over 500 CHF",
+        "receipts",
+        equal("vendor", "Grand Meridian Hotel"),
+        equal("currency", "CHF"),
+        over("total", 500),
+        needs=[CURRENCIES],
+    )
+    yield ask.listing(
+        "yen",
+        "Find {receipts} of at least 120,000 yen",
+        "receipts",
+        equal("currency", "JPY"),
+        at_least("total", 120_000),
+        needs=[CURRENCIES],
+    )
+    yield ask.listing(
+        "francs of a vendor with two currencies",
+        "Everything bought from Pneus Etoile in Swiss francs",
+        "receipts",
+        equal("vendor", "Pneus Étoile"),
+        equal("currency", "CHF"),
+        needs=[CURRENCIES],
+    )
+    yield ask.listing(
+        "one row with both",
+        "{receipts} where the {receipts.items.qty} of Velora Ice winter tires is at least 4",
+        "receipts",
+        row("items", lambda item: "Velora Ice winter tire" in item["name"] and item["qty"] >= 4),
+    )
+    yield ask.listing(
+        "two wares on one slip",
+        "2024 {receipts} that have both a toner cartridge and copy paper",
+        "receipts",
+        during("date", "2024"),
+        row("items", lambda item: "Toner cartridge" in item["name"]),
+        row("items", lambda item: "Copy paper" in item["name"]),
+    )
+    yield ask.listing(
+        "any of two payments",
+        "tire purchases of 2022 paid in cash or by bank transfer",
+        "receipts",
+        _TIRES,
+        during("date", "2022"),
+        equal("payment", "cash", "bank transfer"),
+    )
+    yield ask.listing(
+        "neither of two payments",
+        "Which tire {receipts} of 2025 were paid neither by credit card nor by company account?",
+        "receipts",
+        _TIRES,
+        during("date", "2025"),
+        other_than("payment", "credit card", "company account"),
+        needs=[NEGATION, MISSING],
+    )
+    yield ask.listing("a city without its umlaut", "{receipts} from Zurich", "receipts", equal("city", "Zürich"))
+    yield ask.listing(
+        "a note only", '{receipts} that say "tire pressure checked"', "receipts", says("tire pressure checked")
+    )
+    yield ask.listing(
+        "tires at the grill",
+        "tire {receipts} from the Blue Heron Grill",
+        "receipts",
+        _TIRES,
+        equal("vendor", "Blue Heron Grill"),
+        kind=Kind.NO_RESULTS,
+    )
+    yield ask.listing(
+        "petrol in yen",
+        "Did we buy petrol in yen? List the {receipts}.",
+        "receipts",
+        equal("category", "fuel"),
+        equal("currency", "JPY"),
+        kind=Kind.NO_RESULTS,
+    )
+    yield ask.listing(
+        "not paid back, all",
+        "{receipts} not {receipts.reimbursed}",
+        "receipts",
+        not_flagged("reimbursed"),
+        kind=Kind.OVERLOAD,
+        needs=[NEGATION],
+    )
+
+
+def _receipt_numbers(ask: _Asker) -> Iterator[Question]:
+    yield ask.number(
+        "sum at one hotel",
+        "What is the sum of the {receipts.total} of all {receipts} from the Grand Meridian Hotel?",
+        "receipts",
+        equal("vendor", "Grand Meridian Hotel"),
+        function="sum",
+        needs=[CURRENCIES],
+        field="total",
+        per="currency",
+    )
+    yield ask.number(
+        "spent on tires in a year",
+        "How much was {receipts.total:2} on tires in 2024?",
+        "receipts",
+        _TIRES,
+        during("date", "2024"),
+        function="sum",
+        needs=[CURRENCIES],
+        field="total",
+        per="currency",
+    )
+    yield ask.count(
+        "tires in cash", "How many tire {receipts} were paid in cash?", "receipts", _TIRES, equal("payment", "cash")
+    )
+    yield ask.number(
+        "average night",
+        "What was the average {receipts.total} of the hotel {receipts} in euros?",
+        "receipts",
+        equal("category", "hotel"),
+        equal("currency", "EUR"),
+        function="average",
+        field="total",
+        per="currency",
+    )
+    yield ask.number(
+        "dearest tank",
+        "What is the highest {receipts.total} among the fuel {receipts} in USD?",
+        "receipts",
+        equal("category", "fuel"),
+        equal("currency", "USD"),
+        function="maximum",
+        field="total",
+        per="currency",
+    )
+    yield ask.number(
+        "smallest meal",
+        "the lowest {receipts.total} of a restaurant {receipts:1} in pounds",
+        "receipts",
+        equal("category", "restaurant"),
+        equal("currency", "GBP"),
+        function="minimum",
+        field="total",
+        per="currency",
+    )
+    yield ask.groups(
+        "top vendors",
+        "Top five {receipts.vendor}s by {receipts.total} for tires in dollars",
+        "receipts",
+        _TIRES,
+        equal("currency", "USD"),
+        by=lambda record: record.get("vendor"),
+        field="total",
+        unit="USD",
+        limit=5,
+    )
+    yield ask.groups(
+        "by month",
+        "Sum of the {receipts.total} of tire {receipts} in EUR by month in 2023",
+        "receipts",
+        _TIRES,
+        equal("currency", "EUR"),
+        during("date", "2023"),
+        by=_month,
+        field="total",
+        unit="EUR",
+    )
+    yield ask.groups(
+        "by category",
+        "How many {receipts} are there per {receipts.category}?",
+        "receipts",
+        by=lambda record: record.get("category"),
+    )
+
+
+# -- solar panels
+
+
+def _panels(ask: _Asker) -> Iterator[Question]:
+    alpha = equal("maker", "AlphaSolar")
+    yield ask.number(
+        "smallest width",
+        "What is the minimum {panels.width} of AlphaSolar {panels}?",
+        "panels",
+        alpha,
+        function="minimum",
+        field="width",
+        unit="mm",
+    )
+    yield ask.listing(
+        "another unit",
+        "AlphaSolar {panels} with a {panels.width} of at most 99.5 cm",
+        "panels",
+        alpha,
+        at_most("width", 995),
+    )
+    yield ask.listing(
+        "kilowatts",
+        "Which {panels} by Sunforge or Nordvolt PV have a {panels.power} above 0.45 kW?",
+        "panels",
+        equal("maker", "Sunforge", "Nordvolt PV"),
+        over("power", 450),
+    )
+    yield ask.listing("no price", "{panels} without a {panels.price}", "panels", absent("price"), needs=[MISSING])
+    yield ask.listing(
+        "not a maker",
+        "thin film {panels} that are not made by Heliant",
+        "panels",
+        equal("cell_type", "thin film"),
+        other_than("maker", "Heliant"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "two certificates",
+        "Brightline Energy {panels} with the {panels.certificates} salt mist and ammonia",
+        "panels",
+        equal("maker", "Brightline Energy"),
+        holds("certificates", "salt mist", "ammonia"),
+    )
+    yield ask.listing(
+        "not certified",
+        "{panels} from Étincelle Solaire without the hail class 4 {panels.certificates:1}",
+        "panels",
+        equal("maker", "Étincelle Solaire"),
+        holds_none("certificates", "hail class 4"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "two ranges",
+        "{panels} with at least 20 years of {panels.warranty} and a {panels.price} below 100 USD",
+        "panels",
+        at_least("warranty", 20),
+        under("price", 100),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "too heavy to exist",
+        "AlphaSolar {panels} with a {panels.weight} over 60 kg",
+        "panels",
+        alpha,
+        over("weight", 60),
+        kind=Kind.NO_RESULTS,
+    )
+    yield ask.listing(
+        "all of one kind",
+        "monocrystalline {panels}",
+        "panels",
+        equal("cell_type", "monocrystalline"),
+        kind=Kind.OVERLOAD,
+    )
+    yield ask.number(
+        "average efficiency",
+        "average {panels.efficiency} of polycrystalline {panels}",
+        "panels",
+        equal("cell_type", "polycrystalline"),
+        function="average",
+        field="efficiency",
+        unit="percent",
+    )
+    yield ask.number(
+        "cheapest",
+        "What is the lowest {panels.price} of a Heliant {panels:1}?",
+        "panels",
+        equal("maker", "Heliant"),
+        function="minimum",
+        field="price",
+        unit="USD",
+    )
+    yield ask.count(
+        "long warranty",
+        "How many {panels} come with a {panels.warranty} of 25 years?",
+        "panels",
+        equal("warranty", 25),
+    )
+    yield ask.groups(
+        "largest makers",
+        "Top three {panels.maker}s by number of {panels}",
+        "panels",
+        by=lambda record: record.get("maker"),
+        limit=3,
+    )
+    yield ask.top(
+        "most efficient",
+        "List the 5 {panels} with the highest {panels.efficiency}",
+        "panels",
+        field="efficiency",
+        limit=5,
+    )
+
+
+# -- manuals
+
+
+def _manuals(ask: _Asker) -> Iterator[Question]:
+    yield ask.lookup(
+        "torque of the U-40",
+        "What torque do the terminal bolts of the U-40 need?",
+        "manuals",
+        equal("product", "U-40"),
+        r"Tighten the terminal bolts to (\d+ Nm)",
+    )
+    yield ask.lookup(
+        "waiting at the B-140",
+        "How long do I have to wait before opening the door of the B-140?",
+        "manuals",
+        equal("product", "B-140"),
+        r"main switch to OFF and wait (\d+ minutes)",
+    )
+    yield ask.lookup(
+        "alarm of the N-30",
+        "What does alarm E07 mean on the N-30?",
+        "manuals",
+        equal("product", "N-30"),
+        r"Alarm E07 means that ([^.]+)",
+    )
+    yield ask.lookup(
+        "fans of the G-100",
+        "After how many operating hours are the fans of the G-100 exchanged?",
+        "manuals",
+        equal("product", "G-100"),
+        r"Exchange the fans after (\d+ operating hours)",
+    )
+    yield ask.lookup(
+        "insulation of the B-120",
+        "How often is the insulation resistance of the B-120 measured?",
+        "manuals",
+        equal("product", "B-120"),
+        r"(Once every two years), measure the insulation",
+    )
+    yield ask.listing(
+        "large cabinets",
+        "battery cabinet {manuals} with a {manuals.capacity} of at least 20 kWh",
+        "manuals",
+        equal("equipment", "battery cabinet"),
+        at_least("capacity", 20),
+    )
+    yield ask.listing(
+        "no revision", "Which {manuals} have no {manuals.revised}?", "manuals", absent("revised"), needs=[MISSING]
+    )
+    yield ask.listing(
+        "two tools",
+        '{manuals} that mention a "torque wrench" and the "condensate tray"',
+        "manuals",
+        says("torque wrench", "condensate tray"),
+        needs=[PASSAGES],
+    )
+    yield ask.listing(
+        "one but not the other",
+        '{manuals} that mention a "thermal camera" but not a "condensate tray"',
+        "manuals",
+        says("thermal camera"),
+        never_says("condensate tray"),
+        needs=[PASSAGES, NEGATION],
+    )
+    yield ask.listing(
+        "indoor inverters",
+        "inverter {manuals} that are not for {manuals.outdoor}",
+        "manuals",
+        equal("equipment", "inverter"),
+        not_flagged("outdoor"),
+        needs=[NEGATION],
+    )
+    yield ask.number(
+        "heaviest UPS",
+        "What is the largest {manuals.weight} among the UPS {manuals}?",
+        "manuals",
+        equal("equipment", "UPS"),
+        function="maximum",
+        field="weight",
+        unit="kg",
+        needs=[MISSING],
+    )
+
+
+# -- contracts
+
+
+def _contracts(ask: _Asker) -> Iterator[Question]:
+    yield ask.listing(
+        "ACME 2023 with long notice",
+        "ACME {contracts} of 2023 with a {contracts.notice_days} of at least 60 days",
+        "contracts",
+        _ACME,
+        during("start_date", "2023"),
+        at_least("notice_days", 60),
+        needs=[MISSING],
+    )
+    noticed = next(record for record in ask.records["contracts"] if "notice_days" in record)
+    number = re.findall(r"C-\d+", noticed["title"])[0]
+    yield ask.lookup(
+        "notice of one contract",
+        f"How long is the {{contracts.notice_days}} of contract {number}?",
+        "contracts",
+        equal("doc_id", noticed["doc_id"]),
+        r"by notice of (\d+ days)",
+    )
+    yield ask.listing(
+        "no cap",
+        "ACME {contracts} without a liability cap",
+        "contracts",
+        _ACME,
+        holds_none("clauses", "liability cap"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "escrow agent and arbitration",
+        '{contracts} under German law that mention "escrow agent" and arbitration',
+        "contracts",
+        equal("governing_law", "Germany"),
+        says("escrow agent", "arbitration"),
+        needs=[PASSAGES],
+    )
+    yield ask.listing(
+        "index and chamber",
+        'ACME {contracts} that mention the "consumer price index" and the "chamber of commerce"',
+        "contracts",
+        _ACME,
+        says("consumer price index", "chamber of commerce"),
+        needs=[PASSAGES],
+    )
+    yield ask.listing(
+        "books but no customers",
+        '{contracts} with Brightwater Logistics that mention "inspect the books" but not the "escrow agent"',
+        "contracts",
+        holds("parties", "Brightwater Logistics"),
+        says("inspect the books"),
+        never_says("escrow agent"),
+        needs=[PASSAGES, NEGATION],
+    )
+    yield ask.listing(
+        "from 2031 on", "{contracts} with a {contracts.start_date} in 2031", "contracts", during("start_date", "2031")
+    )
+    yield ask.listing(
+        "Acmeda is not ACME",
+        "{contracts} with Acmeda Foods and an {contracts.end_date} before 2025",
+        "contracts",
+        holds("parties", "Acmeda Foods"),
+        under("end_date", "2025-01-01"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "no end", "{contracts} that have no {contracts.end_date}", "contracts", absent("end_date"), needs=[MISSING]
+    )
+    yield ask.listing(
+        "no notice",
+        "{contracts} lacking a {contracts.notice_days}",
+        "contracts",
+        absent("notice_days"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "law and worth",
+        "{contracts} under Norwegian or Swiss law with a {contracts.value} of more than 100,000 EUR",
+        "contracts",
+        equal("governing_law", "Norway", "Switzerland"),
+        equal("currency", "EUR"),
+        over("value", 100_000),
+        needs=[CURRENCIES],
+    )
+    yield ask.listing(
+        "one clause without another",
+        "supply {contracts} with exclusivity but without arbitration",
+        "contracts",
+        equal("kind", "supply"),
+        holds("clauses", "exclusivity"),
+        holds_none("clauses", "arbitration"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "no renewal",
+        "lease {contracts} without {contracts.auto_renewal}",
+        "contracts",
+        equal("kind", "lease"),
+        not_flagged("auto_renewal"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "a ring dropped", "{contracts} with Vardal Shipping", "contracts", holds("parties", "Vårdal Shipping AS")
+    )
+    yield ask.listing(
+        "ends in a span",
+        "Which {contracts} have an {contracts.end_date} between January 2031 and June 2032?",
+        "contracts",
+        between("end_date", "2031-01-01", "2032-06-30"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "renewed audits",
+        "service {contracts} with {contracts.auto_renewal} and audit rights under English law",
+        "contracts",
+        equal("kind", "services"),
+        flagged("auto_renewal"),
+        holds("clauses", "audit rights"),
+        equal("governing_law", "England and Wales"),
+    )
+    yield ask.listing(
+        "all in euros", "all {contracts} in euros", "contracts", equal("currency", "EUR"), kind=Kind.OVERLOAD
+    )
+    yield ask.listing(
+        "a partner and a year without",
+        "{contracts} with ACME and an {contracts.end_date} in 2031",
+        "contracts",
+        _ACME,
+        during("end_date", "2031"),
+        kind=Kind.NO_RESULTS,
+    )
+
+
+def _contract_numbers(ask: _Asker) -> Iterator[Question]:
+    yield ask.number(
+        "worth of a year of ACME",
+        "total {contracts.value} of the ACME {contracts} with a {contracts.start_date} in 2024",
+        "contracts",
+        _ACME,
+        during("start_date", "2024"),
+        function="sum",
+        field="value",
+        per="currency",
+        needs=[CURRENCIES, MISSING],
+    )
+    yield ask.number(
+        "longest notice",
+        "What is the longest {contracts.notice_days} in {contracts} with Kessler Maschinenbau?",
+        "contracts",
+        holds("parties", "Kessler Maschinenbau"),
+        function="maximum",
+        field="notice_days",
+        unit="day",
+    )
+    yield ask.number(
+        "average notice",
+        "average {contracts.notice_days} of {contracts} under the law of New York",
+        "contracts",
+        equal("governing_law", "New York"),
+        function="average",
+        field="notice_days",
+        unit="day",
+    )
+    yield ask.groups(
+        "by law",
+        "number of {contracts} per {contracts.governing_law}",
+        "contracts",
+        by=lambda record: record.get("governing_law"),
+    )
+    yield ask.count(
+        "uncapped and arbitrated",
+        "How many {contracts} have an arbitration clause but no liability cap?",
+        "contracts",
+        holds("clauses", "arbitration"),
+        holds_none("clauses", "liability cap"),
+        needs=[NEGATION],
+    )
+
+
+# -- transistors
+
+
+def _parts(ask: _Asker) -> Iterator[Question]:
+    npn, to_220 = equal("polarity", "NPN"), equal("package", "TO-220")
+    yield ask.listing(
+        "NPN in TO-220",
+        "NPN {parts} in TO-220 rated at least 60 V and at least 5 A",
+        "parts",
+        npn,
+        to_220,
+        at_least("voltage", 60),
+        at_least("current", 5),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "either package",
+        "PNP {parts} in TO-220 or TO-3 for at least 100 V",
+        "parts",
+        equal("polarity", "PNP"),
+        equal("package", "TO-220", "TO-3"),
+        at_least("voltage", 100),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "milliwatts, and what a bare rating means",
+        "N-channel {parts} in TO-92 with a {parts.power} of 800 mW",
+        "parts",
+        equal("polarity", "N-channel"),
+        equal("package", "TO-92"),
+        at_least("power", 0.8),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "a range of watts",
+        "PNP {parts} in SOT-23 or TO-92 with a {parts.power} between 0.3 W and 700 mW",
+        "parts",
+        equal("polarity", "PNP"),
+        equal("package", "SOT-23", "TO-92"),
+        between("power", 0.3, 0.7),
+    )
+    yield ask.listing(
+        "not a maker",
+        "NPN {parts} in TO-220F that are not from Ovalis",
+        "parts",
+        npn,
+        equal("package", "TO-220F"),
+        other_than("maker", "Ovalis"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "no power",
+        "{parts} in TO-220 that have no {parts.power}",
+        "parts",
+        to_220,
+        absent("power"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "no price",
+        "P-channel {parts} without a {parts.price}",
+        "parts",
+        equal("polarity", "P-channel"),
+        absent("price"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "under an amount",
+        "Tarn Devices {parts} in TO-247 with a {parts.price} under 2 EUR",
+        "parts",
+        equal("maker", "Tarn Devices"),
+        equal("package", "TO-247"),
+        under("price", 2),
+    )
+    yield ask.listing(
+        "too much for so small a case",
+        "SOT-23 {parts} with a {parts.current} above 20 A",
+        "parts",
+        equal("package", "SOT-23"),
+        over("current", 20),
+        kind=Kind.NO_RESULTS,
+    )
+    yield ask.listing("all NPN", "every NPN {parts:1}", "parts", npn, kind=Kind.OVERLOAD)
+    rated = next(record for record in ask.records["parts"] if "current" in record)
+    yield ask.lookup(
+        "rating of one part",
+        f"What is the {{parts.current}} of the {rated['title'].split()[0]}?",
+        "parts",
+        equal("doc_id", rated["doc_id"]),
+        r" current: (\S+ m?A)\b",
+    )
+    yield ask.number(
+        "highest voltage",
+        "highest {parts.voltage} of a PNP {parts:1} in SOT-23",
+        "parts",
+        equal("polarity", "PNP"),
+        equal("package", "SOT-23"),
+        function="maximum",
+        field="voltage",
+        unit="V",
+    )
+    yield ask.number(
+        "average price",
+        "What is the average {parts.price} of {parts} in DPAK?",
+        "parts",
+        equal("package", "DPAK"),
+        function="average",
+        field="price",
+        unit="EUR",
+    )
+    yield ask.groups(
+        "packages of NPN",
+        "How many NPN {parts} are there in each {parts.package}?",
+        "parts",
+        npn,
+        by=lambda record: record.get("package"),
+    )
+
+
+# -- solvents
+
+
+def _chemicals(ask: _Asker) -> Iterator[Question]:
+    yield ask.listing(
+        "below zero",
+        "{chemicals} with a {chemicals.boiling_point} below 0 °C",
+        "chemicals",
+        under("boiling_point", 0),
+    )
+    yield ask.listing(
+        "no flash point",
+        "{chemicals} with no {chemicals.flash_point}",
+        "chemicals",
+        absent("flash_point"),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "no mixing",
+        "Which alcohols are not {chemicals.water_miscible}?",
+        "chemicals",
+        equal("family", "alcohol"),
+        not_flagged("water_miscible"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "negative range",
+        "{chemicals} with a {chemicals.flash_point} between -20 and -5 °C",
+        "chemicals",
+        between("flash_point", -20, -5),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "one hazard without another",
+        "carcinogenic {chemicals} that are not flammable",
+        "chemicals",
+        holds("hazards", "carcinogenic"),
+        holds_none("hazards", "flammable"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "neither hazard",
+        "blends that are neither flammable nor irritant",
+        "chemicals",
+        equal("family", "blend"),
+        holds_none("hazards", "flammable", "irritant"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "kilograms a cubic metre",
+        "{chemicals} with a {chemicals.density} above 1300 kg/m³",
+        "chemicals",
+        over("density", 1.3),
+    )
+    yield ask.listing(
+        "aromatics in a range",
+        "aromatic {chemicals} with a {chemicals.boiling_point} from 100 to 150 °C",
+        "chemicals",
+        equal("family", "aromatic"),
+        between("boiling_point", 100, 150),
+    )
+    yield ask.listing(
+        "Fahrenheit",
+        "esters with a {chemicals.boiling_point} above 350 °F",
+        "chemicals",
+        equal("family", "ester"),
+        over("boiling_point", (350 - 32) / 1.8),
+    )
+    yield ask.listing(
+        "colder than any",
+        "{chemicals} with a {chemicals.boiling_point} under -50 °C",
+        "chemicals",
+        under("boiling_point", -50),
+        kind=Kind.NO_RESULTS,
+    )
+    yield ask.listing(
+        "all that burn", "flammable {chemicals}", "chemicals", holds("hazards", "flammable"), kind=Kind.OVERLOAD
+    )
+    yield ask.lookup(
+        "toluene",
+        "What is the {chemicals.boiling_point} of toluene?",
+        "chemicals",
+        equal("title", "Toluene"),
+        r"Boiling point: (\S+ °C)",
+    )
+    yield ask.lookup(
+        "number of acetonitrile",
+        "Tell me the {chemicals.cas} of acetonitrile",
+        "chemicals",
+        equal("title", "Acetonitrile"),
+        r"CAS number: ([\d-]+)",
+    )
+    yield ask.top(
+        "highest boiling ketone",
+        "Which ketone has the highest {chemicals.boiling_point}?",
+        "chemicals",
+        equal("family", "ketone"),
+        field="boiling_point",
+        limit=1,
+    )
+    yield ask.count(
+        "toxic and miscible",
+        "How many {chemicals.water_miscible} {chemicals} are toxic?",
+        "chemicals",
+        flagged("water_miscible"),
+        holds("hazards", "toxic"),
+    )
