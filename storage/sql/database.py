@@ -78,8 +78,7 @@ class Database:
     @classmethod
     def _of_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
         """SQLite takes one writer at a time: a pool of one makes tasks wait in order instead of polling its lock."""
-        # `begin` ends every transaction itself: the pool's own rollback would be one more trip to the driver's thread.
-        options = {"max_overflow": 0, "pool_timeout": _STATEMENT_S, "pool_reset_on_return": None}
+        options = {"max_overflow": 0, "pool_timeout": _STATEMENT_S}
         writer, reader = _engine(url, pool_size=1, **options), _engine(url, pool_size=3, **options)
         _prepare_sqlite(writer, "BEGIN IMMEDIATE")
         _prepare_sqlite(reader, "BEGIN", "PRAGMA query_only = ON")

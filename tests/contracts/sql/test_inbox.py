@@ -1,0 +1,407 @@
+"""The inbox's contract, on every database."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from storage.sql.conversations import Conversations, ConversationState
+from storage.sql.database import Database
+from storage.sql.errors import ValueRefused
+from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Dead, Duplicate, Inbox, Lost, NewTurn, Retry
+from tests.contracts.sql.databases import SetClock
+
+LEASE = timedelta(seconds=30)
+PAUSE = timedelta(seconds=5)
+RECEIVED = datetime(2026, 11, 20, 9, 29, 59, 123456, tzinfo=UTC)
+
+
+def a_turn(number: int = 1, conversation: str = "slack:T1:C1:1", **changes: object) -> NewTurn:
+    turn = NewTurn(
+        surface="slack",
+        event_id=f"event-{number}",
+        conversation=conversation,
+        message_id=f"message-{number}",
+        person="slack:T1:U1",
+        audience={"private": "slack:T1:U1"},
+        body={"said": f"question {number}"},
+        locale="en-GB",
+        time_zone="Europe/Berlin",
+        received_at=RECEIVED,
+    )
+    return replace(turn, **changes)
+
+
+@pytest.fixture
+def inbox(database: Database) -> Inbox:
+    return Inbox(database, max_attempts=3)
+
+
+async def accepted(inbox: Inbox, turn: NewTurn) -> str:
+    answer = await inbox.accept(turn)
+    assert isinstance(answer, Accepted)
+    return answer.turn
+
+
+async def claimed_one(inbox: Inbox, worker: str = "w1") -> ClaimedTurn:
+    [claimed] = await inbox.claim(worker, LEASE)
+    return claimed
+
+
+def questions(claimed: list[ClaimedTurn]) -> list[str]:
+    return [one.turn.body["said"] for one in claimed]
+
+
+async def test_a_turn_comes_back_as_it_was_accepted(inbox: Inbox) -> None:
+    hostile = "NUL \0, lone surrogate \ud800, \u202eright to left, 😀"
+    turn = a_turn(body={"said": hostile, "nested": [1, 2.5, None, {"a": True}]}, audience={})
+
+    identity = await accepted(inbox, turn)
+
+    claimed = await claimed_one(inbox)
+    assert claimed.turn.id == identity
+    assert {name: getattr(claimed.turn, name) for name in NewTurn.__dataclass_fields__} == {
+        name: getattr(turn, name) for name in NewTurn.__dataclass_fields__
+    }
+    assert await inbox.find(identity) == claimed.turn
+
+
+async def test_times_are_kept_as_the_same_moment_in_utc(inbox: Inbox) -> None:
+    berlin = RECEIVED.astimezone(timezone(timedelta(hours=1)))
+
+    turn = await inbox.find(await accepted(inbox, a_turn(received_at=berlin)))
+
+    assert turn is not None
+    assert turn.received_at == RECEIVED
+    assert turn.received_at.tzinfo is UTC
+
+
+async def test_a_time_without_a_zone_is_refused(inbox: Inbox) -> None:
+    with pytest.raises(ValueRefused):
+        await inbox.accept(a_turn(received_at=RECEIVED.replace(tzinfo=None)))
+
+
+async def test_an_unknown_turn_is_not_found(inbox: Inbox) -> None:
+    assert await inbox.find("no such turn") is None
+
+
+async def test_an_accepted_turn_outlives_the_process(inbox: Inbox, database_url: str, clock: SetClock) -> None:
+    identity = await accepted(inbox, a_turn())
+
+    reopened = await Database.open(database_url, clock=clock)
+
+    assert await Inbox(reopened).find(identity) is not None
+    await reopened.close()
+
+
+@pytest.mark.parametrize(
+    "again",
+    [a_turn(1), a_turn(2, event_id="event-1"), a_turn(2, message_id="message-1")],
+    ids=["everything the same", "the same event", "the same message under another event id"],
+)
+async def test_what_was_accepted_before_is_a_duplicate(inbox: Inbox, again: NewTurn) -> None:
+    first = await accepted(inbox, a_turn(1))
+
+    assert await inbox.accept(again) == Duplicate(first)
+    assert questions(await inbox.claim("w1", LEASE, limit=10)) == ["question 1"]
+
+
+async def test_equal_ids_of_other_surfaces_and_conversations_are_no_duplicates(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn(1))
+    await accepted(inbox, a_turn(2, surface="teams", event_id="event-1"))
+    await accepted(inbox, a_turn(3, conversation="slack:T1:C2:1", message_id="message-1"))
+
+
+async def test_a_duplicate_of_two_turns_at_once_is_a_duplicate_of_the_first(inbox: Inbox) -> None:
+    first = await accepted(inbox, a_turn(1))
+    await accepted(inbox, a_turn(2))
+
+    assert await inbox.accept(a_turn(3, event_id="event-2", message_id="message-1")) == Duplicate(first)
+
+
+async def test_twenty_deliveries_of_one_message_at_once_are_accepted_once(inbox: Inbox) -> None:
+    answers = await asyncio.gather(*(inbox.accept(a_turn(1, event_id=f"retry-{n % 3}")) for n in range(20)))
+
+    [one] = [answer for answer in answers if isinstance(answer, Accepted)]
+    assert answers.count(Duplicate(one.turn)) == 19
+
+
+async def test_an_empty_inbox_gives_nothing(inbox: Inbox) -> None:
+    assert await inbox.claim("w1", LEASE) == []
+
+
+async def test_turns_of_a_conversation_are_claimed_one_after_the_other(inbox: Inbox) -> None:
+    for number in range(3):
+        await accepted(inbox, a_turn(number))
+
+    first = await claimed_one(inbox)
+    held_up = await inbox.claim("w2", LEASE, limit=10)
+    await inbox.finish(first, {})
+    second = await claimed_one(inbox, "w2")
+
+    assert held_up == []
+    assert questions([first, second]) == ["question 0", "question 1"]
+
+
+async def test_conversations_go_on_side_by_side(inbox: Inbox) -> None:
+    for number in range(6):
+        await accepted(inbox, a_turn(number, conversation=f"slack:T1:C{number % 3}:1"))
+
+    claimed = await inbox.claim("w1", LEASE, limit=10)
+
+    assert questions(claimed) == ["question 0", "question 1", "question 2"]
+
+
+async def test_no_more_are_claimed_than_asked_for(inbox: Inbox) -> None:
+    for number in range(5):
+        await accepted(inbox, a_turn(number, conversation=f"slack:T1:C{number}:1"))
+
+    assert questions(await inbox.claim("w1", LEASE, limit=2)) == ["question 0", "question 1"]
+    assert questions(await inbox.claim("w2", LEASE, limit=2)) == ["question 2", "question 3"]
+
+
+async def test_a_worker_may_ask_for_surfaces_or_for_one_conversation(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn(1, conversation="terminal:1", surface="terminal"))
+    await accepted(inbox, a_turn(2, conversation="slack:1"))
+    await accepted(inbox, a_turn(3, conversation="slack:2"))
+
+    assert questions(await inbox.claim("w1", LEASE, conversation="slack:2")) == ["question 3"]
+    assert await inbox.claim("w1", LEASE, conversation="slack:2") == []
+    assert await inbox.claim("w1", LEASE, surfaces=[]) == []
+    assert questions(await inbox.claim("w1", LEASE, limit=9, surfaces=["slack", "teams"])) == ["question 2"]
+
+
+async def test_twelve_claimers_claim_none_twice_and_keep_the_order(inbox: Inbox) -> None:
+    for number in range(60):
+        await accepted(inbox, a_turn(number, conversation=f"slack:T1:C{number % 7}:1"))
+    done: list[int] = []
+
+    async def work(worker: str) -> None:
+        while len(done) < 60:
+            for claimed in await inbox.claim(worker, LEASE, limit=2):
+                done.append(int(claimed.turn.event_id.removeprefix("event-")))
+                assert await inbox.finish(claimed, {})
+
+    await asyncio.gather(*(work(f"w{n}") for n in range(12)))
+
+    assert sorted(done) == list(range(60))
+    for lane in range(7):
+        in_lane = [number for number in done if number % 7 == lane]
+        assert in_lane == sorted(in_lane)
+
+
+async def test_turns_accepted_while_others_are_claimed_never_run_side_by_side(inbox: Inbox) -> None:
+    """A later turn must not become visible before an earlier one, however the transactions overlap."""
+    running: list[str] = []
+    done: list[str] = []
+
+    async def accept(number: int) -> None:
+        await accepted(inbox, a_turn(number))
+
+    async def work(worker: str) -> None:
+        while len(done) < 30:
+            for claimed in await inbox.claim(worker, LEASE):
+                running.append(claimed.turn.id)
+                assert len(running) == 1
+                await asyncio.sleep(0)
+                running.remove(claimed.turn.id)
+                done.append(claimed.turn.id)
+                assert await inbox.finish(claimed, {})
+
+    await asyncio.gather(*(accept(number) for number in range(30)), *(work(f"w{n}") for n in range(4)))
+
+    assert len(set(done)) == 30
+
+
+async def test_a_lost_lease_is_found_out_at_every_write(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    lost = await claimed_one(inbox, "w1")
+    clock.forward(seconds=30)
+    taken_over = await claimed_one(inbox, "w2")
+
+    assert await inbox.renew(lost, LEASE) is False
+    assert await inbox.note_placeholder(lost, "p1") is False
+    assert await inbox.mark_delivered(lost) is False
+    assert await inbox.release(lost) is False
+    assert await inbox.fail(lost, "too late", PAUSE) == Lost()
+    assert await inbox.finish(lost, {"answer": "too late"}) is False
+    turn = await inbox.find(lost.turn.id)
+    assert turn == taken_over.turn
+    assert taken_over.fence > lost.fence
+    assert (lost.turn.attempt, taken_over.turn.attempt) == (1, 2)
+
+
+async def test_a_finish_without_the_lease_keeps_nothing(inbox: Inbox, database: Database, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    lost = await claimed_one(inbox, "w1")
+    clock.forward(seconds=30)
+    await claimed_one(inbox, "w2")
+    state = ConversationState(conversation=lost.turn.conversation, scope_key="s", clarifications_in_a_row=1)
+
+    await inbox.finish(lost, {}, state=state, attempts=[Attempt(tool="t", arguments={}, documents=0, ms=1)])
+
+    assert (await Conversations(database).load(lost.turn.conversation, "s")).clarifications_in_a_row == 0
+    assert await inbox.attempts(lost.turn.id) == []
+
+
+async def test_a_lease_that_nobody_took_over_can_still_be_finished(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    claimed = await claimed_one(inbox)
+    clock.forward(minutes=5)
+
+    assert await inbox.finish(claimed, {})
+
+
+async def test_a_renewed_lease_is_not_taken_over(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    claimed = await claimed_one(inbox)
+    clock.forward(seconds=29)
+    assert await inbox.renew(claimed, LEASE)
+    clock.forward(seconds=29)
+
+    assert await inbox.claim("w2", LEASE) == []
+    assert await inbox.finish(claimed, {})
+
+
+async def test_the_next_worker_knows_the_placeholder_and_the_delivery(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    first = await claimed_one(inbox)
+    assert (first.turn.placeholder, first.turn.delivered_at) == (None, None)
+    assert await inbox.note_placeholder(first, "1700000000.1")
+    assert await inbox.mark_delivered(first)
+    delivered = clock.now
+    clock.forward(seconds=31)
+
+    second = await claimed_one(inbox, "w2")
+
+    assert (second.turn.placeholder, second.turn.delivered_at) == ("1700000000.1", delivered)
+
+
+async def test_a_finished_turn_keeps_all_that_came_of_it(inbox: Inbox, database: Database) -> None:
+    await accepted(inbox, a_turn())
+    claimed = await claimed_one(inbox)
+    attempts = [
+        Attempt(tool="annotations_search", arguments={"year": 2031}, documents=0, ms=3.5),
+        Attempt(tool="search_text", arguments={}, documents=7, ms=0.25),
+    ]
+    state = ConversationState(
+        conversation=claimed.turn.conversation,
+        scope_key="all",
+        summary={"topic": "contracts"},
+        last_plan={"legs": []},
+        clarifications_in_a_row=1,
+    )
+
+    outcome, route = {"outcome": "overload"}, {"took": "hybrid"}
+    assert await inbox.finish(claimed, outcome, state=state, route=route, attempts=attempts)
+
+    turn = await inbox.find(claimed.turn.id)
+    assert turn is not None
+    assert (turn.outcome, turn.route) == (outcome, route)
+    assert turn.finished_at is not None
+    assert await inbox.attempts(turn.id) == attempts
+    assert await Conversations(database).load(state.conversation, "all") == state
+
+
+async def test_a_finished_turn_is_finished_once(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn())
+    claimed = await claimed_one(inbox)
+
+    assert await inbox.finish(claimed, {"n": 1})
+    assert await inbox.finish(claimed, {"n": 2}) is False
+    assert await inbox.fail(claimed, "late", PAUSE) == Lost()
+
+
+async def test_a_failed_turn_pauses_with_its_conversation(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn(1))
+    await accepted(inbox, a_turn(2))
+    claimed = await claimed_one(inbox)
+
+    assert await inbox.fail(claimed, "the index is down", PAUSE) == Retry(clock.now + PAUSE)
+    assert await inbox.claim("w2", LEASE, limit=10) == []
+    clock.forward(seconds=5)
+
+    again = await claimed_one(inbox, "w2")
+    assert questions([again]) == ["question 1"]
+    assert (again.turn.attempt, again.turn.failure, again.is_dead) == (2, "the index is down", False)
+
+
+async def test_a_claim_that_failed_writes_nothing_more(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn())
+    claimed = await claimed_one(inbox)
+    await inbox.fail(claimed, "no", PAUSE)
+
+    assert await inbox.renew(claimed, LEASE) is False
+    assert await inbox.finish(claimed, {}) is False
+
+
+async def test_after_the_last_attempt_a_turn_is_handed_out_once_more_as_dead(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn(1))
+    await accepted(inbox, a_turn(2))
+    for _ in range(2):
+        assert isinstance(await inbox.fail(await claimed_one(inbox), "no", PAUSE), Retry)
+        clock.forward(seconds=5)
+
+    assert await inbox.fail(await claimed_one(inbox), "still no", PAUSE) == Dead()
+
+    dead = await claimed_one(inbox)
+    assert (dead.is_dead, dead.turn.failure) == (True, "still no")
+    assert await inbox.claim("w2", LEASE) == []
+    assert await inbox.finish(dead, {"outcome": "failed"})
+    assert questions([await claimed_one(inbox)]) == ["question 2"]
+
+
+async def test_attempts_that_ended_in_a_kill_count_as_well(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    for _ in range(3):
+        assert not (await claimed_one(inbox)).is_dead
+        clock.forward(seconds=31)
+
+    assert (await claimed_one(inbox)).is_dead
+
+
+async def test_the_word_about_a_dead_turn_is_tried_until_it_was_said(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn(1))
+    await accepted(inbox, a_turn(2))
+    for _ in range(3):
+        await claimed_one(inbox)
+        clock.forward(seconds=31)
+
+    await claimed_one(inbox)  # killed while saying it
+    clock.forward(seconds=31)
+    again = await claimed_one(inbox)
+    assert (again.is_dead, again.turn.event_id) == (True, "event-1")
+    assert await inbox.fail(again, "the chat is down", PAUSE) == Retry(clock.now + PAUSE)
+    assert questions(await inbox.claim("w2", LEASE, limit=9)) == ["question 2"]  # it holds nothing up any more
+    clock.forward(seconds=5)
+    owed = await claimed_one(inbox)
+
+    assert (owed.is_dead, owed.turn.event_id) == (True, "event-1")
+    assert await inbox.finish(owed, {"outcome": "failed"})
+    clock.forward(days=1)
+    assert [one.turn.event_id for one in await inbox.claim("w1", LEASE, limit=9)] == ["event-2"]
+
+
+async def test_a_released_turn_is_claimed_again_at_once_and_has_lost_no_attempt(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn())
+    claimed = await claimed_one(inbox)
+
+    assert await inbox.release(claimed)
+    assert await inbox.finish(claimed, {}) is False
+
+    again = await claimed_one(inbox, "w2")
+    assert again.turn.attempt == 1
+    assert again.fence > claimed.fence
+
+
+async def test_a_cancelled_write_leaves_the_database_in_order(inbox: Inbox) -> None:
+    tasks = [asyncio.create_task(inbox.accept(a_turn(n, conversation=f"c{n}"))) for n in range(10)]
+    await asyncio.sleep(0)
+    for task in tasks[::2]:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert isinstance(await inbox.accept(a_turn(99, conversation="c99")), Accepted)
+    claimed = {one.turn.event_id for one in await inbox.claim("w1", LEASE, limit=20)}
+    assert claimed >= {"event-1", "event-3", "event-5", "event-7", "event-9", "event-99"}
