@@ -1,0 +1,51 @@
+"""The text of a PDF, page by page. Runs in the worker process: PDFium is native, and not for threads."""
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# (pypdfium2 has annotations in part, and no marker)
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from storage.ingest.errors import Unparsable
+
+_REASONS = {
+    pdfium.FPDF_ERR_FILE: "it cannot be opened",
+    pdfium.FPDF_ERR_FORMAT: "it is broken, or no PDF",
+    pdfium.FPDF_ERR_PASSWORD: "it is encrypted and needs a password",
+    pdfium.FPDF_ERR_SECURITY: "it is encrypted in a way that cannot be read",
+}
+_HYPHEN_AT_LINE_END = re.compile("[\ufffe\x02]\r?\n?")  # how PDFium writes it
+
+
+def title_and_pages(path: Path) -> Iterator[str]:
+    """First the title (empty where it says nothing), then the text of each page. Raises `Unparsable`."""
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as exc:
+        raise Unparsable(_REASONS.get(exc.err_code or 0, "it is broken, or no PDF")) from exc
+    except OSError as exc:
+        raise Unparsable(f"it cannot be opened: {exc.strerror or exc}") from exc
+    try:
+        yield _title(document)
+        for number in range(len(document)):
+            yield _text(document, number)
+    finally:
+        document.close()
+
+
+def _title(document: pypdfium2.PdfDocument) -> str:
+    title = " ".join(document.get_metadata_value("Title").split())
+    return "" if title.startswith("Microsoft ") or title.casefold().startswith("untitled") else title
+
+
+def _text(document: pypdfium2.PdfDocument, number: int) -> str:
+    try:
+        page = document[number]
+        text = page.get_textpage().get_text_bounded()
+        page.close()
+    except pypdfium2.PdfiumError as exc:
+        raise Unparsable(f"its page {number + 1} is broken") from exc
+    return _HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n").strip()

@@ -1,0 +1,293 @@
+"""A run: files into an index. Two passes, the first to see what the metadata holds, the second to put documents.
+
+Nothing that is read is kept: memory grows with the number of keys and, by a few bytes each, of documents.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from storage.ingest import schema_file
+from storage.ingest.build import Builder
+from storage.ingest.infer import Profile, inferred, merged, styles_of
+from storage.ingest.load import Source, document_id, records, sources
+from storage.ingest.records import Broken, Loaded, Record, Remark
+from storage.ingest.report import Progress, Report, SchemaWritten, Tally
+from storage.ingest.values import flattened
+from storage.ingest.worker import Limits, Worker
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId, FieldName
+from storage.search.index import SearchIndex
+from storage.search.schema import Field, Schema
+
+_BATCH = 500  # documents
+_BATCH_CHARACTERS = 4_000_000
+_SAY_EVERY = 200  # records
+_BUCKET = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
+_IGNORED = "the metadata was ignored: the fields stay empty until they are filled from the text"
+T = TypeVar("T")
+
+
+async def ingest(
+    index: SearchIndex,
+    paths: Sequence[str | Path],
+    *,
+    bucket: BucketId | None = None,
+    schema: Schema | None = None,
+    ignore_metadata: bool = False,
+    schema_folder: Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    limits: Limits | None = None,
+) -> Report:
+    """Load files, folders and globs into the index; what fails is in the report and the rest goes on.
+
+    `bucket` wins over what a document names; where neither does, the bucket of `schema`. With `schema`, its bucket (or
+    `bucket`) gets exactly it, and its documents the fields it has; other buckets keep theirs, widened by new keys.
+    `ignore_metadata`: text and title alone, fields stay empty. `schema_folder`: where schemas made or widened are
+    written as `BUCKET.schema.yaml`, unless that file is there. Raises what the index raises.
+    """
+    given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
+    run = _Run(bucket=bucket, given=given, ignore_metadata=ignore_metadata, say=_on_this_loop(progress))
+    with Worker(limits) as worker:
+        await _in_thread(run, lambda: run.look(paths, worker))
+        written = await _set_schemas(index, run, schema_folder)
+        with closing(run.batches(worker)) as batches:
+            await _put_all(index, run, batches)
+    return run.tally.report(tuple(sorted(run.profiles)), tuple(written))
+
+
+def _on_this_loop(progress: Callable[[Progress], None] | None) -> Callable[[Progress], None]:
+    """Progress is made in threads, and shown in the loop."""
+    loop = asyncio.get_running_loop()
+
+    def say(one: Progress) -> None:
+        if progress is not None:
+            loop.call_soon_threadsafe(progress, one)
+
+    return say
+
+
+async def _in_thread(run: "_Run", work: Callable[[], T]) -> T:
+    """`work` beside the loop. Cancelled, it is asked to stop and waited for: what it uses is still open."""
+    task = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        run.is_stopped = True
+        await asyncio.wait([task])
+        raise
+
+
+async def _set_schemas(index: SearchIndex, run: "_Run", folder: Path | None) -> list[SchemaWritten]:
+    existing = {name: state.schema for name, state in (await index.buckets()).items()}
+    written: list[SchemaWritten] = []
+    for bucket in sorted(run.profiles):
+        before, after = existing.get(bucket), run.decide_schema(bucket, existing.get(bucket))
+        if after == before:
+            continue
+        await index.set_schema(after)
+        is_ours = folder is not None and after is not run.given
+        path = await asyncio.to_thread(_write, after, folder, run.tally) if folder is not None and is_ours else None
+        known = before.by_name if before else dict[FieldName, Field]()
+        added = tuple(one.name for one in after.fields if one.name not in known)
+        written.append(SchemaWritten(schema=after, is_new=before is None, added=added, path=path))
+    return written
+
+
+def _write(schema: Schema, folder: Path, tally: Tally) -> Path | None:
+    """Where the schema now stands; None where a file of that name is there already, which may hold somebody's work."""
+    path = folder / f"{schema.bucket}.schema.yaml"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(schema_file.written(schema))
+    except FileExistsError:
+        tally.remark(f"{path} is there already and was left as it is")
+        return None
+    except OSError as exc:
+        tally.remark(f"{path} could not be written: {exc.strerror or exc}")
+        return None
+    return path
+
+
+async def _put_all(index: SearchIndex, run: "_Run", batches: "Iterator[_Batch]") -> None:
+    """Puts each batch while the next is read."""
+
+    def read_on() -> "asyncio.Task[_Batch | None]":
+        return asyncio.create_task(_in_thread(run, lambda: next(batches, None)))
+
+    upcoming = read_on()
+    try:
+        while batch := await upcoming:
+            upcoming = read_on()
+            run.tally.put(await index.put(batch.bucket, batch.documents), batch.origins)
+    finally:
+        run.is_stopped = True
+        await asyncio.wait([upcoming])
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """Documents for one bucket, on their way."""
+
+    bucket: BucketId
+    documents: list[Document] = field(default_factory=list[Document])
+    origins: dict[DocId, str] = field(default_factory=dict[DocId, str])
+    characters: int = 0
+
+    def add(self, document: Document, record: Record) -> None:
+        self.documents.append(document)
+        self.origins[document.doc_id] = str(record.origin)
+        self.characters += len(document.text)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.documents) >= _BATCH or self.characters >= _BATCH_CHARACTERS
+
+
+class _Run:
+    """What a run knows. Used by one thread at a time, except the tally's counts of what was put."""
+
+    def __init__(
+        self, *, bucket: BucketId | None, given: Schema | None, ignore_metadata: bool, say: Callable[[Progress], None]
+    ) -> None:
+        self._bucket, self.given, self._ignore, self._say = bucket, given, ignore_metadata, say
+        self._files: list[Source] = []
+        self._copies = Counter[int]()  # hash of bucket and id -> how often it is still to come
+        self._schemas: dict[BucketId, Schema] = {}
+        self.profiles: dict[BucketId, dict[FieldName, Profile]] = {}
+        self.tally = Tally()
+        self.is_stopped = False
+        if ignore_metadata:
+            self.tally.remark(_IGNORED)
+
+    # -- the first pass
+
+    def look(self, paths: Sequence[str | Path], worker: Worker) -> None:
+        """Which files, buckets and keys there are, and which documents come more than once."""
+        for one in sources(paths):
+            if isinstance(one, Broken):
+                self.tally.fail(one.origin, one.reason)
+            else:
+                self._files.append(one)
+        for source, loaded in self._read(worker, looking=True):
+            if isinstance(loaded, Record):
+                self._meet(loaded.bucket, loaded.doc_id, loaded.metadata)
+            elif loaded is None and (doc_id := document_id(source)):
+                self._meet(None, doc_id, {})
+        self._copies = Counter({key: count for key, count in self._copies.items() if count > 1})
+
+    def _meet(self, named: str | None, doc_id: str, metadata: Mapping[str, object]) -> None:
+        bucket = self._bucket_of(named)
+        if bucket is None:
+            return
+        self._copies[hash((bucket, doc_id))] += 1
+        profiles = self.profiles.setdefault(bucket, {})
+        if not self._ignore:
+            for name, raw in flattened(metadata).values.items():
+                profiles.setdefault(name, Profile()).see(raw)
+
+    def _bucket_of(self, named: str | None) -> BucketId | None:
+        """The bucket of a document that names this one; None where it has none, or one that cannot be."""
+        name = self._bucket or named or (self.given.bucket if self.given else None)
+        return BucketId(name) if name is not None and _BUCKET.fullmatch(name) else None
+
+    # -- between
+
+    def decide_schema(self, bucket: BucketId, existing: Schema | None) -> Schema:
+        """The schema given, or what is there with the keys that it lacks, or what the metadata suggests."""
+        found = inferred(bucket, self.profiles[bucket])
+        schema = self.given if self.given and self.given.bucket == bucket else None
+        self._schemas[bucket] = schema or (merged(existing, found) if existing else found)
+        return self._schemas[bucket]
+
+    # -- the second pass
+
+    def batches(self, worker: Worker) -> "Generator[_Batch, None, None]":
+        """The documents, in batches of one bucket each. Ends early when stopped."""
+        waiting: dict[BucketId, _Batch] = {}
+        builders = {bucket: self._builder(bucket) for bucket in self.profiles}
+        for _, loaded in self._read(worker, looking=False):
+            record = self._record_in(loaded)
+            bucket = self._bucket_of(record.bucket) if record else None
+            if record is None or bucket is None:
+                continue
+            batch = waiting.setdefault(bucket, _Batch(bucket=bucket))
+            batch.add(builders[bucket].document(record), record)
+            if batch.is_full or sum(one.characters for one in waiting.values()) >= 2 * _BATCH_CHARACTERS:
+                largest = max(waiting.values(), key=lambda one: one.characters)
+                yield waiting.pop(bucket if batch.is_full else largest.bucket)
+        if not self.is_stopped:
+            yield from waiting.values()
+
+    def _builder(self, bucket: BucketId) -> Builder:
+        return Builder(
+            schema=self._schemas[bucket],
+            styles=styles_of(self.profiles[bucket]),
+            ignore_metadata=self._ignore,
+            tally=self.tally,
+        )
+
+    def _record_in(self, loaded: Loaded | None) -> Record | None:
+        """The record to put, if it is one; what is wrong with it is told."""
+        match loaded:
+            case Record():
+                return loaded if self._is_due(loaded) else None
+            case Broken(origin=origin, reason=reason):
+                self.tally.fail(origin, reason)
+            case Remark(origin=origin, text=text):
+                self.tally.remark(f"{origin}: {text}")
+            case None:
+                pass
+        return None
+
+    def _is_due(self, record: Record) -> bool:
+        """Whether it has a bucket, and does not come again later."""
+        bucket = self._bucket_of(record.bucket)
+        if bucket is None:
+            named = self._bucket or record.bucket
+            reason = f"{named!r} is no name for a bucket" if named else "it names no bucket; give one with --bucket"
+            self.tally.fail(record.origin, reason, record.doc_id)
+            return False
+        key = hash((bucket, record.doc_id))
+        if self._copies[key] > 1:
+            self._copies[key] -= 1
+            self.tally.supersede(record.origin, record.doc_id)
+            return False
+        return True
+
+    # -- both
+
+    def _read(self, worker: Worker, *, looking: bool) -> Iterator[tuple[Source, Loaded | None]]:
+        """What the files hold; None for one that is not opened, in the first pass all that are no tables."""
+        done, documents, total = 0, 0, sum(source.size for source in self._files)
+        for finished, source in enumerate(self._files):
+            read = 0
+            for loaded in [None] if looking and not source.is_table else records(source, worker):
+                if self.is_stopped:
+                    return
+                if loaded is not None:
+                    documents, read = documents + isinstance(loaded, Record), loaded.origin.read
+                    if documents % _SAY_EVERY == 1:
+                        self._tell(looking, source, finished, done + read, total, documents)
+                yield source, loaded
+            done += source.size
+            if not looking or source.is_table:
+                self._tell(looking, source, finished + 1, done, total, documents)
+
+    def _tell(self, looking: bool, source: Source, files: int, read: int, total: int, documents: int) -> None:
+        self._say(
+            Progress(
+                looking=looking,
+                file=source.name,
+                files=files,
+                of_files=len(self._files),
+                bytes=read,
+                of_bytes=total,
+                documents=documents,
+            )
+        )

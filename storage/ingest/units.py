@@ -1,0 +1,102 @@
+"""Units as people write them after numbers and in the names of fields, and what pint calls them."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Protocol, cast
+
+# pint's name and how else people write it after a number or in brackets, compatibility forms (µ, Ω, ², ℃) aside
+_UNITS = """
+V volt volts · mV · kV · A amp amps · mA · uA μA · nA · pA · W watt watts · mW · kW · MW · Wh · kWh · Ah · mAh
+ohm ohms Ω · mohm mΩ · kohm kΩ · Mohm MΩ · uF μF · nF · pF · Hz · kHz · MHz · GHz · J · kJ · Pa · kPa · MPa · bar · psi
+mm · cm · m metre metres meter meters · km · um μm · nm · inch inches in " · ft feet · mile miles · m**2 m2 · m**3 m3
+g grams · kg kilograms · mg · lb lbs pounds · oz ounces · l L litre litres liter liters · ml mL
+ms · s sec secs second seconds · min mins minute minutes · hour hours h hr hrs · day days · week weeks · month months
+year years · degC °C · degF °F · K · deg ° · percent % pct · rpm · kB · MB · GB · TB
+mph · km/hour km/h · m/s · g/mol · g/cm**3 g/cm3 · kg/m**3 kg/m3
+"""
+_ENTRIES = [entry.split() for line in _UNITS.strip().splitlines() for entry in line.split(" · ")]
+_WRITTEN = {spelling: names[0] for names in _ENTRIES for spelling in names}
+# As the last part of a field's name, in small letters; after these, what differs or would be taken for something else
+_SUFFIX = {name.lower(): unit for name, unit in _WRITTEN.items() if name.isalpha() and name not in ("MW", "Mohm")} | {
+    "c": "degC",
+    "celsius": "degC",
+    "f": "degF",
+    "fahrenheit": "degF",
+    "kelvin": "K",
+    "kmh": "km/hour",
+    "sqm": "m**2",
+}
+_TEMPERATURE = re.compile(r"temp|point|boil|melt|flash|freez|^[bmf]p\b|[_ ][bmf]p\b|heat|cold|ambient|junction|t[aj]\b")
+_NEEDS_TEMPERATURE = frozenset({"f", "k"})  # else farads, thousands, anything
+_BRACKETED = re.compile(r"\s*(?:[(\[]\s*(?:in\s+)?([^()\[\]]{1,8}?)\s*[)\]]|,\s*([^\s,]{1,8})|\s/\s*([^\s/]{1,8}))\s*$")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a field's name says: the words for people, and the unit (empty: none) that its numbers are in."""
+
+    words: str
+    unit: str
+
+
+def written_unit(text: str) -> str | None:
+    """pint's name of a unit as written after a number, or None."""
+    return _WRITTEN.get(unicodedata.normalize("NFKC", text))
+
+
+def label_of(name: str) -> Label:
+    """`vceo_v` → Vceo in V, `Width (mm)` → Width in mm, `notice_days` → Notice days in day."""
+    bracketed = _BRACKETED.search(name)
+    if bracketed and (unit := written_unit(next(filter(None, bracketed.groups()), ""))):
+        return Label(_titled(name[: bracketed.start()]) or name, unit)
+    parts = [part for part in re.split(r"[_\s-]+", _CAMEL.sub("_", name)) if part]
+    suffix, stem = (parts[-1].lower() if parts else ""), " ".join(parts[:-1]).lower()
+    unit = _SUFFIX.get(suffix, "") if stem else ""
+    if suffix in _NEEDS_TEMPERATURE and not _TEMPERATURE.search(stem):
+        unit = ""
+    is_symbol = bool(unit) and suffix not in _WORDS
+    return Label(_titled(" ".join(parts[:-1] if is_symbol else parts)) or name, unit)
+
+
+_WORDS = frozenset(name for name in _SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf"))
+
+
+def _titled(words: str) -> str:
+    spaced = " ".join(re.split(r"[_\s]+", _CAMEL.sub(" ", words))).strip()
+    return spaced[:1].upper() + spaced[1:]
+
+
+def converted(number: Decimal, unit: str, target: str) -> Decimal | None:
+    """`number` in another unit, exactly as far as decimals go; None where the dimensions differ."""
+    if unit == target:
+        return number
+    import pint  # here: 0.3 s, and most sources hold plain numbers
+
+    registry = _registry()
+    try:
+        return registry.Quantity(number, unit).to(target).magnitude
+    except (pint.DimensionalityError, pint.UndefinedUnitError, AttributeError, ValueError):
+        return None
+
+
+class _Quantity(Protocol):
+    magnitude: Decimal
+
+    def to(self, unit: str) -> "_Quantity": ...
+
+
+class _Registry(Protocol):
+    Quantity: Callable[[Decimal, str], _Quantity]
+
+
+@lru_cache(maxsize=1)
+def _registry() -> _Registry:
+    import pint
+
+    registry = cast(Callable[..., _Registry], pint.UnitRegistry)  # its annotations know of float alone
+    return registry(non_int_type=Decimal, autoconvert_offset_to_baseunit=True)
