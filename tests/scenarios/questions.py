@@ -17,6 +17,7 @@ from enum import StrEnum
 from bot.demo.corpus import Corpus
 from storage.search.schema import Field, Schema
 from tests.scenarios.truth import (
+    Ambiguous,
     Condition,
     Empty,
     Expected,
@@ -61,6 +62,7 @@ class Kind(StrEnum):
     OVERLOAD = "overload"
     NO_RESULTS = "no_results"
     LOOKUP = "lookup"
+    AMBIGUOUS = "ambiguous"
     AGGREGATE = "aggregate"
     GROUPS = "groups"
     EXTREMUM = "extremum"
@@ -199,6 +201,11 @@ class _Asker:
         page = page_of(record, match.start(1))
         expected = Lookup(doc_ids=(record["doc_id"],), fragments=(match[1],), page=page)
         return self._question(name, template, bucket, Kind.LOOKUP, expected, (), ())
+
+    def ambiguous(self, name: str, template: str, bucket: str, *conditions: Condition) -> Question:
+        """Asks about one record with words that fit several."""
+        expected = Ambiguous(doc_ids=tuple(record["doc_id"] for record in self.found(bucket, conditions)))
+        return self._question(name, template, bucket, Kind.AMBIGUOUS, expected, (), ())
 
     def found(self, bucket: str, conditions: Sequence[Condition]) -> list[Plain]:
         return matching(self.records[bucket], conditions)
@@ -435,6 +442,53 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         kind=Kind.NO_RESULTS,
     )
     yield ask.listing(
+        "what was bought",
+        "What did we buy at Kanda Stationers in 2023?",
+        "receipts",
+        equal("vendor", "Kanda Stationers"),
+        during("date", "2023"),
+    )
+    yield ask.listing(
+        "an amount alone",
+        "Any hotel {receipts:2} above 600 EUR?",
+        "receipts",
+        equal("category", "hotel"),
+        equal("currency", "EUR"),
+        over("total", 600),
+    )
+    yield ask.listing(
+        "months of a year",
+        "restaurant {receipts} from October to December 2024 paid by credit card",
+        "receipts",
+        equal("category", "restaurant"),
+        between("date", "2024-10-01", "2024-12-31"),
+        equal("payment", "credit card"),
+    )
+    yield ask.listing(
+        "winter tires unmounted",
+        '{receipts} with the words "winter tire" but without "mounting and balancing"',
+        "receipts",
+        says("winter tire"),
+        never_says("mounting and balancing"),
+        needs=[NEGATION],
+    )
+    yield ask.listing(
+        "neither day nor seller",
+        "{receipts} with neither a {receipts.date} nor a {receipts.vendor}",
+        "receipts",
+        absent("date"),
+        absent("vendor"),
+        needs=[MISSING, NEGATION],
+    )
+    sold = next(record for record in ask.records["receipts"] if "vendor" in record)
+    yield ask.lookup(
+        "seller on one slip",
+        f"Who is the {{receipts.vendor}} on receipt {sold['doc_id'].removeprefix('rcp-')}?",
+        "receipts",
+        equal("doc_id", sold["doc_id"]),
+        r"\A(.+)",
+    )
+    yield ask.listing(
         "not paid back, all",
         "{receipts} not {receipts.reimbursed}",
         "receipts",
@@ -498,6 +552,23 @@ def _receipt_numbers(ask: _Asker) -> Iterator[Question]:
         function="minimum",
         field="total",
         per="currency",
+    )
+    yield ask.number(
+        "smallest slips of one vendor",
+        "What is the smallest {receipts.total} at Pneus Étoile?",
+        "receipts",
+        equal("vendor", "Pneus Étoile"),
+        function="minimum",
+        field="total",
+        per="currency",
+        needs=[CURRENCIES],
+    )
+    yield ask.count(
+        "undated in all",
+        "How many {receipts} have no {receipts.date}?",
+        "receipts",
+        absent("date"),
+        needs=[MISSING],
     )
     yield ask.groups(
         "top vendors",
@@ -587,6 +658,21 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "panels",
         at_least("warranty", 20),
         under("price", 100),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "watts alone",
+        "AlphaSolar {panels} between 400 W and 450 W",
+        "panels",
+        alpha,
+        between("power", 400, 450),
+    )
+    yield ask.listing(
+        "kilograms alone",
+        "{panels} by Nordvolt PV of more than 25 kg",
+        "panels",
+        equal("maker", "Nordvolt PV"),
+        over("weight", 25),
         needs=[MISSING],
     )
     yield ask.listing(
@@ -683,6 +769,19 @@ def _manuals(ask: _Asker) -> Iterator[Question]:
         equal("product", "B-120"),
         r"(Once every two years), measure the insulation",
     )
+    yield ask.ambiguous(
+        "which battery cabinet",
+        "How often must the air filter of the battery cabinet be replaced?",
+        "manuals",
+        equal("equipment", "battery cabinet"),
+    )
+    yield ask.listing(
+        "recent revisions",
+        "{manuals} with a {manuals.revised} after 2022",
+        "manuals",
+        over("revised", "2022-12-31"),
+        needs=[MISSING],
+    )
     yield ask.listing(
         "large cabinets",
         "battery cabinet {manuals} with a {manuals.capacity} of at least 20 kWh",
@@ -749,6 +848,45 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "contracts",
         equal("doc_id", noticed["doc_id"]),
         r"by notice of (\d+ days)",
+    )
+    ended = next(record for record in ask.records["contracts"] if "end_date" in record)
+    ended_number = re.findall(r"C-\d+", ended["title"])[0]
+    yield ask.lookup(
+        "end of one contract",
+        f"What is the {{contracts.end_date}} of contract {ended_number}?",
+        "contracts",
+        equal("doc_id", ended["doc_id"]),
+        r"runs until ([^.]+)\.",
+    )
+    yield ask.ambiguous(
+        "which lease",
+        "What is the {contracts.governing_law} of the lease contract with ACME?",
+        "contracts",
+        _ACME,
+        equal("kind", "lease"),
+    )
+    yield ask.listing(
+        "an amount alone",
+        "ACME {contracts} over 100,000 USD",
+        "contracts",
+        _ACME,
+        equal("currency", "USD"),
+        over("value", 100_000),
+        needs=[CURRENCIES],
+    )
+    yield ask.listing(
+        "another noun",
+        "service {contracts:2} with Solveig Energy",
+        "contracts",
+        equal("kind", "services"),
+        holds("parties", "Solveig Energy"),
+    )
+    yield ask.listing(
+        "two clauses",
+        "{contracts} with Lanthorn Software that have both audit rights and escrow",
+        "contracts",
+        holds("parties", "Lanthorn Software"),
+        holds("clauses", "audit rights", "escrow"),
     )
     yield ask.listing(
         "no cap",
@@ -983,6 +1121,22 @@ def _parts(ask: _Asker) -> Iterator[Question]:
         under("price", 2),
     )
     yield ask.listing(
+        "volts alone",
+        "PNP {parts} for over 300 V",
+        "parts",
+        equal("polarity", "PNP"),
+        over("voltage", 300),
+        needs=[MISSING],
+    )
+    yield ask.listing(
+        "an amount alone",
+        "N-channel {parts} in DPAK below 0.3 EUR",
+        "parts",
+        equal("polarity", "N-channel"),
+        equal("package", "DPAK"),
+        under("price", 0.3),
+    )
+    yield ask.listing(
         "too much for so small a case",
         "SOT-23 {parts} with a {parts.current} above 20 A",
         "parts",
@@ -1094,6 +1248,19 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         "chemicals",
         equal("family", "ester"),
         over("boiling_point", (350 - 32) / 1.8),
+    )
+    yield ask.listing(
+        "a density alone",
+        "{chemicals} under 0.7 g/cm³",
+        "chemicals",
+        under("density", 0.7),
+    )
+    yield ask.listing(
+        "and that means or",
+        "ketones and esters with a {chemicals.boiling_point} under 80 °C",
+        "chemicals",
+        equal("family", "ketone", "ester"),
+        under("boiling_point", 80),
     )
     yield ask.listing(
         "colder than any",

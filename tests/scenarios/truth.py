@@ -40,11 +40,21 @@ class Empty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """One of these documents is cited, on `page` where the document has pages; the answer holds each fragment."""
+    """One of these documents is cited, on `page` where the document has pages.
+
+    The passage cited holds each fragment as it stands in the text; an answer may put it otherwise (a day as ISO).
+    """
 
     doc_ids: tuple[str, ...]
     fragments: tuple[str, ...]
     page: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous:
+    """A question about one document that fits each of these: offered by name, and their number is exact."""
+
+    doc_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +87,7 @@ class Groups:
     ordered: bool = False
 
 
-Expected: TypeAlias = Overload | Listing | Empty | Lookup | Values | Groups
+Expected: TypeAlias = Overload | Listing | Empty | Lookup | Ambiguous | Values | Groups
 
 
 # -- records
@@ -135,7 +145,7 @@ def at_most(field: str, high: float) -> On:
     return On(field, lambda value: value <= high)
 
 
-def over(field: str, low: float) -> On:
+def over(field: str, low: float | str) -> On:
     return On(field, lambda value: value > low)
 
 
