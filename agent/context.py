@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent.reasoner import Reasoner
 from storage.search.ids import BucketId
 from storage.search.index import ScopedIndex
 from storage.search.plan import Plan
@@ -29,6 +30,7 @@ class Context:
     """One question's surroundings. `now` is aware, in the asker's time zone."""
 
     index: ScopedIndex
+    reasoner: Reasoner
     now: datetime
     locale: str = "en"
     limits: Limits = Limits()

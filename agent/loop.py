@@ -1,15 +1,104 @@
 """The stages in order and nothing else: `answer` and `resume`, the agent's public face."""
 
+import time
+
+from agent import gather
 from agent.context import Context
-from agent.outcome import Outcome
-from storage.search.plan import Plan
+from agent.outcome import (
+    Answer,
+    Clarify,
+    ExportWanted,
+    LegResult,
+    Outcome,
+    OutcomeKind,
+    Refused,
+    Route,
+    StartedOver,
+)
+from agent.reasoner import Material, MeansNothing, Planned, WantsExport, WantsStartOver
+from agent.review import reviewed
+from agent.tools import Desk
+from storage.search.ids import BucketId, LegId
+from storage.search.index import Count
+from storage.search.plan import FindPassages, Leg, Plan
+from storage.search.schema import Schema
+
+_NOT_GRANTED = "There is nothing here that you may ask. An admin can grant a bucket to you or to this channel."
 
 
 async def answer(question: str, context: Context) -> Outcome:
     """From a question to what becomes of it. Raises what the index raises, and nothing else."""
-    raise NotImplementedError
+    desk = Desk(context)
+    material = await _material(context)
+    if not material.schemas:
+        return Refused(text=_NOT_GRANTED, may_go_private=context.may_go_private)
+    started = time.perf_counter()
+    decomposition = context.reasoner.decompose(question, material)
+    desk.stage("decompose", started)
+    match decomposition:
+        case WantsStartOver():
+            return StartedOver(text="Started over: what was said before no longer counts.")
+        case WantsExport(plan=plan, leg=leg):
+            return await _export(desk, plan, leg)
+        case MeansNothing(words=words):
+            return gather.nothing_understood(question, words, desk, material)
+        case Planned():
+            return await reviewed(desk, decomposition, material)
 
 
 async def resume(plan: Plan, context: Context) -> Outcome:
     """Go on at retrieval with a plan that a click or a typed choice refined. Raises what the index raises."""
-    raise NotImplementedError
+    desk = Desk(context)
+    material = await _material(context)
+    if not all(bucket in material.schemas for leg in plan.legs for bucket in leg.search.buckets):
+        return Refused(text=_NOT_GRANTED, may_go_private=context.may_go_private)
+    return await reviewed(desk, Planned(plan=plan), material)
+
+
+def by_meaning(plan: Plan, leg_id: LegId) -> Plan:
+    """The plan with the leg's required words ranking instead of demanding."""
+    legs = tuple(_ranking(leg) if leg.id == leg_id else leg for leg in plan.legs)
+    return Plan(question=plan.question, legs=legs, combine=plan.combine, assumptions=plan.assumptions)
+
+
+def _ranking(leg: Leg) -> Leg:
+    clauses = tuple(type(one)(bucket=one.bucket, condition=one.condition) for one in leg.search.clauses)
+    return Leg(id=leg.id, question=leg.question, search=leg.search.with_clauses(*clauses), wanted=FindPassages())
+
+
+async def _material(context: Context) -> Material:
+    schemas = await context.index.schemas()
+    if context.buckets is not None:
+        schemas = {bucket: schema for bucket, schema in schemas.items() if bucket in context.buckets}
+    vocabulary = await context.index.vocabulary()
+    return Material(
+        schemas=schemas,
+        vocabulary=vocabulary,
+        analysers={bucket: context.index.analyser(bucket) for bucket in schemas},
+        now=context.now,
+        locale=context.locale,
+        last=_seen(context.last, schemas),
+    )
+
+
+def _seen(last: Plan | None, schemas: object) -> Plan | None:
+    """The last plan, unless it speaks of a bucket that is not seen any more."""
+    if last is None or not isinstance(schemas, dict):
+        return last
+    visible: dict[BucketId, Schema] = schemas
+    return last if all(bucket in visible for leg in last.legs for bucket in leg.search.buckets) else None
+
+
+async def _export(desk: Desk, plan: Plan, leg_id: LegId) -> Outcome:
+    count = Count(plan.leg(leg_id).search)
+    answers = await desk.ask((count,), note=(count,))
+    return ExportWanted(
+        plan=plan,
+        leg=leg_id,
+        count=answers[count],
+        trace=desk.trace(Route.STRUCTURED),
+        generation=answers.generation,
+    )
+
+
+__all__ = ["Answer", "Clarify", "LegResult", "OutcomeKind", "answer", "by_meaning", "resume"]

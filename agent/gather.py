@@ -1,0 +1,191 @@
+"""The first round trip: what each leg asks of the index, all legs at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent.compose import escaped
+from agent.context import Limits
+from agent.outcome import Clarify, LegResult, OutcomeKind, Route
+from agent.prune import Weighted, weights
+from agent.reasoner import Doubt, Material
+from agent.refine import facet_requests, missing_of
+from agent.rules.language import FILLER, STOP
+from agent.tools import Desk
+from storage.search.conditions import Missing, all_of, conjuncts
+from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.index import (
+    Aggregate,
+    Answers,
+    Count,
+    Facet,
+    Hit,
+    NearPassages,
+    Passages,
+    Records,
+    Request,
+)
+from storage.search.plan import (
+    Clause,
+    Compute,
+    FindPassages,
+    Leg,
+    ListDocuments,
+    Plan,
+    ReadFields,
+    Search,
+    Summarise,
+)
+
+_WIDE = 100  # passages fetched before re-ranking
+_MOST_WORDS = 16  # content words of a question that are weighed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one leg asks, by purpose; every request is in `requests`."""
+
+    leg: Leg
+    count: Count
+    page: Records | None = None
+    facets: tuple[Facet, ...] = ()
+    aggregate: Aggregate | None = None
+    ranked: Mapping[str, Passages | NearPassages] = field(default_factory=dict[str, Passages | NearPassages])
+    fallback: Mapping[str, Passages | NearPassages] = field(default_factory=dict[str, Passages | NearPassages])
+    words: Mapping[str, Count] = field(default_factory=dict[str, Count])  # content words, as required terms
+    stems: Mapping[str, str] = field(default_factory=dict[str, str])
+    missing: Mapping[FieldName, Count] = field(default_factory=dict[FieldName, Count])
+
+    def requests(self) -> Iterator[Request[object]]:
+        yield self.count
+        yield from (one for one in (self.page, self.aggregate) if one is not None)
+        yield from self.facets
+        yield from (*self.ranked.values(), *self.fallback.values(), *self.words.values(), *self.missing.values())
+
+    def noted(self) -> Iterator[Request[object]]:
+        """The requests worth an attempt of their own."""
+        yield self.count
+        yield from (one for one in (self.page, self.aggregate) if one is not None)
+        yield from (*self.ranked.values(), *self.fallback.values())
+
+
+def asked_of(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *, narrowing: bool) -> Asked:
+    """The requests of a leg, by the form of answer it wants."""
+    search, wanted = leg.search, leg.wanted
+    count = Count(search)
+    missing = dict(_missing_counts(search, material))
+    text = search.ranking or leg.question
+    best = {"text": Passages(search, text, limits.hits)}
+    doubtful = {word: _word_count(search, word) for word in doubt.doubtful}
+    match wanted:
+        case ListDocuments(order=order, limit=limit):
+            size = limit or (limits.overload if narrowing else limits.documents)
+            page = Records(search, order, limit=min(size, limits.documents))
+            facets = tuple(facet_requests(search, material.schemas)) if narrowing and limit is None else ()
+            return Asked(leg=leg, count=count, page=page, facets=facets, ranked=best, missing=missing, words=doubtful)
+        case Compute():
+            aggregate = Aggregate(search, wanted.field, wanted.group)
+            page = Records(search, limit=limits.documents, fields=frozenset())
+            return Asked(
+                leg=leg, count=count, page=page, aggregate=aggregate, ranked=best, missing=missing, words=doubtful
+            )
+        case ReadFields():
+            return Asked(
+                leg=leg, count=count, page=Records(search, limit=limits.read + 1), ranked=best, missing=missing
+            )
+        case Summarise():
+            page = Records(search, limit=limits.read + 1)
+            facets = tuple(facet_requests(search, material.schemas)) if narrowing else ()
+            ranked = {"text": Passages(search, text, _WIDE)}
+            return Asked(leg=leg, count=count, page=page, facets=facets, ranked=ranked, missing=missing, words=doubtful)
+        case FindPassages():
+            return _text_asked(leg, count, text, material)
+
+
+def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:
+    ranked = {"text": Passages(leg.search, text, _WIDE), "semantic": NearPassages(leg.search, text, _WIDE)}
+    fallback: dict[str, Passages | NearPassages] = {}
+    if any(clause.everything != all_of() for clause in leg.search.clauses):
+        anywhere = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas), ranking=text)
+        fallback = {"text": Passages(anywhere, text, _WIDE), "semantic": NearPassages(anywhere, text, _WIDE)}
+    whole = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas))
+    stems = _content_stems(leg.question, leg.search.buckets[0], material)
+    words = {word: _word_count(whole, word) for word in stems}
+    return Asked(leg=leg, count=count, ranked=ranked, fallback=fallback, words=words, stems=stems)
+
+
+def _content_stems(question: str, bucket: BucketId, material: Material) -> dict[str, str]:
+    analyser = material.analysers[bucket]
+    pairs = zip(analyser.words(question), analyser.terms(question), strict=True)
+    content = {w.text: t.text for w, t in pairs if w.text not in STOP and w.text not in FILLER}
+    return dict(list(content.items())[:_MOST_WORDS])
+
+
+def _word_count(search: Search, word: str) -> Count:
+    clauses = tuple(Clause(bucket=bucket, required=(word,)) for bucket in search.buckets)
+    return Count(Search(clauses=clauses))
+
+
+def _missing_counts(search: Search, material: Material) -> Iterator[tuple[FieldName, Count]]:
+    """Per field compared: the documents that meet all else and lack it."""
+    if len(search.clauses) != 1:
+        return
+    clause = search.clauses[0]
+    for condition, name in missing_of(clause, material.schemas[clause.bucket]):
+        others = (one for one in conjuncts(clause.condition) if one != condition)
+        lacking = Clause(bucket=clause.bucket, condition=all_of(*others, Missing(field=name)), required=clause.required)
+        yield name, Count(Search(clauses=(lacking,)))
+
+
+def hits_of(requests: Mapping[str, Passages | NearPassages], answers: Answers) -> dict[str, Sequence[Hit]]:
+    return {name: answers[request] for name, request in requests.items()}
+
+
+def weighted(asked: Asked, answers: Answers, material: Material) -> tuple[Weighted, ...]:
+    """The content words of the leg's question by rarity among all visible documents."""
+    counts = {word: (asked.stems[word], answers[count]) for word, count in asked.words.items()}
+    return weights(counts, sum(material.vocabulary.documents.values()))
+
+
+def without_unknown(leg: Leg, doubt: Doubt, asked: Asked, answers: Answers) -> tuple[Leg, tuple[str, ...]]:
+    """The leg without the doubtful words that no document holds, and those words."""
+    unknown = tuple(word for word in doubt.doubtful if word in asked.words and answers[asked.words[word]] == 0)
+    if not unknown:
+        return leg, ()
+    clauses = tuple(
+        Clause(
+            bucket=one.bucket,
+            condition=one.condition,
+            required=tuple(word for word in one.required if word not in unknown),
+        )
+        for one in leg.search.clauses
+    )
+    if all(one.everything == all_of() for one in clauses) and not _speaks_of_bucket(leg):
+        return leg, ()  # nothing else was said: then it is what was asked for, and is not there
+    search = leg.search.with_clauses(*clauses)
+    return Leg(id=leg.id, question=leg.question, search=search, wanted=leg.wanted, probes=leg.probes), unknown
+
+
+def _speaks_of_bucket(leg: Leg) -> bool:
+    return len(leg.search.clauses) == 1
+
+
+def nothing_understood(question: str, words: tuple[str, ...], desk: Desk, material: Material) -> Clarify:
+    """No word means anything here: said so, with nothing to click."""
+    leg = Leg(
+        id=LegId("a"),
+        question=question,
+        search=Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas), ranking=question),
+        wanted=FindPassages(),
+    )
+    named = ", ".join(f"“{escaped(word)}”" for word in words[:5])
+    text = "I found nothing: no word of this stands in the documents" + (f" ({named})." if named else ".")
+    return Clarify(
+        plan=Plan(question=question, legs=(leg,)),
+        kind=OutcomeKind.NO_RESULTS,
+        leg=leg.id,
+        text=text,
+        legs=(LegResult(leg=leg.id, question=question, kind=OutcomeKind.NO_RESULTS, text=text),),
+        choices=(),
+        trace=desk.trace(Route.HYBRID),
+        generation=material.vocabulary.generation,
+    )

@@ -1,0 +1,88 @@
+"""What a reasoner is: it turns a question into a plan. The rule reasoner needs no model; both fill the same types."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from storage.search.ids import BucketId, LegId
+from storage.search.index import Vocabulary
+from storage.search.plan import Clause, Plan, Search
+from storage.search.schema import Schema
+from storage.search.text import Analyser
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What a reasoner may know: the scoped dictionary and schemas, the asker's clock, the last plan."""
+
+    schemas: Mapping[BucketId, Schema]
+    vocabulary: Vocabulary
+    analysers: Mapping[BucketId, Analyser]
+    now: datetime
+    locale: str
+    last: Plan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reread:
+    """Another reading of a leg: the Search it gives, and how it reads in words."""
+
+    words: str
+    search: Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """What a leg could also have meant; each is counted before it is offered."""
+
+    leg: LegId
+    alike: tuple[Reread, ...] = ()  # score as well as the one taken: an ambiguity
+    wider: tuple[Reread, ...] = ()  # "at least" beside a bare value
+    elsewhere: tuple[Clause, ...] = ()  # what the question says to buckets that were not chosen
+    doubtful: tuple[str, ...] = ()  # required words that are dropped, and named, if no document holds them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A plan, and what stands in doubt. `kept`: what it took over from the last plan, in words."""
+
+    plan: Plan
+    doubts: tuple[Doubt, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantsExport:
+    """The person asks for a set as a file."""
+
+    plan: Plan
+    leg: LegId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantsStartOver:
+    """The person asks to forget what was said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeansNothing:
+    """No word of the question means anything here."""
+
+    words: tuple[str, ...]
+
+
+Decomposition: TypeAlias = Planned | WantsExport | WantsStartOver | MeansNothing
+
+
+class Reasoner(Protocol):
+    """From a question to a plan. Pure but for caches."""
+
+    @property
+    def name(self) -> str:
+        """`rule` or `model`."""
+        ...
+
+    def decompose(self, question: str, material: Material) -> Decomposition:
+        """What the question asks of the buckets in `material`."""
+        ...

@@ -1,0 +1,289 @@
+"""Which form of answer a question wants: a list, numbers, a value, a summary, or what the text says."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.rules.language import (
+    ALL_WORDS,
+    FUNCTIONS,
+    GROUP_BEFORE,
+    LIST_VERBS,
+    MEASURES,
+    OF_DAYS,
+    OF_MONEY,
+    PERIODS,
+    QUESTION_WORDS,
+    SUMMARISE,
+    SUPERLATIVES,
+    YES_NO,
+)
+from agent.rules.lexicon import Lexicon, Mention, Noun
+from agent.rules.reading import Reading
+from storage.search.ids import FieldName
+from storage.search.plan import (
+    Compute,
+    FindPassages,
+    Function,
+    Group,
+    ListDocuments,
+    Period,
+    ReadFields,
+    Summarise,
+    Wanted,
+)
+from storage.search.schema import Field, FieldType, SchemaOrder
+
+_NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
+_MEASURED = (*_NUMERIC, FieldType.DATE)
+_SMALL = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A function word at `words[first:last]`."""
+
+    function: Function
+    words: tuple[str, ...]
+    first: int
+    last: int
+
+
+def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
+    """The form of answer that the question wants of this bucket."""
+    words = [token.word for token in reading.tokens]
+    if set(words) & SUMMARISE:
+        return Summarise()
+    said = list(_functions(words, reading))
+    group = _group(words, reading, lexicon)
+    extreme = next((one for one in said if one.words in SUPERLATIVES), None)
+    if extreme is not None:
+        return _extreme(extreme, words, reading, lexicon, group)
+    if said and not _asks_for_one_value(said[0], words, reading, lexicon):
+        return _computed(said, reading, lexicon, group, words)
+    if group is not None and _top(words) is not None:
+        return _computed([], reading, lexicon, group, words)
+    if _is_list(words, reading):
+        return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words))
+    asked = _asked_fields(words, reading, lexicon)
+    if asked and reading.conditions:
+        return ReadFields(fields=tuple((reading.bucket, name) for name in asked))
+    return FindPassages()
+
+
+def _functions(words: Sequence[str], reading: Reading) -> Iterator[_Said]:
+    inside = {at for link in reading.links if link.last - link.first > 1 for at in range(link.first + 1, link.last)}
+    at = 0
+    while at < len(words):
+        for size in (2, 1):
+            phrase = tuple(words[at : at + size])
+            if phrase in FUNCTIONS and len(phrase) == size and at not in inside:
+                yield _Said(FUNCTIONS[phrase], phrase, at, at + size)
+                at += size - 1
+                break
+        at += 1
+
+
+def _extreme(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexicon, group: Group | None) -> Wanted:
+    """A superlative orders a list ("the cheapest panel"), or is the number itself ("the lowest price")."""
+    field = _measured_field(said, words, reading, lexicon)
+    descending = said.function is Function.MAXIMUM
+    limit = _top(words) or 1
+    leading = _leading_category(words, reading, lexicon)
+    if leading is not None and field is not None and field.type in _NUMERIC:
+        return Compute(functions=(Function.SUM,), field=field.name, group=Group(field=leading), limit=limit,
+                       descending=descending)  # fmt: skip
+    if field is None:
+        return ListDocuments(limit=_top(words))
+    follows = any(
+        isinstance(link.meaning, Mention) and link.meaning.field == field.name and 0 <= link.first - said.last <= 1
+        for link in reading.links
+    )
+    of_number = follows and not (_noun_before(said, reading) and words[0] in ("which", "what", "list", "show", "find"))
+    if group is not None or (of_number and field.type in _NUMERIC and not _noun_at(said.last, reading)):
+        return Compute(functions=(said.function,), field=field.name, group=group, descending=descending)
+    if of_number and field.type is FieldType.DATE and not reading.has_noun:
+        return Compute(functions=(said.function,), field=field.name, descending=descending)
+    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+
+
+def _noun_before(said: _Said, reading: Reading) -> bool:
+    return any(isinstance(link.meaning, Noun) and link.last <= said.first for link in reading.links)
+
+
+def _noun_at(at: int, reading: Reading) -> bool:
+    return any(isinstance(link.meaning, Noun) and link.first == at for link in reading.links)
+
+
+def _measured_field(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Field | None:
+    """The field a superlative measures: the one spoken of nearest, else the only one of its dimension."""
+    mentions = [
+        (abs(link.first - said.first), lexicon.field(link.meaning.field))
+        for link in reading.links
+        if isinstance(link.meaning, Mention) and link.meaning.column is None
+    ]
+    spoken = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in _MEASURED]
+    if spoken:
+        return spoken[0]
+    text = set(said.words)
+    if text & OF_DAYS:
+        natural = lexicon.schema.natural_order
+        return lexicon.schema.by_name[natural.field] if natural else None
+    amounts = [one for one in lexicon.schema.fields if one.type is FieldType.MONEY]
+    if amounts and (text & OF_MONEY or set(words) & OF_MONEY or not text & set(MEASURES)):
+        return amounts[0]
+    numbers = [one for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def _asks_for_one_value(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
+    """ "What was the total on the receipt of 28 May": the value of one document, not a sum over a set."""
+    if said.words == ("how", "many"):
+        following = [link for link in reading.links if link.first == said.last]
+        return any(isinstance(link.meaning, Mention) for link in following)
+    if said.function is not Function.SUM:
+        return False
+    if (reading.has_noun and reading.plural_noun) or set(words) & {"all", "every", "altogether", "sum", "overall"}:
+        return False
+    on_the = any(pair in zip(words, words[1:], strict=False) for pair in (("on", "the"), ("of", "the"), ("for", "the")))
+    return reading.has_noun and on_the and said.words != ("sum",)
+
+
+def _computed(
+    said: Sequence[_Said], reading: Reading, lexicon: Lexicon, group: Group | None, words: Sequence[str]
+) -> Compute:
+    functions = tuple(dict.fromkeys(one.function for one in said)) or (Function.SUM,)
+    field = _number_field(reading, lexicon, words, skip=group.field if group else None)
+    if (Function.COUNT in functions and len(functions) == 1) or field is None:
+        return Compute(functions=(Function.COUNT,), group=group, limit=_top(words))
+    if Function.SUM in functions and len(functions) > 1:
+        functions = tuple(one for one in functions if one is not Function.SUM or _is_summed(said))
+    return Compute(functions=functions, field=field, group=group, limit=_top(words))
+
+
+def _is_summed(said: Sequence[_Said]) -> bool:
+    """ "Average total": the total is the field's name then, no sum."""
+    return any(one.function is Function.SUM and one.words not in (("total",), ("totals",)) for one in said)
+
+
+def _number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip: FieldName | None) -> FieldName | None:
+    """The field to compute over: the one spoken of, else the money field, else the only number."""
+    for mention in reading.asked:
+        if mention.column is None and mention.field != skip and lexicon.field(mention.field).type in _NUMERIC:
+            return mention.field
+    for link in reading.links:
+        if isinstance(link.meaning, Mention) and link.meaning.column is None:
+            if lexicon.field(link.meaning.field).type in _NUMERIC and link.meaning.field != skip:
+                return link.meaning.field
+    amounts = [one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY]
+    numbers = [one.name for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
+    return amounts[0] if amounts else numbers[0] if len(numbers) == 1 else None
+
+
+def _group(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Group | None:
+    for at, word in enumerate(words[:-1]):
+        if word not in GROUP_BEFORE and (word, words[at + 1]) != ("for", "each"):
+            continue
+        start = at + 1 + (words[at + 1] in ("each", "every", "the"))
+        for link in reading.links:
+            if isinstance(link.meaning, Mention) and link.meaning.column is None and link.first == start:
+                field = lexicon.field(link.meaning.field)
+                if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG):
+                    return Group(field=field.name)
+                if field.type is FieldType.DATE:
+                    return Group(field=field.name, period=Period.MONTH)
+        period = PERIODS.get(words[start]) if start < len(words) else None
+        natural = lexicon.schema.natural_order
+        dates = [one.name for one in lexicon.schema.fields if one.type is FieldType.DATE]
+        if period is not None and dates:
+            name = natural.field if natural and natural.field in dates else dates[0]
+            return Group(field=name, period=period)
+    leading = _leading_category(words, reading, lexicon)
+    return Group(field=leading) if leading is not None and _top(words) is not None else None
+
+
+def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> FieldName | None:
+    """ "Which vendor …", "top 5 vendors": a category that the question is after, in place of documents."""
+    for link in reading.links:
+        if not isinstance(link.meaning, Mention) or link.meaning.column is not None:
+            continue
+        field = lexicon.field(link.meaning.field)
+        before = words[max(link.first - 3, 0) : link.first]
+        if field.type in (FieldType.CATEGORY, FieldType.LIST) and (set(before) & {"which", "what", "top", "biggest"}):
+            if link.meaning in reading.asked and link.first <= 4:
+                return field.name
+    return None
+
+
+def _top(words: Sequence[str]) -> int | None:
+    """ "Top 5", "the 3 cheapest", "first ten"."""
+    for at, word in enumerate(words):
+        number = int(word) if word.isdigit() and len(word) <= 3 else _SMALL.get(word)
+        if not number:
+            continue
+        before = words[at - 1] if at else ""
+        after = tuple(words[at + 1 : at + 3])
+        if before in ("top", "first", "last", "bottom") or after[:1] in SUPERLATIVES or after in SUPERLATIVES:
+            return number
+    return None
+
+
+def _is_list(words: Sequence[str], reading: Reading) -> bool:
+    if not words:
+        return False
+    lead = words[0]
+    if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
+        return False
+    nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
+    early = [link for link in nouns if link.first <= 6]
+    if lead in ("which", "what"):
+        direct = any(link.first <= 3 and not _is_owned(words, link.first) for link in early)
+        of_them = "are" in words[1:3] and bool(nouns)
+        return (direct or of_them) and (
+            reading.plural_noun or "all" in words or (lead == "which" and not reading.asked)
+        )
+    if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
+        return bool(nouns) or bool(reading.conditions) or bool(set(words[:4]) & ALL_WORDS)
+    if lead in YES_NO:
+        return reading.plural_noun and bool({"there", "any", "we"} & set(words[:4]))
+    if lead in ALL_WORDS or (set(words[:4]) & {"all", "every"}):
+        return True
+    if set(words) & QUESTION_WORDS & {"what", "when", "how", "why", "who"}:
+        return False
+    return (bool(nouns) and (reading.plural_noun or bool(reading.conditions))) or bool(reading.conditions)
+
+
+def _is_owned(words: Sequence[str], at: int) -> bool:
+    """ "What is the law of the contract": the noun stands in a phrase about something else."""
+    return "of" in words[:at] or "is" in words[:at] or "was" in words[:at]
+
+
+def _order(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> SchemaOrder | None:
+    """ "… sorted by price", "newest first"."""
+    text = " ".join(words)
+    descending = any(
+        word in text for word in ("descending", "highest first", "largest first", "newest first", "latest")
+    )
+    for link in reading.links:
+        if isinstance(link.meaning, Mention) and link.meaning.column is None:
+            before = words[max(link.first - 3, 0) : link.first]
+            if set(before) & {"sorted", "ordered", "order", "sort", "ranked"}:
+                return SchemaOrder(field=link.meaning.field, descending=descending)
+    dates = [one.name for one in lexicon.schema.fields if one.type is FieldType.DATE]
+    if dates and ("oldest first" in text or "newest first" in text or "latest first" in text):
+        return SchemaOrder(field=dates[0], descending="oldest" not in text)
+    return None
+
+
+def _asked_fields(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """The fields whose values are asked for: those spoken of, else what "when" and "how much" must mean."""
+    named = [one.field for one in reading.asked]
+    if named:
+        return tuple(dict.fromkeys(named))
+    fields = lexicon.schema.fields
+    if words and words[0] == "when":
+        natural = lexicon.schema.natural_order
+        dates = [one.name for one in fields if one.type is FieldType.DATE]
+        return ((natural.field,) if natural and natural.field in dates else tuple(dates[:1])) if dates else ()
+    if words[:2] == ["how", "much"]:
+        return tuple(one.name for one in fields if one.type is FieldType.MONEY)[:1]
+    return ()

@@ -1,0 +1,119 @@
+"""The closed words of English that give a question its form. No field, bucket or value of any corpus stands here."""
+
+from storage.search.plan import Function, Period
+
+STOP = frozenset(
+    """a an the of in on at to for by from with and or but as is are was were be been being do does did done have has
+    had having it its this that these those there here i we you they he she me us them our your their my his her who
+    whom what which when where why how much many any all every each some both either neither than then so such only
+    just also can could will would shall should may might must about into onto over under out up down off s t re ve
+    ll d m not no nor without please want need like get got give show list find tell let know see look display
+    enumerate name return fetch bring one ones per if whose more most less least between during within against via
+    etc""".split()
+)
+# Words that speak of asking and of having documents, and say nothing of which.
+FILLER = frozenset(
+    """document documents doc docs file files record records entry entries item items page pages thing things data
+    database information info detail details available exist exists existing existed contain contains containing
+    contained include includes including included mention mentions mentioning mentioned concerning regarding
+    relating related found match matches matching matched say says said made make makes issued dated listed list
+    lists everything anything something us our total number count amount value values kind kinds type types set
+    overall altogether together currently ever still different whole entire complete full across among purchase
+    purchases purchased buy buys bought pay paid pays spend spent spending come comes came go goes use uses used
+    using recorded stored kept held following given certain called named titled hello hi hey thanks thank ok okay
+    yes""".split()
+)
+LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
+ALL_WORDS = frozenset("all every each any which what whichever".split())
+NEGATIONS = frozenset("""not no without except excluding exclude excludes lacking lack lacks minus non never""".split())
+NEGATION_PAIRS = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("rather", "than")})
+CONTRACTED_NEGATIONS = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won cannot".split())
+LACK = frozenset("without no lacking lack lacks missing".split())
+HAVE = frozenset("with has have having".split())
+MISSING_AFTER = frozenset("missing unknown absent unspecified blank empty".split())
+DISJUNCTIONS = frozenset({"or", "either"})
+GROUP_BEFORE = frozenset({"by", "per", "each", "every"})
+
+FUNCTIONS: dict[tuple[str, ...], Function] = {
+    ("how", "many"): Function.COUNT,
+    ("number", "of"): Function.COUNT,
+    ("count", "of"): Function.COUNT,
+    ("count",): Function.COUNT,
+    ("sum",): Function.SUM,
+    ("total",): Function.SUM,
+    ("totals",): Function.SUM,
+    ("add", "up"): Function.SUM,
+    ("how", "much"): Function.SUM,
+    ("altogether",): Function.SUM,
+    ("spend",): Function.SUM,
+    ("spent",): Function.SUM,
+    ("average",): Function.AVERAGE,
+    ("mean",): Function.AVERAGE,
+    ("avg",): Function.AVERAGE,
+    ("typical",): Function.AVERAGE,
+    ("minimum",): Function.MINIMUM,
+    ("min",): Function.MINIMUM,
+    ("lowest",): Function.MINIMUM,
+    ("smallest",): Function.MINIMUM,
+    ("least",): Function.MINIMUM,
+    ("earliest",): Function.MINIMUM,
+    ("oldest",): Function.MINIMUM,
+    ("shortest",): Function.MINIMUM,
+    ("narrowest",): Function.MINIMUM,
+    ("cheapest",): Function.MINIMUM,
+    ("lightest",): Function.MINIMUM,
+    ("maximum",): Function.MAXIMUM,
+    ("max",): Function.MAXIMUM,
+    ("highest",): Function.MAXIMUM,
+    ("largest",): Function.MAXIMUM,
+    ("biggest",): Function.MAXIMUM,
+    ("greatest",): Function.MAXIMUM,
+    ("most", "expensive"): Function.MAXIMUM,
+    ("latest",): Function.MAXIMUM,
+    ("newest",): Function.MAXIMUM,
+    ("longest",): Function.MAXIMUM,
+    ("widest",): Function.MAXIMUM,
+    ("tallest",): Function.MAXIMUM,
+    ("heaviest",): Function.MAXIMUM,
+    ("most", "recent"): Function.MAXIMUM,
+}
+SUPERLATIVES = frozenset(
+    words for words, function in FUNCTIONS.items() if function in (Function.MINIMUM, Function.MAXIMUM)
+)
+# An adjective of measure, and the noun by which a field of that measure may be called.
+MEASURES = {
+    "wide": "width", "wider": "width", "widest": "width", "narrow": "width", "narrower": "width", "narrowest": "width",
+    "high": "height", "tall": "height", "taller": "height", "tallest": "height",
+    "long": "length", "longer": "length", "longest": "length", "short": "length", "shorter": "length",
+    "shortest": "length", "deep": "depth", "deeper": "depth", "deepest": "depth",
+    "heavy": "weight", "heavier": "weight", "heaviest": "weight", "light": "weight", "lighter": "weight",
+    "lightest": "weight", "weigh": "weight", "weighs": "weight", "weighing": "weight",
+    "cost": "price", "costs": "price", "costing": "price", "cheap": "price", "cheaper": "price", "cheapest": "price",
+    "expensive": "price", "priced": "price", "efficient": "efficiency", "dense": "density", "denser": "density",
+    "boil": "boiling point", "boils": "boiling point", "boiling": "boiling point",
+    "melt": "melting point", "melts": "melting point", "melting": "melting point",
+    "flash": "flash point", "flashes": "flash point",
+}  # fmt: skip
+LESS_FIRST = frozenset("narrow narrower short shorter light lighter cheap cheaper".split())
+OF_DAYS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
+OF_MONEY = frozenset("cheapest expensive cheaper spend spent cost costs price paid pay worth money".split())
+PERIODS = {
+    "year": Period.YEAR, "years": Period.YEAR, "yearly": Period.YEAR, "annual": Period.YEAR, "annually": Period.YEAR,
+    "quarter": Period.QUARTER, "quarters": Period.QUARTER, "quarterly": Period.QUARTER,
+    "month": Period.MONTH, "months": Period.MONTH, "monthly": Period.MONTH,
+    "day": Period.DAY, "days": Period.DAY, "daily": Period.DAY,
+}  # fmt: skip
+SUMMARISE = frozenset("summarise summarize summary summaries overview gist outline".split())
+COMPARE = frozenset("compare comparison versus vs".split())
+QUESTION_WORDS = frozenset("what which when where who whom whose how why".split())
+YES_NO = frozenset("is are was were do does did has have can could will would should must may".split())
+EXPORT = frozenset("export download csv spreadsheet".split())
+POINTERS = frozenset("them those these they it that this ones same all results everything".split())
+FOLLOW_UP_STARTS = (
+    ("only",), ("just",), ("and",), ("but",), ("also",), ("what", "about"), ("how", "about"), ("now",), ("of", "those"),
+    ("of", "these"), ("of", "them"), ("among", "them"), ("narrow",), ("limit",), ("restrict",),
+)  # fmt: skip
+START_OVER = (
+    ("start", "over"), ("start", "again"), ("new", "topic"), ("reset",), ("forget", "it"), ("forget", "that"),
+    ("never", "mind"),
+)  # fmt: skip

@@ -1,0 +1,173 @@
+"""The rule reasoner: value linking against the scoped dictionary, the best reading per bucket, coverage as routing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent.reasoner import Decomposition, Doubt, Material, MeansNothing, Planned, Reread, WantsExport, WantsStartOver
+from agent.rules.follow import exports, refines, starts_over
+from agent.rules.intent import wanted_of
+from agent.rules.language import QUESTION_WORDS
+from agent.rules.lexicon import Lexicon, lexicons
+from agent.rules.literals import Literal, literals_of
+from agent.rules.reading import Alternative, Reading, read
+from agent.rules.split import questions_of
+from agent.rules.tokens import quotations_of
+from agent.wording import condition_words
+from storage.search.conditions import Condition, all_of, conjuncts
+from storage.search.ids import BucketId, LegId
+from storage.search.plan import (
+    Clause,
+    Combine,
+    Compute,
+    FindPassages,
+    Leg,
+    ListDocuments,
+    Plan,
+    ReadFields,
+    Search,
+    Summarise,
+    Wanted,
+)
+
+_AS_GOOD = 0.05  # readings of two buckets whose scores differ by less are taken together
+_KEPT_LEXICONS = 8
+_BEFORE_NAMES = frozenset("from with by about for of mentioning containing called named at against regarding".split())
+
+
+class RuleReasoner:
+    """Needs no model and no network. Keeps the lexicons of the last few dictionaries."""
+
+    name = "rule"
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[object, ...], Mapping[BucketId, Lexicon]] = {}
+
+    def decompose(self, question: str, material: Material) -> Decomposition:
+        """Pure but for the lexicons kept. The plan's legs are the question's parts, at most four."""
+        if starts_over(question):
+            return WantsStartOver()
+        known = self._lexicons(material)
+        if material.last is not None:
+            leg = exports(question, material.last)
+            if leg is not None:
+                return WantsExport(plan=material.last, leg=leg)
+        parts = questions_of(question)
+        readings = [self._read(part, known, material) for part in parts]
+        if material.last is not None and len(parts) == 1:
+            follow = refines(question, material.last, readings[0], material.schemas)
+            if follow is not None:
+                return follow
+        legs = [_leg(LegId(chr(97 + at)), part, readings[at], known) for at, part in enumerate(parts)]
+        if len(legs) == 1 and not _means_anything(readings[0]):
+            return MeansNothing(words=max((r.leftovers for r in readings[0]), key=len, default=()))
+        combine = Combine.ONE if len(legs) == 1 else Combine.SIDE_BY_SIDE
+        plan = Plan(question=question, legs=tuple(leg for leg, _ in legs), combine=combine)
+        if len(legs) == 1 and exports(question, plan) and isinstance(plan.legs[0].wanted, ListDocuments):
+            return WantsExport(plan=plan, leg=plan.legs[0].id)
+        return Planned(plan=plan, doubts=tuple(doubt for _, doubt in legs))
+
+    def _lexicons(self, material: Material) -> Mapping[BucketId, Lexicon]:
+        key = (material.vocabulary.generation, id(material.vocabulary), tuple(sorted(material.schemas)))
+        if key not in self._kept:
+            while len(self._kept) >= _KEPT_LEXICONS:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = lexicons(material.schemas, material.vocabulary, material.analysers)
+        return self._kept[key]
+
+    def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
+        """A reading per bucket, the best first; among equals the larger bucket."""
+        literals: tuple[Literal, ...] = literals_of(question, material.now.date())
+        quotations = quotations_of(question)
+        outside = tuple(one for one in literals if not any(q.start <= one.start < q.end for q in quotations))
+        readings = [read(lexicon, question, outside, quotations) for lexicon in known.values()]
+        return sorted(readings, key=lambda one: (-one.score, -known[one.bucket].documents, one.bucket))
+
+
+def _means_anything(readings: Sequence[Reading]) -> bool:
+    """Whether some word is left to search for, or some condition was read."""
+    return any(one.conditions or one.leftovers or one.quoted or one.has_noun or one.asked for one in readings)
+
+
+def _leg(
+    leg_id: LegId, question: str, readings: Sequence[Reading], known: Mapping[BucketId, Lexicon]
+) -> tuple[Leg, Doubt]:
+    best = readings[0]
+    wanted = wanted_of(best, known[best.bucket])
+    if isinstance(wanted, FindPassages):
+        return _lookup(leg_id, question, readings)
+    chosen = _chosen(readings, wanted)
+    clauses = tuple(_set_clause(one, wanted) for one in chosen)
+    search = Search(clauses=clauses, ranking=question)
+    doubt = Doubt(
+        leg=leg_id,
+        alike=tuple(_reread(search, best, one, known) for one in best.alike),
+        wider=tuple(_reread(search, best, one, known) for one in best.wider),
+        elsewhere=_elsewhere(readings, chosen, wanted),
+        doubtful=tuple(word for word in best.leftovers if not _is_name(word, question)),
+    )
+    return Leg(id=leg_id, question=question, search=search, wanted=wanted), doubt
+
+
+def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
+    """The best bucket, and those that the question fits just as well."""
+    best = readings[0]
+    if isinstance(wanted, (Compute, ReadFields)):
+        return [best]
+    if not best.has_noun and not best.conditions:
+        return [one for one in readings if not one.conditions and not one.has_noun]  # words alone: anywhere
+    return [
+        one
+        for one in readings
+        if one is best
+        or (best.score - one.score <= _AS_GOOD and one.has_noun == best.has_noun and one.exact == best.exact)
+    ]
+
+
+def _set_clause(reading: Reading, wanted: Wanted) -> Clause:
+    """Conditions, and the words left over as required terms; a single document's value is found without those."""
+    required = reading.quoted if isinstance(wanted, ReadFields) else (*reading.leftovers, *reading.quoted)
+    return Clause(bucket=reading.bucket, condition=reading.condition, required=required)
+
+
+def _elsewhere(readings: Sequence[Reading], chosen: Sequence[Reading], wanted: Wanted) -> tuple[Clause, ...]:
+    return tuple(
+        _set_clause(one, wanted)
+        for one in readings
+        if one not in chosen and one.exact and one.conditions and isinstance(wanted, (ListDocuments, Summarise))
+    )
+
+
+def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[Leg, Doubt]:
+    """What text says: the conditions that rest on whole values narrow, all words rank."""
+    best = readings[0]
+    narrows = best.exact and bool(best.conditions)
+    runner_up = next((one.score for one in readings[1:] if one.exact and one.conditions), 0.0)
+    if narrows and (best.has_noun or best.score - runner_up > _AS_GOOD):
+        clauses = (Clause(bucket=best.bucket, condition=best.condition, required=best.quoted),)
+    else:
+        clauses = tuple(Clause(bucket=one.bucket, required=one.quoted) for one in readings)
+    search = Search(clauses=clauses, ranking=question)
+    return Leg(id=leg_id, question=question, search=search, wanted=FindPassages()), Doubt(leg=leg_id)
+
+
+def _reread(search: Search, reading: Reading, other: Alternative, known: Mapping[BucketId, Lexicon]) -> Reread:
+    def swapped(condition: Condition) -> Condition:
+        return all_of(*(other.instead if one == other.condition else one for one in conjuncts(condition)))
+
+    clauses = tuple(
+        replace(clause, condition=swapped(clause.condition)) if clause.bucket == reading.bucket else clause
+        for clause in search.clauses
+    )
+    words = condition_words(other.instead, known[reading.bucket].schema)
+    return Reread(words=words, search=search.with_clauses(*clauses))
+
+
+def _is_name(word: str, question: str) -> bool:
+    """Whether an unknown word must be meant: a name, an identifier, or what stands after "from", "with", "about"."""
+    at = question.find(word)
+    before = question[:at].split()
+    if any(c.isdigit() for c in word) or " " in word or "-" in word:
+        return True
+    if word[:1].isupper() and before and before[-1].strip("?!.:;,").lower() not in QUESTION_WORDS:
+        return True
+    return bool(before) and before[-1].lower() in _BEFORE_NAMES

@@ -1,0 +1,52 @@
+"""A question as tokens: the analyser's words and stems with their place in the question, quotations apart."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storage.search.text import Analyser
+
+_QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,300})[\"“”„«»]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """`question[start:end]`; `word` folded, `stem` as the bucket's analyser has it."""
+
+    word: str
+    stem: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotation:
+    """Words within quotation marks: `question[start:end]` with the marks, `text` without."""
+
+    text: str
+    start: int
+    end: int
+
+
+def quotations_of(question: str) -> tuple[Quotation, ...]:
+    return tuple(
+        Quotation(text=match[1].strip(), start=match.start(), end=match.end())
+        for match in _QUOTED.finditer(question)
+        if match[1].strip()
+    )
+
+
+def tokens_of(question: str, analyser: Analyser, quotations: Sequence[Quotation] = ()) -> tuple[Token, ...]:
+    """All tokens in order."""
+    pairs = zip(analyser.words(question), analyser.terms(question), strict=True)
+    return tuple(
+        Token(
+            word=word.text,
+            stem=term.text,
+            start=word.start,
+            end=word.end,
+            quoted=any(q.start <= word.start < q.end for q in quotations),
+        )
+        for word, term in pairs
+    )
