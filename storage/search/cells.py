@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import ROUND_FLOOR, Decimal
+from functools import lru_cache
 from itertools import accumulate
 
 from storage.search.index import PeriodCount, RangeCount
@@ -95,6 +96,7 @@ def _merged(cells: tuple[PeriodCount, ...], parts: int) -> tuple[PeriodCount, ..
     return (PeriodCount(period=old[0].period, first=old[0].first, last=old[-1].last, count=count), *kept)
 
 
+@lru_cache(maxsize=65_536)
 def period_around(day: str, period: Period) -> tuple[str, str]:
     """The first and the last day of the period that `day` lies in, ISO days."""
     if period is Period.DAY:

@@ -57,7 +57,7 @@ def _with_fitting_rows(rows: Raw, one: Field) -> list[Row]:
 
 def _check_text(document: Document) -> None:
     texts = (document.doc_id, document.title, document.text, document.source, document.digest, *document.readers)
-    if not all(map(_is_unicode, texts)):
+    if not all(map(is_unicode, texts)):
         raise InvalidCondition(f"document {document.doc_id!r} holds text that is not valid Unicode")
     start = 0
     for passage in document.passages:
@@ -66,7 +66,8 @@ def _check_text(document: Document) -> None:
         start = passage.start
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether it can be stored: holds no lone surrogates."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
@@ -107,6 +108,6 @@ def _row(row: Raw, rows: Field) -> Row:
 def _scalar(value: Raw, one: Field) -> Scalar:
     if not isinstance(value, (str, int, float)) or value == "":
         raise InvalidCondition(f"{value!r} is no value for the field {one.name!r}")
-    if isinstance(value, str) and not _is_unicode(value):
+    if isinstance(value, str) and not is_unicode(value):
         raise InvalidCondition(f"the value of {one.name!r} is not valid Unicode")
     return typed_scalar(value, one.type, one.name)
