@@ -1,0 +1,174 @@
+"""Passages in order: by BM25 over a bucket's own FTS5 table, and by cosine over its vectors."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.embedded.bucket import PASSAGES, VECTORS, Bucket, Passages, Vectors
+from storage.embedded.columns import Mask
+from storage.embedded.compile import Reading, quoted
+from storage.embedded.dictionary import Ints
+from storage.search.ids import ChunkId
+from storage.search.index import Hit
+
+_TITLE_WEIGHT = 2.0
+_COMMON = 0.2  # of a bucket's passages; at a tenth the top ten change
+_MOST_TERMS = 64  # of a ranking text; the rarest are kept
+_BLOCK = 16_384  # rows of float16 made float32 at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A passage and its score, not yet read."""
+
+    reading: Reading
+    passage: int
+    score: float
+
+
+def by_terms(reading: Reading, members: Mask, text: str) -> tuple[Reading, Ints, NDArray[np.float64]]:
+    """Passages of the members with any of the terms, by BM25; in no order."""
+    terms = _telling(reading, text)
+    if not terms or not members.any():
+        return reading, np.zeros(0, dtype=np.int64), np.zeros(0)
+    table = f"passages_{reading.bucket.header.id:d}"
+    rows = reading.connection.execute(
+        f"SELECT rowid, bm25({table}, {_TITLE_WEIGHT}, 1.0) FROM {table} WHERE {table} MATCH ?",  # noqa: S608
+        (" OR ".join(quoted([term]) for term in terms),),
+    ).fetchall()
+    found = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    ids = found[:, 0].astype(np.int64)
+    inside = members[_owners(reading, ids)]
+    return reading, ids[inside], -found[inside, 1]
+
+
+def _telling(reading: Reading, text: str) -> list[str]:
+    """The terms that exist, rarest first, without those too common to tell passages apart, if others remain."""
+    terms = dict.fromkeys(term.text for term in reading.analyser.terms(text))
+    table = f"common_{reading.bucket.header.id:d}"
+    held = list[tuple[int, str]]()
+    for term in terms:
+        row = reading.connection.execute(f"SELECT doc FROM {table} WHERE term = ?", (term,)).fetchone()  # noqa: S608
+        if row:
+            held.append((int(row[0]), term))
+    held.sort()
+    most = _COMMON * len(passages_of(reading.connection, reading.bucket).ids)
+    rare = [term for count, term in held if count <= most]
+    return (rare or [term for _, term in held])[:_MOST_TERMS]
+
+
+def by_meaning(
+    reading: Reading, members: Mask, embedder: str, wanted: NDArray[np.float32]
+) -> tuple[Reading, Ints, NDArray[np.float64]]:
+    """Passages of the members that have a vector of this embedder, by cosine; in no order."""
+    vectors = vectors_of(reading.connection, reading.bucket, embedder)
+    inside = np.flatnonzero(members[_owners(reading, vectors.ids)])
+    scores = np.empty(len(inside), dtype=np.float64)
+    for start in range(0, len(inside), _BLOCK):
+        rows = inside[start : start + _BLOCK]
+        scores[start : start + _BLOCK] = vectors.matrix[rows].astype(np.float32) @ wanted
+    return reading, vectors.ids[inside], scores
+
+
+def _owners(reading: Reading, ids: Ints) -> Ints:
+    """Positions of the documents of passages."""
+    passages = passages_of(reading.connection, reading.bucket)
+    return passages.owners[np.searchsorted(passages.ids, ids)]
+
+
+def best(found: Sequence[tuple[Reading, Ints, NDArray[np.float64]]], limit: int) -> list[Ranked]:
+    """The best of all buckets, ties by chunk id by code point."""
+    if limit < 1 or not found:
+        return []
+    scores = np.concatenate([one[2] for one in found])
+    floor = -np.inf if len(scores) <= limit else np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    kept = [
+        (-score, _chunk_id(reading, passage), Ranked(reading=reading, passage=passage, score=score))
+        for reading, ids, some in found
+        for passage, score in zip(ids[some >= floor].tolist(), some[some >= floor].tolist(), strict=True)
+    ]
+    return [ranked for _, _, ranked in sorted(kept, key=lambda one: one[:2])[:limit]]
+
+
+def _chunk_id(reading: Reading, passage: int) -> str:
+    passages = passages_of(reading.connection, reading.bucket)
+    at = int(np.searchsorted(passages.ids, passage))
+    return f"{reading.bucket.doc_ids[int(passages.owners[at])]}#{int(passages.ordinals[at])}"
+
+
+def hits(ranked: Sequence[Ranked]) -> tuple[Hit, ...]:
+    """With their text, in the same order."""
+    documents = dict[int, tuple[str, str, str]]()
+    return tuple(_hit(one, documents) for one in ranked)
+
+
+def _hit(one: Ranked, documents: dict[int, tuple[str, str, str]]) -> Hit:
+    connection, bucket = one.reading.connection, one.reading.bucket
+    doc, start, stop, page = connection.execute(
+        "SELECT doc, start, stop, page FROM passage WHERE id = ?", (one.passage,)
+    ).fetchone()
+    if doc not in documents:
+        documents[doc] = connection.execute("SELECT title, source, text FROM document WHERE id = ?", (doc,)).fetchone()
+    title, source, text = documents[doc]
+    chunk_id = _chunk_id(one.reading, one.passage)
+    return Hit(
+        doc_id=bucket.doc_ids[int(bucket.at(np.array([doc]))[0])],
+        bucket=bucket.header.name,
+        chunk_id=ChunkId(chunk_id),
+        title=title,
+        source=source,
+        page=page,
+        start=start,
+        end=stop,
+        text=text[start:stop],
+        score=one.score,
+    )
+
+
+def passages_of(connection: sqlite3.Connection, bucket: Bucket) -> Passages:
+    return cast(Passages, bucket.derived.get(PASSAGES, lambda: _passages(connection, bucket)))
+
+
+def _passages(connection: sqlite3.Connection, bucket: Bucket) -> Passages:
+    before = cast(Passages | None, bucket.inherited.get(PASSAGES))
+    newest = int(before.ids[-1]) if before is not None and len(before.ids) else 0
+    rows = connection.execute(
+        "SELECT id, doc, position FROM passage WHERE bucket = ? AND id > ? ORDER BY id", (bucket.header.id, newest)
+    ).fetchall()
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    added = Passages(ids=table[:, 0], owners=bucket.at(table[:, 1]), ordinals=table[:, 2])
+    if before is None:
+        return added
+    return Passages(
+        ids=np.concatenate((before.ids, added.ids)),
+        owners=np.concatenate((before.owners, added.owners)),
+        ordinals=np.concatenate((before.ordinals, added.ordinals)),
+    )
+
+
+def vectors_of(connection: sqlite3.Connection, bucket: Bucket, embedder: str) -> Vectors:
+    def load() -> Mapping[str, Vectors]:
+        return {embedder: _vectors(connection, bucket, embedder)}
+
+    return cast(Mapping[str, Vectors], bucket.derived.get(VECTORS, load))[embedder]
+
+
+def _vectors(connection: sqlite3.Connection, bucket: Bucket, embedder: str) -> Vectors:
+    before = cast(Mapping[str, Vectors], bucket.inherited.get(VECTORS, {})).get(embedder)
+    newest = int(before.ids[-1]) if before is not None and len(before.ids) else 0
+    rows = connection.execute(
+        "SELECT passage, data FROM vector WHERE bucket = ? AND embedder = ? AND passage > ? ORDER BY passage",
+        (bucket.header.id, embedder, newest),
+    ).fetchall()
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)
+    matrix = matrix.reshape(len(rows), -1) if rows else np.zeros((0, 0), dtype=np.float16)
+    if before is None or not len(before.ids):
+        return Vectors(ids=ids, matrix=matrix)
+    if not len(ids):
+        return before
+    return Vectors(ids=np.concatenate((before.ids, ids)), matrix=np.concatenate((before.matrix, matrix)))

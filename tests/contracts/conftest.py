@@ -1,0 +1,49 @@
+"""Every implementation of `SearchIndex`, opened for one test and empty."""
+
+import importlib.util
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+import pytest_asyncio
+
+from storage.analysis import analyser_for
+from storage.embedder import Embedder, WordLlamaEmbedder
+from storage.search.index import SearchIndex
+from tests.builders import TENANT
+
+Opener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return WordLlamaEmbedder()
+
+
+@pytest_asyncio.fixture
+async def embedded(tmp_path: Path, embedder: Embedder) -> AsyncIterator[Opener]:
+    from storage.embedded.index import EmbeddedIndex
+
+    async with AsyncExitStack() as stack:
+
+        async def opened() -> SearchIndex:
+            index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=embedder)
+            stack.push_async_callback(index.close)
+            return index
+
+        yield opened
+
+
+@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.servers)])
+def opener(request: pytest.FixtureRequest) -> Opener:
+    """Opens one more handle on the one index of the test, as another process would."""
+    if request.param == "opensearch" and importlib.util.find_spec("storage.opensearch.index") is None:
+        pytest.skip("no OpenSearch engine yet: storage.opensearch.index")
+    return request.getfixturevalue(request.param)
+
+
+@pytest_asyncio.fixture
+async def index(opener: Opener) -> SearchIndex:
+    return await opener()
