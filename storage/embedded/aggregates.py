@@ -77,6 +77,8 @@ def _cells(
     values = np.zeros(len(mask)) if one is None else cast(Numbers, bucket.columns[one.name]).values
     lines = _groups(part, bucket, mask & ~np.isnan(values), group)
     units, unit_of = _units(bucket, one)
+    if not len(lines.at):
+        return []
     both = lines.of * len(units) + unit_of[lines.at]
     order = np.argsort(both, kind="stable")
     keys, starts = np.unique(both[order], return_index=True)
