@@ -1,0 +1,114 @@
+"""From an audience and the grants to the scope of one execution. Computed anew every time: nothing here is kept."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from typing import assert_never
+
+from bot.errors import InvalidSubject
+from bot.ids import EVERYONE, PersonId, Subject
+from bot.inbound import Audience, Operator, Outsiders, Private, Shared
+from storage.search.ids import TenantId
+from storage.search.index import SearchIndex
+from storage.search.scope import Scope
+from storage.sql.grants import Grant, Grants, LocalGroups
+
+_NAME = r"[^\s:\x00-\x1f]{1,200}"
+_REST = r"[^\s\x00-\x1f]{1,300}"  # Teams' own ids hold colons: `19:…@thread.tacv2`
+_PERSON = re.compile(rf"slack:{_NAME}:{_NAME}|teams:{_NAME}:{_REST}|local:{_NAME}")
+_SUBJECT = re.compile(
+    rf"everyone|user:(?:{_PERSON.pattern})|channel:slack:{_NAME}:{_NAME}|channel:teams:{_NAME}:{_REST}"
+    rf"|team:teams:{_NAME}:{_REST}|group:slack:{_NAME}:{_NAME}|group:teams:{_NAME}:{_REST}|group:{_NAME}"
+)
+_PERSON_FORMS = "local:NAME, slack:TEAM:USER or teams:TENANT:OBJECT"
+_SUBJECT_FORMS = (
+    "everyone, user:slack:T1:U1, user:teams:TENANT:OBJECT, user:local:NAME, channel:slack:T1:C1, team:teams:TENANT:ID, "
+    "group:ID or group:slack:T1:S1"
+)
+
+
+def parse_person(text: str) -> PersonId:
+    """`--as` and admins. A bare NAME means `local:NAME`. Raises `InvalidSubject`."""
+    person = text if ":" in text else f"local:{text}"
+    if not _PERSON.fullmatch(person):
+        raise InvalidSubject(text, f"is no person; write {_PERSON_FORMS}")
+    return PersonId(person)
+
+
+def parse_subject(text: str) -> Subject:
+    """A subject as a grant or a reader list names it. Raises `InvalidSubject`."""
+    if not _SUBJECT.fullmatch(text):
+        raise InvalidSubject(text, f"is no subject; write {_SUBJECT_FORMS}")
+    return Subject(text)
+
+
+def is_channel(subject: Subject) -> bool:
+    return subject.startswith(("channel:", "team:"))
+
+
+def check_grant(subject: Subject, *, include_external: bool) -> None:
+    """Raises `InvalidSubject` where including outsiders would mean nothing: they are readers of channels only."""
+    if include_external and not is_channel(subject):
+        raise InvalidSubject(subject, "is no channel or team, and only those can include external people")
+
+
+class Access:
+    """Says what an audience may see."""
+
+    def __init__(self, tenant: TenantId, grants: Grants, groups: LocalGroups, index: SearchIndex) -> None:
+        self._tenant, self._grants, self._groups, self._index = tenant, grants, groups, index
+
+    async def scope(self, audience: Audience) -> Scope:
+        match audience:
+            case Operator():
+                buckets = frozenset(await self._index.buckets())
+                return Scope(tenant=self._tenant, buckets=buckets, all_readers=True)
+            case Private():
+                return await self._of_person(audience)
+            case Shared():
+                return await self._of_channel(audience)
+            case _:
+                assert_never(audience)
+
+    async def may_go_private(self, audience: Audience, person: PersonId, scope: Scope) -> bool:
+        """Whether the asker, alone, may see more buckets than this channel's readers.
+
+        In a channel with outsiders the asker may be one of them; the product's own groups are not known here.
+        """
+        match audience:
+            case Private() | Operator():
+                return False
+            case Shared(outsiders=outsiders):
+                alone = await self.scope(Private(person=person, guest=outsiders is not Outsiders.NONE))
+                return bool(alone.buckets - scope.buckets)
+            case _:
+                assert_never(audience)
+
+    async def _of_person(self, audience: Private) -> Scope:
+        subjects = {Subject(f"user:{audience.person}"), *audience.subjects}
+        subjects |= {Subject(f"group:{group}") for group in await self._groups.of(audience.person)}
+        subjects = {subject for subject in subjects if not is_channel(subject)} - {EVERYONE}
+        if not audience.guest:
+            subjects.add(EVERYONE)
+        return self._scope(await self._grants.for_subjects(subjects), subjects)
+
+    async def _of_channel(self, audience: Shared) -> Scope:
+        if audience.outsiders is Outsiders.NONE:
+            subjects = {EVERYONE, audience.channel}
+            return self._scope(await self._grants.for_subjects(subjects), subjects)
+        granted = await self._grants.for_subjects({audience.channel})
+        return self._scope((grant for grant in granted if grant.include_external), {audience.channel})
+
+    def _scope(self, granted: Iterable[Grant], subjects: Iterable[Subject]) -> Scope:
+        return Scope(
+            tenant=self._tenant,
+            buckets=frozenset(grant.bucket for grant in granted),
+            subjects=frozenset(subjects),
+        )
+
+
+def scope_key(scope: Scope) -> str:
+    """The same for equal rights, else another: what a conversation's state is kept by."""
+    parts = [scope.tenant, sorted(scope.buckets), sorted(scope.subjects), scope.all_readers]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

@@ -1,0 +1,236 @@
+"""Every object made once, each replaceable by keyword. Alone names concrete classes; owns their opening and closing."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TextIO
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from agent.context import Limits
+from agent.reasoner import Reasoner
+from bot.access import Access
+from bot.clarifications import Clarifications
+from bot.dialogue import Agent, Dialogue
+from bot.download import LinkSigner, download_route
+from bot.exports import Exports
+from bot.ids import TurnId
+from bot.inbound import Inbound
+from bot.jobs import ticking
+from bot.outbox import Outbox
+from bot.settings import Settings
+from bot.surfaces import Surface
+from bot.turns import TurnDone, Turns
+from storage.search.ids import TenantId
+from storage.search.index import SearchIndex
+from storage.sql.database import Database
+from storage.sql.grants import Grants, LocalGroups
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from storage.embedder import Embedder
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bot:
+    """What surfaces and the command line are given."""
+
+    settings: Settings
+    clock: Clock
+    index: SearchIndex
+    database: Database
+    grants: Grants
+    groups: LocalGroups
+    access: Access
+    exports: Exports
+    clarifications: Clarifications
+    limits: Limits
+    log: FilteringBoundLogger
+    turns: Turns
+    surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
+
+    def register(self, surface: Surface) -> None:
+        """Its turns are worked on here from now on, and replied to through its outbox."""
+        self.surfaces[surface.name] = surface
+        self.turns.reply_through(surface.name, surface.outbox)
+
+    async def accept(self, inbound: Inbound) -> TurnId | None:
+        """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
+        return await self.turns.accept(inbound)
+
+    async def run(self, turn: TurnId, *, limits: Limits | None = None) -> TurnDone:
+        """Works on an accepted turn here and now, and on those before it in its conversation. Failures are final.
+
+        A surface without a registered outbox has its reply in the `TurnDone` alone. Raises `UnknownTurn`, `SqlError`.
+        """
+        return await self.turns.run(turn, limits=limits)
+
+    async def done(self, turn: TurnId) -> TurnDone | None:
+        """What a turn came to, whoever worked on it; None while it is open. Raises `UnknownTurn`."""
+        return await self.turns.done(turn)
+
+    async def work(self, stop: asyncio.Event) -> None:
+        """Works on the turns of the registered surfaces, and expires what is old, until `stop`."""
+        async with ticking(self.turns, self.exports, self.log):
+            await self.turns.work(stop)
+
+    def routes(self) -> tuple["web.RouteDef", ...]:
+        """The bot's own, beside those of its surfaces: `GET /download/{signed}`."""
+        return (download_route(self.exports.find),)
+
+    async def answers(self) -> None:
+        """Raises `SqlError` or `IndexUnavailable` when the database or the index does not answer."""
+        await self.database.answers()
+        await self.index.ping()
+
+
+@asynccontextmanager
+async def build_bot(
+    settings: Settings,
+    *,
+    clock: Clock = utc_now,
+    database: Database | None = None,
+    index: SearchIndex | None = None,
+    agent: Agent | None = None,
+    reasoner: Reasoner | None = None,
+    outboxes: Mapping[str, Outbox] | None = None,
+    log: FilteringBoundLogger | None = None,
+) -> AsyncGenerator[Bot]:
+    """The bot, open for the length of the block. What is given is used, and left open; what is not is made and closed.
+
+    `outboxes` by surface, for surfaces that are not `register`ed. Raises `SqlError`, `IndexUnavailable`.
+    """
+    async with AsyncExitStack() as stack:
+        log = log or _log_file(settings, stack)
+        if database is None:
+            database = await Database.open(settings.database, clock=clock)
+            stack.push_async_callback(database.close)
+        if index is None:
+            index = await _open_index(settings)
+            stack.push_async_callback(index.close)
+        bot = _assembled(settings, clock, database, index, agent or _agent(), reasoner or _reasoner(), log)
+        for surface, outbox in (outboxes or {}).items():
+            bot.turns.reply_through(surface, outbox)
+        yield bot
+
+
+def _assembled(
+    settings: Settings,
+    clock: Clock,
+    database: Database,
+    index: SearchIndex,
+    agent: Agent,
+    reasoner: Reasoner,
+    log: FilteringBoundLogger,
+) -> Bot:
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    limits = Limits(overload=settings.overload_limit, read=settings.read_limit)
+    grants, groups = Grants(database), LocalGroups(database)
+    access = Access(TenantId(settings.tenant), grants, groups, index)
+    clarifications = Clarifications(database)
+    exports = Exports(
+        database=database,
+        index=index,
+        access=access,
+        signer=LinkSigner(settings.secret_keys),
+        folder=settings.exports_path,
+        link_base=settings.link_base,
+        worker=worker,
+    )
+    dialogue = Dialogue(
+        agent=agent,
+        reasoner=reasoner,
+        index=index,
+        database=database,
+        access=access,
+        clarifications=clarifications,
+        exports=exports,
+    )
+    turns = Turns(
+        database=database,
+        dialogue=dialogue,
+        clarifications=clarifications,
+        limits=limits,
+        worker=worker,
+        log=log,
+    )
+    return Bot(
+        settings=settings,
+        clock=clock,
+        index=index,
+        database=database,
+        grants=grants,
+        groups=groups,
+        access=access,
+        exports=exports,
+        clarifications=clarifications,
+        limits=limits,
+        log=log,
+        turns=turns,
+    )
+
+
+async def _open_index(settings: Settings) -> SearchIndex:
+    if settings.index_url == "embedded:":
+        from storage.analysis import analyser_for
+        from storage.embedded.index import EmbeddedIndex
+
+        return await EmbeddedIndex.open(
+            settings.index_path,
+            tenant=TenantId(settings.tenant),
+            analysers=analyser_for,
+            embedder=_embedder(settings),
+        )
+    raise NotImplementedError
+
+
+def _embedder(settings: Settings) -> "Embedder | None":
+    if settings.embedder == "none":
+        return None
+    from storage.embedder import WordLlamaEmbedder
+
+    return WordLlamaEmbedder()
+
+
+def _agent() -> Agent:
+    from agent import loop
+
+    return loop
+
+
+def _reasoner() -> Reasoner:
+    from agent.rules.reasoner import RuleReasoner
+
+    return RuleReasoner()
+
+
+def _log_file(settings: Settings, stack: AsyncExitStack) -> FilteringBoundLogger:
+    """A line of JSON a turn, in the home."""
+    folder = settings.home / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file: TextIO = stack.enter_context((folder / "parley.log").open("a", encoding="utf-8"))
+    except OSError:  # a log that cannot be written keeps nobody from an answer
+        file = sys.stderr
+    processors = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.JSONRenderer(),
+    ]
+    logger: FilteringBoundLogger = structlog.wrap_logger(
+        structlog.WriteLogger(file), processors=processors, wrapper_class=structlog.make_filtering_bound_logger("info")
+    )
+    return logger

@@ -1,0 +1,176 @@
+"""Clarifications: stored with opaque ids, found again by a click or a typed reply, used once, expired visibly.
+
+A click is looked up first and used last, right before its answer is said: a search that fails does not use it up.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from agent.outcome import Answer, Choice, Clarify
+from bot.answers import Offer
+from bot.codec import audience_from_json, audience_to_json
+from bot.errors import ChoiceMade, ExpiredChoice, NotYourChoice, UnknownChoice
+from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.inbound import Audience, Inbound, Operator, Private, Shared
+from storage.search.codec import choice_from_json, choice_to_json, plan_from_json, plan_to_json
+from storage.search.ids import LegId
+from storage.search.plan import Plan
+from storage.search.refinement import Action, Refinement
+from storage.search.text import fold
+from storage.sql.clarifications import AlreadyUsed, Clarification, Expired, NewChoice, NewClarification, Unknown, Used
+from storage.sql.clarifications import Choice as StoredChoice
+from storage.sql.clarifications import Clarifications as ClarificationStore
+from storage.sql.database import Database
+
+LIFE: Final = timedelta(hours=24)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_POSITION = re.compile(
+    r"(?:the |number |no |option )?(?:(?P<number>\d{1,3})(?:st|nd|rd|th)?|(?P<word>"
+    + "|".join((*_ORDINALS, "last"))
+    + r"))(?: one| option)?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clicked:
+    """A choice that counts: what it does to which leg of which plan, and what it promised."""
+
+    clarification: ClarificationId
+    turn: TurnId  # the one that asked back: its message shows the buttons
+    choice: ChoiceId
+    label: str
+    count: int | None
+    leg: LegId
+    does: Refinement | Action
+    plan: Plan
+    question: str
+
+
+class Clarifications:
+    """Of all conversations. `life` is how long a choice stands."""
+
+    def __init__(self, database: Database, *, life: timedelta = LIFE) -> None:
+        self._store, self._now, self._life = ClarificationStore(database), database.now, life
+
+    async def store(self, inbound: Inbound, turn: TurnId, scope_key: str, outcome: Answer | Clarify) -> Offer | None:
+        """The choices of an outcome, with an id each. None where it offers nothing."""
+        if not outcome.choices:
+            return None
+        stored = await self._store.store(
+            NewClarification(
+                conversation=inbound.conversation,
+                turn=turn,
+                scope_key=scope_key,
+                audience=audience_to_json(inbound.audience),
+                plan=plan_to_json(outcome.plan),
+                question=outcome.plan.question,
+                generation=outcome.generation,
+                expires_at=self._now() + self._life,
+                choices=tuple(map(_new, outcome.choices)),
+            )
+        )
+        ids = [ChoiceId(choice.id) for choice in stored.choices]
+        return Offer(
+            clarification=ClarificationId(stored.id),
+            expires=stored.expires_at,
+            choices=tuple(zip(ids, outcome.choices, strict=True)),
+        )
+
+    async def look_up(self, choice: ChoiceId, inbound: Inbound) -> Clicked:
+        """What a click leads to, if it would count now. Raises `ChoiceRefused`, an error for each way it would not."""
+        offered = await self._store.choice(choice)
+        if offered is None or offered.clarification.conversation != inbound.conversation:
+            raise UnknownChoice()
+        clarification = offered.clarification
+        if not _same_readers(audience_from_json(clarification.audience), inbound.audience):
+            raise NotYourChoice()
+        if clarification.used_choice is not None:
+            raise ChoiceMade(_label(clarification, clarification.used_choice), clarification.used_by or "")
+        if clarification.expires_at <= self._now():
+            raise ExpiredChoice()
+        return _clicked(clarification, offered.choice)
+
+    async def use(self, choice: ChoiceId, inbound: Inbound, turn: TurnId) -> None:
+        """The click counts, and no other: for this turn again, when it is tried again. Raises `ChoiceRefused`."""
+        match await self._store.use(choice, by=inbound.name or inbound.person, turn=turn):
+            case Used():
+                return
+            case AlreadyUsed(label=label, by=by):
+                raise ChoiceMade(label, by)
+            case Expired():
+                raise ExpiredChoice()
+            case Unknown():
+                raise UnknownChoice()
+
+    async def typed(self, text: str, inbound: Inbound, scope_key: str) -> ChoiceId | None:
+        """The choice that a message names, of the newest clarification if it is open: its label before its position."""
+        newest = await self._store.open_in(inbound.conversation, scope_key)
+        if newest is None or not _same_readers(audience_from_json(newest.audience), inbound.audience):
+            return None
+        chosen = _labelled(text, newest) or _numbered(text, newest)
+        return None if chosen is None else ChoiceId(chosen.id)
+
+    async def expire(self) -> list[TurnId]:
+        """The turns whose clarification has just expired: their messages are to say so. Each is given once."""
+        return [TurnId(clarification.turn) for clarification in await self._store.expire()]
+
+
+def _new(choice: Choice) -> NewChoice:
+    payload = {"leg": choice.leg, "does": choice_to_json(choice.does)}
+    return NewChoice(label=choice.label, count=choice.count, kind=choice.kind.value, payload=payload)
+
+
+def _clicked(clarification: Clarification, choice: StoredChoice) -> Clicked:
+    return Clicked(
+        clarification=ClarificationId(clarification.id),
+        turn=TurnId(clarification.turn),
+        choice=ChoiceId(choice.id),
+        label=choice.label,
+        count=choice.count,
+        leg=LegId(choice.payload["leg"]),
+        does=choice_from_json(choice.payload["does"]),
+        plan=plan_from_json(dict(clarification.plan)),
+        question=clarification.question,
+    )
+
+
+def _label(clarification: Clarification, choice: str) -> str:
+    return next(one.label for one in clarification.choices if one.id == choice)
+
+
+def _same_readers(asked: Audience, clicking: Audience) -> bool:
+    """Whether a click comes from where the question was put: from any reader of the channel, or from the one person."""
+    match asked:
+        case Operator():
+            return isinstance(clicking, Operator)
+        case Private(person=person):
+            return isinstance(clicking, Private) and clicking.person == person
+        case Shared(channel=channel):
+            return isinstance(clicking, Shared) and clicking.channel == channel
+
+
+def _labelled(text: str, clarification: Clarification) -> StoredChoice | None:
+    said = _plain(text)
+    for choice in clarification.choices:
+        shown = {choice.label, f"{choice.label} · {choice.count}", f"{choice.label} ({choice.count})"}
+        if said in map(_plain, shown):
+            return choice
+    return None
+
+
+def _numbered(text: str, clarification: Clarification) -> StoredChoice | None:
+    match = _POSITION.fullmatch(_plain(text))
+    if match is None:
+        return None
+    number = int(match["number"]) if match["number"] else None
+    if match["word"]:
+        number = len(clarification.choices) if match["word"] == "last" else _ORDINALS.index(match["word"]) + 1
+    if number is None or not 1 <= number <= len(clarification.choices):
+        return None
+    return clarification.choices[number - 1]
+
+
+def _plain(text: str) -> str:
+    return fold(text).strip(" .!\"'“”‘’#").replace(",", "")

@@ -1,0 +1,150 @@
+"""One turn's message in the chat: posted once, found again after a kill, rewritten until it says the reply."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from bot.ids import ConversationId, MessageId, TurnId
+from bot.inbound import Inbound
+from bot.outbox import Outbox, OutboxFailed
+from bot.replies import Chosen, Progress, Reply
+from storage.sql.inbox import ClaimedTurn, Inbox
+
+LEASE: Final = timedelta(seconds=30)
+_OUTBOX_S: Final = 30.0  # a chat product that does not answer is a chat product that is down
+_PAUSE_S: Final = 1.0  # between two rewritings of a message: products limit them
+_FIRST: Final = "Looking …"
+
+
+class LeaseLost(Exception):
+    """Another worker has the turn: nothing more may be done or said for it here."""
+
+
+class Nowhere:
+    """The outbox of turns whose reply is only handed back to whoever ran them."""
+
+    async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
+        return MessageId(f"{reply.turn}")
+
+    async def update(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None: ...
+
+    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+        return None
+
+    async def settle(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
+    ) -> None: ...
+
+
+class News:
+    """The latest progress, as the agent tells it and one reader hears it."""
+
+    def __init__(self) -> None:
+        self._changed, self._over = asyncio.Event(), asyncio.Event()
+        self._text = ""
+
+    def tell(self, text: str) -> None:
+        self._text = text
+        self._changed.set()
+
+    def end(self) -> None:
+        self._over.set()
+        self._changed.set()
+
+    async def next(self) -> str | None:
+        """Waits for something new; None once it is over."""
+        await self._changed.wait()
+        self._changed.clear()
+        return None if self._over.is_set() else self._text
+
+    async def rest(self) -> None:
+        """A pause, cut short when it is over."""
+        try:
+            async with asyncio.timeout(_PAUSE_S):
+                await self._over.wait()
+        except TimeoutError:
+            return
+
+
+class Delivery:
+    """Of one claimed turn. The lease is checked right before each effect outside: `LeaseLost` when it is gone."""
+
+    def __init__(
+        self, claimed: ClaimedTurn, inbound: Inbound, outbox: Outbox, inbox: Inbox, log: FilteringBoundLogger
+    ) -> None:
+        self._claimed, self._inbound, self._outbox, self._inbox, self._log = claimed, inbound, outbox, inbox, log
+        self._message = MessageId(claimed.turn.placeholder) if claimed.turn.placeholder else None
+        self._asked_for = self._message is not None or claimed.turn.attempt <= 1  # nothing can have been posted before
+        self._lock = asyncio.Lock()
+
+    async def report(self, news: News) -> None:
+        """The placeholder at once, then what is being done, until it is over. A failure here is none of the turn's."""
+        try:
+            await self._say(self._progress(_FIRST), only_first=True)
+            while (text := await news.next()) is not None:
+                await self._say(self._progress(text))
+                await news.rest()
+        except OutboxFailed as exc:
+            self._log.info("progress not shown", turn=self._claimed.turn.id, reason=exc.reason)
+
+    async def deliver(self, reply: Reply) -> None:
+        """The message now says `reply`. Raises `OutboxFailed`, `LeaseLost`."""
+        await self._say(reply)
+
+    async def settle(self, message: MessageId, reply: Reply, chosen: Chosen) -> None:
+        """An earlier message of this conversation shows what was chosen. Raises `OutboxFailed`, `LeaseLost`."""
+        await self.check()
+        async with _deadline():
+            await self._outbox.settle(self._inbound.conversation, self._inbound.address, message, reply, chosen)
+
+    async def check(self) -> None:
+        """Raises `LeaseLost`."""
+        if not await self._inbox.renew(self._claimed, LEASE):
+            raise LeaseLost()
+
+    async def _say(self, reply: Reply, *, only_first: bool = False) -> None:
+        async with self._lock:
+            await self._find()
+            if self._message is None:
+                await self._post(reply)
+            elif not only_first:
+                await self.check()
+                async with _deadline():
+                    await self._outbox.update(self._inbound.conversation, self._inbound.address, self._message, reply)
+
+    async def _find(self) -> None:
+        """After a kill between posting and noting, the chat may know the message that the inbox does not."""
+        if self._asked_for:
+            return
+        async with _deadline():
+            turn = TurnId(self._claimed.turn.id)
+            self._message = await self._outbox.find(self._inbound.conversation, self._inbound.address, turn)
+        self._asked_for = True
+        if self._message is not None:
+            await self._inbox.note_placeholder(self._claimed, self._message)
+
+    async def _post(self, reply: Reply) -> None:
+        await self.check()
+        async with _deadline():
+            self._message = await self._outbox.post(self._inbound.conversation, self._inbound.address, reply)
+        if not await self._inbox.note_placeholder(self._claimed, self._message):
+            raise LeaseLost()
+
+    def _progress(self, text: str) -> Reply:
+        return Reply(turn=TurnId(self._claimed.turn.id), parts=(Progress(text=text),))
+
+
+@asynccontextmanager
+async def _deadline() -> AsyncGenerator[None]:
+    """A chat product that does not answer in time: `OutboxFailed`, to be tried again."""
+    try:
+        async with asyncio.timeout(_OUTBOX_S):
+            yield
+    except TimeoutError as exc:
+        raise OutboxFailed("it did not answer in time", retry=True) from exc

@@ -1,0 +1,359 @@
+"""What is said to one message or click: the agent's answer under the rights of this moment, and what to remember."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, timedelta, tzinfo
+from typing import Any as Json
+from typing import Final, Protocol, assert_never
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agent.context import Context, Limits
+from agent.outcome import Answer, Clarify, ExportWanted, Outcome, Refused, Route, StartedOver, Trace
+from agent.reasoner import Reasoner
+from bot.access import Access, scope_key
+from bot.answers import Offer, file_reply, file_text, notice, reply_to
+from bot.clarifications import Clarifications, Clicked
+from bot.codec import reply_from_json, reply_to_json
+from bot.errors import InvalidQuestion, NoSuchBucket
+from bot.exports import Exports, Told, Wanted
+from bot.ids import BucketId, ChoiceId, TurnId
+from bot.inbound import Inbound, Operator, Said
+from bot.replies import Chosen, Part, Reply, Text
+from bot.result import Asked, failed_json, result_json
+from bot.summary import Summary, summary_from_json, summary_to_json
+from storage.search.codec import plan_from_json, plan_to_json
+from storage.search.ids import Generation, LegId
+from storage.search.index import SearchIndex
+from storage.search.plan import Plan
+from storage.search.refinement import (
+    ContinuePrivately,
+    ExportAll,
+    JustAnswer,
+    SearchByMeaning,
+    SearchWeb,
+    StartOver,
+    apply,
+)
+from storage.search.scope import Scope
+from storage.sql.conversations import Conversations, ConversationState
+from storage.sql.database import Database
+
+LONGEST_QUESTION: Final = 10_000  # code points
+_THINKING: Final = timedelta(seconds=60)
+_NO_BUCKET: Final = "You may see no documents here that could answer this."
+_PARTLY: Final = "_Some of it may no longer be seen here; this is the rest._"
+_NOT_GRANTED: Final = "What this choice leads to may no longer be seen here."
+_FORGOTTEN: Final = "I have forgotten what we talked about here. What would you like to know?"
+_IN_PRIVATE: Final = "Write to me in a direct message and ask there: only you will read the answer."
+_NO_WEB: Final = "Searching the web is not possible here. You can put your question to the documents in other words."
+
+
+class Agent(Protocol):
+    """The agent's public face; the module `agent.loop` is one."""
+
+    async def answer(self, question: str, context: Context) -> Outcome: ...
+
+    async def resume(self, plan: Plan, context: Context) -> Outcome: ...
+
+    def by_meaning(self, plan: Plan, leg_id: LegId) -> Plan: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """What a turn came to, before it is said. Kept in the inbox, so that a kill from here on changes nothing."""
+
+    reply: Reply
+    result: dict[str, Json]
+    state: ConversationState | None = None  # of the conversation, afterwards; None: unchanged
+    uses: ChoiceId | None = None  # the choice that this turn makes, if it still can
+    settles: TurnId | None = None  # the turn whose buttons are then gone
+    chosen: Chosen | None = None
+
+    @property
+    def error(self) -> str | None:
+        return self.result.get("error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    """A turn's surroundings, worked out when it runs."""
+
+    inbound: Inbound
+    turn: TurnId
+    scope: Scope
+    state: ConversationState
+    limits: Limits
+    told: Told
+
+    def asked(self, question: str) -> Asked:
+        return asked_of(self.inbound, self.turn, question, self.limits)
+
+
+class Dialogue:
+    """Reads the conversation's state and the grants, runs the agent, and says what became of it. Changes only what it
+    stores anew: clarifications and export files."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        reasoner: Reasoner,
+        index: SearchIndex,
+        database: Database,
+        access: Access,
+        clarifications: Clarifications,
+        exports: Exports,
+    ) -> None:
+        self._agent, self._reasoner = agent, reasoner
+        self._index, self._access, self._now = index, access, database.now
+        self._clarifications, self._exports = clarifications, exports
+        self._conversations = Conversations(database)
+
+    async def spoken(self, inbound: Inbound, turn: TurnId, limits: Limits, told: Told) -> Spoken:
+        """Raises `BotError` for what a person did that cannot be, and what the index and the database raise."""
+        scope = await self._access.scope(inbound.audience)
+        state = await self._conversations.load(inbound.conversation, scope_key(scope))
+        moment = _Moment(inbound=inbound, turn=turn, scope=scope, state=state, limits=limits, told=told)
+        choice = await self._choice(moment)
+        if choice is not None:
+            return await self._click(choice, moment)
+        return await self._question(moment)
+
+    async def _choice(self, moment: _Moment) -> ChoiceId | None:
+        body = moment.inbound.body
+        if not isinstance(body, Said):
+            return body.choice
+        return await self._clarifications.typed(checked_question(body.text), moment.inbound, moment.state.scope_key)
+
+    async def _question(self, moment: _Moment) -> Spoken:
+        body = moment.inbound.body
+        question = body.text if isinstance(body, Said) else ""
+        buckets = await self._buckets(moment)
+        context = await self._context(moment)
+        if not moment.scope.buckets or (buckets is not None and not buckets):
+            return await self._say(question, Refused(text=_NO_BUCKET, may_go_private=context.may_go_private), moment)
+        async with asyncio.timeout(_THINKING.total_seconds()):
+            outcome = await self._agent.answer(question, replace(context, buckets=buckets))
+        return await self._say(question, outcome, moment)
+
+    async def _buckets(self, moment: _Moment) -> frozenset[BucketId] | None:
+        """Those asked for that exist and are granted. Only the operator is told that one does not exist."""
+        if not moment.inbound.buckets:
+            return None
+        visible = await self._index.within(moment.scope).schemas()
+        asked = frozenset(map(BucketId, moment.inbound.buckets))
+        unknown = sorted(asked - visible.keys())
+        if unknown and isinstance(moment.inbound.audience, Operator):
+            raise NoSuchBucket(unknown[0])
+        return asked & visible.keys()
+
+    async def _context(self, moment: _Moment) -> Context:
+        inbound, state = moment.inbound, moment.state
+        return Context(
+            index=self._index.within(moment.scope),
+            reasoner=self._reasoner,
+            now=self._now().astimezone(_zone(inbound.time_zone)),
+            locale=inbound.locale,
+            limits=moment.limits,
+            last=None if state.last_plan is None else plan_from_json(dict(state.last_plan)),
+            asked_back=state.clarifications_in_a_row,
+            may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, moment.scope),
+            progress=moment.told,
+        )
+
+    # -- clicks
+
+    async def _click(self, choice: ChoiceId, moment: _Moment) -> Spoken:
+        clicked = await self._clarifications.look_up(choice, moment.inbound)
+        spoken = await self._chosen(clicked, moment)
+        return replace(
+            spoken,
+            uses=choice,
+            settles=clicked.turn,
+            chosen=Chosen(label=clicked.label, by=moment.inbound.name or moment.inbound.person),
+        )
+
+    async def _chosen(self, clicked: Clicked, moment: _Moment) -> Spoken:
+        does, question = clicked.does, clicked.question
+        match does:
+            case StartOver():
+                return await self._say(question, StartedOver(text=_FORGOTTEN), moment)
+            case ContinuePrivately():
+                return _told(question, _IN_PRIVATE, moment)
+            case SearchWeb():
+                return _told(question, _NO_WEB, moment)
+            case ExportAll():
+                return await self._export_chosen(clicked, moment)
+            case JustAnswer():
+                return await self._resume(clicked, clicked.plan, moment, just_answer=True)
+            case SearchByMeaning():
+                return await self._resume(clicked, self._agent.by_meaning(clicked.plan, clicked.leg), moment)
+            case _:
+                refined = apply(does, clicked.plan.leg(clicked.leg).search)
+                return await self._resume(clicked, clicked.plan.with_search(clicked.leg, refined), moment)
+
+    async def _resume(self, clicked: Clicked, plan: Plan, moment: _Moment, *, just_answer: bool = False) -> Spoken:
+        visible = _visible(plan, moment.scope)
+        if visible is None:
+            return await self._say(clicked.question, Refused(text=_NOT_GRANTED), moment)
+        context = replace(await self._context(moment), just_answer=just_answer)
+        async with asyncio.timeout(_THINKING.total_seconds()):
+            outcome = await self._agent.resume(visible, context)
+        notes = (_PARTLY if visible != plan else "", now_was(_count(outcome, clicked.leg), clicked.count))
+        return await self._say(clicked.question, outcome, moment, notes=notes)
+
+    async def _export_chosen(self, clicked: Clicked, moment: _Moment) -> Spoken:
+        visible = _visible(clicked.plan, moment.scope)
+        if visible is None:
+            return await self._say(clicked.question, Refused(text=_NOT_GRANTED), moment)
+        trace, generation = Trace(route=Route.STRUCTURED), Generation("")
+        wanted = ExportWanted(
+            plan=visible, leg=clicked.leg, count=clicked.count or 0, trace=trace, generation=generation
+        )
+        return await self._export(clicked.question, wanted, moment, notes=(_PARTLY if visible != clicked.plan else "",))
+
+    # -- what is said
+
+    async def _say(self, question: str, outcome: Outcome, moment: _Moment, *, notes: Sequence[str] = ()) -> Spoken:
+        """`notes` come first: what has changed since a button was offered."""
+        if isinstance(outcome, ExportWanted):
+            return await self._export(question, outcome, moment, notes=notes)
+        offer = await self._offer(outcome, moment)
+        result = result_json(moment.asked(question), outcome, offer=offer)
+        return Spoken(
+            reply=reply_to(moment.turn, outcome, offer, before=_texts(notes)),
+            result=result | {"text": _joined(*notes, result["text"])},
+            state=_state_after(moment.state, question, outcome),
+        )
+
+    async def _offer(self, outcome: Outcome, moment: _Moment) -> Offer | None:
+        if not isinstance(outcome, (Answer, Clarify)):
+            return None
+        return await self._clarifications.store(moment.inbound, moment.turn, moment.state.scope_key, outcome)
+
+    async def _export(
+        self, question: str, outcome: ExportWanted, moment: _Moment, *, notes: Sequence[str] = ()
+    ) -> Spoken:
+        inbound, leg = moment.inbound, outcome.plan.leg(outcome.leg)
+        wanted = Wanted(
+            turn=moment.turn,
+            conversation=inbound.conversation,
+            person=inbound.person,
+            audience=inbound.audience,
+            leg=leg,
+        )
+        file = await self._exports.write(wanted, moment.told)
+        notes = (*notes, now_was(file.rows, outcome.count or None))
+        said = _joined(*notes, file_text(file))
+        return Spoken(
+            reply=file_reply(moment.turn, file, before=_texts(notes)),
+            result=result_json(moment.asked(question), outcome, files=(file,), said=said),
+            state=_state_after(moment.state, question, outcome),
+        )
+
+
+def _told(question: str, sentence: str, moment: _Moment) -> Spoken:
+    """An answer that changes nothing in the conversation."""
+    result = result_json(moment.asked(question), StartedOver(text=sentence))
+    return Spoken(reply=notice(moment.turn, sentence), result=result)
+
+
+def checked_question(text: str) -> str:
+    """The question without blanks around it. Raises `InvalidQuestion` when it is empty or too long."""
+    question = text.strip()
+    if not question:
+        raise InvalidQuestion("There is no question here; ask me something about your documents.")
+    if len(question) > LONGEST_QUESTION:
+        raise InvalidQuestion(f"That is too long: a question may have {LONGEST_QUESTION:,} characters at most.")
+    return question
+
+
+def failed(inbound: Inbound, turn: TurnId, sentence: str) -> Spoken:
+    """A turn that ends in one plain sentence."""
+    question = inbound.body.text if isinstance(inbound.body, Said) else ""
+    return Spoken(reply=notice(turn, sentence), result=failed_json(asked_of(inbound, turn, question), sentence))
+
+
+def asked_of(inbound: Inbound, turn: TurnId, question: str, limits: Limits | None = None) -> Asked:
+    kept = limits or Limits()
+    return Asked(question=question, conversation=inbound.conversation, turn=turn, hits=kept.hits, limit=kept.documents)
+
+
+def now_was(now: int | None, was: int | None) -> str:
+    """What to say when a button leads elsewhere than it said; empty when it does not."""
+    return f"_now {now:,}, was {was:,}_" if now is not None and was is not None and now != was else ""
+
+
+def spoken_to_json(spoken: Spoken) -> dict[str, Json]:
+    state, chosen = spoken.state, spoken.chosen
+    return {
+        "version": 1,
+        "reply": reply_to_json(spoken.reply),
+        "result": spoken.result,
+        "state": None if state is None else asdict(state),
+        "uses": spoken.uses,
+        "settles": spoken.settles,
+        "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
+    }
+
+
+def spoken_from_json(data: Mapping[str, Json]) -> Spoken:
+    chosen = data["chosen"]
+    return Spoken(
+        reply=reply_from_json(data["reply"]),
+        result=data["result"],
+        state=None if data["state"] is None else ConversationState(**data["state"]),
+        uses=data["uses"],
+        settles=data["settles"],
+        chosen=None if chosen is None else Chosen(label=chosen["label"], by=chosen["by"]),
+    )
+
+
+def _visible(plan: Plan, scope: Scope) -> Plan | None:
+    """The plan over the buckets that are granted now; None when a leg has none left."""
+    for leg in plan.legs:
+        kept = tuple(clause for clause in leg.search.clauses if clause.bucket in scope.buckets)
+        if not kept:
+            return None
+        plan = plan.with_search(leg.id, leg.search.with_clauses(*kept))
+    return plan
+
+
+def _count(outcome: Outcome, leg_id: LegId) -> int | None:
+    """Documents in the leg's set as it is now, where the outcome is about a set."""
+    if not isinstance(outcome, (Answer, Clarify)):
+        return None
+    return next((leg.count for leg in outcome.legs if leg.leg == leg_id), None)
+
+
+def _state_after(state: ConversationState, asked: str, outcome: Outcome) -> ConversationState | None:
+    summary = summary_from_json(state.summary) if state.summary else Summary()
+    after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome)))
+    match outcome:
+        case Clarify(plan=plan):
+            in_a_row = state.clarifications_in_a_row + 1
+            return replace(after, last_plan=plan_to_json(plan), clarifications_in_a_row=in_a_row)
+        case Answer(plan=plan) | ExportWanted(plan=plan):
+            return replace(after, last_plan=plan_to_json(plan), clarifications_in_a_row=0)
+        case StartedOver():
+            return replace(after, last_plan=None, clarifications_in_a_row=0)
+        case Refused():
+            return None
+        case _:
+            assert_never(outcome)
+
+
+def _texts(notes: Sequence[str]) -> tuple[Part, ...]:
+    return tuple(Text(markdown=note) for note in notes if note)
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC

@@ -1,0 +1,145 @@
+"""What the bot raises.
+
+BotError                    its text is one plain sentence for a person
+├── InvalidSettings         a setting that cannot be: which, why, what to do
+├── InvalidSubject          not of a form that a grant can name
+├── InvalidQuestion         empty, or too long to be one
+├── NoSuchBucket            the operator named one that is not there
+├── UnknownTurn             no such turn
+├── ChoiceRefused           a click that does not count
+│   ├── UnknownChoice       forged, or of another conversation
+│   ├── ExpiredChoice       offered too long ago
+│   ├── ChoiceMade          somebody was first
+│   └── NotYourChoice       who may not read the answer may not steer it
+├── ExportRefused           no file
+│   ├── ExportBusy          one at a time for each person
+│   └── ExportStopped       a bucket is no longer granted
+└── LinkRefused             a download that is not served
+    ├── LinkForged          not signed by this Parley
+    ├── LinkExpired         older than it may be
+    └── FileGone            no such file any more, or not for this person
+"""
+
+
+class BotError(Exception):
+    """Base of all that the bot raises. `str()` of it may be shown to a person."""
+
+
+class InvalidSettings(BotError):
+    """`setting` as people write it (`PARLEY_PORT`), what is wrong with it, what to do."""
+
+    def __init__(self, setting: str, reason: str, advice: str) -> None:
+        super().__init__(f"{setting} {reason}: {advice}.")
+        self.setting, self.reason, self.advice = setting, reason, advice
+
+
+class InvalidSubject(BotError):
+    """Not of a form that a grant, a reader list or `--as` can name."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(f"{text!r} {reason}.")
+        self.text, self.reason = text, reason
+
+
+class InvalidQuestion(BotError):
+    """Empty, or too long to be one."""
+
+
+class NoSuchBucket(BotError):
+    """The operator named one that is not there. Anyone else is refused, whether it is there or not."""
+
+    def __init__(self, bucket: str) -> None:
+        super().__init__(f"There is no bucket {bucket!r}.")
+        self.bucket = bucket
+
+
+class UnknownTurn(BotError):
+    """There is no such turn."""
+
+    def __init__(self, turn: str) -> None:
+        super().__init__(f"There is no turn {turn!r}.")
+        self.turn = turn
+
+
+class ChoiceRefused(BotError):
+    """A click that does not count."""
+
+
+class UnknownChoice(ChoiceRefused):
+    """Forged, or of another conversation: the two are not told apart."""
+
+    def __init__(self) -> None:
+        super().__init__("I do not know this choice; please ask your question again.")
+
+
+class ExpiredChoice(ChoiceRefused):
+    """Offered too long ago."""
+
+    def __init__(self) -> None:
+        super().__init__("This choice has expired; please ask your question again.")
+
+
+class ChoiceMade(ChoiceRefused):
+    """Somebody was first: `label` by `by`."""
+
+    def __init__(self, label: str, by: str) -> None:
+        super().__init__(f"A choice was already made here: {label}{', by ' + by if by else ''}.")
+        self.label, self.by = label, by
+
+
+class NotYourChoice(ChoiceRefused):
+    """Who may not read the answer may not steer it."""
+
+    def __init__(self) -> None:
+        super().__init__("This question was put to somebody else, so only they may choose here.")
+
+
+class ExportRefused(BotError):
+    """No file."""
+
+
+class ExportBusy(ExportRefused):
+    """One at a time for each person."""
+
+    def __init__(self) -> None:
+        super().__init__("Your last export is still being written; please wait until it has arrived.")
+
+
+class ExportStopped(ExportRefused):
+    """A bucket that the file needs is no longer granted. Does not name it."""
+
+    def __init__(self) -> None:
+        super().__init__("The export was stopped, because what it lists may no longer be seen here.")
+
+
+class LinkRefused(BotError):
+    """A download that is not served. `status` is the HTTP status."""
+
+    status = 403
+
+
+class LinkForged(LinkRefused):
+    """Not signed by this Parley."""
+
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__("This link is not valid; please ask for the file again.")
+
+
+class LinkExpired(LinkRefused):
+    """Older than it may be."""
+
+    status = 410
+
+    def __init__(self) -> None:
+        super().__init__("This link has expired; please ask for the file again.")
+
+
+class FileGone(LinkRefused):
+    """No such file any more, or not for this person: the two are not told apart."""
+
+    status = 404
+
+    def __init__(self) -> None:
+        super().__init__("This file is not available any more; please ask for it again.")

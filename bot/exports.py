@@ -1,0 +1,253 @@
+"""A result set as a CSV file: written page by page under the scope of that moment, resumed where a kill left it.
+
+The whole set, in the order that the list has. Rights are worked out anew at the start, at every page and at download.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from bot.access import Access
+from bot.codec import audience_from_json, audience_to_json
+from bot.download import Download, LinkSigner
+from bot.errors import ExportBusy, ExportStopped, FileGone
+from bot.ids import ConversationId, ExportId, PersonId, TurnId
+from bot.inbound import Audience
+from bot.replies import File
+from bot.spreadsheet import Sheet, sheet_for
+from storage.search.codec import plan_from_json, plan_to_json
+from storage.search.errors import SearchError
+from storage.search.index import Page, Records, ScopedIndex, SearchIndex
+from storage.search.plan import Leg, ListDocuments, Plan, Search
+from storage.search.schema import SchemaOrder
+from storage.sql.database import Database
+from storage.sql.exports import ClaimedExport, Export, ExportStatus, NewExport
+from storage.sql.exports import Exports as ExportStore
+
+LINK_LIFE: Final = timedelta(minutes=15)
+_KEPT: Final = timedelta(hours=24)  # the file; a link to it can be asked for again by asking for the file
+_LEASE: Final = timedelta(seconds=15)  # shorter than a turn's: who takes over the turn can take over its export
+_PAGE_ROWS: Final = 1000
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Whose file, for which turn, of which leg's set, in the order of its list."""
+
+    turn: TurnId
+    conversation: ConversationId
+    person: PersonId
+    audience: Audience
+    leg: Leg
+
+
+class Exports:
+    """Writes files below `folder`, and says who may fetch them."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        index: SearchIndex,
+        access: Access,
+        signer: LinkSigner,
+        folder: Path,
+        link_base: str,
+        worker: str,
+        page_rows: int = _PAGE_ROWS,
+    ) -> None:
+        self._store, self._now = ExportStore(database), database.now
+        self._index, self._access, self._signer = index, access, signer
+        self._folder, self._link_base, self._worker, self._page_rows = folder, link_base, worker, page_rows
+
+    async def write(self, wanted: Wanted, told: Told = lambda text: None) -> File:
+        """The file of a turn, gone on with if the turn began it before. Raises `ExportBusy`, `ExportStopped`, and
+        what the index raises: the same turn may then try again.
+        """
+        export = await self._store.of_turn(wanted.turn)
+        if export is None or export.status in (ExportStatus.FAILED, ExportStatus.EXPIRED):
+            await self._handle(wanted.audience, wanted.leg.search)  # before anything is kept of it
+            export = await self._store.queue(self._queued(wanted))
+        if export.status is not ExportStatus.DONE:
+            export = await self._run(export, told)
+        return self._file(export)
+
+    async def find(self, signed: str) -> Download:
+        """The file behind a link, if its audience may still see all of it. Raises `LinkRefused`."""
+        export = await self._store.find(self._signer.verified(signed, self._now()))
+        if export is None or export.status is not ExportStatus.DONE or export.path is None:
+            raise FileGone()
+        path = self._folder / export.path
+        if not path.is_file() or not await self._may_see(export):
+            raise FileGone()
+        return Download(path=path, name=_name(_set(export)[0], export.rows))
+
+    async def expire(self) -> int:
+        """Deletes the files whose time is over. How many."""
+        expired = await self._store.expire()
+        for export in expired:
+            (self._folder / _spool(export)).unlink(missing_ok=True)
+        return len(expired)
+
+    def _queued(self, wanted: Wanted) -> NewExport:
+        return NewExport(
+            conversation=wanted.conversation,
+            turn=wanted.turn,
+            person=wanted.person,
+            audience=audience_to_json(wanted.audience),
+            request=plan_to_json(Plan(question=wanted.leg.question, legs=(wanted.leg,))),
+            expires_at=self._now() + _KEPT,
+        )
+
+    async def _run(self, export: Export, told: Told) -> Export:
+        claimed = await self._store.claim(self._worker, _LEASE, export=export.id)
+        if claimed is None:
+            raise ExportBusy()
+        try:
+            rows = await self._spool(claimed, told)
+        except SearchError:
+            await self._pause(claimed)
+            raise
+        except ExportStopped as exc:
+            await self._store.fail(claimed, str(exc))
+            (self._folder / _spool(export)).unlink(missing_ok=True)
+            raise
+        if not await self._store.finish(claimed, rows=rows, path=_spool(export)):
+            raise ExportBusy()
+        return await self._found(export.id)
+
+    async def _pause(self, claimed: ClaimedExport) -> None:
+        """Left as it is, for the turn's next attempt to go on with at once."""
+        export = await self._found(claimed.export.id)
+        await self._store.advance(
+            claimed, rows=export.rows, cursor=export.cursor or _Progress().json(), lease=timedelta()
+        )
+
+    async def _spool(self, claimed: ClaimedExport, told: Told) -> int:
+        """Every page on the disk before the database says so; a later claim cuts off what it does not know of."""
+        audience, search, order = audience_from_json(claimed.export.audience), *_set(claimed.export)
+        sheet = await _sheet(await self._handle(audience, search), search)
+        async with _file_at(self._folder / _spool(claimed.export)) as file:
+            progress = await file.resumed(claimed.export)
+            while not progress.is_over:
+                handle = await self._handle(audience, search)
+                request = Records(search, order=order, after=progress.after, limit=self._page_rows)
+                page = (await handle.ask(request))[request]
+                progress = await file.append(sheet, page, progress)
+                if not await self._store.advance(claimed, rows=progress.rows, cursor=progress.json(), lease=_LEASE):
+                    raise ExportBusy()
+                told(f"Writing the file: {progress.rows:,} rows")
+        return progress.rows
+
+    async def _handle(self, audience: Audience, search: Search) -> ScopedIndex:
+        """Under the rights of this moment. Raises `ExportStopped` when they do not hold every bucket."""
+        scope = await self._access.scope(audience)
+        if not scope.buckets.issuperset(search.buckets):
+            raise ExportStopped()
+        return self._index.within(scope)
+
+    async def _may_see(self, export: Export) -> bool:
+        scope = await self._access.scope(audience_from_json(export.audience))
+        return scope.buckets.issuperset(_set(export)[0].buckets)
+
+    async def _found(self, export: str) -> Export:
+        found = await self._store.find(export)
+        if found is None:
+            raise FileGone()
+        return found
+
+    def _file(self, export: Export) -> File:
+        expires = self._now() + LINK_LIFE
+        signed = self._signer.signed(ExportId(export.id), expires)
+        name = _name(_set(export)[0], export.rows)
+        return File(
+            name=name,
+            title=name,
+            rows=export.rows,
+            path=str(self._folder / _spool(export)),
+            url=f"{self._link_base}/download/{signed}",
+            expires=expires,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Progress:
+    """What is on the disk: `bytes` of it, `rows`, and the cursor after them."""
+
+    bytes: int = 0
+    rows: int = 0
+    after: str | None = None
+    is_over: bool = False
+
+    def json(self) -> dict[str, Any]:
+        return {"bytes": self.bytes, "after": self.after, "over": self.is_over}
+
+
+class _SpoolFile:
+    """Blocking file work, each step in a thread."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    async def resumed(self, export: Export) -> _Progress:
+        """Where the last claim got to; what it wrote beyond that is cut off."""
+        cursor = export.cursor or _Progress().json()
+        progress = _Progress(bytes=cursor["bytes"], rows=export.rows, after=cursor["after"], is_over=cursor["over"])
+        await asyncio.to_thread(self._file.truncate, progress.bytes)
+        return progress
+
+    async def append(self, sheet: Sheet, page: Page, progress: _Progress) -> _Progress:
+        return await asyncio.to_thread(self._append, sheet, page, progress)
+
+    def _append(self, sheet: Sheet, page: Page, progress: _Progress) -> _Progress:
+        header = sheet.header() if progress.bytes == 0 else ""
+        data = (header + sheet.lines(page.records)).encode(errors="replace")
+        self._file.seek(progress.bytes)
+        self._file.write(data)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return _Progress(
+            bytes=progress.bytes + len(data),
+            rows=progress.rows + len(page.records),
+            after=page.cursor,
+            is_over=page.cursor is None,
+        )
+
+
+@asynccontextmanager
+async def _file_at(path: Path) -> AsyncGenerator[_SpoolFile]:
+    """Readable by the owner alone."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = await asyncio.to_thread(os.open, path, os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "r+b") as file:
+        yield _SpoolFile(file)
+
+
+async def _sheet(handle: ScopedIndex, search: Search) -> Sheet:
+    schemas = await handle.schemas()
+    return sheet_for({bucket: schemas[bucket] for bucket in search.buckets if bucket in schemas})
+
+
+def _set(export: Export) -> tuple[Search, SchemaOrder | None]:
+    """The set and its order."""
+    leg = next(iter(plan_from_json(dict(export.request)).legs))
+    return leg.search, leg.wanted.order if isinstance(leg.wanted, ListDocuments) else None
+
+
+def _spool(export: Export) -> str:
+    return f"{export.id}.csv"
+
+
+def _name(search: Search, rows: int) -> str:
+    buckets = search.buckets
+    stem = _UNSAFE.sub("-", buckets[0]).strip("-.") if len(buckets) == 1 else ""
+    return f"{stem or 'documents'}-{rows}.csv"

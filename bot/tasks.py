@@ -1,0 +1,15 @@
+"""A TaskGroup wraps even a single failure; here it is unwrapped."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+@contextmanager
+def lone_error() -> Generator[None]:
+    """A group of one exception leaves as that exception; of several, as the group."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) != 1:
+            raise
+        raise group.exceptions[0] from group.exceptions[0].__cause__

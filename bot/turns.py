@@ -1,0 +1,470 @@
+"""The life of a turn, on one page: stored, claimed under a lease, worked out, noted, said, finished.
+
+Noted before it is said: a worker that is killed from then on leaves an outcome that the next one only has to say. What
+can pass (the index, the database, the chat is down) is tried again, at most three times; then the person gets a word.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any as Json
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from agent.context import Limits
+from bot.clarifications import Clarifications
+from bot.codec import audience_from_json, audience_to_json, body_from_json, body_to_json
+from bot.delivery import LEASE, Delivery, LeaseLost, News, Nowhere
+from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
+from bot.errors import BotError, ChoiceRefused, UnknownTurn
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.inbound import Inbound
+from bot.outbox import Outbox, OutboxFailed
+from bot.replies import Chosen, Notice, Reply
+from bot.tasks import lone_error
+from storage.search.errors import IndexUnavailable, SearchError
+from storage.sql.database import Database
+from storage.sql.errors import SqlError
+from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Dead, Inbox, Lost, NewTurn, Retry, Turn
+
+_DEADLINE: Final = timedelta(minutes=10)  # of a whole turn, an export of a million rows included
+_PAUSES: Final = (timedelta(seconds=3), timedelta(seconds=20))  # before the second and the third attempt
+_IDLE_S: Final = 0.5
+_AGAIN: Final = "The documents cannot be reached right now. I will try again in a moment."
+_INDEX_DOWN: Final = "The documents cannot be reached right now. Please ask again a little later."
+_DATABASE_DOWN: Final = "My database cannot be reached right now. Please ask again a little later."
+_TOO_SLOW: Final = "This took too long, so I stopped. Please ask again, or ask for less at once."
+_CHANGED: Final = "The documents changed while I was looking. Please ask again."
+_BROKEN: Final = "Something went wrong here, and I could not answer. Please ask again."
+_UNHEARD: Final = "The answer could not be delivered."
+_EXPIRED: Final = "This offer has expired; ask again for a new one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnDone:
+    """A finished turn: what it said, and its JSON result. `error`: the sentence it failed with."""
+
+    turn: TurnId
+    conversation: ConversationId
+    reply: Reply
+    result: Mapping[str, Json]
+    error: str | None = None
+    cause: Exception | None = None  # of the error, where it happened in this process
+
+
+class Turns:
+    """Accepts turns, and works on those of the surfaces that have an outbox here."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        dialogue: Dialogue,
+        clarifications: Clarifications,
+        limits: Limits,
+        worker: str,
+        log: FilteringBoundLogger,
+        at_once: int = 8,
+    ) -> None:
+        self._inbox = Inbox(database, max_attempts=len(_PAUSES) + 1)
+        self._dialogue, self._clarifications = dialogue, clarifications
+        self._limits, self._worker, self._log, self._at_once = limits, worker, log, at_once
+        self._outboxes: dict[str, Outbox] = {}
+        self._wake = asyncio.Event()
+
+    def reply_through(self, surface: str, outbox: Outbox) -> None:
+        self._outboxes[surface] = outbox
+
+    # -- accept
+
+    async def accept(self, inbound: Inbound) -> TurnId | None:
+        """Stored when it returns. None: it was accepted before."""
+        accepted = await self._inbox.accept(_new_turn(inbound))
+        if not isinstance(accepted, Accepted):
+            return None
+        self._wake.set()
+        return TurnId(accepted.turn)
+
+    async def done(self, turn: TurnId) -> TurnDone | None:
+        """None while it is open. Raises `UnknownTurn`."""
+        found = await self._found(turn)
+        return None if found.finished_at is None else _done(found)
+
+    # -- work
+
+    async def work(self, stop: asyncio.Event) -> None:
+        """Claims and works, several conversations at once, until `stop`; then ends what it has begun."""
+        running: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._wake_at(stop))
+            while not stop.is_set():
+                self._wake.clear()
+                claimed = await self._claimed(self._at_once - len(running))
+                for one in claimed:
+                    task = group.create_task(self._worked(one))
+                    running.add(task)
+                    task.add_done_callback(running.discard)
+                if not claimed:
+                    await self._idle()
+
+    async def run(self, turn: TurnId, *, limits: Limits | None = None) -> TurnDone:
+        """Work on this turn here and now, and on those before it in its conversation; failures are not tried again.
+
+        Raises `UnknownTurn`, and what the database raises.
+        """
+        found = await self._found(turn)
+        while found.finished_at is None:
+            claimed = await self._inbox.claim(self._worker, LEASE, conversation=found.conversation)
+            for one in claimed:
+                mine = one.turn.id == turn
+                done = await self._held(one, limits=limits if mine else None, last=True)
+                if mine and done is not None:
+                    return done
+            if not claimed:
+                await asyncio.sleep(_IDLE_S / 10)  # another process has it
+            found = await self._found(turn)
+        return _done(found)
+
+    async def _claimed(self, free: int) -> list[ClaimedTurn]:
+        if free <= 0 or not self._outboxes:
+            return []
+        try:
+            return await self._inbox.claim(self._worker, LEASE, limit=free, surfaces=sorted(self._outboxes))
+        except SqlError as exc:
+            self._log.warning("no turns claimed", error=type(exc).__name__)
+            return []
+
+    async def _worked(self, claimed: ClaimedTurn) -> None:
+        try:
+            await self._held(claimed)
+        except SqlError as exc:  # the lease runs out, and the turn is claimed again
+            self._log.warning("turn left", turn=claimed.turn.id, error=type(exc).__name__)
+        finally:
+            self._wake.set()  # the next of its conversation may be due
+
+    async def _idle(self) -> None:
+        try:
+            async with asyncio.timeout(_IDLE_S):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    async def _wake_at(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self._wake.set()
+
+    # -- one turn
+
+    async def _held(self, claimed: ClaimedTurn, *, limits: Limits | None = None, last: bool = False) -> TurnDone | None:
+        """The turn under a lease that is renewed as long as it takes. None: the lease was lost, or it comes again."""
+        inbound = _inbound(claimed.turn)
+        outbox = self._outboxes.get(inbound.surface) or Nowhere()
+        delivery = Delivery(claimed, inbound, outbox, self._inbox, self._log)
+        life = _Life(
+            claimed=claimed, inbound=inbound, delivery=delivery, news=News(), limits=limits or self._limits, last=last
+        )
+        try:
+            return await self._kept(life)
+        except LeaseLost:
+            self._log.warning("lease lost", **life.ids())
+            return None
+        except asyncio.CancelledError:
+            await asyncio.shield(self._inbox.release(claimed))
+            raise
+
+    async def _kept(self, life: "_Life") -> TurnDone | None:
+        with lone_error():
+            async with asyncio.TaskGroup() as group:
+                keeper = group.create_task(self._keep(life.claimed))
+                try:
+                    return await self._turn(life)
+                finally:
+                    keeper.cancel()
+
+    async def _keep(self, claimed: ClaimedTurn) -> None:
+        while True:
+            await asyncio.sleep(LEASE.total_seconds() / 3)
+            if not await self._inbox.renew(claimed, LEASE):
+                raise LeaseLost()
+
+    async def _turn(self, life: "_Life") -> TurnDone | None:
+        """The whole turn: the answer; if that fails, a word; if that fails, another attempt later. No failure goes
+        further but a lost lease, and a lost database where nobody would come back to the turn.
+        """
+        failure: Exception | None = None
+        for step in (self._answered, self._apologised, self._put_off):
+            try:
+                return await step(life, failure)
+            except LeaseLost:
+                raise
+            except Exception as exc:  # noqa: BLE001 - the one place in the project: a person is waiting for a word
+                self._log_failure(life, exc)
+                failure = exc
+        if life.last:
+            raise failure or RuntimeError()
+        return None
+
+    async def _answered(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
+        spoken = await self._worked_out(life)
+        await self._say(life, spoken)
+        done = await self._finish(life, spoken)
+        self._log_turn(life, spoken)
+        return replace(done, cause=failure)
+
+    async def _apologised(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
+        """Tried again where that may help and an attempt is left; else ended with a word."""
+        exc = failure or RuntimeError()
+        if _may_pass(exc) and not life.last and not life.claimed.is_dead:
+            await self._try_again(life, exc)
+            return None
+        spoken = failed(life.inbound, life.turn, sentence_for(exc))
+        await life.delivery.deliver(spoken.reply)
+        return replace(await self._finish(life, spoken), cause=failure)
+
+    async def _put_off(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
+        """Not even the word could be said."""
+        if isinstance(failure, OutboxFailed) and (life.last or not failure.retry):
+            return await self._finish(life, failed(life.inbound, life.turn, _UNHEARD))
+        exc = failure or RuntimeError()
+        await self._inbox.fail(life.claimed, type(exc).__name__, _pause(life.claimed, exc))
+        return None
+
+    async def _worked_out(self, life: "_Life") -> Spoken:
+        """Beside it the chat shows that something is being done, and what."""
+        with lone_error():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(life.delivery.report(life.news))
+                try:
+                    return await self._noted(life)
+                finally:
+                    life.news.end()
+
+    async def _noted(self, life: "_Life") -> Spoken:
+        """What an earlier attempt came to, else what this one does, noted and its choice used."""
+        noted = life.claimed.turn.outcome
+        spoken = spoken_from_json(noted) if noted else await self._spoken(life)
+        if not noted:
+            await self._note(life, spoken)
+        if spoken.uses is None:
+            return spoken
+        try:
+            await self._clarifications.use(spoken.uses, life.inbound, life.turn)
+        except ChoiceRefused as exc:  # somebody was first, while this turn was searching
+            spoken = failed(life.inbound, life.turn, str(exc))
+            await self._note(life, spoken)
+        return spoken
+
+    async def _spoken(self, life: "_Life") -> Spoken:
+        if life.claimed.is_dead:
+            return failed(life.inbound, life.turn, _BROKEN)
+        try:
+            async with asyncio.timeout(_DEADLINE.total_seconds()):
+                spoken = await self._dialogue.spoken(life.inbound, life.turn, life.limits, life.news.tell)
+        except BotError as exc:
+            spoken = failed(life.inbound, life.turn, str(exc))
+        return replace(spoken, result=spoken.result | {"ms": life.ms})
+
+    async def _note(self, life: "_Life", spoken: Spoken) -> None:
+        if not await self._inbox.note_outcome(life.claimed, spoken_to_json(spoken)):
+            raise LeaseLost()
+
+    async def _say(self, life: "_Life", spoken: Spoken) -> None:
+        if life.claimed.turn.delivered_at is None:
+            await life.delivery.deliver(spoken.reply)
+            if not await self._inbox.mark_delivered(life.claimed):
+                raise LeaseLost()
+        if spoken.settles is not None and spoken.chosen is not None:
+            await self._settle(life, spoken.settles, spoken.chosen)
+
+    async def _settle(self, life: "_Life", turn: TurnId, chosen: Chosen) -> None:
+        """The message with the buttons shows what was chosen. That it cannot be rewritten is no fault of this turn."""
+        asked = await self._inbox.find(turn)
+        if asked is None or asked.placeholder is None or asked.outcome is None:
+            return
+        try:
+            reply = spoken_from_json(asked.outcome).reply
+            await life.delivery.settle(MessageId(asked.placeholder), reply, chosen)
+        except OutboxFailed as exc:
+            self._log.warning("message not settled", turn=turn, reason=exc.reason)
+
+    async def _finish(self, life: "_Life", spoken: Spoken) -> TurnDone:
+        attempts = [Attempt(**attempt) for attempt in spoken.result["attempts"]]
+        route = {key: spoken.result[key] for key in ("route", "reasoner", "stages")}
+        finished = await self._inbox.finish(
+            life.claimed, spoken_to_json(spoken), state=spoken.state, route=route, attempts=attempts
+        )
+        if not finished:
+            raise LeaseLost()
+        return _done_with(life.inbound.conversation, spoken)
+
+    async def _try_again(self, life: "_Life", exc: Exception) -> None:
+        if isinstance(exc, IndexUnavailable):
+            try:
+                await life.delivery.deliver(Reply(turn=life.turn, parts=(Notice(text=_AGAIN),)))
+            except OutboxFailed as unheard:
+                self._log.warning("word not said", turn=life.turn, reason=unheard.reason)
+        match await self._inbox.fail(life.claimed, type(exc).__name__, _pause(life.claimed, exc)):
+            case Retry() | Dead():
+                self._wake.set()
+            case Lost():
+                raise LeaseLost()
+
+    # -- ticks
+
+    async def expire_clarifications(self) -> None:
+        """The messages of offers whose time is over say so."""
+        for turn in await self._clarifications.expire():
+            asked = await self._inbox.find(turn)
+            outbox = None if asked is None else self._outboxes.get(asked.surface)
+            if asked is None or outbox is None or asked.placeholder is None or asked.outcome is None:
+                continue
+            inbound, reply = _inbound(asked), spoken_from_json(asked.outcome).reply
+            chosen = Chosen(label=_EXPIRED, by="")
+            try:
+                await outbox.settle(inbound.conversation, inbound.address, MessageId(asked.placeholder), reply, chosen)
+            except OutboxFailed as exc:
+                self._log.warning("message not settled", turn=turn, reason=exc.reason)
+
+    # -- words for the log and for the result
+
+    def _log_turn(self, life: "_Life", spoken: Spoken) -> None:
+        result = spoken.result
+        self._log.info(
+            "turn",
+            **life.ids(),
+            outcome=result["outcome"],
+            route=result["route"],
+            count=result["count"],
+            choices=len(result["choices"]),
+            attempts=len(result["attempts"]),
+            stages={stage["name"]: stage["ms"] for stage in result["stages"]},
+            ms=life.ms,
+        )
+
+    def _log_failure(self, life: "_Life", exc: Exception) -> None:
+        frames = _frames(exc)
+        self._log.error("turn failed", **life.ids(), error=type(exc).__name__, at=frames, ms=life.ms)
+
+    async def _found(self, turn: TurnId) -> Turn:
+        found = await self._inbox.find(turn)
+        if found is None:
+            raise UnknownTurn(turn)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Life:
+    """One claim of a turn. `last`: a failure now is its end."""
+
+    claimed: ClaimedTurn
+    inbound: Inbound
+    delivery: Delivery
+    news: News
+    limits: Limits
+    last: bool
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def ms(self) -> float:
+        return round((time.perf_counter() - self.began) * 1000, 1)
+
+    @property
+    def turn(self) -> TurnId:
+        return TurnId(self.claimed.turn.id)
+
+    def ids(self) -> dict[str, object]:
+        turn = self.claimed.turn
+        return {"turn": turn.id, "surface": turn.surface, "person": turn.person, "attempt": turn.attempt}
+
+
+def sentence_for(exc: Exception) -> str:
+    """What a person reads when a turn ends in `exc`."""
+    match exc:
+        case BotError():
+            return str(exc)
+        case IndexUnavailable():
+            return _INDEX_DOWN
+        case SearchError():
+            return _CHANGED
+        case SqlError():
+            return _DATABASE_DOWN
+        case TimeoutError():
+            return _TOO_SLOW
+        case _:
+            return _BROKEN
+
+
+def _may_pass(exc: Exception) -> bool:
+    return isinstance(exc, IndexUnavailable) or (isinstance(exc, OutboxFailed) and exc.retry)
+
+
+def _pause(claimed: ClaimedTurn, exc: Exception) -> timedelta:
+    if isinstance(exc, OutboxFailed) and exc.after_s is not None:
+        return timedelta(seconds=exc.after_s)
+    return _PAUSES[min(claimed.turn.attempt, len(_PAUSES)) - 1]
+
+
+def _frames(exc: Exception) -> list[str]:
+    """Where it happened, innermost last: files and lines, no texts."""
+    frames: list[str] = []
+    trace = exc.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return frames[-6:]
+
+
+def _new_turn(inbound: Inbound) -> NewTurn:
+    return NewTurn(
+        surface=inbound.surface,
+        event_id=inbound.event_id,
+        conversation=inbound.conversation,
+        message_id=inbound.message_id,
+        person=inbound.person,
+        audience=audience_to_json(inbound.audience),
+        body={
+            **body_to_json(inbound.body),
+            "name": inbound.name,
+            "address": dict(inbound.address),
+            "buckets": list(inbound.buckets),
+        },
+        locale=inbound.locale,
+        time_zone=inbound.time_zone,
+        received_at=inbound.received,
+    )
+
+
+def _inbound(turn: Turn) -> Inbound:
+    return Inbound(
+        surface=turn.surface,
+        event_id=turn.event_id,
+        conversation=ConversationId(turn.conversation),
+        message_id=MessageId(turn.message_id),
+        person=PersonId(turn.person),
+        name=turn.body["name"],
+        audience=audience_from_json(turn.audience),
+        body=body_from_json(turn.body),
+        received=turn.received_at,
+        locale=turn.locale,
+        time_zone=turn.time_zone,
+        address=turn.body["address"],
+        buckets=tuple(turn.body["buckets"]),
+    )
+
+
+def _done(turn: Turn) -> TurnDone:
+    return _done_with(ConversationId(turn.conversation), spoken_from_json(turn.outcome or {}))
+
+
+def _done_with(conversation: ConversationId, spoken: Spoken) -> TurnDone:
+    return TurnDone(
+        turn=spoken.reply.turn,
+        conversation=conversation,
+        reply=spoken.reply,
+        result=spoken.result,
+        error=spoken.error,
+    )
