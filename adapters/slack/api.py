@@ -1,0 +1,160 @@
+"""The one caller of Slack's Web API: deadlines, bounded retries, `Retry-After`, and Slack's errors as ours."""
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar, cast
+
+import aiohttp
+from pydantic import BaseModel, ValidationError
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
+
+ATTEMPTS: Final = 3
+LONGEST_WAIT_S: Final = 15.0  # a longer `Retry-After` is the caller's to wait for
+CALL_S: Final = 10.0
+UPLOAD_S: Final = 300.0
+
+M = TypeVar("M", bound=BaseModel)
+Pause = Callable[[float], Awaitable[None]]
+
+
+class _Response(Protocol):
+    """As much of slack_sdk's response as is read here."""
+
+    data: object
+    status_code: int
+    headers: Mapping[str, str]
+
+
+class SlackApi:
+    """Slack's methods, called with patience. `start` and `close` once each, in the loop that calls."""
+
+    def __init__(
+        self,
+        *,
+        token: str,
+        base_url: str,
+        pause: Pause = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.client = AsyncWebClient(token=token, base_url=base_url, retry_handlers=[])
+        self.client.proxy = None  # the session reads the environment instead, NO_PROXY included
+        self._pause, self._chance = pause, chance
+        self._session: aiohttp.ClientSession | None = None
+
+    async def start(self) -> None:
+        self._session = aiohttp.ClientSession(trust_env=True, timeout=aiohttp.ClientTimeout(total=CALL_S))
+        self.client.session = self._session
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def call(
+        self, model: type[M], method: str, /, arguments: Mapping[str, Any] | None = None, *, repeat: bool = True
+    ) -> M:
+        """The answer, parsed. With `repeat` False, what Slack may have done already is not asked again.
+
+        Raises `SlackFailed`.
+        """
+        return await self._patiently(lambda: self._answer(model, method, dict(arguments or {})), repeat=repeat)
+
+    async def respond(self, url: str, message: Mapping[str, Any]) -> None:
+        """To the `response_url` of a click, which needs no token. Raises `SlackFailed`."""
+        await self._patiently(lambda: self._sent(url, json=dict(message), timeout_s=CALL_S), repeat=True)
+
+    async def breathe(self, number: int) -> None:
+        """The wait before the attempt after the `number`th."""
+        await self._pause(number * (0.5 + self._chance()))
+
+    async def upload(self, url: str, path: Path) -> None:
+        """The bytes of a file to the address that Slack gave for it. Raises `SlackFailed` and `OSError`."""
+        await self._patiently(lambda: self._uploaded(url, path), repeat=True)
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[M]], *, repeat: bool) -> M:
+        for number in range(1, ATTEMPTS):
+            try:
+                return await attempt()
+            except SlackBusy as busy:
+                if busy.after_s > LONGEST_WAIT_S:
+                    raise
+                await self._pause(busy.after_s + self._chance())
+            except SlackUnreachable:
+                if not repeat:
+                    raise
+                await self.breathe(number)
+        return await attempt()
+
+    async def _answer(self, model: type[M], method: str, arguments: dict[str, Any]) -> M:
+        try:
+            response = cast(_Response, await cast(Any, self.client).api_call(method, **_encoded(method, arguments)))
+        except SlackApiError as exc:
+            raise _translated(exc) from exc
+        except (SlackClientError, aiohttp.ClientError, TimeoutError) as exc:
+            raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
+        try:
+            return model.model_validate(response.data)
+        except ValidationError as exc:
+            raise SlackUnreachable("Slack's answer makes no sense") from exc
+
+    async def _uploaded(self, url: str, path: Path) -> BaseModel:
+        file = await asyncio.to_thread(path.open, "rb")
+        try:
+            return await self._sent(url, data=file, timeout_s=UPLOAD_S)
+        finally:
+            await asyncio.to_thread(file.close)
+
+    async def _sent(self, url: str, *, timeout_s: float, json: object = None, data: object = None) -> BaseModel:
+        if self._session is None:
+            raise SlackUnreachable("the connection to Slack is not open")
+        timeout = aiohttp.ClientTimeout(total=timeout_s)
+        try:
+            async with self._session.post(url, json=json, data=data, timeout=timeout) as response:
+                _check(response.status, response.headers.get("Retry-After"))
+        except (aiohttp.ClientError, TimeoutError) as exc:
+            raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
+        return BaseModel()
+
+
+def _translated(exc: SlackApiError) -> SlackFailed:
+    """`exc.response` is slack_sdk's, or aiohttp's own where the body was not JSON."""
+    response = cast(_Response, exc.response)
+    if not hasattr(response, "status_code"):
+        return SlackUnreachable("Slack's answer makes no sense")
+    if response.status_code == 429:
+        return SlackBusy(_seconds(response.headers.get("Retry-After")))
+    data: object = response.data
+    if response.status_code >= 500 or not isinstance(data, dict):
+        return SlackUnreachable(f"Slack answered {response.status_code}")
+    error = str(cast(dict[str, object], data).get("error", f"status {response.status_code}"))
+    return SlackUnreachable(error) if error in _PASSING else SlackRefused(error)
+
+
+def _encoded(method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Methods that read take a form only; those that write take JSON too, which keeps blocks as they are."""
+    if method.startswith("chat."):
+        return {"json": arguments}
+    return {"data": {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}}
+
+
+# Slack's own troubles, told in a 200.
+_PASSING = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+
+
+def _check(status: int, retry_after: str | None) -> None:
+    if status == 429:
+        raise SlackBusy(_seconds(retry_after))
+    if status >= 500:
+        raise SlackUnreachable(f"Slack answered {status}")
+    if status >= 400:
+        raise SlackRefused(f"status {status}")
+
+
+def _seconds(retry_after: str | None) -> float:
+    """Slack sends whole seconds; anything else counts as one."""
+    return float(retry_after) if retry_after and retry_after.isascii() and retry_after.isdigit() else 1.0

@@ -1,0 +1,215 @@
+"""Slack over signed HTTP: one route, verified, stored before it is acknowledged; Bolt tells the deliveries apart."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol, cast
+from urllib.parse import parse_qs
+
+import structlog
+from aiohttp import web
+from pydantic import SecretStr
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.signature import Clock, SignatureVerifier
+
+from adapters.slack.api import SlackApi
+from adapters.slack.directory import Directory
+from adapters.slack.errors import SlackFailed, SlackRefused
+from adapters.slack.inbound import SURFACE, Reader
+from adapters.slack.outbox import SlackOutbox
+from adapters.slack.render import ACTION_PREFIX
+from bot.errors import InvalidSettings
+from bot.ids import TurnId
+from bot.inbound import Inbound
+from bot.outbox import Outbox
+
+PATH: Final = "/slack/events"
+EVENTS: Final = ("app_mention", "message")
+
+_log = structlog.get_logger()
+
+
+class SlackSettings(Protocol):
+    """What this surface reads of the bot's settings."""
+
+    @property
+    def slack_bot_token(self) -> SecretStr | None: ...
+
+    @property
+    def slack_signing_secret(self) -> SecretStr | None: ...
+
+    @property
+    def slack_api_url(self) -> str: ...
+
+
+class SlackBot(Protocol):
+    """What this surface needs of the bot."""
+
+    @property
+    def settings(self) -> SlackSettings: ...
+
+    async def accept(self, inbound: Inbound) -> TurnId | None:
+        """Stores it. None where it is known already; raises where it could not be stored."""
+        ...
+
+
+def surface(bot: SlackBot) -> "SlackSurface | None":
+    """None without a bot token. Raises `InvalidSettings` when the secret that proves deliveries is missing."""
+    token, secret = bot.settings.slack_bot_token, bot.settings.slack_signing_secret
+    if token is None:
+        return None
+    if secret is None:
+        advice = "copy it from your Slack app's page, Basic Information"
+        raise InvalidSettings("SLACK_SIGNING_SECRET", "is not set, but SLACK_BOT_TOKEN is", advice)
+    api = SlackApi(token=token.get_secret_value(), base_url=bot.settings.slack_api_url)
+    return SlackSurface(accept=bot.accept, api=api, signing_secret=secret.get_secret_value())
+
+
+class SlackSurface:
+    """Fulfils `bot.surfaces.Surface`."""
+
+    name = SURFACE
+
+    def __init__(
+        self,
+        *,
+        accept: Callable[[Inbound], Awaitable[TurnId | None]],
+        api: SlackApi,
+        signing_secret: str,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._accept, self._api = accept, api
+        self._directory = Directory(api, clock)
+        self._reader = Reader(self._directory, clock)
+        self._outbox = SlackOutbox(api)
+        self._verifier = SignatureVerifier(signing_secret, _BoltClock(clock))
+        self._bolt = self._listening(
+            AsyncApp(
+                client=api.client,
+                authorize=_authorize(api, self._directory),
+                signing_secret=signing_secret,
+                request_verification_enabled=False,  # the route has done it, before it parses anything
+                process_before_response=True,  # acknowledged only after the listener returned: stored
+                attaching_conversation_kwargs_enabled=False,
+            )
+        )
+
+    @property
+    def outbox(self) -> Outbox:
+        return self._outbox
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [web.post(PATH, self._receive)]
+
+    async def start(self) -> None:
+        """Raises `InvalidSettings` when Slack refuses the token; a Slack that is down is asked again later."""
+        await self._api.start()
+        try:
+            await self._directory.installation()
+        except SlackRefused as exc:
+            await self._api.close()
+            advice = "copy the bot token from your Slack app's page, Install App"
+            raise InvalidSettings("SLACK_BOT_TOKEN", f"is refused by Slack ({exc.error})", advice) from exc
+        except SlackFailed as exc:
+            _log.warning("slack_unreachable_at_start", reason=str(exc))
+
+    async def close(self) -> None:
+        await self._api.close()
+
+    async def _receive(self, request: web.Request) -> web.Response:
+        """401 for what Slack did not sign or signed long ago, 400 for what it would not send, 503 to be asked again."""
+        body = await request.read()
+        if not _is_signed(self._verifier, body, request.headers):
+            return web.Response(status=401, text="The signature is missing, wrong or too old.")
+        text = _well_formed(body, request.content_type)
+        if text is None:
+            return web.Response(status=400, text="This is not a delivery of Slack's.")
+        try:
+            await self._directory.installation()
+        except SlackFailed as exc:
+            _log.warning("slack_delivery_put_off", reason=str(exc))
+            return web.Response(status=503, text="Slack does not answer; please deliver this again.")
+        headers: Any = request.headers
+        answer = await self._bolt.async_dispatch(
+            AsyncBoltRequest(body=text, query=request.query_string, headers=headers)
+        )
+        return await to_aiohttp_response(answer)
+
+    def _listening(self, app: AsyncApp) -> AsyncApp:
+        """Everything that the manifest subscribes to; what else arrives is acknowledged, or Slack would repeat it."""
+        untyped: Any = app
+        for event in EVENTS:
+            untyped.event(event)(self._on_message)
+        untyped.event(re.compile(".*"))(_ignored)
+        untyped.action(re.compile(rf"{ACTION_PREFIX}\d+"))(self._on_click)
+        return app
+
+    async def _on_message(self, body: dict[str, Any]) -> None:
+        inbound = await self._reader.message(body)
+        if inbound is not None:
+            await self._accept(inbound)
+
+    async def _on_click(self, body: dict[str, Any], ack: Callable[[], Awaitable[Any]]) -> None:
+        await self._accept(await self._reader.click(body))
+        await ack()
+
+
+class _BoltClock(Clock):
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+
+    def now(self) -> float:
+        return self._clock().timestamp()
+
+
+async def _ignored() -> None:
+    """Acknowledged by Bolt when it returns."""
+
+
+def _authorize(api: SlackApi, directory: Directory) -> Callable[..., Awaitable[AuthorizeResult]]:
+    """For Bolt, which would call `auth.test` at deliveries otherwise."""
+
+    async def authorize() -> AuthorizeResult:
+        ours = await directory.installation()
+        return AuthorizeResult(
+            enterprise_id=ours.enterprise_id,
+            team_id=ours.team_id,
+            bot_id=ours.bot_id,
+            bot_user_id=ours.user_id,
+            bot_token=api.client.token,
+        )
+
+    return authorize
+
+
+def _is_signed(verifier: SignatureVerifier, body: bytes, headers: Mapping[str, str]) -> bool:
+    timestamp, signature = headers.get("X-Slack-Request-Timestamp", ""), headers.get("X-Slack-Signature", "")
+    if not (timestamp.isascii() and timestamp.isdigit() and signature.isascii()):
+        return False
+    return len(timestamp) <= 12 and verifier.is_valid(body, timestamp, signature)
+
+
+def _well_formed(body: bytes, content_type: str) -> str | None:
+    """The text of a body that Bolt can read: JSON for events, a form with JSON in `payload` for interactions."""
+    try:
+        text = body.decode("utf-8")
+        is_form = content_type == "application/x-www-form-urlencoded"
+        return text if _is_object(_payload(text) if is_form else text) else None
+    except (UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _payload(form: str) -> str:
+    """What stands in `payload`; other forms of Slack's (`ssl_check`, commands) are flat."""
+    fields = parse_qs(form)
+    return fields["payload"][0] if "payload" in fields else json.dumps(fields) if fields else ""
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(cast(object, json.loads(text)), dict)
+    except json.JSONDecodeError:
+        return False

@@ -1,0 +1,407 @@
+"""A Reply as one Slack message: blocks within Slack's limits, and the text that stands in for them.
+
+Words go into `rich_text`, `raw_text` and `plain_text` objects, which Slack shows as they are: nothing in them can turn
+into a mention, a link or a format. Only the stand-in text is mrkdwn, and all of it is escaped.
+
+A message has room for 45 blocks and 11,000 characters (Slack takes 50, and answers `msg_blocks_too_long` near 13,200).
+Buttons and short parts are placed first, tables and text share what is left; what does not fit is shortened and says
+so.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from adapters.slack.lines import Line, Span, cleaned, lines_of
+from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Source, Table, Text
+
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
+Block: TypeAlias = dict[str, Json]
+
+CHARACTERS, BLOCKS = 11_000, 45  # of one message
+FALLBACK_CHARACTERS = 3_900  # of `text`, which Slack advises to keep to 4,000
+TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS, CELL_CHARACTERS = 100, 20, 8_000, 300  # rows with the header
+BUTTON_CHARACTERS, BUTTONS_PER_BLOCK, BUTTONS = 75, 25, 100
+BLOCK_CHARACTERS = 3_000  # of one rich_text block, as of a section
+NOTE_CHARACTERS = 80  # of the line that says that something was shortened
+SHORT_CHARACTERS = 1_000  # of a notice, a caption, a file's title
+URL_CHARACTERS = 3_000
+ACTION_PREFIX = "clarify:"  # of every button's action_id; its number from 1 follows
+
+_LIVE_NAMES = re.compile(r"@(?=here|channel|everyone)", re.IGNORECASE)
+_HALF_ENTITY = re.compile(r"&[a-z]{0,4}$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What `chat.postMessage` and `chat.update` take."""
+
+    text: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(slots=True)
+class _Room:
+    """What is left in the message."""
+
+    characters: int = CHARACTERS
+    blocks: int = BLOCKS
+    buttons: int = 0  # placed so far
+    tables: int = 1
+
+    def spend(self, blocks: Sequence[Block]) -> None:
+        self.blocks -= len(blocks)
+        self.characters -= sum(weight(block) for block in blocks)
+
+
+def message_for(reply: Reply, linked: frozenset[str] = frozenset()) -> Message:
+    """`linked`: paths of files that could not be uploaded and are shown as links."""
+    room = _Room()
+    placed: dict[int, Sequence[Block]] = {}
+    for position in sorted(range(len(reply.parts)), key=lambda at: (_urgency(reply.parts[at]), at)):
+        blocks = _blocks_for(reply.parts[position], room, linked)
+        room.spend(blocks)
+        placed[position] = blocks
+    return Message(
+        text=fallback_for(reply),
+        blocks=tuple(block for position in sorted(placed) for block in placed[position]),
+    )
+
+
+def settled(reply: Reply, chosen: Chosen) -> Reply:
+    """The reply with what was chosen in place of its buttons."""
+    return replace(reply, parts=tuple(chosen if isinstance(part, Choices) else part for part in reply.parts))
+
+
+def weight(value: Json) -> int:
+    """Characters of text in a block, as Slack's limit for the whole message counts them (UTF-16 units)."""
+    match value:
+        case dict():
+            own = value.get("text")
+            text = len(own.encode("utf-16-le")) // 2 if isinstance(own, str) else 0
+            return text + sum(weight(member) for member in value.values() if not isinstance(member, str))
+        case list() | tuple():
+            return sum(weight(member) for member in value)
+        case _:
+            return 0
+
+
+def _urgency(part: Part) -> int:
+    match part:
+        case Choices():
+            return 0
+        case Chosen() | File() | Notice() | Progress():
+            return 1
+        case Table() | Text():
+            return 2
+        case _:
+            assert_never(part)
+
+
+def _blocks_for(part: Part, room: _Room, linked: frozenset[str]) -> list[Block]:
+    match part:
+        case Text(markdown=markdown, sources=sources):
+            return _prose([*lines_of(markdown), *_source_lines(sources)], room)
+        case Table():
+            return _table(part, room)
+        case Choices(buttons=buttons):
+            return _actions(buttons, room)
+        case Chosen(label=label, by=by):
+            return _prose([_chosen_line(label, by)], room)
+        case File():
+            return _prose([_file_line(part, linked=part.path in linked)], room)
+        case Progress(text=text):
+            return _prose([_line(Span(text=_short(text), italic=True))], room)
+        case Notice(text=text):
+            return _prose([_line(Span(text=_short(text)))], room)
+        case _:
+            assert_never(part)
+
+
+# Words
+
+
+def _prose(lines: Sequence[Line], room: _Room) -> list[Block]:
+    """The lines as rich text, as far as there is room; a shortened text says so."""
+    if room.characters < NOTE_CHARACTERS or room.blocks < 1:
+        return []
+    shown, cut = _within(_broken(lines), min(room.characters, room.blocks * BLOCK_CHARACTERS // 2) - 200)
+    if cut:
+        shown = [*shown, _line(Span(text="Shortened: the whole is longer than a Slack message may be.", italic=True))]
+    blocks = [_rich_text(chunk) for chunk in _chunks(shown)]
+    return blocks[: room.blocks]
+
+
+def _broken(lines: Iterable[Line]) -> list[Line]:
+    """The same lines, none longer than a block may be."""
+    return [piece for line in lines for piece in ([line] if _size(line) <= BLOCK_CHARACTERS else _pieces(line))]
+
+
+def _pieces(line: Line) -> list[Line]:
+    """Half-blocks of one long line: a span may take two UTF-16 units a character."""
+    step = BLOCK_CHARACTERS // 2
+    return [
+        Line(spans=(replace(span, text=span.text[start : start + step]),), bullet=line.bullet)
+        for span in line.spans
+        for start in range(0, len(span.text), step)
+    ]
+
+
+def _within(lines: Iterable[Line], characters: int) -> tuple[list[Line], bool]:
+    """As many lines as fit, and whether some did not."""
+    shown: list[Line] = []
+    for line in lines:
+        characters -= _size(line) + 1
+        if characters < 0:
+            return [*shown, *_beginning(line, characters + _size(line))], True
+        shown.append(line)
+    return shown, False
+
+
+def _beginning(line: Line, characters: int) -> list[Line]:
+    """The start of a line that does not fit, where that is worth showing."""
+    first = line.spans[0] if line.spans else Span(text="")
+    text = first.text[: max(characters, 0) // 2].rstrip()
+    return [replace(line, spans=(replace(first, text=text + "…"),))] if len(text) >= 40 and first.url is None else []
+
+
+def _chunks(lines: Iterable[Line]) -> list[list[Line]]:
+    """Lines in groups, each within one block, none empty."""
+    chunks: list[list[Line]] = []
+    left = 0
+    for line in lines:
+        left -= _size(line) + 1
+        if not chunks or left < 0:
+            chunks.append([])
+            left = BLOCK_CHARACTERS - _size(line)
+        chunks[-1].append(line)
+    return [chunk for chunk in chunks if any(line.spans for line in chunk)]
+
+
+def _size(line: Line) -> int:
+    return sum(len(span.text.encode("utf-16-le")) // 2 for span in line.spans)
+
+
+def _rich_text(lines: Sequence[Line]) -> Block:
+    elements: list[Json] = []
+    start = 0
+    for at in range(1, len(lines) + 1):
+        if at == len(lines) or lines[at].bullet != lines[start].bullet:
+            group = lines[start:at]
+            elements += [_list(group)] if group[0].bullet else _section(group)
+            start = at
+    return {"type": "rich_text", "elements": elements}
+
+
+def _list(lines: Sequence[Line]) -> Json:
+    items: list[Json] = [{"type": "rich_text_section", "elements": _inline(line.spans)} for line in lines if line.spans]
+    return {"type": "rich_text_list", "style": "bullet", "elements": items}
+
+
+def _section(lines: Sequence[Line]) -> list[Json]:
+    """One section, its lines under one another. None where there is nothing but empty lines."""
+    spans = [span for line in lines for span in (*line.spans, Span(text="\n"))]
+    while spans and not spans[-1].text.strip():
+        spans.pop()
+    first = next((at for at, span in enumerate(spans) if span.text.strip()), 0)
+    return [{"type": "rich_text_section", "elements": _inline(spans[first:])}] if spans else []
+
+
+def _inline(spans: Iterable[Span]) -> list[Json]:
+    """Elements, neighbours of one style as one."""
+    runs: list[Span] = []
+    for span in spans:
+        if runs and span.url is None and runs[-1] == replace(span, text=runs[-1].text):
+            runs[-1] = replace(span, text=runs[-1].text + span.text)
+        elif span.text:
+            runs.append(span)
+    return [_element(run) for run in runs]
+
+
+def _element(span: Span) -> Block:
+    element: Block = {"type": "text", "text": span.text}
+    if span.url is not None:
+        element = {"type": "link", "url": span.url, "text": span.text}
+    style: Block = {name: True for name in ("bold", "italic", "code") if getattr(span, name)}
+    return {**element, "style": style} if style else element
+
+
+def _line(*spans: Span) -> Line:
+    return Line(spans=tuple(span for span in spans if span.text))
+
+
+def _short(text: str, characters: int = SHORT_CHARACTERS) -> str:
+    """Raw text on one line."""
+    line = " ".join(cleaned(text).split())
+    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
+
+
+def _source_lines(sources: Sequence[Source]) -> list[Line]:
+    lines = [
+        _line(
+            Span(text=f"[{_short(source.marker, 20)}] "),
+            Span(text=_short(source.title, 200) or "Untitled", url=_web_address(source.url)),
+            Span(text="" if source.page is None else f" (page {source.page})"),
+        )
+        for source in sources
+    ]
+    return [Line(spans=()), *lines] if lines else []
+
+
+def _web_address(url: str | None) -> str | None:
+    """The address if a click on it can only open a web page."""
+    fits = url is not None and len(url) <= URL_CHARACTERS and re.fullmatch(r"https?://[!-~]+", url)
+    return url if fits else None
+
+
+def _chosen_line(label: str, by: str) -> Line:
+    if not by:
+        return _line(Span(text=_short(label), italic=True))
+    return _line(
+        Span(text="✓ "),
+        Span(text=_short(label), bold=True),
+        Span(text=f" — chosen by {_short(by, 100)}"),
+    )
+
+
+def _file_line(file: File, *, linked: bool) -> Line:
+    title = Span(text=_short(file.title) or _short(file.name) or "File", bold=True)
+    rows = f" · {file.rows:,} {'row' if file.rows == 1 else 'rows'}"
+    address = _web_address(file.url) if linked else None
+    if address is None:
+        return _line(title, Span(text=rows))
+    until = f"{file.expires:%H:%M} UTC"
+    return _line(title, Span(text=f"{rows} · "), Span(text="Download", url=address), Span(text=f" until {until}"))
+
+
+# Buttons
+
+
+def _actions(buttons: Sequence[Button], room: _Room) -> list[Block]:
+    """Rows of 25. The numbers of `action_id` go on through the whole message."""
+    shown = buttons[: BUTTONS - room.buttons]
+    first = room.buttons + 1
+    room.buttons += len(shown)
+    elements: list[Json] = [_button(button, first + at) for at, button in enumerate(shown)]
+    return [
+        {
+            "type": "actions",
+            "block_id": f"choices:{first + start}",
+            "elements": elements[start : start + BUTTONS_PER_BLOCK],
+        }
+        for start in range(0, len(elements), BUTTONS_PER_BLOCK)
+    ]
+
+
+def _button(button: Button, number: int) -> Block:
+    return {
+        "type": "button",
+        "action_id": f"{ACTION_PREFIX}{number}",
+        "text": {"type": "plain_text", "text": _button_text(button, number), "emoji": False},
+        "value": button.id,
+    }
+
+
+def _button_text(button: Button, number: int) -> str:
+    """The label shortened before its count is."""
+    count = "" if button.count is None else f" · {button.count:,}"
+    return (_short(button.label, (BUTTON_CHARACTERS - len(count)) // _widest(button.label)) or str(number)) + count
+
+
+def _widest(text: str) -> int:
+    """UTF-16 units of the widest character."""
+    return 2 if any(ord(character) > 0xFFFF for character in text) else 1
+
+
+# Tables
+
+
+def _table(table: Table, room: _Room) -> list[Block]:
+    """Caption, table, and a line for what it leaves out. A second table of a message is set as text."""
+    columns = table.columns[:TABLE_COLUMNS]
+    budget = min(TABLE_CHARACTERS, room.characters - 400)
+    rows = _rows_within([_row(row, len(columns)) for row in (table.columns, *table.rows)][:TABLE_ROWS], budget)
+    caption = _line(Span(text=_short(table.caption, 200), bold=True))
+    left_out = _left_out(len(table.rows) - max(len(rows) - 1, 0), len(table.columns) - len(columns))
+    if not columns or len(rows) < 2 or room.blocks < 3:
+        return _prose([line for line in (caption, left_out) if line.spans], room)
+    body = _grid(rows) if room.tables else _as_text(rows)
+    room.tables = 0
+    return [*_paragraph(caption), body, *_paragraph(left_out)]
+
+
+def _row(row: Sequence[str], width: int) -> list[str]:
+    """As many cells as the table has columns, none empty: Slack refuses an empty cell."""
+    cells = [_short(cell, CELL_CHARACTERS) or "–" for cell in row[:width]]
+    return cells + ["–"] * (width - len(cells))
+
+
+def _rows_within(rows: Sequence[list[str]], characters: int) -> list[list[str]]:
+    for at, row in enumerate(rows):
+        characters -= sum(len(cell.encode("utf-16-le")) // 2 + 3 for cell in row)
+        if characters < 0:
+            return list(rows[:at])
+    return list(rows)
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> Block:
+    return {"type": "table", "rows": [[{"type": "raw_text", "text": cell} for cell in row] for row in rows]}
+
+
+def _as_text(rows: Sequence[Sequence[str]]) -> Block:
+    text = "\n".join(" | ".join(row) for row in rows)
+    return {
+        "type": "rich_text",
+        "elements": [{"type": "rich_text_preformatted", "elements": [{"type": "text", "text": text}]}],
+    }
+
+
+def _paragraph(line: Line) -> list[Block]:
+    return [_rich_text([line])] if line.spans else []
+
+
+def _left_out(rows: int, columns: int) -> Line:
+    counts = [(rows, "row"), (columns, "column")]
+    missing = [f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in counts if count > 0]
+    return _line(Span(text=f"{' and '.join(missing)} not shown." if missing else "", italic=True))
+
+
+# The text that stands in for the blocks
+
+
+def fallback_for(reply: Reply) -> str:
+    """What notifications and screen readers say, and clients that draw no blocks. Never empty, nothing in it live."""
+    words = "\n".join(text for part in reply.parts if (text := "\n".join(_words(part)).strip()))
+    return escaped(words, FALLBACK_CHARACTERS) or "…"
+
+
+def escaped(text: str, characters: int) -> str:
+    """`text` as mrkdwn that shows it and does nothing, in at most so many characters."""
+    safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = _LIVE_NAMES.sub("@\u200b", safe)
+    if len(safe) <= characters:
+        return safe
+    return _HALF_ENTITY.sub("", safe[: characters - 1]).rstrip() + "…"
+
+
+def _words(part: Part) -> list[str]:
+    match part:
+        case Text(markdown=markdown, sources=sources):
+            return [_plain(line) for line in (*lines_of(markdown), *_source_lines(sources))]
+        case Table(caption=caption):
+            return [_short(caption)]
+        case Choices(buttons=buttons):
+            return [f"{at}. {_button_text(button, at)}" for at, button in enumerate(buttons[:BUTTONS], 1)]
+        case Chosen(label=label, by=by):
+            return [_plain(_chosen_line(label, by))]
+        case File():
+            return [_plain(_file_line(part, linked=False))]
+        case Progress(text=text) | Notice(text=text):
+            return [_short(text)]
+        case _:
+            assert_never(part)
+
+
+def _plain(line: Line) -> str:
+    return ("• " if line.bullet else "") + "".join(span.text for span in line.spans)

@@ -1,0 +1,253 @@
+"""Replies as Slack messages: golden files, one a part, and what holds for every reply."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.slack.render import Message, message_for, settled
+from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.replies import (
+    Button,
+    Choices,
+    Chosen,
+    File,
+    Notice,
+    Part,
+    Progress,
+    Reply,
+    Source,
+    Table,
+    Text,
+    escaped,
+)
+from tests.stand_ins.slack.checker import check_message, length, live_mentions
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "slack"
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def buttons(count: int) -> tuple[Button, ...]:
+    return tuple(
+        Button(id=ChoiceId(f"id{n}"), label=f"Vendor {n}", count=n, kind="filter") for n in range(1, count + 1)
+    )
+
+
+def a_choices(*offered: Button) -> Choices:
+    return Choices(clarification=ClarificationId("c1"), buttons=offered, expires=NOON)
+
+
+def a_reply(*parts: Part) -> Reply:
+    return Reply(turn=TurnId("t1"), parts=parts)
+
+
+PARTS: dict[str, Part] = {
+    "text": Text(
+        markdown="**1,042** receipts match _tires_ [1].\nkept: `vendor = Acme`\n\n- 2023\n- 2024 \\*net\\*\n\nAll.",
+        sources=(
+            Source(marker="1", title="Receipt <7> & more", page=3, url="https://example.org/r/7", quote="tires"),
+            Source(marker="2", title="Notes", page=None, url=None, quote="none"),
+        ),
+    ),
+    "table": Table(
+        caption="2 of 1,042 receipts",
+        columns=("Vendor", "Total"),
+        rows=(("Acme & Sons", "1,200.00 USD"), ("<!channel>", "")),
+    ),
+    "choices": a_choices(
+        Button(id=ChoiceId("a1"), label="Acme", count=512, kind="filter"),
+        Button(id=ChoiceId("a2"), label="12 more vendors", count=87, kind="more"),
+        Button(id=ChoiceId("a3"), label="Export all as CSV", count=1042, kind="export"),
+        Button(id=ChoiceId("a4"), label="Just answer", count=None, kind="anyway"),
+    ),
+    "chosen": Chosen(label="Acme · 512", by="Ada <Lovelace>"),
+    "expired": Chosen(label="This choice has expired; please ask again.", by=""),
+    "file": File(
+        name="receipts.csv",
+        title="Receipts",
+        rows=1042,
+        path="/nowhere/receipts.csv",
+        url="https://example.org/download/x",
+        expires=NOON,
+    ),
+    "progress": Progress(text="Searching 6 buckets"),
+    "notice": Notice(text="I could not reach the index; please try again in a minute."),
+}
+
+
+def written(message: Message) -> str:
+    return json.dumps({"text": message.text, "blocks": message.blocks}, indent=2, ensure_ascii=False) + "\n"
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_part_looks_as_its_golden_file(name: str) -> None:
+    message = message_for(a_reply(PARTS[name]))
+
+    check(message)
+    assert written(message) == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
+
+
+def test_a_file_that_could_not_be_uploaded_is_a_link() -> None:
+    message = message_for(a_reply(PARTS["file"]), frozenset({"/nowhere/receipts.csv"}))
+
+    check(message)
+    assert "https://example.org/download/x" in written(message)
+    assert "12:00 UTC" in written(message)
+
+
+def check(message: Message) -> None:
+    payload = {"text": message.text, "blocks": message.blocks}
+    check_message(payload)
+    assert live_mentions(payload) == []
+    json.dumps(payload, ensure_ascii=False).encode("utf-8")
+
+
+def test_a_button_carries_its_opaque_id_and_its_count() -> None:
+    [block] = message_for(a_reply(a_choices(*buttons(2)))).blocks
+    assert json.loads(json.dumps(block))["elements"][1] == {
+        "type": "button",
+        "action_id": "clarify:2",
+        "text": {"type": "plain_text", "text": "Vendor 2 · 2", "emoji": False},
+        "value": "id2",
+    }
+
+
+def test_a_long_label_is_shortened_and_its_count_is_not() -> None:
+    long = Button(id=ChoiceId("x"), label="Vendor " * 30, count=1042, kind="filter")
+
+    [block] = message_for(a_reply(a_choices(long))).blocks
+    text = json.loads(json.dumps(block))["elements"][0]["text"]["text"]
+
+    assert length(text) <= 75
+    assert text.endswith("… · 1,042")
+
+
+def test_more_than_25_buttons_take_several_rows_with_ids_of_their_own() -> None:
+    message = message_for(a_reply(a_choices(*buttons(60))))
+
+    check(message)
+    rows = [json.loads(json.dumps(block)) for block in message.blocks]
+    assert [len(row["elements"]) for row in rows] == [25, 25, 10]
+    assert len({element["action_id"] for row in rows for element in row["elements"]}) == 60
+
+
+def test_a_settled_reply_shows_the_choice_in_place_of_the_buttons() -> None:
+    reply = settled(a_reply(Text(markdown="Which?"), a_choices(*buttons(3))), Chosen(label="Vendor 2 · 2", by="Ada"))
+
+    message = message_for(reply)
+
+    assert "clarify:" not in written(message)
+    assert "✓ " in written(message)
+    assert "— chosen by Ada" in written(message)
+
+
+def test_long_text_is_shortened_and_says_so_but_keeps_the_buttons() -> None:
+    message = message_for(a_reply(Text(markdown="word " * 4_000), a_choices(*buttons(50))))
+
+    check(message)
+    assert "Shortened" in written(message)
+    assert written(message).count("clarify:") == 50
+
+
+def test_a_table_too_long_says_how_many_rows_it_leaves_out() -> None:
+    rows = tuple((str(n), "x" * 20) for n in range(300))
+
+    message = message_for(a_reply(Table(caption="300 rows", columns=("n", "x"), rows=rows)))
+
+    check(message)
+    assert "201 more rows not shown." in written(message)
+
+
+def test_a_second_table_is_set_as_text() -> None:
+    table = Table(caption="t", columns=("a",), rows=(("1",),))
+
+    message = message_for(a_reply(table, table))
+
+    check(message)
+    assert "rich_text_preformatted" in written(message)
+
+
+def test_a_link_that_is_no_web_address_stays_words() -> None:
+    source = Source(marker="1", title="T", page=None, url="javascript:alert(1)", quote="")
+
+    assert "javascript" not in written(message_for(a_reply(Text(markdown="x [1]", sources=(source,)))))
+
+
+def test_a_reply_without_words_still_has_a_text() -> None:
+    assert message_for(a_reply()).text == "…"
+
+
+HOSTILE = st.one_of(
+    st.text(max_size=200),
+    st.sampled_from(
+        ["<!channel>", "<@U1>", "</at>", "@here", "&amp;<", "*b* _i_ `c` ~s~", "<https://evil.example|x>", "",
+         "\u202eabc\u200f\u05d0\u05d1", "a\x00\x07\x1b[31mb", "\ud800", "😀" * 50, "x" * 20_000, "<!here|@here>",
+         "**_`" * 400, "- a\n- b\n\n\n-", "\\", "\u2028<!everyone>"]
+    ),
+)  # fmt: skip
+MARKDOWN = st.lists(st.one_of(HOSTILE, HOSTILE.map(escaped)), max_size=6).map("\n\n".join)
+SOURCES = st.builds(
+    Source,
+    marker=HOSTILE,
+    title=HOSTILE,
+    page=st.none() | st.integers(0, 10**6),
+    url=st.none() | HOSTILE | st.just("https://example.org/" + "x" * 4_000) | st.just("https://example.org"),
+    quote=HOSTILE,
+)
+BUTTONS = st.builds(
+    Button,
+    id=st.uuids().map(lambda uuid: ChoiceId(uuid.hex)),
+    label=HOSTILE,
+    count=st.none() | st.integers(1, 10**9),
+    kind=st.just("filter"),
+)
+TABLES = st.integers(0, 25).flatmap(
+    lambda columns: st.builds(
+        Table,
+        caption=HOSTILE,
+        columns=st.tuples(*[HOSTILE] * columns),
+        rows=st.lists(st.tuples(*[HOSTILE] * min(columns, 4)), max_size=4).flatmap(
+            lambda rows: st.sampled_from([1, 80]).map(lambda times: tuple(rows * times))
+        ),
+    )
+)
+ANY_PART: st.SearchStrategy[Part] = st.one_of(
+    st.builds(Text, markdown=MARKDOWN, sources=st.lists(SOURCES, max_size=12).map(tuple)),
+    TABLES,
+    st.builds(
+        Choices,
+        clarification=st.just(ClarificationId("c")),
+        buttons=st.lists(BUTTONS, max_size=60).map(tuple),
+        expires=st.just(NOON + timedelta(hours=1)),
+    ),
+    st.builds(Chosen, label=HOSTILE, by=HOSTILE),
+    st.builds(
+        File, name=HOSTILE, title=HOSTILE, rows=st.integers(0, 10**7), path=HOSTILE, url=HOSTILE, expires=st.just(NOON)
+    ),
+    st.builds(Progress, text=HOSTILE),
+    st.builds(Notice, text=HOSTILE),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(ANY_PART, max_size=6))
+def test_whatever_a_reply_holds_slack_takes_it_and_nobody_is_mentioned(parts: list[Part]) -> None:
+    check(message_for(a_reply(*parts)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(HOSTILE.filter(lambda text: text.isprintable() and bool(text.strip()) and len(text) < 2_000))
+def test_escaped_data_is_shown_as_it_is(data: str) -> None:
+    words = " ".join(data.split())
+
+    message = message_for(a_reply(Text(markdown=escaped(data))))
+
+    shown = "".join(element["text"] for element in json.loads(json.dumps(message.blocks))[0]["elements"][0]["elements"])
+    assert shown == words
+
+
+def test_sixty_parts_are_not_too_many() -> None:
+    check(message_for(a_reply(*[Text(markdown="x" * 900)] * 30, *[Notice(text="y" * 900)] * 30)))

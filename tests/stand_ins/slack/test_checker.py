@@ -1,0 +1,155 @@
+"""The checker refuses what Slack refuses, one case each, and takes what Slack takes."""
+
+from typing import Any
+
+import pytest
+
+from tests.stand_ins.slack.checker import Refused, check_message, live_mentions
+
+
+def a_message(*blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"text": "words", "blocks": list(blocks), **more}
+
+
+def plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text}
+
+
+def mrkdwn(text: str) -> dict[str, Any]:
+    return {"type": "mrkdwn", "text": text}
+
+
+def a_section(text: str = "words", **more: Any) -> dict[str, Any]:
+    return {"type": "section", "text": mrkdwn(text), **more}
+
+
+def a_button(number: int = 1, **more: Any) -> dict[str, Any]:
+    return {"type": "button", "action_id": f"a:{number}", "text": plain("Go"), "value": "v", **more}
+
+
+def actions(*elements: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "actions", "elements": list(elements), **more}
+
+
+def a_table(rows: int = 2, columns: int = 2, cell: str = "x") -> dict[str, Any]:
+    return {"type": "table", "rows": [[{"type": "raw_text", "text": cell}] * columns] * rows}
+
+
+def a_menu(text: str = "One", value: str = "1", options: int = 1) -> dict[str, Any]:
+    return {"type": "static_select", "options": [{"text": plain(text), "value": value}] * options}
+
+
+def rich(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": list(elements)}]}
+
+
+TAKEN: dict[str, dict[str, Any]] = {
+    "text alone": {"text": "words"},
+    "fifty blocks": a_message(*[{"type": "divider"}] * 50),
+    "a section of 3,000": a_message(a_section("x" * 3000)),
+    "25 buttons": a_message(actions(*[a_button(n) for n in range(25)])),
+    "a button of 75": a_message(actions(a_button(text=plain("x" * 75), value="v" * 2000))),
+    "a table of 100 by 20": a_message(a_table(100, 20)),
+    "rich text": a_message(rich({"type": "text", "text": "<!channel>", "style": {"bold": True}})),
+    "a link": a_message(rich({"type": "link", "url": "https://example.org", "text": "here"})),
+    "markdown of 12,000": a_message({"type": "markdown", "text": "x" * 12000}),
+    "metadata": a_message(metadata={"event_type": "turn", "event_payload": {"turn": "1"}}),
+    "escaped words": {"text": "a &lt; b &amp; c"},
+    "a header": a_message({"type": "header", "text": plain("x" * 150)}),
+    "context": a_message({"type": "context", "elements": [mrkdwn("words")]}),
+}
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "no text": ({"blocks": [a_section()]}, "no_text"),
+    "blank text": ({"text": " \n"}, "no_text"),
+    "text over 40,000": ({"text": "x" * 40001}, "msg_too_long"),
+    "live names": (a_message(link_names=True), "invalid_arguments"),
+    "parse full": (a_message(parse="full"), "invalid_arguments"),
+    "a lone angle": ({"text": "a < b"}, "unescaped"),
+    "a lone ampersand": ({"text": "a & b"}, "unescaped"),
+    "51 blocks": (a_message(*[{"type": "divider"}] * 51), "invalid_blocks"),
+    "blocks that are no list": ({"text": "x", "blocks": "[]"}, "invalid_blocks_format"),
+    "an unknown block": (a_message({"type": "poll"}), "invalid_blocks"),
+    "an unknown key": (a_message(a_section(colour="red")), "invalid_blocks"),
+    "an empty section": (a_message({"type": "section"}), "invalid_blocks"),
+    "empty words": (a_message(a_section("")), "invalid_blocks"),
+    "blank words": (a_message(a_section("  ")), "invalid_blocks"),
+    "a section over 3,000": (a_message(a_section("x" * 3001)), "invalid_blocks"),
+    "a field over 2,000": (a_message({"type": "section", "fields": [mrkdwn("x" * 2001)]}), "invalid_blocks"),
+    "eleven fields": (a_message({"type": "section", "fields": [mrkdwn("x")] * 11}), "invalid_blocks"),
+    "mrkdwn in a header": (a_message({"type": "header", "text": mrkdwn("x")}), "invalid_blocks"),
+    "a header over 150": (a_message({"type": "header", "text": plain("x" * 151)}), "invalid_blocks"),
+    "mrkdwn in a button": (a_message(actions(a_button(text=mrkdwn("x")))), "invalid_blocks"),
+    "a button over 75": (a_message(actions(a_button(text=plain("x" * 76)))), "invalid_blocks"),
+    "an empty button": (a_message(actions(a_button(text=plain("")))), "invalid_blocks"),
+    "a value over 2,000": (a_message(actions(a_button(value="v" * 2001))), "invalid_blocks"),
+    "a link over 3,000": (a_message(actions(a_button(url="https://" + "x" * 3000))), "invalid_blocks"),
+    "an action_id over 255": (a_message(actions(a_button(action_id="x" * 256))), "invalid_blocks"),
+    "a block_id over 255": (a_message(a_section(block_id="x" * 256)), "invalid_blocks"),
+    "an unknown style": (a_message(actions(a_button(style="loud"))), "invalid_blocks"),
+    "no elements": (a_message(actions()), "invalid_blocks"),
+    "26 buttons": (a_message(actions(*[a_button(n) for n in range(26)])), "invalid_blocks"),
+    "an unknown element": (a_message(actions({"type": "slider"})), "invalid_blocks"),
+    "action_id twice": (a_message(actions(a_button(1), a_button(1))), "invalid_blocks"),
+    "block_id twice": (a_message(a_section(block_id="b"), a_section(block_id="b")), "invalid_blocks"),
+    "an option over 75": (a_message(actions(a_menu("x" * 76))), "invalid_blocks"),
+    "an option's value over 150": (a_message(actions(a_menu(value="v" * 151))), "invalid_blocks"),
+    "101 options": (a_message(actions(a_menu(options=101))), "invalid_blocks"),
+    "six in an overflow": (a_message(actions({**a_menu(options=6), "type": "overflow"})), "invalid_blocks"),
+    "eleven in a context": (a_message({"type": "context", "elements": [mrkdwn("x")] * 11}), "invalid_blocks"),
+    "two tables": (a_message(a_table(), a_table()), "invalid_blocks"),
+    "101 rows": (a_message(a_table(101)), "invalid_blocks"),
+    "21 columns": (a_message(a_table(2, 21)), "invalid_blocks"),
+    "no rows": (a_message({"type": "table", "rows": []}), "invalid_blocks"),
+    "uneven rows": (a_message({"type": "table", "rows": [a_table()["rows"][0], []]}), "invalid_blocks"),
+    "an empty cell": (a_message(a_table(cell="")), "invalid_blocks"),
+    "a table over 10,000": (a_message(a_table(100, 2, "x" * 51)), "msg_blocks_too_long"),
+    "markdown over 12,000 in two": (a_message(*[{"type": "markdown", "text": "x" * 6001}] * 2), "msg_blocks_too_long"),
+    "empty markdown": (a_message({"type": "markdown", "text": ""}), "invalid_blocks"),
+    "over 13,200 in all": (a_message(*[a_section("x" * 2700)] * 5), "msg_blocks_too_long"),
+    "empty rich text": (a_message({"type": "rich_text", "elements": []}), "invalid_blocks"),
+    "an empty rich section": (a_message(rich()), "invalid_blocks"),
+    "an empty rich word": (a_message(rich({"type": "text", "text": ""})), "invalid_blocks"),
+    "an unknown rich word": (a_message(rich({"type": "blink", "text": "x"})), "invalid_blocks"),
+    "an unknown rich style": (a_message(rich({"type": "text", "text": "x", "style": {"x": True}})), "invalid_blocks"),
+    "a script for a link": (a_message(rich({"type": "link", "url": "javascript:x", "text": "x"})), "invalid_blocks"),
+    "metadata without a type": (a_message(metadata={"event_payload": {}}), "metadata_must_be_sent_with_event_type"),
+    "metadata over 8,000": (a_message(metadata={"event_type": "t", "event_payload": {"x": "y" * 8000}}),
+                            "metadata_too_large"),
+    "twice as wide characters": (a_message(a_section("😀" * 1501)), "invalid_blocks"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", TAKEN.values(), ids=TAKEN.keys())
+def test_what_slack_takes_is_taken(message: dict[str, Any]) -> None:
+    check_message(message)
+
+
+@pytest.mark.parametrize(("message", "error"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_slack_refuses_is_refused_by_its_name(message: dict[str, Any], error: str) -> None:
+    with pytest.raises(Refused) as refused:
+        check_message(message)
+    assert refused.value.error == error
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"text": "<!channel> look"},
+        {"text": "<@U1>"},
+        {"text": "<#C1>"},
+        {"text": "@here"},
+        a_message(a_section("<!here>")),
+        a_message({"type": "markdown", "text": "<!everyone>"}),
+        a_message(rich({"type": "user", "user_id": "U1"})),
+        a_message(rich({"type": "broadcast", "range": "channel"})),
+    ],
+)
+def test_a_live_mention_is_found_wherever_it_stands(message: dict[str, Any]) -> None:
+    assert live_mentions(message)
+
+
+def test_the_same_words_as_data_are_no_mention() -> None:
+    message = a_message(rich({"type": "text", "text": "<!channel> @here"}), text="&lt;!channel&gt;")
+
+    assert live_mentions(message) == []

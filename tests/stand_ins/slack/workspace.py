@@ -1,0 +1,119 @@
+"""A workspace's state: people, channels, messages, files. The stand-in's methods change it; tests read it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+TEAM = "T0PARLEY"
+BOT_USER, BOT_ID, APP = "U0PARLEY", "B0PARLEY", "A0PARLEY"
+
+
+@dataclass(frozen=True, kw_only=True)
+class User:
+    id: str
+    name: str
+    team: str = TEAM
+    enterprise: str | None = None
+    locale: str = "en-US"
+    time_zone: str = "Europe/Berlin"
+    is_guest: bool = False
+    is_stranger: bool = False
+
+
+@dataclass(kw_only=True)
+class Channel:
+    """`kind`: channel (public), group (private), mpim or im."""
+
+    id: str
+    kind: str = "channel"
+    members: list[str] = field(default_factory=list[str])
+    is_ext_shared: bool = False
+
+
+@dataclass(kw_only=True)
+class Message:
+    ts: str
+    channel: str
+    user: str
+    text: str
+    blocks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    thread_ts: str | None = None
+    metadata: dict[str, Any] | None = None
+    files: list[str] = field(default_factory=list[str])  # ids
+    edits: int = 0
+    only_for: str | None = None  # an ephemeral message's reader
+
+    def buttons(self) -> list[dict[str, Any]]:
+        return [
+            element
+            for block in self.blocks
+            if block["type"] == "actions"
+            for element in block["elements"]
+            if element["type"] == "button"
+        ]
+
+    def words(self) -> str:
+        """All text of the blocks, as a person reads it."""
+        return "".join(_words(self.blocks)) or self.text
+
+
+@dataclass(kw_only=True)
+class StoredFile:
+    id: str
+    name: str
+    length: int
+    title: str = ""
+    content: bytes | None = None
+    shared: bool = False
+
+
+@dataclass(kw_only=True)
+class Workspace:
+    users: dict[str, User] = field(default_factory=dict[str, User])
+    channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
+    messages: list[Message] = field(default_factory=list[Message])
+    files: dict[str, StoredFile] = field(default_factory=dict[str, StoredFile])
+    statuses: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    enterprise: str | None = None
+    _clock: int = 0
+
+    def add_user(self, user: User) -> User:
+        self.users[user.id] = user
+        return user
+
+    def add_channel(self, channel: Channel) -> Channel:
+        self.channels[channel.id] = channel
+        return channel
+
+    def direct(self, user: str) -> Channel:
+        """The direct messages of the bot and the user."""
+        known = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
+        return next(known, None) or self.add_channel(
+            Channel(id=f"D{user.removeprefix('U')}", kind="im", members=[user, BOT_USER])
+        )
+
+    def next_ts(self) -> str:
+        self._clock += 1
+        return f"1790000000.{self._clock:06d}"
+
+    def message(self, channel: str, ts: str) -> Message | None:
+        return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts)), None)
+
+    def thread(self, channel: str, root: str) -> list[Message]:
+        return [one for one in self.messages if one.channel == channel and root in {one.ts, one.thread_ts}]
+
+    def answers(self, channel: str | None = None) -> list[Message]:
+        """What the bot has posted, in order."""
+        return [one for one in self.messages if one.user == BOT_USER and channel in {None, one.channel}]
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        members = cast(dict[str, Any], value)
+        if isinstance(members.get("text"), str):
+            yield members["text"]
+        for member in members.values():
+            yield from _words(member)
+    elif isinstance(value, list):
+        for item in cast(list[Any], value):
+            yield from _words(item)
