@@ -1,19 +1,20 @@
 """Slack over signed HTTP: one route, verified, stored before it is acknowledged; Bolt tells the deliveries apart."""
 
 import json
+import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Any, Final, Protocol, cast
 from urllib.parse import parse_qs
 
-import structlog
 from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.authorization import AuthorizeResult
-from slack_sdk.signature import Clock, SignatureVerifier
+from slack_bolt.response import BoltResponse
+from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
 from adapters.slack.directory import Directory
@@ -21,6 +22,7 @@ from adapters.slack.errors import SlackFailed, SlackRefused
 from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.render import ACTION_PREFIX
+from adapters.slack.signature import is_signed
 from bot.errors import InvalidSettings
 from bot.ids import TurnId
 from bot.inbound import Inbound
@@ -28,8 +30,6 @@ from bot.outbox import Outbox
 
 PATH: Final = "/slack/events"
 EVENTS: Final = ("app_mention", "message")
-
-_log = structlog.get_logger()
 
 
 class SlackSettings(Protocol):
@@ -51,6 +51,12 @@ class SlackBot(Protocol):
     @property
     def settings(self) -> SlackSettings: ...
 
+    @property
+    def clock(self) -> Callable[[], datetime]: ...
+
+    @property
+    def log(self) -> FilteringBoundLogger: ...
+
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stores it. None where it is known already; raises where it could not be stored."""
         ...
@@ -65,7 +71,9 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         advice = "copy it from your Slack app's page, Basic Information"
         raise InvalidSettings("SLACK_SIGNING_SECRET", "is not set, but SLACK_BOT_TOKEN is", advice)
     api = SlackApi(token=token.get_secret_value(), base_url=bot.settings.slack_api_url)
-    return SlackSurface(accept=bot.accept, api=api, signing_secret=secret.get_secret_value())
+    return SlackSurface(
+        accept=bot.accept, api=api, signing_secret=secret.get_secret_value(), clock=bot.clock, log=bot.log
+    )
 
 
 class SlackSurface:
@@ -79,15 +87,17 @@ class SlackSurface:
         accept: Callable[[Inbound], Awaitable[TurnId | None]],
         api: SlackApi,
         signing_secret: str,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime],
+        log: FilteringBoundLogger,
     ) -> None:
-        self._accept, self._api = accept, api
-        self._directory = Directory(api, clock)
+        self._accept, self._api, self._secret, self._clock, self._log = accept, api, signing_secret, clock, log
+        self._directory = Directory(api, clock, log)
         self._reader = Reader(self._directory, clock)
-        self._outbox = SlackOutbox(api)
-        self._verifier = SignatureVerifier(signing_secret, _BoltClock(clock))
+        self._outbox = SlackOutbox(api, log)
         self._bolt = self._listening(
             AsyncApp(
+                name="parley",
+                logger=_bolt_logger(),
                 client=api.client,
                 authorize=_authorize(api, self._directory),
                 signing_secret=signing_secret,
@@ -114,7 +124,7 @@ class SlackSurface:
             advice = "copy the bot token from your Slack app's page, Install App"
             raise InvalidSettings("SLACK_BOT_TOKEN", f"is refused by Slack ({exc.error})", advice) from exc
         except SlackFailed as exc:
-            _log.warning("slack_unreachable_at_start", reason=str(exc))
+            self._log.warning("slack unreachable at start", reason=str(exc))
 
     async def close(self) -> None:
         await self._api.close()
@@ -122,7 +132,7 @@ class SlackSurface:
     async def _receive(self, request: web.Request) -> web.Response:
         """401 for what Slack did not sign or signed long ago, 400 for what it would not send, 503 to be asked again."""
         body = await request.read()
-        if not _is_signed(self._verifier, body, request.headers):
+        if not is_signed(self._secret, body, request.headers, self._clock()):
             return web.Response(status=401, text="The signature is missing, wrong or too old.")
         text = _well_formed(body, request.content_type)
         if text is None:
@@ -130,7 +140,7 @@ class SlackSurface:
         try:
             await self._directory.installation()
         except SlackFailed as exc:
-            _log.warning("slack_delivery_put_off", reason=str(exc))
+            self._log.warning("slack delivery put off", reason=str(exc))
             return web.Response(status=503, text="Slack does not answer; please deliver this again.")
         headers: Any = request.headers
         answer = await self._bolt.async_dispatch(
@@ -145,6 +155,7 @@ class SlackSurface:
             untyped.event(event)(self._on_message)
         untyped.event(re.compile(".*"))(_ignored)
         untyped.action(re.compile(rf"{ACTION_PREFIX}\d+"))(self._on_click)
+        untyped.error(self._on_failure)
         return app
 
     async def _on_message(self, body: dict[str, Any]) -> None:
@@ -156,13 +167,17 @@ class SlackSurface:
         await self._accept(await self._reader.click(body))
         await ack()
 
+    async def _on_failure(self, error: Exception) -> BoltResponse:
+        """Not acknowledged, so that Slack delivers an event again. Names the error, never what it says."""
+        self._log.error("slack delivery failed", error=type(error).__name__)
+        return BoltResponse(status=500, body="This could not be stored; please deliver it again.")
 
-class _BoltClock(Clock):
-    def __init__(self, clock: Callable[[], datetime]) -> None:
-        self._clock = clock
 
-    def now(self) -> float:
-        return self._clock().timestamp()
+def _bolt_logger() -> logging.Logger:
+    """Bolt warns of how it was set up, and traces failures with what people wrote in them: ours to log instead."""
+    logger = logging.getLogger("parley.slack.bolt")
+    logger.setLevel(logging.CRITICAL)
+    return logger
 
 
 async def _ignored() -> None:
@@ -183,13 +198,6 @@ def _authorize(api: SlackApi, directory: Directory) -> Callable[..., Awaitable[A
         )
 
     return authorize
-
-
-def _is_signed(verifier: SignatureVerifier, body: bytes, headers: Mapping[str, str]) -> bool:
-    timestamp, signature = headers.get("X-Slack-Request-Timestamp", ""), headers.get("X-Slack-Signature", "")
-    if not (timestamp.isascii() and timestamp.isdigit() and signature.isascii()):
-        return False
-    return len(timestamp) <= 12 and verifier.is_valid(body, timestamp, signature)
 
 
 def _well_formed(body: bytes, content_type: str) -> str | None:

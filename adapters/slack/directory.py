@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-import structlog
 from pydantic import BaseModel, Field
+from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
 from adapters.slack.errors import SlackFailed
@@ -23,7 +23,6 @@ ENTRIES: Final = 10_000
 
 K = TypeVar("K")
 V = TypeVar("V")
-_log = structlog.get_logger()
 
 
 class AuthTest(BaseModel):
@@ -116,8 +115,8 @@ class Recent(Generic[K, V]):
 class Directory:
     """People and channels of the one workspace (or Enterprise Grid) that the token is for."""
 
-    def __init__(self, api: SlackApi, clock: Callable[[], datetime]) -> None:
-        self._api = api
+    def __init__(self, api: SlackApi, clock: Callable[[], datetime], log: FilteringBoundLogger) -> None:
+        self._api, self._log = api, log
         self._users = Recent[str, User](self._user, clock, KEPT)
         self._channels = Recent[str, Outsiders](self._outsiders, clock, KEPT)
         self._installation: AuthTest | None = None
@@ -137,7 +136,7 @@ class Directory:
             async with asyncio.timeout(LOOK_UP_S):
                 return _person(await self._users.get(user), ours)
         except (SlackFailed, TimeoutError) as exc:
-            _log.warning("slack_person_unknown", user=user, reason=type(exc).__name__)
+            self._log.warning("slack person unknown", user=user, reason=type(exc).__name__)
         home = ours.enterprise_id or team or ours.team_id
         return Person(id=PersonId(f"slack:{home}:{user}"), name=user, locale="en", time_zone="UTC", guest=True)
 
@@ -147,7 +146,7 @@ class Directory:
             async with asyncio.timeout(LOOK_UP_S):
                 return await self._channels.get(channel)
         except (SlackFailed, TimeoutError) as exc:
-            _log.warning("slack_readers_unknown", channel=channel, reason=type(exc).__name__)
+            self._log.warning("slack readers unknown", channel=channel, reason=type(exc).__name__)
             return Outsiders.UNKNOWN
 
     async def _user(self, user: str) -> User:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-import structlog
 from pydantic import BaseModel, Field
+from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import ATTEMPTS, SlackApi
 from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
@@ -18,11 +18,10 @@ from bot.outbox import OutboxFailed
 from bot.replies import Chosen, File, Reply
 
 METADATA: Final = "parley_turn"
+HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
 _PAGE: Final = 200
 _REMEMBERED: Final = 1_000  # messages whose files are known to be there
 _NO_LOOK_UP: Final = {"missing_scope", "not_in_channel", "channel_not_found", "thread_not_found"}
-
-_log = structlog.get_logger()
 
 
 class _Posted(BaseModel):
@@ -69,8 +68,8 @@ class SlackOutbox:
     An address holds `channel` and `thread_ts`, `ts` of what is answered, and `response_url` after a click.
     """
 
-    def __init__(self, api: SlackApi) -> None:
-        self._api = api
+    def __init__(self, api: SlackApi, log: FilteringBoundLogger) -> None:
+        self._api, self._log = api, log
         self._channels: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
 
@@ -176,9 +175,10 @@ class SlackOutbox:
             if file.name in there or file.path in self._handed_over.get(key, frozenset()):
                 continue
             try:
-                await self._uploaded(address, file)
-            except (SlackFailed, OSError) as exc:
-                _log.warning("slack_upload_failed", turn=reply.turn, reason=str(exc))
+                async with asyncio.timeout(HAND_OVER_S):
+                    await self._uploaded(address, file)
+            except (SlackFailed, TimeoutError, OSError) as exc:
+                self._log.warning("slack upload failed", turn=reply.turn, reason=type(exc).__name__)
                 refused.add(file.path)
             else:
                 self._remember(key, file.path)

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import inspect
 import json
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -238,7 +239,8 @@ class SlackServer:
             **({"thread_ts": message.thread_ts} if message.thread_ts else {}),
             **extra,
         }
-        if channel.kind != "im" and f"<@{BOT_USER}>" in message.text and "app_mention" in self.events:
+        mentioned = re.search(rf"<@{BOT_USER}(\|[^>]*)?>", message.text) and BOT_USER in channel.members
+        if channel.kind != "im" and mentioned and "app_mention" in self.events:
             yield {"type": "app_mention", **event}
         kinds = {"im": ("message.im", "im"), "channel": ("message.channels", "channel"),
                  "group": ("message.groups", "group"), "mpim": ("message.mpim", "mpim")}  # fmt: skip

@@ -1,0 +1,142 @@
+"""A surface over real HTTP between the strict stand-in and a bot that keeps what it accepts."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+import structlog
+from aiohttp import web
+from pydantic import SecretStr
+from structlog import make_filtering_bound_logger
+from structlog.typing import FilteringBoundLogger
+
+from adapters.slack.api import SlackApi
+from adapters.slack.app import PATH, SlackSurface
+from bot.ids import TurnId
+from bot.inbound import Inbound
+from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
+from tests.stand_ins.slack.workspace import BOT_USER, Channel, User
+
+
+class StoreDown(Exception):
+    """What a bot raises whose database does not answer."""
+
+
+@dataclass
+class InboxBot:
+    """Stores what it accepts once by event and once by message, as the inbox does. `failures` writes fail first."""
+
+    settings: "SlackTestSettings"
+    accepted: list[Inbound] = field(default_factory=list[Inbound])
+    failures: int = 0
+    lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
+
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        return lambda: datetime.now(UTC)
+
+    @property
+    def log(self) -> FilteringBoundLogger:
+        """Lines that can be read in `lines`."""
+        return structlog.wrap_logger(None, processors=[self._keep], wrapper_class=make_filtering_bound_logger("info"))
+
+    def _keep(self, _: object, level: str, line: MutableMapping[str, object]) -> MutableMapping[str, object]:
+        self.lines.append({"level": level, **line})
+        raise structlog.DropEvent
+
+    async def accept(self, inbound: Inbound) -> TurnId | None:
+        if self.failures:
+            self.failures -= 1
+            raise StoreDown
+        if any(self._is_same(inbound, known) for known in self.accepted):
+            return None
+        self.accepted.append(inbound)
+        return TurnId(f"turn-{len(self.accepted)}")
+
+    def _is_same(self, one: Inbound, other: Inbound) -> bool:
+        by_message = (one.conversation, one.message_id) == (other.conversation, other.message_id)
+        return one.event_id == other.event_id or by_message
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackTestSettings:
+    slack_api_url: str
+    slack_bot_token: SecretStr | None = field(default_factory=lambda: SecretStr(TOKEN))
+    slack_signing_secret: SecretStr | None = field(default_factory=lambda: SecretStr(SIGNING_SECRET))
+
+
+@dataclass
+class Pauses:
+    """Waits that are written down and not waited for."""
+
+    taken: list[float] = field(default_factory=list[float])
+
+    async def __call__(self, seconds: float) -> None:
+        self.taken.append(seconds)
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackServer]:
+    async with SlackServer() as server:
+        yield server
+
+
+@pytest.fixture
+def ada(slack: SlackServer) -> User:
+    return slack.workspace.add_user(User(id="U1ADA", name="Ada", locale="de-DE"))
+
+
+@pytest.fixture
+def bob(slack: SlackServer) -> User:
+    return slack.workspace.add_user(User(id="U2BOB", name="Bob"))
+
+
+@pytest.fixture
+def general(slack: SlackServer, ada: User, bob: User) -> Channel:
+    return slack.workspace.add_channel(Channel(id="C1GENERAL", members=[ada.id, bob.id, BOT_USER]))
+
+
+@pytest.fixture
+def bot(slack: SlackServer) -> InboxBot:
+    return InboxBot(SlackTestSettings(slack_api_url=slack.api_url))
+
+
+@pytest.fixture
+def pauses() -> Pauses:
+    return Pauses()
+
+
+@pytest.fixture
+def api(slack: SlackServer, pauses: Pauses) -> SlackApi:
+    return SlackApi(token=TOKEN, base_url=slack.api_url, pause=pauses, chance=lambda: 0.5)
+
+
+@asynccontextmanager
+async def served(surface: SlackSurface, slack: SlackServer) -> AsyncGenerator[SlackSurface]:
+    """Started and on a port of its own; the stand-in delivers there."""
+    app = web.Application()
+    app.router.add_routes(surface.routes())
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    slack.app_url = f"http://127.0.0.1:{runner.addresses[0][1]}{PATH}"
+    await surface.start()
+    try:
+        yield surface
+    finally:
+        await surface.close()
+        await runner.cleanup()
+
+
+@pytest.fixture
+async def surface(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIterator[SlackSurface]:
+    async with served(a_surface(bot, api), slack) as surface:
+        yield surface
+
+
+def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
+    return SlackSurface(accept=bot.accept, api=api, signing_secret=SIGNING_SECRET, clock=bot.clock, log=bot.log)
