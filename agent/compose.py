@@ -224,6 +224,14 @@ def sentence_with(document: Document, needles: Sequence[str], labels: Sequence[s
     return best[1] if best else None
 
 
+def beginning_of(document: Document) -> Quote:
+    """What to cite for a value that is known of the document but stands nowhere in its text."""
+    first = document.passages[0] if document.passages else None
+    end = min(first.end, first.start + 160) if first else 0
+    start = first.start if first else 0
+    return Quote(start=start, end=end, page=first.page if first else None, text=document.text[start:end])
+
+
 def _holds(text: str, needle: str) -> bool:
     at = text.find(needle)
     while at >= 0:
@@ -266,7 +274,11 @@ def written_forms(value: float | str | bool | tuple[object, ...], field: Field) 
         return [one for one in value if isinstance(one, str)]
     if isinstance(value, float):
         exact = str(plain(value))
-        return list(dict.fromkeys([f"{value:,.2f}", f"{value:.2f}", exact, number_words(value)]))
+        forms = [f"{value:,.2f}", f"{value:.2f}", exact, number_words(value)]
+        if field.unit.isalpha() and len(field.unit) <= 3:
+            forms += [f"{value * 1e3:.12g} m{field.unit}", f"{value * 1e6:.12g} µ{field.unit}"]
+            forms += [f"{value / 1e3:.12g} k{field.unit}"]
+        return list(dict.fromkeys(forms))
     if field.type is FieldType.DATE:
         return _day_forms(value)
     return [value]

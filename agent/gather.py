@@ -37,6 +37,7 @@ from storage.search.plan import (
 )
 
 _WIDE = 100  # passages fetched before re-ranking
+_NAMED = 21  # documents that a question about one may turn out to fit
 _MOST_WORDS = 16  # content words of a question that are weighed
 
 
@@ -89,9 +90,8 @@ def asked_of(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *, narr
                 leg=leg, count=count, page=page, aggregate=aggregate, ranked=best, missing=missing, words=doubtful
             )
         case ReadFields():
-            return Asked(
-                leg=leg, count=count, page=Records(search, limit=limits.read + 1), ranked=best, missing=missing
-            )
+            text_asked = _text_asked(leg, count, leg.question, material)
+            return replace(text_asked, page=Records(search, limit=limits.read + 1), ranked=best, missing=missing)
         case Summarise():
             page = Records(search, limit=limits.read + 1)
             facets = tuple(facet_requests(search, material.schemas)) if narrowing else ()
@@ -110,7 +110,8 @@ def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:
     whole = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas))
     stems = _content_stems(leg.question, leg.search.buckets[0], material)
     words = {word: _word_count(whole, word) for word in stems}
-    return Asked(leg=leg, count=count, ranked=ranked, fallback=fallback, words=words, stems=stems)
+    page = Records(leg.search, limit=_NAMED) if fallback else None
+    return Asked(leg=leg, count=count, page=page, ranked=ranked, fallback=fallback, words=words, stems=stems)
 
 
 def _content_stems(question: str, bucket: BucketId, material: Material) -> dict[str, str]:

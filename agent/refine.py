@@ -337,12 +337,13 @@ def _drops(clause: Clause, schema: Schema) -> Iterator[Candidate]:
         yield Candidate(label=f"without: mentions “{word}”", does=DropWord(word=word, bucket=clause.bucket))
 
 
-def missing_of(clause: Clause, schema: Schema) -> Iterator[tuple[Compare, FieldName]]:
-    """The comparisons of the clause on fields that a document may lack."""
+def missing_of(clause: Clause, schema: Schema) -> Iterator[tuple[Condition, FieldName]]:
+    """The comparisons of the clause, negated or not, on fields that a document may lack."""
     for condition in conjuncts(clause.condition):
-        if isinstance(condition, Compare) and condition.field in schema.by_name:
-            if not schema.by_name[condition.field].absent_means_none:
-                yield condition, condition.field
+        compared = condition.condition if isinstance(condition, Not) else condition
+        if isinstance(compared, Compare) and compared.field in schema.by_name:
+            if not schema.by_name[compared.field].absent_means_none:
+                yield condition, compared.field
 
 
 def _missing(clause: Clause, schema: Schema) -> Iterator[Candidate]:

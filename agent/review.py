@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from agent import refine
 from agent.compose import (
     SHOWN,
+    Quote,
     amount_words,
+    beginning_of,
     citation_of,
     currency_of,
     escaped,
@@ -44,12 +46,14 @@ from agent.refine import Candidate
 from agent.tools import Desk
 from agent.verify import verified
 from agent.wording import condition_words, count_words, number_words
-from storage.search.conditions import Condition, conjuncts
+from storage.search.conditions import TITLE, Compare, Condition, conjuncts, fields_of
 from storage.search.ids import FieldName
 from storage.search.index import Answers, Fetch, Record
 from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Plan, ReadFields, Summarise
+from storage.search.refinement import TakeInMissing
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
+_NAMED = 20  # documents that are offered by name at most, in the end
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
 
 
@@ -293,7 +297,9 @@ def _reading_candidates(under: Under) -> list[Candidate]:
 
 
 def _missing_candidates(under: Under) -> list[Candidate]:
-    return refine.take_in_missing(under.leg, under.material.schemas) if _missing(under) else []
+    lacking = {one.field for one in _missing(under)}
+    offered = refine.take_in_missing(under.leg, under.material.schemas)
+    return [one for one in offered if isinstance(one.does, TakeInMissing) and one.does.field in lacking]
 
 
 def _overload(under: Under, limit: int) -> AsksBack:
@@ -339,7 +345,7 @@ def _alike(under: Under) -> AsksBack | None:
 def _computed(under: Under) -> Found | AsksBack:
     compute, count = under.leg.wanted, under.count
     assert isinstance(compute, Compute) and under.asked.aggregate and under.asked.page  # noqa: PT018, S101 - by dispatch
-    if count == 0 and compute.functions != (refine_count(),):
+    if count == 0:
         return _nothing(under)
     alike = _alike(under)
     if alike is not None:
@@ -380,12 +386,6 @@ def _computed(under: Under) -> Found | AsksBack:
     )
 
 
-def refine_count():
-    from storage.search.plan import Function
-
-    return Function.COUNT
-
-
 # -- values of a document
 
 
@@ -393,7 +393,8 @@ async def _values(under: Under) -> Found | AsksBack:
     wanted, count = under.leg.wanted, under.count
     assert isinstance(wanted, ReadFields) and under.asked.page  # noqa: PT018, S101 - by dispatch
     if count == 0:
-        return _nothing(under)
+        by_title = any(TITLE in fields_of(clause.condition) for clause in under.leg.search.clauses)
+        return _anywhere(under) if by_title else _nothing(under)
     records = under.answers[under.asked.page].records
     names = [name for bucket, name in wanted.fields if bucket == records[0].bucket]
     if count > 1 and not _agree(records, names, count):
@@ -435,12 +436,12 @@ async def _read_values(under: Under, records: Sequence[Record], names: Sequence[
         currency = currency_of(document.values, field)
         said = amount_words(value, currency, field) if isinstance(value, (str, float)) else _value_text(value, field)
         line = f"{escaped(field.label[:1].upper() + field.label[1:])} of {escaped(document.title)}: **{escaped(said)}**"
-        if quote is not None:
-            citations.append(citation_of(len(citations) + 1, document, quote))
-            line += f" — “{escaped(quote.text[:400])}” [{len(citations)}]"
+        citations.append(citation_of(len(citations) + 1, document, quote or beginning_of(document)))
+        said = f" — “{escaped(quote.text[:400])}”" if quote is not None else ""
+        line += f"{said} [{len(citations)}]"
         lines.append(line)
     if not lines:
-        return _passages_of(under)
+        return _said(under, list(_hits(under)), Route.LONG_TEXT)  # not known as a value: what does its text say?
     lines, citations, _ = verified(lines, citations)
     text = "\n\n".join(lines)
     result = replace(
@@ -465,10 +466,10 @@ def _value_text(value: object, field: object) -> str:
 # -- text
 
 
-def _passages_of(under: Under) -> Found | AsksBack:
-    """The field is not known of the document: what does its text say?"""
-    leg = replace(under.leg, wanted=FindPassages())
-    return _said(replace(under, leg=leg), list(_hits(under)), Route.LONG_TEXT)
+def _anywhere(under: Under) -> Found | AsksBack:
+    """No document is known by that name: what does any text say?"""
+    requests = under.asked.fallback or under.asked.ranked
+    return _said(under, fused(hits_of(requests, under.answers)), Route.HYBRID)
 
 
 def _text(under: Under) -> Found | AsksBack:
@@ -491,6 +492,8 @@ def _said(under: Under, found: Sequence[FoundPassage], route: Route) -> Found | 
     if not ranked or not (best >= _FLOOR or (cosine >= _NEAR and known)):
         return _not_said(under, hits, [one.word for one in question if not one.known])
     sentences = extracted(ranked, question, under.material.analysers, under.leg)
+    if _tells_several(under, sentences) and under.asked.page is not None:
+        return _which_document(under, under.answers[under.asked.page].records)
     lines: list[str] = []
     citations: list[Citation] = []
     for score, passage, quote in sentences[:3]:
@@ -506,6 +509,25 @@ def _said(under: Under, found: Sequence[FoundPassage], route: Route) -> Found | 
         _result(under, OutcomeKind.ANSWER, text, None), doc_ids=tuple(dict.fromkeys(one.doc_id for one in citations))
     )
     return Found(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=route)
+
+
+def _tells_several(under: Under, sentences: Sequence[tuple[float, FoundPassage, Quote]]) -> bool:
+    """A question about "the" one thing that several documents answer alike well, each otherwise."""
+    if not under.may_ask or not 2 <= under.count <= _NAMED or not _speaks_of_one(under):
+        return False
+    best = [(one.hit.doc_id, quote.text) for score, one, quote in sentences if score >= 0.93 * sentences[0][0]]
+    return len({doc for doc, _ in best}) > 1 and len({text for _, text in best}) > 1
+
+
+def _speaks_of_one(under: Under) -> bool:
+    """ "The battery cabinet": what narrows the search stands in the singular behind "the"."""
+    question = under.leg.question.casefold()
+    words = [_words_of(one) for clause in under.leg.search.clauses for one in conjuncts(clause.condition)]
+    return any(f"the {word}" in question and not word.endswith("s") for word in words if word)
+
+
+def _words_of(condition: Condition) -> str:
+    return condition.words.casefold() if isinstance(condition, Compare) else ""
 
 
 def _not_said(under: Under, hits: tuple[FoundPassage, ...], unknown: Sequence[str]) -> AsksBack:

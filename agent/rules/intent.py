@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent.rules.language import (
     ALL_WORDS,
+    FILLER,
     FUNCTIONS,
     GROUP_BEFORE,
     LIST_VERBS,
@@ -17,7 +18,7 @@ from agent.rules.language import (
     SUPERLATIVES,
     YES_NO,
 )
-from agent.rules.lexicon import Lexicon, Mention, Noun
+from agent.rules.lexicon import Lexicon, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
 from storage.search.ids import FieldName
 from storage.search.plan import (
@@ -35,6 +36,7 @@ from storage.search.schema import Field, FieldType, SchemaOrder
 
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _MEASURED = (*_NUMERIC, FieldType.DATE)
+_LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVES if len(words) == 1)
 _SMALL = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 
 
@@ -65,13 +67,17 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     if _is_list(words, reading):
         return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words))
     asked = _asked_fields(words, reading, lexicon)
-    if asked and reading.conditions:
+    if asked and (reading.conditions or reading.leftovers):
         return ReadFields(fields=tuple((reading.bucket, name) for name in asked))
+    if reading.conditions and not reading.leftovers and not reading.asked:
+        return ListDocuments(limit=_top(words))  # nothing is said but which documents
     return FindPassages()
 
 
 def _functions(words: Sequence[str], reading: Reading) -> Iterator[_Said]:
     inside = {at for link in reading.links if link.last - link.first > 1 for at in range(link.first + 1, link.last)}
+    inside |= reading.in_literals
+    inside |= {at for at, word in enumerate(words) if word == "mean" and set(words[:at]) & {"does", "do", "did"}}
     at = 0
     while at < len(words):
         for size in (2, 1):
@@ -98,7 +104,8 @@ def _extreme(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexic
         isinstance(link.meaning, Mention) and link.meaning.field == field.name and 0 <= link.first - said.last <= 1
         for link in reading.links
     )
-    of_number = follows and not (_noun_before(said, reading) and words[0] in ("which", "what", "list", "show", "find"))
+    asks_which = words[0] == "which" or (_noun_before(said, reading) and words[0] in ("what", "list", "show", "find"))
+    of_number = follows and not asks_which
     if group is not None or (of_number and field.type in _NUMERIC and not _noun_at(said.last, reading)):
         return Compute(functions=(said.function,), field=field.name, group=group, descending=descending)
     if of_number and field.type is FieldType.DATE and not reading.has_noun:
@@ -138,8 +145,12 @@ def _measured_field(said: _Said, words: Sequence[str], reading: Reading, lexicon
 def _asks_for_one_value(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
     """ "What was the total on the receipt of 28 May": the value of one document, not a sum over a set."""
     if said.words == ("how", "many"):
-        following = [link for link in reading.links if link.first == said.last]
-        return any(isinstance(link.meaning, Mention) for link in following)
+        following = [link.meaning for link in reading.links if said.last <= link.first <= said.last + 3]
+        counts = any(isinstance(one, (Noun, Valued, Partly)) for one in following) or any(
+            isinstance(one, Mention) and lexicon.field(one.field, one.column).type is FieldType.FLAG
+            for one in following
+        )
+        return not counts and not set(words[said.last : said.last + 2]) & FILLER
     if said.function is not Function.SUM:
         return False
     if (reading.has_noun and reading.plural_noun) or set(words) & {"all", "every", "altogether", "sum", "overall"}:
@@ -224,6 +235,8 @@ def _top(words: Sequence[str]) -> int | None:
         after = tuple(words[at + 1 : at + 3])
         if before in ("top", "first", "last", "bottom") or after[:1] in SUPERLATIVES or after in SUPERLATIVES:
             return number
+        if before == "the" and any(word in _LONE_SUPERLATIVES for word in words[at + 1 :]):
+            return number  # "the 5 panels with the highest efficiency"
     return None
 
 
@@ -236,13 +249,16 @@ def _is_list(words: Sequence[str], reading: Reading) -> bool:
     nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
     early = [link for link in nouns if link.first <= 6]
     if lead in ("which", "what"):
-        direct = any(link.first <= 3 and not _is_owned(words, link.first) for link in early)
+        heads = [link for link in reading.links if isinstance(link.meaning, (Noun, Valued)) and link.first <= 2]
+        direct = any(not _is_owned(words, link.first) for link in (*heads, *early) if link.first <= 3)
         of_them = "are" in words[1:3] and bool(nouns)
         return (direct or of_them) and (
             reading.plural_noun or "all" in words or (lead == "which" and not reading.asked)
         )
     if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
         return bool(nouns) or bool(reading.conditions) or bool(set(words[:4]) & ALL_WORDS)
+    if lead in YES_NO and set(words[1:]) & LIST_VERBS:
+        return True  # "Are there …? Show them."
     if lead in YES_NO:
         return reading.plural_noun and bool({"there", "any", "we"} & set(words[:4]))
     if lead in ALL_WORDS or (set(words[:4]) & {"all", "every"}):

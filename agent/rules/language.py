@@ -21,11 +21,13 @@ FILLER = frozenset(
     overall altogether together currently ever still different whole entire complete full across among purchase
     purchases purchased buy buys bought pay paid pays spend spent spending come comes came go goes use uses used
     using recorded stored kept held following given certain called named titled hello hi hey thanks thank ok okay
-    yes""".split()
+    yes rated rating""".split()
 )
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 ALL_WORDS = frozenset("all every each any which what whichever".split())
-NEGATIONS = frozenset("""not no without except excluding exclude excludes lacking lack lacks minus non never""".split())
+NEGATIONS = frozenset(
+    """not no neither without except excluding exclude excludes lacking lack lacks minus non never""".split()
+)
 NEGATION_PAIRS = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("rather", "than")})
 CONTRACTED_NEGATIONS = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won cannot".split())
 LACK = frozenset("without no lacking lack lacks missing".split())
@@ -77,6 +79,7 @@ FUNCTIONS: dict[tuple[str, ...], Function] = {
     ("heaviest",): Function.MAXIMUM,
     ("most", "recent"): Function.MAXIMUM,
 }
+FUNCTION_WORDS = frozenset(word for words in FUNCTIONS for word in words)
 SUPERLATIVES = frozenset(
     words for words, function in FUNCTIONS.items() if function in (Function.MINIMUM, Function.MAXIMUM)
 )

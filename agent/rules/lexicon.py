@@ -86,6 +86,8 @@ class Lexicon:
         """Every reading of every run of tokens, those inside quotation marks included."""
         for first in range(len(tokens)):
             for last in range(first + 1, min(first + _LONGEST, len(tokens)) + 1):
+                if not _keeps_quotations(tokens, first, last):
+                    continue
                 for meaning in self._phrases.get(tuple(token.stem for token in tokens[first:last]), ()):
                     yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, tokens[first:last]))
         yield from self._partial_links(tokens)
@@ -141,7 +143,7 @@ class Lexicon:
         runs = dict[tuple[FieldName, FieldName | None], tuple[int, int, set[str]]]()
         for at, token in enumerate(tokens):
             places: Mapping[tuple[FieldName, FieldName | None], list[str]] = {}
-            if len(token.stem) > 1 and token.word not in STOP and token.word not in FILLER:
+            if len(token.stem) > 1 and not token.quoted and token.word not in STOP and token.word not in FILLER:
                 places = self._words.get(token.stem, {})
             for key in list(runs):
                 if key not in places or not runs[key][2] & set(places[key]):
@@ -161,6 +163,15 @@ class Lexicon:
             return
         meaning = Partly(name, column, tuple(sorted(values)))
         yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, tokens[first:last]))
+
+
+def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """A quotation is meant as a whole: a run takes all of it or nothing."""
+    quoted = [token.quoted for token in tokens[first:last]]
+    if not any(quoted):
+        return True
+    outside = (first > 0 and tokens[first - 1].quoted) or (last < len(tokens) and tokens[last].quoted)
+    return all(quoted) and not outside
 
 
 def _weight(meaning: Meaning, tokens: Sequence[Token]) -> float:

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
+from agent.rules.units import converted
 from storage.search.conditions import Op
 
 
@@ -40,6 +41,7 @@ class Days:
     first: date
     last: date
     year_only: bool = False  # it was written as a bare year, and may be a number as well
+    yearless: bool = False  # it was written without a year; a range takes it from its end
     number_start: int = 0
 
 
@@ -49,7 +51,8 @@ _MONTHS = {name.lower(): n for n, name in enumerate(calendar.month_name) if name
     name.lower(): n for n, name in enumerate(calendar.month_abbr) if name
 }
 _MONTHS["sept"] = 9
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
+_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH = rf"(?P<month>{_NAMES})\.?"
 _YEAR = r"(?P<year>(?:19|20|21)\d\d)"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _DATES = [
@@ -69,6 +72,7 @@ _DATES = [
         rf"\b(?P<half>first|second)\s+half\s+(?:of\s+)?{_YEAR}\b",
         rf"\b{_DAY}(?:\s+of)?\s+{_MONTH}\b(?!\s+\d)",
         rf"\b{_MONTH}\s+{_DAY}\b(?![\d,.]*\d)",
+        rf"\b{_MONTH}(?=\s*(?:to|and|until|till|through|-|–)\s*(?:(?:{_NAMES})\b))",
         r"\b(?P<relative>today|yesterday)\b",
         r"\b(?P<which>this|last|past|previous|current)\s+(?P<count>\d{1,3}\s+|two\s+|three\s+|four\s+|five\s+|six\s+|twelve\s+)?"
         r"(?P<span>day|week|month|quarter|year)s?\b",
@@ -100,9 +104,9 @@ _CURRENCY_WORDS = {
 _SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billion": 9}
 _NUMBER = re.compile(
     r"(?<![\w.,])(?<!\w-)(?P<sign>US\$|[$€£¥₹]|RM|Rp|(?:USD|EUR|GBP|MYR|IDR|JPY|CHF|CAD|AUD|INR|SGD)\s?)?\s?"
-    r"(?P<minus>[-−](?=\d))?(?P<digits>\d{1,3}(?:[,\u202f']\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+|\d+,\d{1,2}(?!\d))"
+    r"(?P<minus>[-−](?=\d))?(?P<digits>\d{1,3}(?:[,\u202f']\d{3})+(?:\.\d+)?|(?!0\d)\d+(?:\.\d+)?|\.\d+|\d+,\d{1,2}(?!\d))"
     r"(?:\s?(?P<scale>thousand|million|billion|mn|bn|k|m)\b(?![²³2]))?"
-    r"(?:\s?(?P<unit>°\s?[CF]?|%|\"|″|[A-Za-zµμΩ]{1,16}[²³]?(?![A-Za-z\d-])))?"
+    r"(?:\s?(?P<unit>°\s?[CF]?|%|\"|″|[A-Za-zµμΩ]{1,16}(?:/[A-Za-z]{1,4})?[²³]?(?![A-Za-z\d-])))?"
     r"(?![\w/]|[.,:]\d|-[A-Za-z\d])",
 )
 _WORD_NUMBERS = {
@@ -182,8 +186,15 @@ def _days(match: re.Match[str], today: date) -> Days | None:
         first, last = _period(parts, today)
     except ValueError:  # 31 February
         return None
-    year_only = set(parts) == {"year"}
-    return Days(start=0, end=0, op=Op.EQ, first=first, last=last, year_only=year_only)
+    return Days(
+        start=0,
+        end=0,
+        op=Op.EQ,
+        first=first,
+        last=last,
+        year_only=set(parts) == {"year"},
+        yearless="month" in parts and "year" not in parts,
+    )
 
 
 def _period(parts: dict[str, str], today: date) -> tuple[date, date]:
@@ -300,22 +311,34 @@ def _joined(question: str, atoms: Sequence[Literal]) -> list[Literal]:
 def _range(low: Literal, high: Literal) -> Literal | None:
     match low, high:
         case Quantity(), Quantity():
-            if low.unit and high.unit and low.unit != high.unit:
+            top = _in_unit(high, low.unit)
+            if top is None:
                 return None
             return replace(
-                low, end=high.end, op=Op.BETWEEN, high=high.low, unit=high.unit or low.unit, unit_start=high.unit_start,
+                low, end=high.end, op=Op.BETWEEN, high=top, unit=low.unit or high.unit, unit_start=high.unit_start,
                 currency=low.currency or high.currency, bare=False,
             )  # fmt: skip
         case Days(), Days():
             first = low.first
-            if low.first.year != high.first.year and (low.last - low.first).days < 32 and low.first > high.first:
-                first = low.first.replace(year=high.first.year)  # "from March to May 2024"
+            if low.yearless:  # "from October to December 2024"
+                year = high.first.year
+                first = first.replace(
+                    year=year if (first.month, first.day) <= (high.first.month, high.first.day) else year - 1
+                )
             return replace(low, end=high.end, first=first, last=high.last, year_only=False)
         case Quantity(unit="", currency=""), Days() if 1 <= low.low <= 31 and high.first == high.last:
             first = high.first.replace(day=int(low.low))  # "between 5 and 20 March 2024"
             return replace(high, start=low.start, first=first, number_start=low.start)
         case _:
             return None
+
+
+def _in_unit(quantity: Quantity, unit: str) -> Decimal | None:
+    """The number in another unit as written ("between 0.3 W and 700 mW"); None where it measures something else."""
+    if not unit or not quantity.unit or unit == quantity.unit:
+        return quantity.low
+    result = converted(quantity.low, quantity.unit, unit)
+    return None if result is None else Decimal(repr(result))
 
 
 def _compared(question: str, literals: Sequence[Literal]) -> Iterator[Literal]:

@@ -13,6 +13,7 @@ from agent.rules.language import (
     CONTRACTED_NEGATIONS,
     DISJUNCTIONS,
     FILLER,
+    FUNCTION_WORDS,
     HAVE,
     LACK,
     MEASURES,
@@ -25,7 +26,7 @@ from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.literals import Days, Literal, Quantity
 from agent.rules.tokens import Quotation, Token, tokens_of
 from agent.rules.units import converted
-from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, all_of
+from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, all_of, contains_text
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Bare, Field, FieldType
 from storage.search.text import fold
@@ -60,6 +61,7 @@ class Reading:
     score: float
     tokens: tuple[Token, ...]
     links: tuple[Link, ...]
+    in_literals: frozenset[int]  # tokens that stand in a literal
 
     @property
     def condition(self) -> Condition:
@@ -82,7 +84,12 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
     tokens = tokens_of(question, lexicon.analyser, quotations)
     links = [*lexicon.links(tokens), *_measure_links(lexicon, tokens)]
     spans = [(literal, *_tokens_within(tokens, *_covered(literal, lexicon))) for literal in literals]
-    bindable = [span for span in spans if span[1] < span[2] and _candidates(span[0], lexicon)]
+    nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
+    bindable = [
+        span
+        for span in spans
+        if span[1] < span[2] and not _is_numbering(span, nouns_at) and _candidates(span[0], lexicon)
+    ]
     picked, kept = _best_cover(len(tokens), links, bindable)
     work = _Work(lexicon, question, tokens, picked, kept, _negated(tokens, picked), set())
     alike: list[Alternative] = []
@@ -91,7 +98,8 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
     conditions = [*_value_conditions(work), *conditions]
     conditions += _mention_conditions(work)
     conditions = _in_rows(lexicon, conditions)
-    leftovers, quoted = _leftovers(work, quotations)
+    leftovers, quoted, denied = _leftovers(work, quotations)
+    conditions += [Not(contains_text(words)) for words in denied]
     nouns = [link for link in picked if isinstance(link.meaning, Noun)]
     exact = bool(kept) or any(isinstance(link.meaning, Valued) for link in picked) or bool(work.used)
     score = sum(link.weight for link in picked) + _LITERAL_WEIGHT * len(kept) - 0.6 * len(leftovers)
@@ -111,10 +119,18 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
         score=score + (0.5 if nouns else 0.0),
         tokens=tokens,
         links=tuple(picked),
+        in_literals=frozenset(at for _, first, last in kept for at in range(first, last)),
     )
 
 
 # -- which words mean what
+
+
+def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int]) -> bool:
+    """ "Contract 17" names a document, "5 contracts" how many of them: neither compares a field."""
+    literal, first, last = span
+    bare = isinstance(literal, Quantity) and literal.bare and not literal.currency
+    return bare and ((first > 0 and -first in nouns_at) or last in nouns_at)
 
 
 def _measure_links(lexicon: Lexicon, tokens: Sequence[Token]) -> Iterator[Link]:
@@ -185,16 +201,19 @@ def _negated(tokens: Sequence[Token], links: Sequence[Link]) -> set[int]:
     return result
 
 
+_LISTING = DISJUNCTIONS | frozenset({"nor", "a", "an", "the", "any", "by", "from", "in", "with", "at"})
+
+
 def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterator[int]:
     """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor", commas)."""
     denied = False
     for at in range(start, len(tokens)):
         linked = [link for link in links if link.first <= at < link.last and not isinstance(link.meaning, Noun)]
-        if linked:
+        if linked or tokens[at].quoted:
             denied = True
         elif (
-            (denied and tokens[at].word not in DISJUNCTIONS | {"nor", "a", "an", "the", "any"})
-            or (not denied and tokens[at].word not in STOP | FILLER and at - start > 3)
+            (denied and tokens[at].word not in _LISTING)
+            or (not denied and at - start > 5)
             or (not denied and tokens[at].word in ("and", "but", "that", "which", "with") and at > start)
         ):
             return
@@ -372,7 +391,7 @@ def _value_conditions(work: _Work) -> Iterator[Condition]:
             groups[meaning.field, meaning.column, under].append(link)
             _use_same_mention(work, link, meaning)
     for (name, column, under), links in groups.items():
-        condition = _grouped(work, name, column, links)
+        condition = _grouped(work, name, column, links, denied=under)
         yield Not(condition) if under else condition
 
 
@@ -387,12 +406,14 @@ def _gap(one: Link, other: Link) -> int:
     return max(one.first, other.first) - min(one.last, other.last)
 
 
-def _grouped(work: _Work, name: FieldName, column: FieldName | None, links: Sequence[Link]) -> Condition:
+def _grouped(
+    work: _Work, name: FieldName, column: FieldName | None, links: Sequence[Link], *, denied: bool
+) -> Condition:
     field = work.lexicon.field(name, column)
     parts = [_valued(work, field, link) for link in links]
     if len(parts) > 1:
         between = range(links[0].last, links[-1].first)
-        either = any(work.tokens[at].word in DISJUNCTIONS for at in between)
+        either = denied or any(work.tokens[at].word in DISJUNCTIONS for at in between)
         several = field.type is FieldType.LIST or column is not None
         merged = _one_of(field, parts) if not several else (Any(tuple(parts)) if either else All(tuple(parts)))
         if column is not None and not either:
@@ -453,11 +474,12 @@ def _mention_conditions(work: _Work) -> Iterator[Condition]:
         words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
         under = any(one in work.negated for one in range(link.first, link.last))
         before = [token.word for token in work.tokens[max(link.first - 3, 0) : link.first]]
+        lacks = {token.word for token in work.tokens[: link.first]} & (LACK | HAVE | CONTRACTED_NEGATIONS)
         after = [token.word for token in work.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
             work.used.add(at)
             yield Compare(field=field.name, op=Op.EQ, value=not under, words=words)
-        elif (under and (set(before) & (LACK | HAVE | CONTRACTED_NEGATIONS))) or set(after) & MISSING_AFTER:
+        elif (under and lacks) or set(after) & MISSING_AFTER:
             work.used.add(at)
             yield Missing(field=field.name, words=words)
         elif set(before) & HAVE and not _is_asked(work, link):
@@ -497,14 +519,18 @@ def _in_rows(lexicon: Lexicon, conditions: Sequence[Condition]) -> list[Conditio
 # -- what is left
 
 
-def _leftovers(work: _Work, quotations: Sequence[Quotation]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _leftovers(
+    work: _Work, quotations: Sequence[Quotation]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Words left over, phrases in quotation marks, and what of both stands under a negation."""
+    denied: list[str] = []
     covered = {at for link in work.links for at in range(link.first, link.last)}
     covered |= {at for _, first, last in work.literals for at in range(first, last)}
     quoted: list[str] = []
     for quotation in quotations:
         inside = [at for at, t in enumerate(work.tokens) if quotation.start <= t.start < quotation.end]
         if not set(inside) <= covered:
-            quoted.append(quotation.text)
+            (denied if set(inside) & work.negated else quoted).append(quotation.text)
         covered |= set(inside)
     runs: list[tuple[int, int]] = []
     for at, token in enumerate(work.tokens):
@@ -518,15 +544,31 @@ def _leftovers(work: _Work, quotations: Sequence[Quotation]) -> tuple[tuple[str,
             runs[-1] = (runs[-1][0], at + 1)
         else:
             runs.append((at, at + 1))
-    kept = [
-        work.question[work.tokens[first].start : work.tokens[last - 1].end]
-        for first, last in runs
-        if any(_is_content(token) for token in work.tokens[first:last])
-    ]
-    return tuple(dict.fromkeys(kept)), tuple(quoted)
+    kept: list[str] = []
+    for first, last in runs:
+        if _is_how_many(work, first, last):
+            continue
+        if any(_is_content(token) for token in work.tokens[first:last]):
+            written = work.question[work.tokens[first].start : work.tokens[last - 1].end]
+            (denied if first in work.negated else kept).append(written)
+    return tuple(dict.fromkeys(kept)), tuple(quoted), tuple(dict.fromkeys(denied))
+
+
+def _is_how_many(work: _Work, first: int, last: int) -> bool:
+    """ "5 panels", "top 3", "how long": how many are wanted, or what is asked, and no word of the documents."""
+    before = work.tokens[first - 1].word if first else ""
+    if before == "how":
+        return True
+    if last - first != 1 or not work.tokens[first].word.isdigit():
+        return False
+    noun_follows = any(isinstance(link.meaning, Noun) and link.first == last for link in work.links)
+    after = work.tokens[last].word if last < len(work.tokens) else ""
+    return noun_follows or after in FUNCTION_WORDS or before in ("top", "first", "last", "bottom")
 
 
 def _is_content(token: Token) -> bool:
+    if token.word in FUNCTION_WORDS:
+        return False
     return token.word not in STOP and token.word not in FILLER and (len(token.word) > 1 or token.word.isdigit())
 
 

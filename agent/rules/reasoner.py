@@ -13,7 +13,7 @@ from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
 from agent.wording import condition_words
-from storage.search.conditions import Condition, all_of, conjuncts
+from storage.search.conditions import TITLE, Compare, Condition, Op, all_of, conjuncts
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import (
     Clause,
@@ -53,6 +53,8 @@ class RuleReasoner:
                 return WantsExport(plan=material.last, leg=leg)
         parts = questions_of(question)
         readings = [self._read(part, known, material) for part in parts]
+        if len(parts) > 1 and not all(_asks_something(one[0]) for one in readings):
+            parts, readings = (question,), [self._read(question, known, material)]
         if material.last is not None and len(parts) == 1:
             follow = refines(question, material.last, readings[0], material.schemas)
             if follow is not None:
@@ -83,6 +85,11 @@ class RuleReasoner:
         return sorted(readings, key=lambda one: (-one.score, -known[one.bucket].documents, one.bucket))
 
 
+def _asks_something(reading: Reading) -> bool:
+    """Whether a part of a message stands on its own: "Show them." does not."""
+    return bool(reading.conditions or reading.leftovers or reading.quoted or reading.asked)
+
+
 def _means_anything(readings: Sequence[Reading]) -> bool:
     """Whether some word is left to search for, or some condition was read."""
     return any(one.conditions or one.leftovers or one.quoted or one.has_noun or one.asked for one in readings)
@@ -95,8 +102,10 @@ def _leg(
     wanted = wanted_of(best, known[best.bucket])
     if isinstance(wanted, FindPassages):
         return _lookup(leg_id, question, readings)
+    if isinstance(wanted, ReadFields):
+        return _one_value(leg_id, question, best, wanted), Doubt(leg=leg_id)
     chosen = _chosen(readings, wanted)
-    clauses = tuple(_set_clause(one, wanted) for one in chosen)
+    clauses = tuple(_set_clause(one) for one in chosen)
     search = Search(clauses=clauses, ranking=question)
     doubt = Doubt(
         leg=leg_id,
@@ -108,10 +117,18 @@ def _leg(
     return Leg(id=leg_id, question=question, search=search, wanted=wanted), doubt
 
 
+def _one_value(leg_id: LegId, question: str, reading: Reading, wanted: ReadFields) -> Leg:
+    """The value of a document that conditions, or the words left over as its title, name."""
+    named = [Compare(field=TITLE, op=Op.CONTAINS, value=word, words=word) for word in reading.leftovers]
+    condition = reading.condition if reading.exact and reading.conditions else all_of(*reading.conditions, *named)
+    clause = Clause(bucket=reading.bucket, condition=condition, required=reading.quoted)
+    return Leg(id=leg_id, question=question, search=Search(clauses=(clause,), ranking=question), wanted=wanted)
+
+
 def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
     """The best bucket, and those that the question fits just as well."""
     best = readings[0]
-    if isinstance(wanted, (Compute, ReadFields)):
+    if isinstance(wanted, Compute):
         return [best]
     if not best.has_noun and not best.conditions:
         return [one for one in readings if not one.conditions and not one.has_noun]  # words alone: anywhere
@@ -123,15 +140,15 @@ def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
     ]
 
 
-def _set_clause(reading: Reading, wanted: Wanted) -> Clause:
-    """Conditions, and the words left over as required terms; a single document's value is found without those."""
-    required = reading.quoted if isinstance(wanted, ReadFields) else (*reading.leftovers, *reading.quoted)
+def _set_clause(reading: Reading) -> Clause:
+    """Conditions, and the words left over as required terms."""
+    required = (*reading.leftovers, *reading.quoted)
     return Clause(bucket=reading.bucket, condition=reading.condition, required=required)
 
 
 def _elsewhere(readings: Sequence[Reading], chosen: Sequence[Reading], wanted: Wanted) -> tuple[Clause, ...]:
     return tuple(
-        _set_clause(one, wanted)
+        _set_clause(one)
         for one in readings
         if one not in chosen and one.exact and one.conditions and isinstance(wanted, (ListDocuments, Summarise))
     )

@@ -51,7 +51,7 @@ def is_unit(word: str) -> bool:
 
 
 def _names(written: str) -> tuple[str, ...]:
-    word = written.strip()
+    word = written.strip().replace("³", "**3").replace("²", "**2")
     plain = word[:-1] if len(word) > 3 and word.endswith("s") else word
     lowered = word.casefold()
     return tuple(dict.fromkeys((word, *_ALSO.get(lowered, ()), plain, lowered, plain.casefold(), word.upper())))
