@@ -1,7 +1,7 @@
 """The first round trip: what each leg asks of the index, all legs at once."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.compose import escaped
 from agent.context import Limits
