@@ -1,6 +1,7 @@
 """Small schemas and documents for tests, with everything at a default that a test does not care about."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from storage.search.conditions import EVERYTHING, Compare, Condition, Op, Scalar
 from storage.search.documents import Document, Passage, Row, Value
@@ -71,6 +72,11 @@ def a_document(
         passages=whole if passages is None else tuple(passages),
         digest=digest,
     )
+
+
+def with_values(document: Document, values: Mapping[str, Value]) -> Document:
+    """With other values, whose names need not be Python's."""
+    return replace(document, values={FieldName(name): value for name, value in values.items()})
 
 
 def a_row(**columns: Scalar) -> Row:
