@@ -18,9 +18,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from bot.access import parse_person
 from bot.errors import InvalidSettings, InvalidSubject
 from bot.ids import PersonId
+from bot.subjects import parse_person
 
 TOML = "parley.toml"
 _KEY_FILE = "secret.key"
