@@ -76,8 +76,7 @@ class Profile:
         self.shapes["rows"] += 1
         for row in raw:
             if not isinstance(row, str):
-                for name, cell in row.items():
-                    self.columns.setdefault(name, Profile()).see(cell)
+                see_all(row, self.columns)
 
     def _see_scalar(self, raw: RawScalar) -> None:
         self.values += 1
@@ -114,6 +113,15 @@ class Profile:
     def style(self) -> Style:
         """How its strings are written, as far as they agree."""
         return Style(decimal_comma=_agreed(self.comma), day_first=_agreed(self.day_first))
+
+
+def see_all(values: Mapping[FieldName, Raw], profiles: dict[FieldName, Profile]) -> None:
+    """Take the values of one document (or row) into account, each under its name."""
+    for name, raw in values.items():
+        profile = profiles.get(name)
+        if profile is None:
+            profile = profiles[name] = Profile()
+        profile.see(raw)
 
 
 def _agreed(seen: Counter[bool]) -> bool | None:
@@ -232,8 +240,11 @@ def _with_currency(
     likely = named or [
         one for one in numbers if profiles[one.name].fractions and not _COUNT_NAME.search(one.name.lower())
     ]
+    companions = {one.name: _companion(one.name, profiles, currencies) for one in likely}
     return [
-        replace(one, type=FieldType.MONEY, currency_field=_companion(one.name, profiles, currencies)) for one in likely
+        replace(one, type=FieldType.MONEY, currency_field=companion)
+        for one in likely
+        if (companion := companions[one.name]) is not None
     ]
 
 
@@ -251,7 +262,7 @@ def _companion(
         return own
     if own in beside:
         return None
-    general = [one for one in currencies if one.removesuffix("_currency") not in beside or one == "currency"]
+    general = [one for one in currencies if not (one.endswith("_currency") and one.removesuffix("_currency") in beside)]
     return general[0] if general else None
 
 

@@ -20,6 +20,7 @@ from storage.search.ids import Subject
 
 _LARGEST_TEXT = 200 * 1024 * 1024  # bytes of a text file
 _LONGEST_LINE = 100 * 1024 * 1024  # bytes of a JSONL line
+_SAMPLE = 1 << 16  # characters of a table to find its delimiter by
 _LONGEST_ID = 480  # bytes; engines allow 512 for a passage's, which has its position behind
 _SUBJECT = re.compile(
     r"everyone|user:local:[^\s:]+|user:(?:slack|teams):[^\s:]+:[^\s:]+|channel:(?:slack|teams):[^\s:]+:[^\s]+"
@@ -334,16 +335,20 @@ def _csv(source: Source, worker: Worker) -> Iterator[Loaded]:
     encoding = _encoding(source.path)
     if encoding == "cp1252":
         yield Remark(origin=Origin(file=source.name), text="it is not UTF-8 and was read as Windows-1252")
-    with source.path.open("rb") as raw:
-        delimiter = _delimiter(io.TextIOWrapper(raw, encoding, errors="replace", newline="").read(1 << 16))
+    with _opened(source, encoding) as file:
+        delimiter = _delimiter(file.read(_SAMPLE))
     id_column = _unique_id_column(source, encoding, delimiter)
-    with source.path.open("rb") as raw:
-        rows = _rows(io.TextIOWrapper(raw, encoding, errors="replace", newline=""), delimiter)
+    with _opened(source, encoding) as file:
+        rows = _rows(file, delimiter)
         _, header = next(rows, (0, list[str]()))
         names = _column_names(header)
         for number, (line, cells) in enumerate(rows, 1):
-            origin = Origin(file=source.name, line=line, read=raw.tell())
+            origin = Origin(file=source.name, line=line, read=cast(BinaryIO, file.buffer).tell())
             yield _row_record(source, names, cells, number, id_column, origin)
+
+
+def _opened(source: Source, encoding: str) -> io.TextIOWrapper:
+    return source.path.open(encoding=encoding, errors="replace", newline="")
 
 
 def _row_record(
@@ -389,7 +394,7 @@ def _rows(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]
 
 def _unique_id_column(source: Source, encoding: str, delimiter: str) -> int | None:
     """Where `doc_id` or `id` stands, if each row has its own. Reads the file once."""
-    with source.path.open(encoding=encoding, errors="replace", newline="") as file:
+    with _opened(source, encoding) as file:
         rows = _rows(file, delimiter)
         _, header = next(rows, (0, list[str]()))
         if not header:
@@ -422,7 +427,7 @@ def _column_names(header: Sequence[str]) -> list[str]:
 def _delimiter(sample: str) -> str:
     """The one that cuts the most lines of the sample into the same number of cells, more than one."""
     lines = sample.splitlines(keepends=True)
-    if len(sample) >= 1 << 16:
+    if len(sample) >= _SAMPLE:
         lines = lines[:-1]  # cut off in the middle
 
     def score(delimiter: str) -> tuple[int, int]:
@@ -439,6 +444,7 @@ def _delimiter(sample: str) -> str:
 
 
 def _pdf(source: Source, worker: Worker) -> Iterator[Loaded]:
+    source.path.open("rb").close()  # here, where what is wrong with it has a name
     pages = worker.pages(source.path, "pdf")
     starts, parts, offset = list[int](), list[str](), 0
     for text in (_SURROGATE.sub("\ufffd", page) for page in pages.texts):

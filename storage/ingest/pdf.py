@@ -18,6 +18,7 @@ _REASONS = {
     pdfium.FPDF_ERR_SECURITY: "it is encrypted in a way that cannot be read",
 }
 _HYPHEN_AT_LINE_END = re.compile("[\ufffe\x02]\r?\n?")  # how PDFium writes it
+_WIDE_BLANK = re.compile(r"[ \t]{3,}")  # drawn space
 
 
 def title_and_pages(path: Path) -> Iterator[str]:
@@ -48,4 +49,5 @@ def _text(document: pypdfium2.PdfDocument, number: int) -> str:
         page.close()
     except pypdfium2.PdfiumError as exc:
         raise Unparsable(f"its page {number + 1} is broken") from exc
-    return _HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n").strip()
+    text = _HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n").replace("\xa0", " ")
+    return _WIDE_BLANK.sub("  ", text).strip()

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
-from storage.ingest.infer import Profile, inferred, merged, styles_of
+from storage.ingest.infer import Profile, inferred, merged, see_all, styles_of
 from storage.ingest.load import Source, document_id, records, sources
 from storage.ingest.records import Broken, Loaded, Record, Remark
 from storage.ingest.report import Progress, Report, SchemaWritten, Tally
@@ -188,8 +188,7 @@ class _Run:
         self._copies[hash((bucket, doc_id))] += 1
         profiles = self.profiles.setdefault(bucket, {})
         if not self._ignore:
-            for name, raw in flattened(metadata).values.items():
-                profiles.setdefault(name, Profile()).see(raw)
+            see_all(flattened(metadata).values, profiles)
 
     def _bucket_of(self, named: str | None) -> BucketId | None:
         """The bucket of a document that names this one; None where it has none, or one that cannot be."""

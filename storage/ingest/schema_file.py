@@ -1,5 +1,6 @@
 """A schema as an editable YAML file, both ways, in the codec's shape; what cannot be read names its line and field."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from storage.ingest.errors import UnreadableSchema
 from storage.search.codec import schema_from_json, schema_to_json
 from storage.search.errors import InvalidSchema, SearchError
-from storage.search.schema import Schema
+from storage.search.schema import Bare, FieldType, Schema
 
 _HEAD = """\
 # The schema of the bucket {bucket}: what is known of each of its documents.
@@ -30,8 +31,10 @@ _HEAD = """\
 _BOOLEANS = frozenset({"facet", "shared", "descending"})
 _LISTS = frozenset({"synonyms", "fields", "columns"})
 _MAPPINGS = frozenset({"order", "values"})
+_CHOICES = {"type": [one.value for one in FieldType], "bare": [one.value for one in Bare]}
 _NULLS = ("", "~", "null")
 _DEEPEST = 12
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 
 
 def written(schema: Schema) -> str:
@@ -221,6 +224,8 @@ def _scalar(node: ScalarNode, key: str) -> str | int | bool | None:
         return node.value.lower() in ("true", "yes")
     if key in _LISTS or key in _MAPPINGS:
         raise _Fault(node, f"{key} holds several things, not {node.value!r}")
+    if key in _CHOICES and node.value not in _CHOICES[key]:
+        raise _Fault(node, f"{node.value!r} is no {key}; there are {', '.join(_CHOICES[key])}")
     if key == "version":
         if not node.value.isdecimal():
             raise _Fault(node, f"version is a whole number, not {node.value!r}")
@@ -229,8 +234,20 @@ def _scalar(node: ScalarNode, key: str) -> str | int | bool | None:
 
 
 def _dumped(data: Mapping[str, Any] | Sequence[Any]) -> str:
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes line breaks that are none to the eye, which the library would read back as blanks."""
+
+    def represent_str(self, data: str) -> ScalarNode:
+        style = '"' if _ODD_BREAK.search(data) else None
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style)  # pyright: ignore[reportUnknownMemberType]
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """For a comment."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import TypeAlias, assert_never, cast
 
 from storage.ingest.literals import (
@@ -62,6 +63,7 @@ def flattened(metadata: Mapping[str, object]) -> Flat:
     return Flat(values, renamed)
 
 
+@lru_cache(maxsize=10_000)
 def field_name(key: str) -> FieldName:
     """`key`, or the nearest name that a field can have: no dot, no control character, not `text`, `title`, `doc_id`."""
     name = _UNFIT_IN_NAMES.sub("_", key).strip().strip("_" if "." in key else "")[:_LONGEST_NAME].strip()
@@ -156,6 +158,8 @@ def _text_of(value: object) -> str:
 
 
 def _number_text(number: float) -> str:
+    if number != number or number in (float("inf"), float("-inf")):
+        return ""
     return str(number if isinstance(number, int) else plain(number))
 
 

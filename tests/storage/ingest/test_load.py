@@ -1,0 +1,251 @@
+"""Files of every format, whole and broken, read into records."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.ingest.load import Source, records, sources
+from storage.ingest.records import Broken, Loaded, Record, Remark
+from storage.ingest.worker import Worker
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    with Worker() as one:
+        yield one
+
+
+def load(path: Path, worker: Worker | None = None) -> list[Loaded]:
+    return list(records(Source(path=path, name=path.name), worker or Worker()))
+
+
+def only(loaded: list[Loaded]) -> Record:
+    (one,) = loaded
+    assert isinstance(one, Record), one
+    return one
+
+
+def reason(loaded: list[Loaded]) -> str:
+    (one,) = loaded
+    assert isinstance(one, Broken), one
+    return one.reason
+
+
+def file(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def jsonl(path: Path, *lines: object) -> Path:
+    return file(path, "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
+
+
+# -- which files
+
+
+def test_a_folder_gives_its_files_sorted_by_path_and_named_relative_to_it(tmp_path: Path) -> None:
+    for name in ["b.txt", "a/z.txt", "a/b/c.md", ".git/x.txt", ".hidden.txt", "r.schema.yaml"]:
+        file(tmp_path / name, "x")
+    found = [one.name for one in sources([tmp_path]) if isinstance(one, Source)]
+    assert found == ["a/b/c.md", "a/z.txt", "b.txt"]
+
+
+def test_a_single_file_is_named_by_itself_and_a_glob_from_where_it_begins_to_vary(tmp_path: Path) -> None:
+    one, other = file(tmp_path / "in/a/x.txt", "x"), file(tmp_path / "in/b/x.txt", "x")
+    assert [s.name for s in sources([one]) if isinstance(s, Source)] == ["x.txt"]
+    found = [s for s in sources([f"{tmp_path}/in/**/*.txt"]) if isinstance(s, Source)]
+    assert [(s.name, s.path) for s in found] == [("a/x.txt", one), ("b/x.txt", other)]
+
+
+def test_a_name_with_glob_characters_that_exists_is_that_file(tmp_path: Path) -> None:
+    path = file(tmp_path / "a[1].txt", "x")
+    assert [s.path for s in sources([path]) if isinstance(s, Source)] == [path]
+
+
+@pytest.mark.parametrize(("path", "word"), [("gone.txt", "no such"), ("*.gone", "matches"), ("empty", "no file")])
+def test_what_gives_no_file_is_reported(tmp_path: Path, path: str, word: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (found,) = [one for one in sources([tmp_path / path]) if isinstance(one, Broken)]
+    assert word in found.reason
+
+
+def test_an_unknown_format_and_an_unreadable_file_are_reported(tmp_path: Path) -> None:
+    assert "format is not known" in reason(load(file(tmp_path / "x.xyz", "x")))
+    (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
+    assert "cannot be read: No such file" in reason(load(tmp_path / "link.txt"))
+
+
+# -- JSONL
+
+
+def test_a_jsonl_document_is_loaded_with_all_its_parts(tmp_path: Path) -> None:
+    document = {
+        "doc_id": "d1",
+        "title": "T",
+        "text": "one two",
+        "metadata": {"year": 2031},
+        "source": "S",
+        "page_starts": [0, None, 4],
+        "bucket": "b",
+        "readers": ["everyone", "user:slack:T1:U1", "group:g1", "team:teams:T:19:x@thread"],
+        "labels": "unknown keys are ignored",
+    }
+    record = only(load(jsonl(tmp_path / "x.jsonl", document)))
+    assert (record.doc_id, record.title, record.text, record.source) == ("d1", "T", "one two", "S")
+    assert (record.metadata, record.page_starts, record.bucket) == ({"year": 2031}, (0, None, 4), "b")
+    assert len(record.readers) == 4
+
+
+def test_a_packed_jsonl_is_loaded_the_same(tmp_path: Path) -> None:
+    path = file(tmp_path / "x.jsonl.gz", gzip.compress(b'\xef\xbb\xbf{"doc_id": 7, "text": "First line\\nsecond"}\n\n'))
+    record = only(load(path))
+    assert (record.doc_id, record.title, record.source, record.bucket) == ("7", "First line", "x.jsonl.gz", None)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ('{"doc_id": "x", ', "not JSON: "),
+        ("[1]", "no JSON object"),
+        ('{"text": "x"}', "no doc_id"),
+        ('{"doc_id": true, "text": "x"}', "doc_id is no string"),
+        ('{"doc_id": " ", "text": "x"}', "doc_id is blank"),
+        ('{"doc_id": "a\\nb", "text": "x"}', "control characters"),
+        (json.dumps({"doc_id": "x" * 481, "text": "x"}), "longer than 480 bytes"),
+        ('{"doc_id": "x"}', ""),
+        ('{"doc_id": "x", "text": 1}', "text is no string"),
+        ('{"doc_id": "x", "text": "x", "metadata": []}', "metadata is no object"),
+        ('{"doc_id": "x", "text": "x", "page_starts": [5]}', "page_starts"),
+        ('{"doc_id": "x", "text": "abc", "page_starts": [2, 1]}', "page_starts"),
+        ('{"doc_id": "x", "text": "x", "readers": "everyone"}', "readers are no list"),
+        ('{"doc_id": "x", "text": "x", "readers": ["alice"]}', "'alice', which is no subject"),
+        ('{"doc_id": "x", "text": "x", "readers": ["user:slack:T1"]}', "no subject"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"doc_id": ' + "9" * 5000 + "}", "too long"),
+    ],
+)
+def test_a_broken_line_is_reported_with_its_number_and_the_rest_goes_on(tmp_path: Path, line: str, word: str) -> None:
+    good = {"doc_id": "good", "text": "x"}
+    loaded = load(jsonl(tmp_path / "x.jsonl", good, line, good))
+    broken = loaded[1]
+    if word:
+        assert isinstance(broken, Broken)
+        assert str(broken.origin) == "x.jsonl, line 2"
+        assert word in broken.reason
+    assert [isinstance(one, Record) for one in loaded] == [True, not word, True]
+
+
+def test_a_line_that_is_not_utf8_and_a_file_cut_short_are_reported(tmp_path: Path) -> None:
+    assert "not UTF-8 (byte 13)" in reason(load(file(tmp_path / "x.jsonl", b'{"doc_id": "\xff"}\n')))
+    packed = gzip.compress(json.dumps({"doc_id": "a", "text": "x" * 99}).encode() * 50)
+    assert "compression is broken" in reason(load(file(tmp_path / "x.jsonl.gz", packed[:-20])))
+    assert "compression is broken" in reason(load(file(tmp_path / "y.jsonl.gz", "plain text")))
+
+
+def test_half_characters_become_replacement_characters_and_nan_is_no_value(tmp_path: Path) -> None:
+    line = '{"doc_id": "x", "text": "a\\ud800b \\ud83d\\ude00", "metadata": {"n": NaN, "k\\udfff": "\\ud801"}}'
+    record = only(load(jsonl(tmp_path / "x.jsonl", line)))
+    assert record.text == "a\ufffdb 😀"
+    assert record.metadata == {"n": None, "k\ufffd": "\ufffd"}
+
+
+# -- text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_a_text_is_read_in_its_encoding_with_plain_line_ends(tmp_path: Path, encoding: str) -> None:
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    record = only(load(file(tmp_path / "Größe.txt", (mark + "é 日\r\nzwei\rdrei").encode(encoding))))
+    assert (record.doc_id, record.title, record.text) == ("Größe.txt", "Größe", "é 日\nzwei\ndrei")
+
+
+def test_a_text_in_another_encoding_is_read_as_windows_1252_and_that_is_said(tmp_path: Path) -> None:
+    remark, record = load(file(tmp_path / "x.txt", "Preis 5 € für Müller".encode("cp1252")))
+    assert isinstance(remark, Remark)
+    assert "Windows-1252" in remark.text
+    assert isinstance(record, Record)
+    assert record.text == "Preis 5 € für Müller"
+
+
+def test_form_feeds_begin_pages(tmp_path: Path) -> None:
+    assert only(load(file(tmp_path / "x.txt", "one\ftwo"))).page_starts == (0, 4)
+
+
+def test_a_markdown_file_is_called_by_its_first_heading(tmp_path: Path) -> None:
+    assert only(load(file(tmp_path / "x.md", "intro\n\n## The *guide* ##\n\n# Other"))).title == "The *guide*"
+    assert only(load(file(tmp_path / "y.md", "#hashtag only"))).title == "y"
+
+
+@pytest.mark.parametrize(("content", "word"), [(b"", "empty"), (b" \n", "empty"), (b"MZ\0\0", "NUL")])
+def test_a_file_without_text_is_reported(tmp_path: Path, content: bytes, word: str) -> None:
+    assert word in reason(load(file(tmp_path / "x.txt", content)))
+
+
+# -- CSV
+
+
+def test_each_row_is_a_document_with_its_cells_as_lines(tmp_path: Path) -> None:
+    path = file(tmp_path / "parts.csv", 'id,name,vceo_v\nA1,"BC107, metal",45\n\nA2,BC108,\n')
+    first, second = load(path)
+    assert isinstance(first, Record)
+    assert isinstance(second, Record)
+    assert (first.doc_id, first.title) == ("parts.csv#A1", "BC107, metal")
+    assert first.text == "id: A1\nname: BC107, metal\nvceo_v: 45"
+    assert first.metadata == {"id": "A1", "name": "BC107, metal", "vceo_v": "45"}
+    assert (second.doc_id, second.text) == ("parts.csv#A2", "id: A2\nname: BC108")
+
+
+def test_rows_are_numbered_where_the_ids_are_not_unique(tmp_path: Path) -> None:
+    rows = load(file(tmp_path / "x.csv", "id,colour\n1,red\n1,blue\n"))
+    assert [one.doc_id for one in rows if isinstance(one, Record)] == ["x.csv#1", "x.csv#2"]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(tmp_path: Path, mark: str) -> None:
+    lines = [["name", "price", "note"], ["Müller", "1,50", "a"], ["Meier", "2,50", "b"]]
+    quoted = [[f'"{cell}"' if mark in cell else cell for cell in line] for line in lines]
+    first, _ = load(file(tmp_path / "x.csv", "\n".join(mark.join(line) for line in quoted)))
+    assert isinstance(first, Record)
+    assert first.metadata == {"name": "Müller", "price": "1,50", "note": "a"}
+
+
+def test_a_row_with_too_many_cells_is_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
+    loaded = load(file(tmp_path / "x.csv", "a,b\n1,2,3\n4,5,\n"))
+    assert isinstance(loaded[0], Broken)
+    assert (str(loaded[0].origin), loaded[0].reason) == ("x.csv, line 2", "it has 3 values for 2 columns")
+    assert isinstance(loaded[1], Record)
+
+
+def test_columns_without_a_name_of_their_own_get_one(tmp_path: Path) -> None:
+    record = only(load(file(tmp_path / "x.csv", "a,,a\n1,2,3\n")))
+    assert record.metadata == {"a": "1", "column 2": "2", "a 2": "3"}
+
+
+def test_an_empty_table_is_reported_and_one_without_rows_gives_nothing(tmp_path: Path) -> None:
+    assert "empty" in reason(load(file(tmp_path / "x.csv", "\n")))
+    assert load(file(tmp_path / "y.csv", "a,b\n")) == []
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=20)
+TABLES = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=3, max_size=6)
+
+
+@given(table=TABLES)
+def test_a_table_is_read_back_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str]]
+) -> None:
+    def quoted(cell: str) -> str:
+        return '"' + cell.replace('"', '""') + '"'
+
+    body = "".join(",".join(map(quoted, row)) + "\n" for row in [("x", "y", "z"), *table])
+    path = file(tmp_path_factory.mktemp("csv") / "x.csv", body)
+    read = [one.metadata for one in load(path) if isinstance(one, Record)]
+    rows = [dict(zip("xyz", map(str.strip, row), strict=True)) for row in table]
+    kept = [{name: cell for name, cell in row.items() if cell} for row in rows]
+    assert read == [row for row in kept if row]
