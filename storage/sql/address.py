@@ -46,5 +46,6 @@ def shown(url: URL) -> str:
 
 def _without_password(address: str) -> str:
     """What does not parse as an address may still hold a password before its `@`."""
-    scheme, _, rest = address.partition("://")
-    return f"{scheme}://…{rest[rest.rfind('@') :]}" if "@" in rest else address
+    before, at, host = address.rpartition("@")
+    scheme, separator, _ = before.partition("://")
+    return f"{scheme + separator if separator else ''}…@{host}" if at else address

@@ -4,6 +4,7 @@ SQLAlchemy wraps what sqlite3 and asyncpg raise; sqlite3's result codes and Post
 than its types do. What is not here is a `StatementRefused`; a test lists the libraries' exceptions and finds none.
 """
 
+import sqlite3
 from typing import Final
 
 import sqlalchemy.exc as sa
@@ -29,7 +30,7 @@ _Kind = (
     | type[StatementRefused]
 )
 
-LIBRARY_ERRORS: Final = (sa.SQLAlchemyError, OSError, UnicodeError)
+LIBRARY_ERRORS: Final = (sa.SQLAlchemyError, sqlite3.Error, OSError, UnicodeError)
 """What may come out of a statement or a connection."""
 
 # Primary result codes, https://sqlite.org/rescode.html
@@ -118,6 +119,7 @@ _BY_TYPE: Final[tuple[tuple[type[Exception], _Kind], ...]] = (
     (orm.FlushError, StatementRefused),
     (orm.ObjectDereferencedError, StatementRefused),
     (orm.DetachedInstanceError, StatementRefused),
+    (sqlite3.Error, StatementRefused),  # without a result code: the driver is held wrongly
     (TimeoutError, DatabaseBusy),
     (OSError, DatabaseUnavailable),
     (UnicodeError, ValueRefused),

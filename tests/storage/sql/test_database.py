@@ -1,0 +1,253 @@
+"""Opening a database: its address, its migrations, its pragmas, and what is said when it cannot be."""
+
+import asyncio
+import socket
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata  # pyright: ignore[reportUnknownVariableType]
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+from sqlalchemy.engine import make_url
+
+from storage.sql import migrations
+from storage.sql.address import parsed, shown, sqlite_url
+from storage.sql.database import Database
+from storage.sql.errors import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseNotWritable,
+    DatabaseTooNew,
+    DatabaseUnavailable,
+    InvalidDatabaseUrl,
+    StatementRefused,
+)
+from storage.sql.grants import LocalGroups
+from storage.sql.tables import Row
+from tests.contracts.sql.databases import SetClock
+
+_OPENER = """
+import asyncio, sys
+from datetime import UTC, datetime
+from storage.sql.database import Database
+
+async def main():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    database = await Database.open(sys.argv[1], clock=lambda: datetime.now(UTC))
+    await database.answers()
+    await database.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_an_empty_database_gets_the_tables_that_the_program_declares(database: Database) -> None:
+    def differences(connection: Connection) -> list[object]:
+        return compare_metadata(MigrationContext.configure(connection), Row.metadata)
+
+    async with database.reading() as connection:
+        assert await connection.run_sync(differences) == []
+
+
+def test_the_latest_migration_is_the_one_the_program_names() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    script = ScriptDirectory.from_config(config)
+
+    assert script.get_heads() == [migrations.HEAD]
+    revisions = [revision.revision for revision in script.walk_revisions()]
+    assert revisions == sorted(revisions, reverse=True)  # so that a later one can be told by its number
+
+
+async def test_opening_again_changes_nothing(database: Database, database_url: str, clock: SetClock) -> None:
+    await LocalGroups(database).create("g", "Kept", by="operator")
+
+    again = await Database.open(database_url, clock=clock)
+
+    [group] = await LocalGroups(again).all()
+    await again.close()
+    assert group.title == "Kept"
+
+
+async def test_processes_may_open_an_empty_database_at_the_same_moment(database_url: str) -> None:
+    openers = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", _OPENER, database_url),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    for opener in openers:
+        assert opener.stdout is not None
+        await opener.stdout.readline()
+
+    errors = [stderr for _, stderr in await asyncio.gather(*(opener.communicate(b"go\n") for opener in openers))]
+
+    assert [(opener.returncode, error) for opener, error in zip(openers, errors, strict=True)] == [(0, b"")] * 4
+
+
+async def test_a_database_of_a_later_parley_is_refused(database: Database, database_url: str, clock: SetClock) -> None:
+    async with database.writing() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
+
+    with pytest.raises(DatabaseTooNew, match=r"later Parley \(revision 9001; .* update Parley") as caught:
+        await Database.open(database_url, clock=clock)
+
+    assert (caught.value.found, caught.value.known) == ("9001", migrations.HEAD)
+
+
+async def test_a_block_that_raises_leaves_nothing_behind(database: Database) -> None:
+    async def write_and_fail() -> None:
+        async with database.writing() as connection:
+            await connection.execute(text("INSERT INTO groups (id, title) VALUES ('g', '\"Gone\"')"))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await write_and_fail()
+
+    assert await LocalGroups(database).all() == []
+
+
+async def test_a_statement_that_cannot_be_is_refused_without_its_values(database: Database) -> None:
+    with pytest.raises(StatementRefused) as caught:
+        async with database.reading() as connection:
+            await connection.execute(text("SELECT id FROM nowhere WHERE x = :x"), {"x": "secret"})
+
+    assert "nowhere" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+async def test_a_database_that_answers_says_nothing(database: Database) -> None:
+    await database.answers()
+
+
+async def test_sqlite_writes_ahead_to_the_disk_and_holds_its_foreign_keys(
+    sqlite_database: str, clock: SetClock
+) -> None:
+    database = await Database.open(sqlite_database, clock=clock)
+    async with database.writing() as connection:
+        found = {
+            name: (await connection.execute(text(f"PRAGMA {name}"))).scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    await database.close()
+
+    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
+
+
+async def test_what_only_reads_cannot_write_to_sqlite(sqlite_database: str, clock: SetClock) -> None:
+    database = await Database.open(sqlite_database, clock=clock)
+
+    with pytest.raises(DatabaseNotWritable):
+        async with database.reading() as connection:
+            await connection.execute(text("DELETE FROM turns"))
+    await database.close()
+
+
+# What cannot be opened
+
+
+@pytest.mark.parametrize(
+    "url", ["", "parley.db", "mysql://u@h/db", "sqlite://", "sqlite:///:memory:", "postgresql://h"]
+)
+async def test_what_is_no_address_is_said_so(url: str, clock: SetClock) -> None:
+    with pytest.raises(InvalidDatabaseUrl, match="is not a database address; use postgresql://"):
+        await Database.open(url, clock=clock)
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://ann:hunter2@h/db", "postgresql://ann:hunter2@h:port/db", "no scheme ann:hunter2@h"]
+)
+async def test_a_wrong_address_is_named_without_its_password(url: str, clock: SetClock) -> None:
+    with pytest.raises(InvalidDatabaseUrl) as caught:
+        await Database.open(url, clock=clock)
+
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
+def test_every_spelling_of_postgresql_means_asyncpg(scheme: str) -> None:
+    url = parsed(f"{scheme}://ann:hunter2@db.example:6543/parley?sslmode=require")
+
+    assert url.drivername == "postgresql+asyncpg"
+    assert dict(url.query) == {"ssl": "require"}
+    assert shown(url) == "postgresql://db.example:6543/parley"
+
+
+def test_a_path_of_any_kind_makes_an_address(tmp_path: Path) -> None:
+    file = tmp_path / "ä folder #1?%" / "parley.db"
+
+    assert make_url(sqlite_url(file)).database == str(file)
+
+
+async def test_an_unreachable_server_is_named_with_what_to_check_and_without_password(clock: SetClock) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+
+        with pytest.raises(DatabaseUnavailable) as caught:
+            await Database.open(f"postgresql://ann:hunter2@127.0.0.1:{port}/parley", clock=clock)
+
+    assert f"postgresql://127.0.0.1:{port}/parley is not available" in str(caught.value)
+    assert "check that it runs" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_a_host_that_does_not_exist_is_unavailable(clock: SetClock) -> None:
+    with pytest.raises(DatabaseUnavailable, match=r"postgresql://no-such-host\.invalid:5432/parley"):
+        await Database.open("postgresql://ann@no-such-host.invalid/parley", clock=clock)
+
+
+@pytest.mark.servers
+async def test_a_database_that_the_server_does_not_have_is_unavailable(postgres_url: str, clock: SetClock) -> None:
+    url = make_url(postgres_url).set(drivername="postgresql", database="no_such_database")
+
+    with pytest.raises(DatabaseUnavailable, match="no_such_database"):
+        await Database.open(url.render_as_string(hide_password=False), clock=clock)
+
+
+async def test_a_home_that_cannot_be_made_is_said_so(tmp_path: Path, clock: SetClock) -> None:
+    (tmp_path / "file").touch()
+    home = tmp_path / "file" / "parley.db"
+
+    with pytest.raises(DatabaseNotWritable, match=r"cannot be written .*; check the rights and the disk"):
+        await Database.open(sqlite_url(home), clock=clock)
+
+
+async def test_a_folder_in_place_of_the_file_is_said_so(tmp_path: Path, clock: SetClock) -> None:
+    with pytest.raises(DatabaseNotWritable):
+        await Database.open(sqlite_url(tmp_path), clock=clock)
+
+
+async def test_a_file_that_is_no_database_is_said_so_and_left_alone(tmp_path: Path, clock: SetClock) -> None:
+    file = tmp_path / "parley.db"
+    file.write_text("these are my notes\n" * 100)
+
+    with pytest.raises(DatabaseDamaged, match="restore it from a backup"):
+        await Database.open(sqlite_url(file), clock=clock)
+
+    assert file.read_text().startswith("these are my notes")
+
+
+async def test_a_database_that_others_hold_for_too_long_is_busy(tmp_path: Path, clock: SetClock) -> None:
+    file = tmp_path / "parley.db"
+    database = await Database.open(sqlite_url(file), clock=clock)
+    async with database.writing() as connection:
+        await connection.execute(text("PRAGMA busy_timeout = 10"))  # ms, instead of ten seconds
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        async with database.reading() as connection:
+            await connection.execute(text("SELECT id FROM turns"))  # readers do not mind
+
+        with pytest.raises(DatabaseBusy, match="check what else uses it"):
+            await LocalGroups(database).create("g", "Group", by="operator")
+    assert await LocalGroups(database).create("g", "Group", by="operator")
+    await database.close()
