@@ -17,9 +17,10 @@ from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnr
 ATTEMPTS: Final = 3
 LONGEST_WAIT_S: Final = 15.0  # a longer `Retry-After` is the caller's to wait for
 CALL_S: Final = 10.0
-UPLOAD_S: Final = 300.0
+UPLOAD_S: Final = 20.0
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 Pause = Callable[[float], Awaitable[None]]
 
 
@@ -76,7 +77,7 @@ class SlackApi:
         """The bytes of a file to the address that Slack gave for it. Raises `SlackFailed` and `OSError`."""
         await self._patiently(lambda: self._uploaded(url, path), repeat=True)
 
-    async def _patiently(self, attempt: Callable[[], Awaitable[M]], *, repeat: bool) -> M:
+    async def _patiently(self, attempt: Callable[[], Awaitable[T]], *, repeat: bool) -> T:
         for number in range(1, ATTEMPTS):
             try:
                 return await attempt()
@@ -102,14 +103,14 @@ class SlackApi:
         except ValidationError as exc:
             raise SlackUnreachable("Slack's answer makes no sense") from exc
 
-    async def _uploaded(self, url: str, path: Path) -> BaseModel:
+    async def _uploaded(self, url: str, path: Path) -> None:
         file = await asyncio.to_thread(path.open, "rb")
         try:
-            return await self._sent(url, data=file, timeout_s=UPLOAD_S)
+            await self._sent(url, data=file, timeout_s=UPLOAD_S)
         finally:
             await asyncio.to_thread(file.close)
 
-    async def _sent(self, url: str, *, timeout_s: float, json: object = None, data: object = None) -> BaseModel:
+    async def _sent(self, url: str, *, timeout_s: float, json: object = None, data: object = None) -> None:
         if self._session is None:
             raise SlackUnreachable("the connection to Slack is not open")
         timeout = aiohttp.ClientTimeout(total=timeout_s)
@@ -118,7 +119,6 @@ class SlackApi:
                 _check(response.status, response.headers.get("Retry-After"))
         except (aiohttp.ClientError, TimeoutError) as exc:
             raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
-        return BaseModel()
 
 
 def _translated(exc: SlackApiError) -> SlackFailed:

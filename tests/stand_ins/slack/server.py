@@ -21,6 +21,7 @@ import aiohttp
 from aiohttp import web
 
 from tests.stand_ins.slack.checker import Refused, check_message
+from tests.stand_ins.slack.manifest import manifest
 from tests.stand_ins.slack.workspace import APP, BOT_ID, BOT_USER, TEAM, Channel, Message, StoredFile, User, Workspace
 
 TOKEN, SIGNING_SECRET = "xoxb-parley-token", "parley-signing-secret"
@@ -108,9 +109,8 @@ class _ResponseUrl:
 class SlackServer:
     """`async with SlackServer() as slack:`; `slack.app_url` is where deliveries go."""
 
-    scopes: frozenset[str] = frozenset({"app_mentions:read", "chat:write", "files:write", "im:history", "users:read",
-                                        "channels:read", "groups:read"})  # fmt: skip
-    events: frozenset[str] = frozenset({"app_mention", "message.im"})
+    scopes: frozenset[str] = field(default_factory=lambda: manifest().scopes)
+    events: frozenset[str] = field(default_factory=lambda: manifest().events)
     app_url: str = ""
     one_a_second: bool = False
     clock: Callable[[], float] = time.time
@@ -263,11 +263,11 @@ class SlackServer:
             "is_enterprise_install": False,
             "channel": {"id": channel.id, "name": "directmessage" if channel.kind == "im" else channel.id.lower()},
             "message": {"type": "message", "ts": message.ts, "user": BOT_USER, "text": message.text, **thread},
-            "response_url": self._response_url(message),
+            "response_url": self.response_url(message),
             "actions": [{**button, "action_ts": self.workspace.next_ts()}],
         }
 
-    def _response_url(self, message: Message) -> str:
+    def response_url(self, message: Message) -> str:
         key = self._next_id()
         self._responses[key] = _ResponseUrl(channel=message.channel, message=message.ts, made=self.clock())
         return f"{self.origin}/response/{key}"
@@ -321,7 +321,9 @@ class SlackServer:
         headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
         if fault.status == 429:
             return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers=headers)
-        return web.Response(status=fault.status, text="<html>upstream</html>", content_type="text/html")
+        return web.Response(
+            status=fault.status, text="<html>upstream</html>", content_type="text/html", headers=headers
+        )
 
     async def _arguments(self, request: web.Request, method: str) -> dict[str, Any]:
         if method not in SCOPES:

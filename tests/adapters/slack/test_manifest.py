@@ -1,0 +1,47 @@
+"""The manifest asks for what the code uses, and the code uses what the manifest asks for."""
+
+import re
+from pathlib import Path
+
+import adapters.slack.app
+from adapters.slack.app import EVENTS, PATH
+from adapters.slack.render import ACTION_PREFIX
+from tests.stand_ins.slack.manifest import manifest
+from tests.stand_ins.slack.server import EVENT_SCOPES, SCOPES
+
+SOURCES = sorted(Path(adapters.slack.app.__file__).parent.glob("*.py"))
+CALL = re.compile(r'\.call\(\s*\w+,\s*"(?P<method>[\w.]+)"')
+
+CALLED = {match["method"] for source in SOURCES for match in CALL.finditer(source.read_text(encoding="utf-8"))}
+NEEDED_BY_EVENTS = {EVENT_SCOPES[event] for event in manifest().events}
+
+
+def test_the_methods_called_are_found() -> None:
+    assert {"chat.postMessage", "chat.update", "users.info", "files.completeUploadExternal"} <= CALLED
+
+
+def test_every_method_called_has_a_scope_that_allows_it() -> None:
+    assert [method for method in sorted(CALLED) if SCOPES[method] and not SCOPES[method] & manifest().scopes] == []
+
+
+def test_every_scope_is_needed_by_a_method_or_an_event() -> None:
+    by_methods = {scope for method in CALLED for scope in SCOPES[method]}
+    assert manifest().scopes - by_methods - NEEDED_BY_EVENTS == set()
+
+
+def test_every_event_has_its_scope() -> None:
+    assert manifest().scopes >= NEEDED_BY_EVENTS
+
+
+def test_every_event_has_its_listener_and_every_listener_its_event() -> None:
+    assert {event.partition(".")[0] for event in manifest().events} == set(EVENTS)
+
+
+def test_events_and_clicks_come_to_the_one_route() -> None:
+    settings = manifest().settings
+    urls = {settings.event_subscriptions.request_url, settings.interactivity.request_url}
+
+    assert urls == {f"https://HOST{PATH}"}
+    assert settings.interactivity.is_enabled
+    assert ACTION_PREFIX  # the one kind of callback; no command, no shortcut, no view
+    assert not {"slash_commands", "shortcuts", "agent_view"} & manifest().features.keys()

@@ -1,0 +1,51 @@
+"""What the project's `manifest.yaml` asks Slack for. The stand-in grants that and no more."""
+
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel
+
+PATH = Path(__file__).parents[3] / "manifest.yaml"
+
+
+class _Scopes(BaseModel):
+    bot: list[str]
+
+
+class _OAuth(BaseModel):
+    scopes: _Scopes
+
+
+class _Subscriptions(BaseModel):
+    request_url: str
+    bot_events: list[str]
+
+
+class _Interactivity(BaseModel):
+    is_enabled: bool
+    request_url: str
+
+
+class _Settings(BaseModel):
+    event_subscriptions: _Subscriptions
+    interactivity: _Interactivity
+    socket_mode_enabled: bool
+
+
+class Manifest(BaseModel):
+    display_information: dict[str, str]
+    features: dict[str, dict[str, object]]
+    oauth_config: _OAuth
+    settings: _Settings
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset(self.oauth_config.scopes.bot)
+
+    @property
+    def events(self) -> frozenset[str]:
+        return frozenset(self.settings.event_subscriptions.bot_events)
+
+
+def manifest() -> Manifest:
+    return Manifest.model_validate(yaml.safe_load(PATH.read_text(encoding="utf-8")))
