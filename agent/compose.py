@@ -164,7 +164,7 @@ def _group_words(group: str | float | bool | None, period: Period | None) -> str
         return "(none)"
     if isinstance(group, bool):
         return "yes" if group else "no"
-    if isinstance(group, float):
+    if not isinstance(group, str):
         return str(plain(group))
     if period is None or period is Period.DAY:
         return group
@@ -272,7 +272,7 @@ def written_forms(value: float | str | bool | tuple[object, ...], field: Field) 
         return [field.label]
     if isinstance(value, tuple):
         return [one for one in value if isinstance(one, str)]
-    if isinstance(value, float):
+    if not isinstance(value, str):
         exact = str(plain(value))
         forms = [f"{value:,.2f}", f"{value:.2f}", exact, number_words(value)]
         if field.unit.isalpha() and len(field.unit) <= 3:

@@ -1,20 +1,11 @@
 """The stages in order and nothing else: `answer` and `resume`, the agent's public face."""
 
 import time
+from collections.abc import Mapping
 
 from agent import gather
 from agent.context import Context
-from agent.outcome import (
-    Answer,
-    Clarify,
-    ExportWanted,
-    LegResult,
-    Outcome,
-    OutcomeKind,
-    Refused,
-    Route,
-    StartedOver,
-)
+from agent.outcome import ExportWanted, Outcome, Refused, Route, StartedOver
 from agent.reasoner import Material, MeansNothing, Planned, WantsExport, WantsStartOver
 from agent.review import reviewed
 from agent.tools import Desk
@@ -81,12 +72,11 @@ async def _material(context: Context) -> Material:
     )
 
 
-def _seen(last: Plan | None, schemas: object) -> Plan | None:
+def _seen(last: Plan | None, schemas: Mapping[BucketId, Schema]) -> Plan | None:
     """The last plan, unless it speaks of a bucket that is not seen any more."""
-    if last is None or not isinstance(schemas, dict):
-        return last
-    visible: dict[BucketId, Schema] = schemas
-    return last if all(bucket in visible for leg in last.legs for bucket in leg.search.buckets) else None
+    if last is None:
+        return None
+    return last if all(bucket in schemas for leg in last.legs for bucket in leg.search.buckets) else None
 
 
 async def _export(desk: Desk, plan: Plan, leg_id: LegId) -> Outcome:
@@ -99,6 +89,3 @@ async def _export(desk: Desk, plan: Plan, leg_id: LegId) -> Outcome:
         trace=desk.trace(Route.STRUCTURED),
         generation=answers.generation,
     )
-
-
-__all__ = ["Answer", "Clarify", "LegResult", "OutcomeKind", "answer", "by_meaning", "resume"]

@@ -26,6 +26,7 @@ from storage.search.index import (
     Record,
     Request,
     Spellings,
+    ValueCount,
     ValueFacet,
 )
 from storage.search.plan import Clause, Leg, Search
@@ -106,7 +107,7 @@ def _splits(field: Field, clause: Clause) -> bool:
 
 def narrowing(leg: Leg, answers: Answers, facets: Sequence[Facet], schemas: Schemas) -> tuple[str, list[Candidate]]:
     """The facet that splits the set best, as candidates; and what they go by. Empty where nothing splits it."""
-    if len(leg.search.clauses) > 1:
+    if len(leg.search.clauses) != 1:
         return "where they are", [
             Candidate(label=f"{schemas[bucket].label}", does=OnlyBucket(bucket=bucket)) for bucket in leg.search.buckets
         ]
@@ -144,7 +145,7 @@ def _bits(parts: Sequence[int]) -> float:
     return -sum(part / total * math.log2(part / total) for part in parts if part) if total else 0.0
 
 
-def _shown(answer: ValueFacet) -> Sequence[object]:
+def _shown(answer: ValueFacet) -> Sequence[ValueCount]:
     """All values when one more than fits would be merged alone."""
     fits = _SHOWN_CELLS + 1 if answer.distinct == _SHOWN_CELLS + 1 else _SHOWN_CELLS
     return answer.values[:fits]
@@ -317,7 +318,9 @@ def _near_words(condition: Compare, field: Field) -> str:
 def _spellings(leg: Leg, answers: Answers | None) -> Iterator[Candidate]:
     buckets = frozenset(leg.search.buckets)
     words = {word for clause in leg.search.clauses for word in clause.required if " " not in word}
-    for word in sorted(words) if answers is not None else ():
+    if answers is None:
+        return
+    for word in sorted(words):
         for spelling in answers[Spellings(buckets, word)][:3]:
             yield Candidate(
                 label=f"“{spelling.word}” instead of “{word}”", does=CorrectWord(old=word, new=spelling.word)
@@ -341,9 +344,9 @@ def missing_of(clause: Clause, schema: Schema) -> Iterator[tuple[Condition, Fiel
     """The comparisons of the clause, negated or not, on fields that a document may lack."""
     for condition in conjuncts(clause.condition):
         compared = condition.condition if isinstance(condition, Not) else condition
-        if isinstance(compared, Compare) and compared.field in schema.by_name:
-            if not schema.by_name[compared.field].absent_means_none:
-                yield condition, compared.field
+        field = schema.by_name.get(compared.field) if isinstance(compared, Compare) else None
+        if field is not None and not field.absent_means_none:
+            yield condition, field.name
 
 
 def _missing(clause: Clause, schema: Schema) -> Iterator[Candidate]:

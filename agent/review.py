@@ -5,7 +5,7 @@ that asks about the first leg that did not.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent import refine
@@ -45,9 +45,9 @@ from agent.reasoner import Doubt, Material, Planned
 from agent.refine import Candidate
 from agent.tools import Desk
 from agent.verify import verified
-from agent.wording import condition_words, count_words, number_words
+from agent.wording import condition_words, count_words, number_words, value_words
 from storage.search.conditions import TITLE, Compare, Condition, conjuncts, fields_of
-from storage.search.ids import FieldName
+from storage.search.ids import DocId, FieldName, LegId
 from storage.search.index import Answers, Fetch, Record
 from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Plan, ReadFields, Summarise
 from storage.search.refinement import TakeInMissing
@@ -139,7 +139,7 @@ async def reviewed(desk: Desk, planned: Planned, material: Material) -> Outcome:
 
 
 async def _gathered(
-    desk: Desk, legs: Sequence[Leg], doubts: dict[str, Doubt], material: Material, may_ask: bool
+    desk: Desk, legs: Sequence[Leg], doubts: Mapping[LegId, Doubt], material: Material, may_ask: bool
 ) -> list[Under]:
     """One round trip; a second where doubtful words that no document holds are taken out of a leg."""
     limits = desk.context.limits
@@ -223,7 +223,7 @@ def _hits(under: Under) -> tuple[FoundPassage, ...]:
     return tuple(seen.values())[: under.desk.context.limits.hits]
 
 
-def _ids(records: Sequence[Record]) -> tuple[str, ...]:
+def _ids(records: Sequence[Record]) -> tuple[DocId, ...]:
     return tuple(one.doc_id for one in records)
 
 
@@ -434,7 +434,7 @@ async def _read_values(under: Under, records: Sequence[Record], names: Sequence[
             continue
         quote = sentence_with(document, written_forms(value, field), [field.label, *field.synonyms])
         currency = currency_of(document.values, field)
-        said = amount_words(value, currency, field) if isinstance(value, (str, float)) else _value_text(value, field)
+        said = amount_words(value, currency, field) if isinstance(value, (str, float)) else value_words(value, field)
         line = f"{escaped(field.label[:1].upper() + field.label[1:])} of {escaped(document.title)}: **{escaped(said)}**"
         citations.append(citation_of(len(citations) + 1, document, quote or beginning_of(document)))
         said = f" — “{escaped(quote.text[:400])}”" if quote is not None else ""
@@ -454,13 +454,6 @@ async def _read_values(under: Under, records: Sequence[Record], names: Sequence[
         hits=_hits(under),
         assumptions=_assumptions(under),
     )
-
-
-def _value_text(value: object, field: object) -> str:
-    from agent.wording import value_words
-    from storage.search.schema import Field
-
-    return value_words(value, field if isinstance(field, Field) else None)  # type: ignore[arg-type]
 
 
 # -- text
@@ -550,7 +543,7 @@ def _summary(under: Under) -> Found | AsksBack:
     if count > limits.read and under.may_ask:
         return _overload(under, limits.read)
     found = fused(hits_of(under.asked.ranked, under.answers))
-    best: dict[str, FoundPassage] = {}
+    best: dict[DocId, FoundPassage] = {}
     for one in found:
         best.setdefault(one.hit.doc_id, one)
     lines = [f"{min(count, limits.read)} of {count_words(count, under.noun)}: {under.where}."]

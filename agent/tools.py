@@ -6,6 +6,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from agent.context import Context
 from agent.outcome import Attempt, Route, Stage, Trace
@@ -15,6 +16,7 @@ from storage.search.index import (
     Answers,
     Count,
     Facet,
+    Hit,
     NearPassages,
     Page,
     Passages,
@@ -91,4 +93,5 @@ def _documents(result: object) -> int:
         return result
     if isinstance(result, Page):
         return len(result.records)
-    return len({getattr(one, "doc_id", at) for at, one in enumerate(result)})
+    found = cast(tuple[object, ...], result)
+    return len({one.doc_id if isinstance(one, Hit) else at for at, one in enumerate(found)})

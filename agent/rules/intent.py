@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.rules.language import (
     ALL_WORDS,
@@ -155,7 +156,7 @@ def _asks_for_one_value(said: _Said, words: Sequence[str], reading: Reading, lex
         return False
     if (reading.has_noun and reading.plural_noun) or set(words) & {"all", "every", "altogether", "sum", "overall"}:
         return False
-    on_the = any(pair in zip(words, words[1:], strict=False) for pair in (("on", "the"), ("of", "the"), ("for", "the")))
+    on_the = any(pair in pairwise(words) for pair in (("on", "the"), ("of", "the"), ("for", "the")))
     return reading.has_noun and on_the and said.words != ("sum",)
 
 
@@ -181,10 +182,10 @@ def _number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip
     for mention in reading.asked:
         if mention.column is None and mention.field != skip and lexicon.field(mention.field).type in _NUMERIC:
             return mention.field
-    for link in reading.links:
-        if isinstance(link.meaning, Mention) and link.meaning.column is None:
-            if lexicon.field(link.meaning.field).type in _NUMERIC and link.meaning.field != skip:
-                return link.meaning.field
+    spoken = (link.meaning for link in reading.links if isinstance(link.meaning, Mention))
+    for mention in spoken:
+        if mention.column is None and lexicon.field(mention.field).type in _NUMERIC and mention.field != skip:
+            return mention.field
     amounts = [one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY]
     numbers = [one.name for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
     return amounts[0] if amounts else numbers[0] if len(numbers) == 1 else None
@@ -219,9 +220,9 @@ def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) 
             continue
         field = lexicon.field(link.meaning.field)
         before = words[max(link.first - 3, 0) : link.first]
-        if field.type in (FieldType.CATEGORY, FieldType.LIST) and (set(before) & {"which", "what", "top", "biggest"}):
-            if link.meaning in reading.asked and link.first <= 4:
-                return field.name
+        leads = bool(set(before) & {"which", "what", "top", "biggest"}) and link.first <= 4
+        if leads and field.type in (FieldType.CATEGORY, FieldType.LIST) and link.meaning in reading.asked:
+            return field.name
     return None
 
 

@@ -136,13 +136,15 @@ _BEFORE: tuple[tuple[str, Op], ...] = (
     (r"<", Op.LT),
     (r"exactly|precisely|equal(?:s)?(?:\s+to)?|of\s+exactly|=", Op.EQ),
 )  # fmt: skip
-_BEFORE_RES = [(re.compile(rf"(?:^|(?<![\w])){pattern}\s*$", re.IGNORECASE), op) for pattern, op in _BEFORE]
+_BEFORE_RES = [(re.compile(rf"(?<!\w)(?:{pattern})\s*$", re.IGNORECASE), op) for pattern, op in _BEFORE]
 _FILL = re.compile(
     r"(?:^|(?<=\s))(?:of|the|a|an|is|are|was|were|about|that|it|be|on|in|rated|rating|ratings)\s*$", re.IGNORECASE
 )
+_MORE = "more|higher|above|greater|over|up|larger|better|later|newer|longer|upwards?"
+_LESS = "less|lower|below|fewer|under|smaller|cheaper|earlier|older|shorter"
 _AFTER = (
-    (re.compile(r"^\s*(?:or|and)\s+(?:more|higher|above|greater|over|up|larger|better|later|newer|longer|upwards?)\b", re.I), Op.GTE),
-    (re.compile(r"^\s*(?:or|and)\s+(?:less|lower|below|fewer|under|smaller|cheaper|earlier|older|shorter)\b", re.I), Op.LTE),
+    (re.compile(rf"^\s*(?:or|and)\s+(?:{_MORE})\b", re.I), Op.GTE),
+    (re.compile(rf"^\s*(?:or|and)\s+(?:{_LESS})\b", re.I), Op.LTE),
     (re.compile(r"^\s*(?:at\s+least|minimum|min\b|upwards?|onwards?)", re.I), Op.GTE),
     (re.compile(r"^\s*(?:at\s+most|maximum|max\b|tops)", re.I), Op.LTE),
     (re.compile(r"^\+(?!\w)"), Op.GTE),

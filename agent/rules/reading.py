@@ -14,12 +14,14 @@ from agent.rules.language import (
     DISJUNCTIONS,
     FILLER,
     FUNCTION_WORDS,
+    GROUP_BEFORE,
     HAVE,
     LACK,
     MEASURES,
     MISSING_AFTER,
     NEGATION_PAIRS,
     NEGATIONS,
+    PERIODS,
     STOP,
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
@@ -82,7 +84,8 @@ class _Work:
 def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotations: Sequence[Quotation]) -> Reading:
     """The best reading of `question` in the lexicon's bucket. Pure; costs some tenths of a millisecond."""
     tokens = tokens_of(question, lexicon.analyser, quotations)
-    links = [*lexicon.links(tokens), *_measure_links(lexicon, tokens)]
+    links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
+    links += _measure_links(lexicon, tokens)
     spans = [(literal, *_tokens_within(tokens, *_covered(literal, lexicon))) for literal in literals]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
     bindable = [
@@ -131,6 +134,12 @@ def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int]) -> bool:
     literal, first, last = span
     bare = isinstance(literal, Quantity) and literal.bare and not literal.currency
     return bare and ((first > 0 and -first in nouns_at) or last in nouns_at)
+
+
+def _is_grouping(link: Link, tokens: Sequence[Token]) -> bool:
+    """ "By month": a period to group by, not a word of some value."""
+    lone = link.last - link.first == 1 and isinstance(link.meaning, Partly) and tokens[link.first].word in PERIODS
+    return lone and link.first > 0 and tokens[link.first - 1].word in GROUP_BEFORE
 
 
 def _measure_links(lexicon: Lexicon, tokens: Sequence[Token]) -> Iterator[Link]:
@@ -324,9 +333,9 @@ def _nearness(work: _Work, field: Field, row: FieldName | None, first: int, last
 
 def _use_mention(work: _Work, field: Field, row: FieldName | None, first: int, last: int) -> None:
     for at, link in enumerate(work.links):
-        if isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == _key(field, row):
-            if min(abs(first - link.last), abs(link.first - last)) <= 6:
-                work.used.add(at)
+        own = isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == _key(field, row)
+        if own and min(abs(first - link.last), abs(link.first - last)) <= 6:
+            work.used.add(at)
 
 
 def _literal_condition(literal: Literal, field: Field, row: FieldName | None, work: _Work) -> Condition:
@@ -397,9 +406,10 @@ def _value_conditions(work: _Work) -> Iterator[Condition]:
 
 def _use_same_mention(work: _Work, link: Link, meaning: Valued | Partly) -> None:
     for at, other in enumerate(work.links):
-        if isinstance(other.meaning, Mention) and other.meaning.field == meaning.field:
-            if other.meaning.column in (meaning.column, None) and _gap(other, link) <= 3:
-                work.used.add(at)
+        if not isinstance(other.meaning, Mention) or other.meaning.field != meaning.field:
+            continue
+        if other.meaning.column in (meaning.column, None) and _gap(other, link) <= 3:
+            work.used.add(at)
 
 
 def _gap(one: Link, other: Link) -> int:
@@ -464,7 +474,7 @@ def _valued(work: _Work, field: Field, link: Link) -> Condition:
 
 
 def _mention_conditions(work: _Work) -> Iterator[Condition]:
-    for at, token in enumerate(work.tokens):
+    for token in work.tokens:
         if token.word == "undated" and (order := work.lexicon.schema.natural_order):
             yield Missing(field=order.field, words=work.question[token.start : token.end])
     for at, link in enumerate(work.links):

@@ -2,13 +2,10 @@
 
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Protocol, cast
 
 from storage.search.numbers import nearest_double
 from storage.search.text import fold
-
-if TYPE_CHECKING:
-    from pint import UnitRegistry
 
 # What people write that pint reads otherwise or not at all; tried besides the word itself.
 _ALSO = {
@@ -25,11 +22,22 @@ _ALSO = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=1)
-def _registry() -> "UnitRegistry":
-    from pint import UnitRegistry  # takes 0.2 s: only when a field has a unit
+class _Quantity(Protocol):
+    @property
+    def magnitude(self) -> object: ...
 
-    return UnitRegistry(non_int_type=Decimal, cache_folder=None, on_redefinition="ignore")
+    def to(self, unit: str) -> "_Quantity": ...
+
+
+class _Registry(Protocol):
+    def Quantity(self, number: Decimal, unit: str) -> _Quantity: ...  # noqa: N802 - the library's name
+
+
+@lru_cache(maxsize=1)
+def _registry() -> _Registry:
+    from pint import UnitRegistry  # takes a second: only when a unit is not written as the field has it
+
+    return cast(_Registry, UnitRegistry(non_int_type=cast(type[float], Decimal), on_redefinition="ignore"))
 
 
 @lru_cache(maxsize=4096)
@@ -45,21 +53,11 @@ def converted(number: Decimal, written: str, unit: str) -> float | None:
     return None
 
 
-def is_unit(word: str) -> bool:
-    """Whether `word` is a unit of measure as people write them."""
-    return any(_known(name) for name in _names(word))
-
-
 def _names(written: str) -> tuple[str, ...]:
     word = written.strip().replace("³", "**3").replace("²", "**2")
     plain = word[:-1] if len(word) > 3 and word.endswith("s") else word
     lowered = word.casefold()
     return tuple(dict.fromkeys((word, *_ALSO.get(lowered, ()), plain, lowered, plain.casefold(), word.upper())))
-
-
-@lru_cache(maxsize=4096)
-def _known(name: str) -> bool:
-    return bool(name) and name.replace("_", "").isalpha() and name in _registry()
 
 
 @lru_cache(maxsize=8192)
