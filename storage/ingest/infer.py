@@ -34,13 +34,17 @@ _FEW = 50  # distinct values that make a facet whatever the number of documents
 _LONG = 80  # characters: values beyond are text rather than categories
 _LONGEST = 200
 _EITHER = (Style(), Style(decimal_comma=True), Style(day_first=True), Style(day_first=False))
-_MONEY_NAME = re.compile(
-    r"total|price|amount|cost|fee|salary|wage|revenue|turnover|tax|vat|balance|paid|payment|due|discount|budget|spend"
-    r"|charge|rent|income|profit|gross|net|deposit|premium|betrag|preis|summe|montant|prix|importe|precio"
+_MONEY = frozenset(
+    "total price amount cost fee salary wage revenue turnover tax vat balance payment paid due discount budget spend "
+    "charge rent income profit gross net deposit premium sum value expense "
+    "betrag preis summe montant prix importe precio".split()
 )
-_COUNT_NAME = re.compile(r"qty|quantity|count|number|year|month|day|week|hour|pages?$|rate|percent|score|rank|age$")
-_IDENTIFIER = re.compile(
-    r"(^|_)(id|no|nr|zip|plz|postcode|phone|fax|tel|sku|ean|isbn|ssn|iban|code|ref|serial)$|zip_?code|postal"
+_MONEY_END = re.compile(r"(price|total|amount|cost|betrag|preis|summe)s?$")
+_COUNTED = frozenset(
+    "qty quantity count number year month day week hour page rate percent score rank age weight size length".split()
+)
+_NAMING = frozenset(
+    "id no nr zip zipcode plz postcode postal phone fax tel sku ean isbn ssn iban code ref serial".split()
 )
 
 
@@ -237,9 +241,7 @@ def _with_currency(
         return []
     numbers = [one for one in fields.values() if one.type is FieldType.NUMBER and not one.unit]
     named = [one for one in numbers if _sounds_like_money(one.name) or f"{one.name}_currency" in currencies]
-    likely = named or [
-        one for one in numbers if profiles[one.name].fractions and not _COUNT_NAME.search(one.name.lower())
-    ]
+    likely = named or [one for one in numbers if profiles[one.name].fractions and not _words_of(one.name) & _COUNTED]
     companions = {one.name: _companion(one.name, profiles, currencies) for one in likely}
     return [
         replace(one, type=FieldType.MONEY, currency_field=companion)
@@ -249,8 +251,23 @@ def _with_currency(
 
 
 def _sounds_like_money(name: str) -> bool:
-    lowered = name.lower()
-    return bool(_MONEY_NAME.search(lowered)) and not _COUNT_NAME.search(lowered)
+    words = _words_of(name)
+    return bool(words & _MONEY or any(map(_MONEY_END.search, words))) and not words & _COUNTED
+
+
+def _only_names(name: str) -> bool:
+    """Whether a number of this name is a name itself: nobody adds up postcodes."""
+    return not _NAMING.isdisjoint(_words_in(name)[-1:])
+
+
+def _words_in(name: str) -> list[str]:
+    words = re.split(r"[\W_]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())
+    return [word for word in words if word]
+
+
+def _words_of(name: str) -> frozenset[str]:
+    """In the singular as well."""
+    return frozenset(one for word in _words_in(name) for one in (word, word.removesuffix("s")))
 
 
 def _companion(
@@ -301,7 +318,7 @@ def _type_of(name: FieldName, profile: Profile) -> FieldType:
     money = shapes["money"] + readings["money"]
     if are(money + numbers) and money > numbers:
         return FieldType.MONEY
-    if are(numbers + readings["quantity"]) and not _IDENTIFIER.search(name.lower()) and _is_one_dimension(profile):
+    if are(numbers + readings["quantity"]) and not _only_names(name) and _is_one_dimension(profile):
         return FieldType.NUMBER
     if are(readings["day"] + (readings["ambiguous day"] if profile.style.day_first is not None else 0)):
         return FieldType.DATE

@@ -26,6 +26,8 @@ _SUBJECT = re.compile(
     r"everyone|user:local:[^\s:]+|user:(?:slack|teams):[^\s:]+:[^\s:]+|channel:(?:slack|teams):[^\s:]+:[^\s]+"
     r"|team:teams:[^\s:]+:[^\s]+|group:[^\s:]+|group:(?:slack|teams):[^\s:]+:[^\s:]+"
 )
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_HALF_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # of a surrogate, paired or not
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _TITLE_COLUMNS = ("title", "name", "subject", "heading", "label")
@@ -82,7 +84,7 @@ def _sources_of(given: str) -> Iterator[Source | Broken]:
     if path.is_dir():
         yield from _in_folder(path, path)
     elif os.path.lexists(path):
-        yield Source(path=path, name=path.name)
+        yield Source(path=path, name=_named(path.name))
     elif has_magic(given):
         yield from _matching(given)
     else:
@@ -98,12 +100,17 @@ def _matching(pattern: str) -> Iterator[Source | Broken]:
     if not files:
         yield Broken(origin=Origin(file=pattern), reason="nothing matches it")
     for file in sorted(files, key=lambda one: one.relative_to(base).as_posix()):
-        yield Source(path=file, name=file.relative_to(base).as_posix())
+        yield Source(path=file, name=_named(file.relative_to(base).as_posix()))
 
 
 def _in_folder(folder: Path, base: Path) -> Iterator[Source]:
     for file in _files_in(folder):
-        yield Source(path=file, name=file.relative_to(base).as_posix())
+        yield Source(path=file, name=_named(file.relative_to(base).as_posix()))
+
+
+def _named(path: str) -> str:
+    """A file's name may hold bytes that are no text."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -144,7 +151,7 @@ def document_id(source: Source) -> str | None:
 
 def _checked(record: Record) -> Record | Broken:
     """The record, unless nothing could be kept of it."""
-    if not record.doc_id.strip() or not record.doc_id.isprintable():
+    if not record.doc_id.strip() or _CONTROL.search(record.doc_id):
         return Broken(origin=record.origin, reason="its doc_id is blank or holds control characters")
     if len(record.doc_id.encode()) > _LONGEST_ID:
         return Broken(origin=record.origin, reason=f"its doc_id is longer than {_LONGEST_ID} bytes")
@@ -182,10 +189,11 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 def _json_record(line: bytes, origin: Origin) -> Record | Broken:
     try:
         data = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)  # NaN is how some write null
-        cleaned = _cleaned(data)
-        if not isinstance(cleaned, dict):
+        if _HALF_ESCAPE.search(line):
+            data = _cleaned(data)
+        if not isinstance(data, dict):
             raise Unparsable("it is no JSON object")
-        return _checked(_record_of(cast(Json, cleaned), origin))
+        return _checked(_record_of(cast(Json, data), origin))
     except UnicodeDecodeError as exc:
         return Broken(origin=origin, reason=f"it is not UTF-8 (byte {exc.start + 1})")
     except json.JSONDecodeError as exc:

@@ -53,11 +53,14 @@ async def ingest(
     """
     given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
     run = _Run(bucket=bucket, given=given, ignore_metadata=ignore_metadata, say=_on_this_loop(progress))
-    with Worker(limits) as worker:
+    worker = Worker(limits)
+    try:
         await _in_thread(run, lambda: run.look(paths, worker))
         written = await _set_schemas(index, run, schema_folder)
         with closing(run.batches(worker)) as batches:
             await _put_all(index, run, batches)
+    finally:
+        await asyncio.to_thread(worker.close)
     return run.tally.report(tuple(sorted(run.profiles)), tuple(written))
 
 

@@ -78,7 +78,9 @@ def test_values_make_their_type(values: list[Any], kind: FieldType) -> None:
     assert field_of(*values).type is kind
 
 
-@pytest.mark.parametrize(("name", "kind"), [("year", "number"), ("zip", "category"), ("customer_id", "category")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("year", "number"), ("zip", "category"), ("customer_id", "category"), ("id_a", "number")]
+)
 def test_numbers_that_only_name_something_are_categories(name: str, kind: str) -> None:
     assert field_of(10115, 20095, name=name).type.value == kind
 

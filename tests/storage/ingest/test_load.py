@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +80,12 @@ def test_an_unknown_format_and_an_unreadable_file_are_reported(tmp_path: Path) -
     assert "format is not known" in reason(load(file(tmp_path / "x.xyz", "x")))
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
     assert "cannot be read: No such file" in reason(load(tmp_path / "link.txt"))
+
+
+def test_a_file_name_that_is_no_text_still_makes_an_id(tmp_path: Path) -> None:
+    file(tmp_path / os.fsdecode(b"caf\xe9\xc2\xa0.txt"), "x")
+    (source,) = [one for one in sources([tmp_path]) if isinstance(one, Source)]
+    assert only(list(records(source, Worker()))).doc_id == "caf\ufffd\xa0.txt"
 
 
 # -- JSONL

@@ -1,5 +1,6 @@
 """Whole runs into the real embedded index."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -197,3 +198,20 @@ async def test_progress_goes_from_looking_to_the_end(index: EmbeddedIndex, tmp_p
     for looking in (True, False):
         read = [one.bytes for one in seen if one.looking is looking]
         assert read == sorted(read)
+
+
+async def test_a_run_that_is_cancelled_ends_and_the_next_one_finishes_it(index: EmbeddedIndex, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", *(a_record(f"d{i}") for i in range(3000)))
+    has_begun = asyncio.Event()
+
+    def begun(progress: Progress) -> None:
+        if not progress.looking:
+            has_begun.set()
+
+    run = asyncio.create_task(ingest(index, [path], bucket=B, progress=begun))
+    await has_begun.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    report = await ingest(index, [path], bucket=B)
+    assert report.added + report.skipped == 3000
