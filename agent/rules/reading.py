@@ -567,7 +567,7 @@ def _leftovers(
 def _is_how_many(work: _Work, first: int, last: int) -> bool:
     """ "5 panels", "top 3", "how long": how many are wanted, or what is asked, and no word of the documents."""
     before = work.tokens[first - 1].word if first else ""
-    if before == "how":
+    if before == "how" or (before in GROUP_BEFORE and work.tokens[first].word in PERIODS):
         return True
     if last - first != 1 or not work.tokens[first].word.isdigit():
         return False
