@@ -3,6 +3,7 @@
 A turn is open until `finish`. It is claimed under a lease, and each claim has a fence of its own: a worker that lost
 its lease writes nothing more, and is told by False. Each claim counts as an attempt, also one that ended in a kill;
 after the last one the turn is dead, and is handed out as such until its `finish`: the person gets a word for certain.
+Leases run by the clock of each process: a clock that is ahead takes over early, but the fence alone says who may write.
 """
 
 from collections.abc import Sequence

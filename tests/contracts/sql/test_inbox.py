@@ -1,10 +1,14 @@
 """The inbox's contract, on every database."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import ClassVar
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.sql.conversations import Conversations, ConversationState
 from storage.sql.database import Database
@@ -191,27 +195,37 @@ async def test_twelve_claimers_claim_none_twice_and_keep_the_order(inbox: Inbox)
         assert in_lane == sorted(in_lane)
 
 
-async def test_turns_accepted_while_others_are_claimed_never_run_side_by_side(inbox: Inbox) -> None:
-    """A later turn must not become visible before an earlier one, however the transactions overlap."""
-    running: list[str] = []
-    done: list[str] = []
+class SlowToCommit(Database):
+    """Writes, says so, and commits when it is told to."""
 
-    async def accept(number: int) -> None:
-        await accepted(inbox, a_turn(number))
+    written: ClassVar[asyncio.Event]
+    commit: ClassVar[asyncio.Event]
 
-    async def work(worker: str) -> None:
-        while len(done) < 30:
-            for claimed in await inbox.claim(worker, LEASE):
-                running.append(claimed.turn.id)
-                assert len(running) == 1
-                await asyncio.sleep(0)
-                running.remove(claimed.turn.id)
-                done.append(claimed.turn.id)
-                assert await inbox.finish(claimed, {})
+    @asynccontextmanager
+    async def writing(self) -> AsyncGenerator[AsyncConnection]:
+        async with super().writing() as connection:
+            yield connection
+            self.written.set()
+            await self.commit.wait()
 
-    await asyncio.gather(*(accept(number) for number in range(30)), *(work(f"w{n}") for n in range(4)))
 
-    assert len(set(done)) == 30
+async def test_a_later_turn_is_not_there_before_an_earlier_one_is(
+    inbox: Inbox, database_url: str, clock: SetClock
+) -> None:
+    """However the transactions overlap: else both could be claimed at once."""
+    SlowToCommit.written, SlowToCommit.commit = asyncio.Event(), asyncio.Event()
+    slow = await SlowToCommit.open(database_url, clock=clock)
+    earlier = asyncio.create_task(Inbox(slow).accept(a_turn(1)))
+    await SlowToCommit.written.wait()
+    later = asyncio.create_task(inbox.accept(a_turn(2)))
+
+    overtaking, _ = await asyncio.wait({later}, timeout=0.3)
+    SlowToCommit.commit.set()
+    await asyncio.gather(earlier, later)
+
+    assert not overtaking
+    assert questions(await inbox.claim("w1", LEASE, limit=9)) == ["question 1"]
+    await slow.close()
 
 
 async def test_a_lost_lease_is_found_out_at_every_write(inbox: Inbox, clock: SetClock) -> None:

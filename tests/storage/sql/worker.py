@@ -1,4 +1,6 @@
-"""A worker in a process of its own, so that a test can kill it: `python -m tests.storage.sql.worker URL CHAT LEASE_S [POINT]`.
+"""A worker in a process of its own, so that a test can kill it.
+
+`python -m tests.storage.sql.worker URL CHAT LEASE_S [POINT]`
 
 Its chat is a file that is only appended to: a line for every post and every update. It stops at POINT of its second
 turn, says so, and goes on when it is sent a line.
