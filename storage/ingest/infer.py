@@ -150,8 +150,8 @@ def _seen_in(text: str) -> _Seen:
         return _Seen(("nothing",))
     if len(text) > 60:
         return _Seen()
-    if flag_in(text) is not None:
-        return _Seen(("flag",))
+    if (flag := flag_in(text)) is not None:
+        return _Seen(("flag", "yes") if flag else ("flag",))
     if any(day_in(text, style) for style in _EITHER):
         return _Seen(("day",) if day_in(text) else ("ambiguous day",), day_first=day_first_in(text))
     if any(number_in(text, style) is not None for style in _EITHER[:2]):
@@ -312,7 +312,7 @@ def _type_of(name: FieldName, profile: Profile) -> FieldType:
         return FieldType.ROWS
     if shapes["list"] and not shapes["rows"]:
         return FieldType.LIST
-    if said and shapes["bool"] + readings["flag"] == said:
+    if shapes["bool"] + readings["flag"] == said and shapes["bool"] + readings["yes"]:  # never yes: the code of Norway
         return FieldType.FLAG
     numbers = shapes["number"] + readings["number"]
     money = shapes["money"] + readings["money"]

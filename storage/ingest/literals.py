@@ -42,7 +42,7 @@ _NOTHING = frozenset(
     {"", "-", "--", "–", "—", "n/a", "n.a.", "na", "none", "null", "nil", "nan", "?", "unknown", "tbd"}
 )
 _FLAGS: Mapping[str, bool] = {
-    **dict.fromkeys(("yes", "true", "y", "ja", "oui", "si", "sí", "wahr", "vrai", "x", "✓"), True),
+    **dict.fromkeys(("yes", "true", "y", "ja", "oui", "si", "sí", "wahr", "vrai", "✓"), True),
     **dict.fromkeys(("no", "false", "n", "nein", "non", "falsch", "faux"), False),
 }
 _NUMBER = re.compile(r"[-+−]?(?:\d[\d.,'’ \u00a0\u202f]*\d|\d|[.,]\d+)(?:[eE][-+]?\d{1,3})?")

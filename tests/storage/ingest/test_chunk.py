@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.ingest.chunk import passages_of
@@ -21,6 +21,7 @@ def paged_texts(draw: st.DrawFn) -> tuple[str, list[int | None]]:
     return text, [None if draw(st.booleans()) else start for start in starts]
 
 
+@settings(deadline=None)
 @given(paged_texts())
 def test_passages_cover_all_that_is_not_blank_once_and_in_order(paged: tuple[str, list[int | None]]) -> None:
     text, starts = paged
@@ -32,6 +33,7 @@ def test_passages_cover_all_that_is_not_blank_once_and_in_order(paged: tuple[str
     assert all(one.end - one.start <= 1400 for one in passages)
 
 
+@settings(deadline=None)
 @given(paged_texts())
 def test_each_passage_lies_on_one_page_the_last_known_one(paged: tuple[str, list[int | None]]) -> None:
     text, starts = paged

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.ingest.infer import Profile, inferred, merged, nouns_for, see_all, styles_of
@@ -64,6 +64,8 @@ def values_of(*metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
         ([True, False], FieldType.FLAG),
         (["yes", "No"], FieldType.FLAG),
         (["yes", "no", "maybe"], FieldType.CATEGORY),
+        (["x", "y"], FieldType.CATEGORY),
+        (["NO", "NO"], FieldType.CATEGORY),
         ([["a", "b"], ["c"]], FieldType.LIST),
         ([["a"], "b"], FieldType.LIST),
         ([[{"n": 1}], [{"n": 2}]], FieldType.ROWS),
@@ -267,6 +269,7 @@ ANYTHING = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(NAMES, ANYTHING, max_size=5), max_size=5))
 def test_any_metadata_gives_a_schema_that_takes_it(metadata: list[dict[str, Any]]) -> None:
     schema = schema_of(*metadata)

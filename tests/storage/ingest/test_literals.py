@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.ingest.literals import Money, Quantity, Style, day_in, money_in, number_in, quantity_in
@@ -37,6 +37,7 @@ def test_what_is_no_number_gives_none(text: str) -> None:
     assert number_in(text) is None
 
 
+@settings(deadline=None)
 @given(st.decimals(min_value=-(10**9), max_value=10**9, places=2))
 def test_a_number_is_read_back_however_it_is_grouped(number: Decimal) -> None:
     english = f"{number:,}"
@@ -96,11 +97,13 @@ def test_the_field_decides_which_number_is_the_month() -> None:
     assert day_in("03/04/2031", Style(day_first=False)) == "2031-03-04"
 
 
+@settings(deadline=None)
 @given(st.dates())
 def test_every_iso_day_is_itself(day: object) -> None:
     assert day_in(str(day)) == str(day)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_no_string_breaks_a_reader(text: str) -> None:
     for style in (Style(), COMMA, Style(day_first=True)):

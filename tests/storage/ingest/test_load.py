@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.ingest.load import Source, records, sources
@@ -243,6 +243,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_siz
 TABLES = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=3, max_size=6)
 
 
+@settings(deadline=None)
 @given(table=TABLES)
 def test_a_table_is_read_back_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str]]

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.ingest.errors import UnreadableSchema
@@ -56,6 +56,7 @@ def schemas(draw: st.DrawFn) -> Schema:
     )
 
 
+@settings(deadline=None)
 @given(schemas())
 def test_a_schema_is_read_back_as_it_was_written(schema: Schema) -> None:
     assert parsed(written(schema), HERE) == schema
@@ -109,6 +110,7 @@ def test_what_cannot_be_read_names_its_line_and_field(
     assert str(HERE) in str(caught.value)
 
 
+@settings(deadline=None)
 @given(st.text("abc:-[]{}&*#!|>'\" \n", max_size=60))
 def test_no_text_breaks_the_reader(text: str) -> None:
     with suppress(UnreadableSchema):
