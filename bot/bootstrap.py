@@ -184,17 +184,25 @@ def _assembled(
 
 
 async def _open_index(settings: Settings) -> SearchIndex:
+    from storage.analysis import analyser_for
+
+    tenant, embedder = TenantId(settings.tenant), _embedder(settings)
     if settings.index_url == "embedded:":
-        from storage.analysis import analyser_for
         from storage.embedded.index import EmbeddedIndex
 
-        return await EmbeddedIndex.open(
-            settings.index_path,
-            tenant=TenantId(settings.tenant),
-            analysers=analyser_for,
-            embedder=_embedder(settings),
-        )
-    raise NotImplementedError
+        folder = settings.index_path
+        return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
+    from storage.opensearch.index import OpenSearchIndex
+
+    return await OpenSearchIndex.open(
+        [url.strip() for url in settings.index_url.split(",")],
+        tenant=tenant,
+        analysers=analyser_for,
+        embedder=embedder,
+        user=settings.index_user,
+        password=settings.index_password.get_secret_value() if settings.index_password else None,
+        ca=str(settings.index_ca) if settings.index_ca else None,
+    )
 
 
 def _embedder(settings: Settings) -> "Embedder | None":

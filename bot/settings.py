@@ -244,7 +244,7 @@ def _from_toml(home: Path) -> dict[str, object]:
 
 
 def _is_shared(database_url: str) -> bool:
-    return bool(database_url) and not database_url.startswith("sqlite")
+    return database_url.startswith("postgresql")
 
 
 def _generated_key(home: Path) -> str:

@@ -1,0 +1,108 @@
+"""After a kill: the message is found again, the noted answer is said again, and nothing is said twice."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.bootstrap import Bot
+from bot.codec import reply_from_json, reply_to_json
+from bot.delivery import LEASE, Delivery, LeaseLost
+from bot.ids import ChoiceId, ClarificationId, MessageId, TurnId
+from bot.inbound import Clicked, Said
+from bot.outbox import OutboxFailed
+from bot.replies import Button, Choices, Chosen, File, Notice, Progress, Reply, Source, Table, Text
+from storage.sql.inbox import ClaimedTurn, Inbox
+from tests.bot.conftest import Talk, choice_of, finished, until, working
+from tests.bot.fakes import Chat, Clock, ListingAgent
+
+
+async def claimed_by_one_that_is_killed(bot: Bot, clock: Clock, turn: TurnId, message: str = "") -> ClaimedTurn:
+    inbox = Inbox(bot.database)
+    [claimed] = await inbox.claim("killed", LEASE)
+    assert claimed.turn.id == turn
+    if message:
+        await inbox.note_placeholder(claimed, message)
+    clock.advance(LEASE + timedelta(seconds=1))
+    return claimed
+
+
+async def test_a_placeholder_posted_but_not_noted_is_found_again(bot: Bot, chat: Chat, clock: Clock) -> None:
+    talk = Talk(bot)
+    turn = await talk.accepted(Said("List every receipt"))
+    await claimed_by_one_that_is_killed(bot, clock, turn)
+    await chat.post(talk.conversation, {}, Reply(turn=turn, parts=(Progress(text="Looking …"),)))
+    done = await bot.run(turn)
+
+    [message] = chat.of(turn)
+    assert message.reply == done.reply
+
+
+async def test_a_noted_placeholder_is_used(bot: Bot, chat: Chat, clock: Clock) -> None:
+    talk = Talk(bot)
+    turn = await talk.accepted(Said("List every receipt"))
+    message = await chat.post(talk.conversation, {}, Reply(turn=turn, parts=(Progress(text="Looking …"),)))
+    await claimed_by_one_that_is_killed(bot, clock, turn, message)
+    await bot.run(turn)
+
+    assert len(chat.messages) == 1
+
+
+async def test_an_answer_that_could_not_be_said_is_said_later_and_its_choice_stays_used_once(
+    bot: Bot, chat: Chat, clock: Clock, agent: ListingAgent
+) -> None:
+    talk = Talk(bot)
+    asked = await talk.say("List every receipt")
+    turn = await talk.accepted(Clicked(choice_of(asked, "Bolt")))
+    chat.troubles = [OutboxFailed("down", retry=True)] * 2
+    async with working(bot):
+        await until(lambda: not chat.troubles)
+        done = await finished(bot, turn, meanwhile=lambda: clock.advance(timedelta(seconds=30)))
+
+    assert done.result["count"] == 5
+    assert chat.messages[MessageId("m1")].chosen == Chosen(label="Bolt", by="operator")
+    assert len(agent.seen) == 2
+    assert chat.of(turn)[0].reply == done.reply
+
+
+async def test_a_dead_turn_says_a_word(bot: Bot, chat: Chat, clock: Clock, agent: ListingAgent) -> None:
+    turn = await Talk(bot).accepted(Said("List every receipt"))
+    for _ in range(3):
+        await claimed_by_one_that_is_killed(bot, clock, turn)
+    done = await bot.run(turn)
+
+    assert done.error == "Something went wrong here, and I could not answer. Please ask again."
+    assert chat.of(turn)[0].reply == done.reply
+    assert not agent.seen
+
+
+async def test_who_lost_the_lease_says_nothing_more(bot: Bot, chat: Chat, clock: Clock) -> None:
+    talk = Talk(bot)
+    turn = await talk.accepted(Said("List every receipt"))
+    lost = await claimed_by_one_that_is_killed(bot, clock, turn)
+    await bot.run(turn)
+    delivery = Delivery(lost, talk.inbound(Said("")), chat, Inbox(bot.database), bot.log)
+    said = len(chat.of(turn)[0].said)
+
+    with pytest.raises(LeaseLost):
+        await delivery.deliver(Reply(turn=turn, parts=()))
+    assert len(chat.of(turn)[0].said) == said
+
+
+def test_every_part_comes_back_from_json_as_it_was() -> None:
+    at = datetime(2031, 5, 9, 12, 0, 0, 5, tzinfo=UTC)
+    source = Source(marker="1", title="T", page=None, url=None, quote="q")
+    button = Button(id=ChoiceId("x"), label="L", count=None, kind="anyway")
+    reply = Reply(
+        turn=TurnId("t"),
+        parts=(
+            Text(markdown="m", sources=(source,)),
+            Table(caption="c", columns=("a", "b"), rows=(("1", "2"),)),
+            Choices(clarification=ClarificationId("k"), buttons=(button,), expires=at),
+            Chosen(label="L", by="Ann"),
+            File(name="n", title="t", rows=3, path="/p", url="http://u", expires=at),
+            Progress(text="p"),
+            Notice(text="n"),
+        ),
+    )
+
+    assert reply_from_json(reply_to_json(reply)) == reply

@@ -1,0 +1,139 @@
+"""Settings: the environment wins over the file, each says where it came from, a wrong one says what to do."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from bot.errors import InvalidSettings
+from bot.settings import Loaded, load_settings
+
+
+def loaded(home: Path, toml: str = "", **environ: str) -> Loaded:
+    home.mkdir(exist_ok=True)
+    (home / "parley.toml").write_text(toml, encoding="utf-8")
+    return load_settings(home, environ)
+
+
+def test_a_fresh_home_needs_nothing(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path / "new" / "home", {}).settings
+
+    assert settings.database == f"sqlite:///{tmp_path / 'new' / 'home' / 'parley.db'}"
+    assert settings.index_url == "embedded:"
+    assert (settings.overload_limit, settings.read_limit) == (100, 20)
+    assert settings.link_base == "http://127.0.0.1:8080"
+    assert settings.slack_api_url == "https://slack.com/api/"
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
+    found = loaded(tmp_path, 'port = 9000\nPARLEY_TENANT = "acme"\n', PARLEY_PORT="9001")
+
+    assert (found.settings.port, found.settings.tenant, found.settings.host) == (9001, "acme", "127.0.0.1")
+    assert found.sources["PARLEY_PORT"] == "environment"
+    assert found.sources["PARLEY_TENANT"] == "parley.toml"
+    assert found.sources["PARLEY_HOST"] == "default"
+    assert found.sources["PARLEY_HOME"] == "command line"
+    assert found.sources["PARLEY_SECRET_KEY"] == "generated in the home"
+
+
+def test_the_home_comes_from_the_environment_where_none_is_given(tmp_path: Path) -> None:
+    assert load_settings(None, {"PARLEY_HOME": str(tmp_path)}).settings.home == tmp_path
+
+
+def test_lists_are_separated_by_commas(tmp_path: Path) -> None:
+    found = loaded(tmp_path, 'accounts = ["teams:X"]', PARLEY_ADMINS="slack:T1:U1, local:ann,").settings
+
+    assert found.admins == ("slack:T1:U1", "local:ann")
+    assert found.accounts == ("teams:X",)
+
+
+def test_slack_s_names_stay_as_they_are_everywhere(tmp_path: Path) -> None:
+    found = loaded(tmp_path, 'slack_app_token = "xapp"', SLACK_BOT_TOKEN="xoxb-1").settings
+
+    assert found.slack_bot_token is not None
+    assert found.slack_bot_token.get_secret_value() == "xoxb-1"
+    assert found.slack_app_token is not None
+    assert "xoxb" not in repr(found)
+
+
+def test_a_set_but_empty_variable_is_not_set(tmp_path: Path) -> None:
+    assert loaded(tmp_path, PARLEY_PORT="").settings.port == 8080
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("PARLEY_PORT", "eighty", "valid integer"),
+        ("PARLEY_PORT", "70000", "less than or equal to 65535"),
+        ("PARLEY_OVERLOAD_LIMIT", "0", "greater than or equal to 1"),
+        ("PARLEY_INDEX_URL", "ftp://x", "neither embedded: nor http"),
+        ("PARLEY_DATABASE_URL", "mysql://x", "begins neither with postgresql"),
+        ("PARLEY_PUBLIC_URL", "example.org", "does not begin with http"),
+        ("PARLEY_EMBEDDER", "nothing", "'wordllama' or 'none'"),
+        ("PARLEY_ADMINS", "slack:T1", "is no person"),
+        ("PARLEY_ACCOUNTS", "irc:x", "neither slack:TEAM nor teams:TENANT"),
+        ("SLACK_API_URL", "http://127.0.0.1/", "does not end in /api/"),
+    ],
+)
+def test_a_wrong_setting_names_itself_its_fault_and_what_to_do(
+    tmp_path: Path, name: str, value: str, reason: str
+) -> None:
+    with pytest.raises(InvalidSettings, match=rf"{name} is not valid .*{reason}.*: correct it") as raised:
+        loaded(tmp_path, **{name: value})
+
+    assert raised.value.setting == name
+
+
+def test_a_key_in_the_file_that_is_no_setting_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"'prot' in .*parley\.toml is no setting"):
+        loaded(tmp_path, "prot = 1")
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"parley.toml cannot be read"):
+        loaded(tmp_path, "port 1")
+
+
+def test_a_home_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidSettings, match=r"PARLEY_HOME points to .*, which cannot be written"):
+        load_settings(tmp_path / "file" / "home", {})
+
+
+def test_a_shared_database_needs_a_key_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="PARLEY_SECRET_KEY is not set"):
+        loaded(tmp_path, PARLEY_DATABASE_URL="postgresql://db/parley")
+
+    found = loaded(tmp_path, PARLEY_DATABASE_URL="postgresql://db/parley", PARLEY_SECRET_KEY="new, old")
+    assert found.settings.secret_keys == (b"new", b"old")
+
+
+def test_the_generated_key_is_kept_for_the_owner_alone(tmp_path: Path) -> None:
+    first, second = loaded(tmp_path).settings, loaded(tmp_path).settings
+
+    assert first.secret_keys == second.secret_keys
+    assert len(first.secret_keys[0]) >= 48
+    assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
+
+
+def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
+    keys: list[bytes] = []
+    start = threading.Barrier(8)
+
+    def begin() -> None:
+        start.wait()
+        keys.extend(load_settings(tmp_path, {}).settings.secret_keys)
+
+    threads = [threading.Thread(target=begin) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(keys) == 8
+    assert len(set(keys)) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.key"]
+
+
+def test_names_that_this_version_does_not_read_are_told(tmp_path: Path) -> None:
+    assert loaded(tmp_path, PARLEY_MODEL="gpt").unread == ("PARLEY_MODEL",)
