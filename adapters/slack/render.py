@@ -21,6 +21,7 @@ Block: TypeAlias = dict[str, Json]
 
 CHARACTERS, BLOCKS = 11_000, 45  # of one message
 FALLBACK_CHARACTERS = 3_900  # of `text`, which Slack advises to keep to 4,000
+FALLBACK_ROWS = 20
 TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS, CELL_CHARACTERS = 100, 20, 8_000, 300  # rows with the header
 BUTTON_CHARACTERS, BUTTONS_PER_BLOCK, BUTTONS = 75, 25, 100
 BLOCK_CHARACTERS = 3_000  # of one rich_text block, as of a section
@@ -389,8 +390,9 @@ def _words(part: Part) -> list[str]:
     match part:
         case Text(markdown=markdown, sources=sources):
             return [_plain(line) for line in (*lines_of(markdown), *_source_lines(sources))]
-        case Table(caption=caption):
-            return [_short(caption)]
+        case Table(caption=caption, columns=columns, rows=rows):
+            spoken = (columns, *rows[:FALLBACK_ROWS]) if columns else ()
+            return [_short(caption), *(" | ".join(_row(row, len(columns))) for row in spoken)]
         case Choices(buttons=buttons):
             return [f"{at}. {_button_text(button, at)}" for at, button in enumerate(buttons[:BUTTONS], 1)]
         case Chosen(label=label, by=by):

@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import hmac
 import inspect
+import itertools
 import json
 import re
 import time
@@ -24,6 +25,7 @@ from tests.stand_ins.slack.checker import Refused, check_message
 from tests.stand_ins.slack.manifest import manifest
 from tests.stand_ins.slack.workspace import APP, BOT_ID, BOT_USER, TEAM, Channel, Message, StoredFile, User, Workspace
 
+_EVENTS = itertools.count(1)  # of all servers: one database may outlive several of them
 TOKEN, SIGNING_SECRET = "xoxb-parley-token", "parley-signing-secret"
 DELIVERY_S: Final = 3.0
 RESPONSE_URL_USES, RESPONSE_URL_S = 5, 30 * 60
@@ -121,7 +123,7 @@ class SlackServer:
         self._faults: dict[str, list[Fault]] = defaultdict(list)
         self._responses: dict[str, _ResponseUrl] = {}
         self._last_post: dict[str, float] = {}
-        self._events = self._ids = 0
+        self._ids = 0
         self._changed = asyncio.Condition()
         self._runner = web.AppRunner(self._application())
         await self._runner.setup()
@@ -184,14 +186,13 @@ class SlackServer:
         return await self._posted(body, {"Content-Type": "application/x-www-form-urlencoded"}, retries=0)
 
     async def deliver_event(self, event: Mapping[str, Any], **envelope: Any) -> Delivered:
-        self._events += 1
         body = {
             "token": "unused",
             "team_id": TEAM,
             "api_app_id": APP,
             "event": event,
             "type": "event_callback",
-            "event_id": f"Ev{self._events:08d}",
+            "event_id": f"Ev{next(_EVENTS):08d}",
             "event_time": int(self.clock()),
             "authorizations": [{"team_id": TEAM, "user_id": BOT_USER, "is_bot": True}],
             "is_ext_shared_channel": self.workspace.channels[event["channel"]].is_ext_shared,

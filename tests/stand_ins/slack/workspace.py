@@ -1,9 +1,11 @@
 """A workspace's state: people, channels, messages, files. The stand-in's methods change it; tests read it."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+_TICKS = itertools.count(1)  # of all workspaces: one database may outlive several of them
 TEAM = "T0PARLEY"
 BOT_USER, BOT_ID, APP = "U0PARLEY", "B0PARLEY", "A0PARLEY"
 
@@ -75,7 +77,6 @@ class Workspace:
     files: dict[str, StoredFile] = field(default_factory=dict[str, StoredFile])
     statuses: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     enterprise: str | None = None
-    _clock: int = 0
 
     def add_user(self, user: User) -> User:
         self.users[user.id] = user
@@ -93,8 +94,7 @@ class Workspace:
         )
 
     def next_ts(self) -> str:
-        self._clock += 1
-        return f"1790000000.{self._clock:06d}"
+        return f"1790000000.{next(_TICKS):06d}"
 
     def message(self, channel: str, ts: str) -> Message | None:
         return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts)), None)
