@@ -10,7 +10,7 @@ import numpy as np
 from storage.embedded.bucket import Bucket
 from storage.embedded.columns import Doubles, Flags, Lists, Mask, Numbers, Strings, iso_day
 from storage.embedded.dictionary import Ints
-from storage.embedded.facets import Set, fields_in, strings_of, tally
+from storage.embedded.facets import Set, fields_in, pairs_once, strings_of, tally
 from storage.search.cells import period_around
 from storage.search.errors import InvalidCondition
 from storage.search.ids import FieldName
@@ -21,6 +21,7 @@ from storage.search.schema import Field, FieldType
 from storage.search.text import fold
 
 Key: TypeAlias = str | float | bool | None
+_CHUNK = 4096  # sums of so many cannot overflow
 _SURE = 2.0**50  # below it a double times the scale is well within a quarter of the exact product
 
 
@@ -138,7 +139,7 @@ def _by_number(at: Ints, values: Doubles, label: Callable[[float], Key]) -> _Lin
 def _by_string(part: Set, column: Strings | Lists, mask: Mask, name: FieldName) -> _Lines:
     owners, codes = strings_of(column, mask)
     folds = column.dictionary.fold_of(codes)
-    pairs = np.unique(np.stack((owners, folds)), axis=1) if len(owners) else np.zeros((2, 0), dtype=np.int64)
+    pairs = pairs_once(owners, folds)
     without = np.flatnonzero(mask & ~column.present)
     at, of = np.concatenate((pairs[0], without)), np.concatenate((pairs[1], np.full(len(without), -1)))
     present, inverse = np.unique(of, return_inverse=True)
@@ -165,5 +166,5 @@ def _scaled_sum(values: Doubles, currency: str | None) -> int:
     whole = np.rint(products)
     sure = (np.abs(products) < _SURE) & (np.abs(products - whole) < 0.25)
     doubtful = sum(scaled(value, currency) for value in values[~sure].tolist())
-    chunks = np.array_split(whole[sure].astype(np.int64), len(whole) // 4096 + 1)  # none of which can overflow
-    return doubtful + sum(int(chunk.sum()) for chunk in chunks)
+    exact = whole[sure].astype(np.int64)
+    return doubtful + sum(int(exact[at : at + _CHUNK].sum()) for at in range(0, len(exact), _CHUNK))

@@ -173,5 +173,6 @@ def ordinal(day: str) -> int:
     return date.fromisoformat(day).toordinal()
 
 
+@lru_cache(maxsize=65_536)
 def iso_day(day: float) -> str:
     return date.fromordinal(int(day)).isoformat()

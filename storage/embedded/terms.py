@@ -5,6 +5,7 @@ analyser on the same text. A bucket remembers its analyser's version, and its ta
 """
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,16 +26,25 @@ class Analysed:
 def analysed(title: str, text: str, passages: Sequence[Passage], analyser: Analyser) -> Analysed:
     terms = analyser.terms(text)
     words = {term.text for term in analyser.words(text)} | {term.text for term in analyser.words(title)}
+    starts = [term.start for term in terms]
     return Analysed(
         title=_joined(analyser.terms(title)),
         text=_joined(terms),
         words=" ".join(sorted(words)),
-        passages=tuple(_joined(_within(passage, terms, text, analyser)) for passage in passages),
+        passages=tuple(_joined(_within(passage, terms, starts, text, analyser)) for passage in passages),
     )
 
 
-def _within(passage: Passage, terms: Sequence[Term], text: str, analyser: Analyser) -> Sequence[Term]:
-    return analyser.terms(text[passage.start : passage.end]) if len(text) != passage.end - passage.start else terms
+def _within(
+    passage: Passage, terms: Sequence[Term], starts: Sequence[int], text: str, analyser: Analyser
+) -> Sequence[Term]:
+    """The terms of a passage: those of the text that lie in it, unless a cut goes through one."""
+    first, last = bisect_left(starts, passage.start), bisect_left(starts, passage.end)
+    cut_before = first > 0 and terms[first - 1].end > passage.start
+    cut_after = last > 0 and terms[last - 1].end > passage.end
+    if cut_before or cut_after:
+        return analyser.terms(text[passage.start : passage.end])
+    return terms[first:last]
 
 
 def _joined(terms: Sequence[Term]) -> str:
