@@ -375,26 +375,51 @@ async def test_attempts_that_ended_in_a_kill_count_as_well(inbox: Inbox, clock: 
     assert (await claimed_one(inbox)).is_dead
 
 
-async def test_the_word_about_a_dead_turn_is_tried_until_it_was_said(inbox: Inbox, clock: SetClock) -> None:
+async def dead_turn(inbox: Inbox, clock: SetClock) -> ClaimedTurn:
+    """The first of two turns, after three kills."""
     await accepted(inbox, a_turn(1))
     await accepted(inbox, a_turn(2))
     for _ in range(3):
         await claimed_one(inbox)
         clock.forward(seconds=31)
+    dead = await claimed_one(inbox)
+    assert (dead.is_dead, dead.turn.event_id) == (True, "event-1")
+    return dead
 
-    await claimed_one(inbox)  # killed while saying it
-    clock.forward(seconds=31)
-    again = await claimed_one(inbox)
-    assert (again.is_dead, again.turn.event_id) == (True, "event-1")
-    assert await inbox.fail(again, "the chat is down", PAUSE) == Retry(clock.now + PAUSE)
-    assert questions(await inbox.claim("w2", LEASE, limit=9)) == ["question 2"]  # it holds nothing up any more
+
+async def test_a_word_that_could_not_be_said_holds_nothing_up_and_is_tried_until_it_was(
+    inbox: Inbox, clock: SetClock
+) -> None:
+    dead = await dead_turn(inbox, clock)
+    assert await inbox.claim("w2", LEASE, limit=9) == []
+
+    assert await inbox.fail(dead, "the chat is down", PAUSE) == Retry(clock.now + PAUSE)
+    [second] = await inbox.claim("w2", LEASE, limit=9)
+    assert second.turn.event_id == "event-2"
+    assert await inbox.finish(second, {})
+    for _ in range(10):
+        clock.forward(seconds=5)
+        dead = await claimed_one(inbox)
+        assert (dead.is_dead, dead.turn.event_id) == (True, "event-1")
+        assert isinstance(await inbox.fail(dead, "still down", PAUSE), Retry)
+
     clock.forward(seconds=5)
-    owed = await claimed_one(inbox)
-
-    assert (owed.is_dead, owed.turn.event_id) == (True, "event-1")
-    assert await inbox.finish(owed, {"outcome": "failed"})
+    assert await inbox.finish(await claimed_one(inbox), {"outcome": "failed"})
     clock.forward(days=1)
-    assert [one.turn.event_id for one in await inbox.claim("w1", LEASE, limit=9)] == ["event-2"]
+    assert await inbox.claim("w1", LEASE) == []
+
+
+async def test_a_worker_killed_while_it_said_the_word_is_taken_over_and_holds_nothing_up(
+    inbox: Inbox, clock: SetClock
+) -> None:
+    await dead_turn(inbox, clock)
+    clock.forward(seconds=31)
+
+    again = await claimed_one(inbox, "w2")
+
+    assert (again.is_dead, again.turn.event_id) == (True, "event-1")
+    assert questions(await inbox.claim("w3", LEASE, limit=9)) == ["question 2"]
+    assert await inbox.finish(again, {"outcome": "failed"})
 
 
 async def test_a_released_turn_is_claimed_again_at_once_and_has_lost_no_attempt(inbox: Inbox) -> None:
