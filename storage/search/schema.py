@@ -92,6 +92,8 @@ class Schema:
             seen.add(one.name)
         if self.order is not None and self.order.field not in seen:
             raise InvalidSchema("the order names a field that is not there", self.order.field)
+        if self.order is not None and self.by_name[self.order.field].type in (FieldType.LIST, FieldType.ROWS):
+            raise InvalidSchema("a field of several values gives no order", self.order.field)
 
     @cached_property
     def by_name(self) -> Mapping[FieldName, Field]:
