@@ -120,8 +120,22 @@ class Catalogue:
         if not names:
             return
         await self.connection.call("POST", f"/{names}/_refresh")
+        await self.announce(layouts)
+
+    async def announce(self, layouts: Sequence[Layout]) -> None:
+        """New generations, visible on return."""
         lines = lines_of([line for layout in layouts for line in self.mark(layout)])
         await self.connection.call("POST", "/_bulk", lines, {"refresh": "true"})
+
+    async def heal(self, layouts: Sequence[Layout]) -> None:
+        """Announce those that the registry does not have so: a process died before it could."""
+        if not layouts:
+            return
+        (found,) = await self.search([self.asking_for([layout.bucket for layout in layouts])])
+        marks = self.marks(found)
+        wrong = [one for one in layouts if one.bucket not in marks or marks[one.bucket].tag != one.tag]
+        if wrong:
+            await self.announce(wrong)
 
 
 def generation_of(marks: Mapping[BucketId, BucketMark]) -> Generation:

@@ -7,6 +7,7 @@ it may have happened.
 import asyncio
 import json
 import random
+import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any as Json
 from typing import TypeAlias, TypeVar, cast
@@ -90,17 +91,16 @@ class Connection:
         """Raises `IndexUnavailable` for what is no address, or a certificate file that is none."""
         self.where = ", ".join(map(_without_secrets, urls))
         try:
-            self._client = AsyncOpenSearch(
-                hosts=list(urls),
-                http_auth=(user, password or "") if user else None,
-                ca_certs=ca,
-                max_retries=0,
-                timeout=READ_S,
-            )
-        except (library.ImproperlyConfigured, library.OpenSearchException) as exc:
-            raise translated(exc, self.where) from exc
+            trusted = ssl.create_default_context(cafile=ca) if self.where.startswith("https:") else None
         except OSError as exc:
-            raise IndexUnavailable(self.where, f"the certificate cannot be read ({exc})") from exc
+            raise IndexUnavailable(self.where, f"the certificate {ca!r} cannot be read ({exc})") from exc
+        self._client = AsyncOpenSearch(
+            hosts=list(urls),
+            http_auth=(user, password or "") if user else None,
+            ssl_context=trusted,
+            max_retries=0,
+            timeout=READ_S,
+        )
         self._random = random.Random()  # noqa: S311 - spreads retries
 
     async def call(

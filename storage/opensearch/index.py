@@ -74,8 +74,8 @@ class OpenSearchIndex:
         await self._versions.set_schema(schema)
 
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
-        await self._versions.take_embedder(bucket)
-        fates = await self._writer.put(bucket, documents)
+        layout = await self._versions.with_embedder(bucket)
+        fates = await self._writer.put(layout, documents)
         return Put(**{fate.value: tuple(doc_id for doc_id, mine in fates.items() if mine is fate) for fate in Fate})
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:

@@ -154,7 +154,9 @@ class Reader:
                     raise
             except _Overtaken:
                 await self.catalogue.reload()
-            if number:
+            if number == _TRIES // 2:
+                await self.catalogue.heal([one for name, one in self.catalogue.layouts.items() if name in buckets])
+            elif number:
                 await self.catalogue.connection.pause(_PAUSE_S)
         raise IndexTimedOut(self.catalogue.connection.where)
 

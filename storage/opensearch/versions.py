@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from storage.opensearch.asking import one_search
 from storage.opensearch.catalogue import Catalogue
 from storage.opensearch.compile import among, both
-from storage.opensearch.connection import WRITE_S, Object, Refused, lines_of
+from storage.opensearch.connection import WRITE_S, Object, Refused
 from storage.opensearch.encode import document_as_put
 from storage.opensearch.layout import BODY, DOCUMENT, Layout, digest_of
 from storage.opensearch.terms import key
@@ -38,22 +38,25 @@ class Versions:
             known = self.catalogue.layouts.get(schema.bucket)
             wanted = self._wanted(schema, known)
             if known is not None and known.meta == wanted.meta:
+                await self.catalogue.heal([known])
                 return
             if known is not None and known.holds(wanted):
                 await self._describe(wanted)
                 return
             wanted = replace(wanted, number=wanted.number + 1)
             wanted = replace(wanted, index=self.catalogue.names.version(schema.bucket, wanted.number))
-            if await self._create(wanted):
+            if await self._create(wanted, in_use=known is None):
                 await self._fill(known, wanted)
                 return
             await self._wait_for(wanted)
 
-    async def take_embedder(self, bucket: BucketId) -> None:
-        """Index the bucket anew if its vectors are another embedder's, or it has none. Raises `UnknownBucket`."""
+    async def with_embedder(self, bucket: BucketId) -> Layout:
+        """The bucket, indexed anew if its vectors are another embedder's or it has none. Raises `UnknownBucket`."""
         layout = await self.catalogue.fresh(bucket)
-        if self.writer.embedder is not None and layout.embedder != self.writer.embedder.name:
-            await self.set_schema(layout.schema)
+        if self.writer.embedder is None or layout.embedder == self.writer.embedder.name:
+            return layout
+        await self.set_schema(layout.schema)
+        return await self.catalogue.fresh(bucket)
 
     def _wanted(self, schema: Schema, known: Layout | None) -> Layout:
         """The layout as it would be in the version in use. Without an embedder the vectors there are stay."""
@@ -74,16 +77,13 @@ class Versions:
     async def _describe(self, layout: Layout) -> None:
         mapping = {"_meta": layout.meta}
         await self.catalogue.connection.call("PUT", f"/{layout.index}/_mapping", mapping)
-        await self._announce(layout)
-
-    async def _announce(self, layout: Layout) -> None:
-        lines = lines_of(self.catalogue.mark(layout))
-        await self.catalogue.connection.call("POST", "/_bulk", lines, {"refresh": "true"})
+        await self.catalogue.announce([layout])
         await self.catalogue.reload()
 
-    async def _create(self, layout: Layout) -> bool:
+    async def _create(self, layout: Layout, *, in_use: bool) -> bool:
         """Whether this process is the one that makes the version."""
         aliases: Object = {self.catalogue.names.writing(layout.index): {}}
+        aliases |= {self.catalogue.names.bucket(layout.bucket): {}} if in_use else {}
         body = {"settings": layout.settings, "mappings": layout.mapping, "aliases": aliases}
         try:
             await self.catalogue.connection.once("PUT", f"/{layout.index}", body, timeout_s=WRITE_S)
@@ -98,17 +98,16 @@ class Versions:
             if old is not None:
                 await self._block(old, blocked=True)
                 await self._copy(old, new)
-            await self._swap(old, new)
+                await self._swap(old, new)
         except BaseException:
             await asyncio.shield(self._give_up(old, new))
             raise
-        await self._announce(new)
+        await self.catalogue.announce([new])
+        await self.catalogue.reload()
 
-    async def _swap(self, old: Layout | None, new: Layout) -> None:
-        alias = self.catalogue.names.bucket(new.bucket)
-        actions: list[Object] = [{"add": {"index": new.index, "alias": alias}}]
-        if old is not None:
-            actions.insert(0, {"remove_index": {"index": old.index}})
+    async def _swap(self, old: Layout, new: Layout) -> None:
+        adding = {"index": new.index, "alias": self.catalogue.names.bucket(new.bucket)}
+        actions: list[Object] = [{"remove_index": {"index": old.index}}, {"add": adding}]
         await self.catalogue.connection.call("POST", "/_aliases", {"actions": actions}, timeout_s=WRITE_S)
 
     async def _give_up(self, old: Layout | None, new: Layout) -> None:

@@ -23,7 +23,7 @@ from storage.opensearch.layout import Layout, digest_of
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 from storage.search.fit import fitted, is_unicode
-from storage.search.ids import BucketId, DocId
+from storage.search.ids import DocId
 
 if TYPE_CHECKING:
     from storage.embedder import Vectors
@@ -61,25 +61,24 @@ class Writer:
     catalogue: Catalogue
     embedder: Embedder | None
 
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> dict[DocId, Fate]:
-        """Raises `UnknownBucket`, `InvalidCondition`."""
-        layout = await self.catalogue.fresh(bucket)
+    async def put(self, layout: Layout, documents: Sequence[Document]) -> dict[DocId, Fate]:
+        """`layout` as it is at the moment. Raises `UnknownBucket` (dropped meanwhile) and `InvalidCondition`."""
         latest = list({document.doc_id: document for document in documents}.values())
         for document in latest:
             fitted(document, layout.schema)
         fates = dict[DocId, Fate]()
         for at in range(0, len(latest), _BATCH):
-            fates |= await self._put_where_it_is(bucket, latest[at : at + _BATCH])
+            fates |= await self._put_where_it_is(layout, latest[at : at + _BATCH])
         return fates
 
-    async def _put_where_it_is(self, bucket: BucketId, documents: Sequence[Document]) -> dict[DocId, Fate]:
+    async def _put_where_it_is(self, layout: Layout, documents: Sequence[Document]) -> dict[DocId, Fate]:
         """Into the version in use, waiting for one that is being made."""
         for _ in range(_WAITS):
-            layout = await self.catalogue.fresh(bucket)
             try:
                 return await self._put(layout, documents)
             except Moved:
                 await self.catalogue.connection.pause(_WAIT_S)
+                layout = await self.catalogue.fresh(layout.bucket)
         raise IndexUnavailable(self.catalogue.connection.where, "the bucket is being indexed anew")
 
     async def _put(self, layout: Layout, documents: Sequence[Document]) -> dict[DocId, Fate]:

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
+_ROOM = 4_000_000_000  # bytes; a session's data is far less
 UNPRIVILEGED = "nobody" if os.getuid() == 0 else None
 
 
 @contextmanager
 def scratch_folder(name: str) -> Generator[Path]:
     """A new folder that the server's user owns, removed at the end. Its path is short: it may hold a unix socket."""
-    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-", dir=_memory()))
     if UNPRIVILEGED is not None:
         shutil.chown(folder, UNPRIVILEGED)
     try:
@@ -54,6 +55,14 @@ def running(
     finally:
         process.send_signal(stop)
         process.wait(timeout=30)
+
+
+def _memory() -> Path | None:
+    """A file system in memory, where what servers sync costs nothing; None where there is none of some size."""
+    memory = Path("/dev/shm")
+    if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM:
+        return memory
+    return None
 
 
 def _die_with_parent() -> None:
