@@ -18,7 +18,7 @@ from bot.inbound import Outsiders
 KEPT: Final = timedelta(seconds=60)
 READERS: Final = 100  # members looked at one by one; a larger channel counts as unknown
 SIDE_BY_SIDE: Final = 20
-LOOK_UP_S: Final = 2.0  # of the three seconds that Slack waits for an acknowledgement
+LOOK_UP_S: Final = 1.5  # of the three seconds that Slack waits for an acknowledgement
 ENTRIES: Final = 10_000
 
 K = TypeVar("K")
@@ -51,7 +51,6 @@ class User(BaseModel):
     locale: str = "en-US"
     tz: str | None = None
     deleted: bool = False
-    is_bot: bool = False
     is_restricted: bool = False
     is_ultra_restricted: bool = False
     is_stranger: bool = False

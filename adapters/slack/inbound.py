@@ -1,5 +1,6 @@
 """What Slack delivers, as an `Inbound`: mentions, direct messages, clicks. What Parley has no answer to is None."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -10,6 +11,7 @@ from pydantic import BaseModel, Field
 from adapters.slack.directory import AuthTest, Directory, Person
 from bot.ids import ChoiceId, ConversationId, MessageId, Subject
 from bot.inbound import Audience, Clicked, Inbound, Outsiders, Private, Said, Shared
+from bot.tasks import lone_error
 
 SURFACE: Final = "slack"
 
@@ -84,9 +86,11 @@ class Reader:
         event, ours = delivery.event, await self._directory.installation()
         if event.user is None or not _is_question(event, ours):
             return None
-        person = await self._directory.person(event.user, event.user_team or event.team)
         team = _team(ours, delivery.team_id)
         thread = event.thread_ts or event.ts
+        person, audience = await self._person_and_audience(
+            event.user, event.user_team or event.team, team, event.channel, is_external=delivery.is_ext_shared_channel
+        )
         return Inbound(
             surface=SURFACE,
             event_id=delivery.event_id,
@@ -94,7 +98,7 @@ class Reader:
             message_id=MessageId(event.ts),
             person=person.id,
             name=person.name,
-            audience=await self._audience(person, team, event.channel, is_external=delivery.is_ext_shared_channel),
+            audience=audience,
             body=Said(plain(event.text, ours.user_id)),
             received=self._clock(),
             locale=person.locale,
@@ -107,11 +111,11 @@ class Reader:
         click = _Click.model_validate(body)
         action, message_ts = click.actions[0], click.container.message_ts
         ours = await self._directory.installation()
-        person = await self._directory.person(click.user.id, click.user.team_id)
         team = _team(ours, click.team.id if click.team else None)
         thread = click.container.thread_ts or message_ts
         own_id = f"{message_ts}:{action.action_ts}:{click.user.id}"
         address = {"channel": click.channel.id, "thread_ts": thread, "ts": message_ts}
+        person, audience = await self._person_and_audience(click.user.id, click.user.team_id, team, click.channel.id)
         return Inbound(
             surface=SURFACE,
             event_id=f"click:{click.channel.id}:{own_id}",
@@ -119,7 +123,7 @@ class Reader:
             message_id=MessageId(f"click:{own_id}"),
             person=person.id,
             name=person.name,
-            audience=await self._audience(person, team, click.channel.id),
+            audience=audience,
             body=Clicked(ChoiceId(action.value)),
             received=self._clock(),
             locale=person.locale,
@@ -127,12 +131,25 @@ class Reader:
             address=address | ({"response_url": click.response_url} if click.response_url else {}),
         )
 
-    async def _audience(self, person: Person, team: str, channel: str, *, is_external: bool = False) -> Audience:
-        """Ids of direct messages begin with D; group messages are channels like any other."""
+    async def _person_and_audience(
+        self, user: str, user_team: str | None, team: str, channel: str, *, is_external: bool = False
+    ) -> tuple[Person, Audience]:
+        """Ids of direct messages begin with D; group messages are channels like any other.
+
+        Looked up side by side: Slack waits three seconds for its acknowledgement.
+        """
         if channel.startswith("D"):
-            return Private(person=person.id, guest=person.guest)
-        outsiders = Outsiders.SOME if is_external else await self._directory.outsiders(channel)
-        return Shared(channel=Subject(f"channel:slack:{team}:{channel}"), outsiders=outsiders)
+            person = await self._directory.person(user, user_team)
+            return person, Private(person=person.id, guest=person.guest)
+        with lone_error():
+            async with asyncio.TaskGroup() as group:
+                asking = group.create_task(self._directory.person(user, user_team))
+                reading = group.create_task(self._outsiders(channel, is_external=is_external))
+        subject = Subject(f"channel:slack:{team}:{channel}")
+        return asking.result(), Shared(channel=subject, outsiders=reading.result())
+
+    async def _outsiders(self, channel: str, *, is_external: bool) -> Outsiders:
+        return Outsiders.SOME if is_external else await self._directory.outsiders(channel)
 
 
 def plain(text: str, bot_user: str) -> str:

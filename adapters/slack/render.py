@@ -285,7 +285,7 @@ def _actions(buttons: Sequence[Button], room: _Room) -> list[Block]:
     first = room.buttons + 1
     room.buttons += len(shown)
     elements: list[Json] = [_button(button, first + at) for at, button in enumerate(shown)]
-    return [
+    rows: list[Block] = [
         {
             "type": "actions",
             "block_id": f"choices:{first + start}",
@@ -293,6 +293,7 @@ def _actions(buttons: Sequence[Button], room: _Room) -> list[Block]:
         }
         for start in range(0, len(elements), BUTTONS_PER_BLOCK)
     ]
+    return [*rows, *_paragraph(_left_out((len(buttons) - len(shown), "choice")))]
 
 
 def _button(button: Button, number: int) -> Block:
@@ -324,7 +325,9 @@ def _table(table: Table, room: _Room) -> list[Block]:
     budget = min(TABLE_CHARACTERS, room.characters - 400)
     rows = _rows_within([_row(row, len(columns)) for row in (table.columns, *table.rows)][:TABLE_ROWS], budget)
     caption = _line(Span(text=_short(table.caption, 200), bold=True))
-    left_out = _left_out(len(table.rows) - max(len(rows) - 1, 0), len(table.columns) - len(columns))
+    left_out = _left_out(
+        (len(table.rows) - max(len(rows) - 1, 0), "row"), (len(table.columns) - len(columns), "column")
+    )
     if not columns or len(rows) < 2 or room.blocks < 3:
         return _prose([line for line in (caption, left_out) if line.spans], room)
     body = _grid(rows) if room.tables else _as_text(rows)
@@ -362,8 +365,7 @@ def _paragraph(line: Line) -> list[Block]:
     return [_rich_text([line])] if line.spans else []
 
 
-def _left_out(rows: int, columns: int) -> Line:
-    counts = [(rows, "row"), (columns, "column")]
+def _left_out(*counts: tuple[int, str]) -> Line:
     missing = [f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in counts if count > 0]
     return _line(Span(text=f"{' and '.join(missing)} not shown." if missing else "", italic=True))
 

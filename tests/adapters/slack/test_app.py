@@ -9,10 +9,12 @@ from adapters.slack.api import SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.app import surface as slack_surface
 from adapters.slack.directory import Directory
+from adapters.slack.inbound import plain
 from bot.errors import InvalidSettings
 from bot.ids import ChoiceId, ClarificationId, ConversationId, PersonId, Subject, TurnId
 from bot.inbound import Clicked, Outsiders, Private, Said, Shared
 from bot.replies import Button, Choices, Reply, Text
+from bot.surfaces import SurfaceFactory
 from tests.adapters.slack.conftest import InboxBot, Pauses, SlackTestSettings, a_surface, served
 from tests.adapters.slack.test_render import NOON
 from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
@@ -115,6 +117,26 @@ async def test_the_endpoint_answers_slacks_challenge(slack: SlackServer) -> None
     assert (status, json.loads(answer)) == (200, {"challenge": "abc"})
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<@U0PARLEY> what?", "what?"),
+        ("what does <@U0PARLEY|parley> say?", "what does say?"),
+        ("ask <@U2BOB> or <@U2BOB|Bob>", "ask @U2BOB or @Bob"),
+        ("in <#C1|general> and <#C1|>", "in #general and #C1"),
+        ("<!here> <!subteam^S1|@buyers> <!date^1^{date}|today>", "@here @buyers today"),
+        ("see <https://example.org/a?b=1&amp;c=2|this> or <https://example.org>", "see this or https://example.org"),
+        ("<mailto:ada@example.org|ada@example.org>", "ada@example.org"),
+        ("a &lt;@U0PARLEY&gt; &amp;lt; b", "a <@U0PARLEY> &lt; b"),
+        ("who wrote the Parley manual?", "who wrote the Parley manual?"),
+        ("<@U0PARLEY>", ""),
+        ("two\n  lines\t here ", "two\nlines here"),
+    ],
+)
+def test_a_question_is_read_as_a_person_reads_it(text: str, words: str) -> None:
+    assert plain(text, BOT_USER) == words
+
+
 # Once
 
 
@@ -203,6 +225,18 @@ async def test_readers_that_cannot_be_told_are_unknown(
 
     await slack.say(ada, general, QUESTION)
 
+    assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.UNKNOWN]
+
+
+async def test_a_slack_that_hangs_does_not_hold_up_the_acknowledgement(
+    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+) -> None:
+    slack.fail("users.info", *[Fault(hang=True)] * 3)
+    slack.fail("conversations.members", Fault(hang=True))
+
+    _, [delivered] = await slack.say(ada, general, QUESTION)
+
+    assert delivered.statuses == [200]  # None, had it taken three seconds
     assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.UNKNOWN]
 
 
@@ -348,6 +382,8 @@ async def test_what_is_signed_but_makes_no_sense_is_a_bad_request(slack: SlackSe
 
 
 # Set up
+
+FACTORY: SurfaceFactory = slack_surface  # checked by pyright
 
 
 def test_without_a_bot_token_there_is_no_slack(slack: SlackServer) -> None:

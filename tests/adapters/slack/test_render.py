@@ -134,6 +134,14 @@ def test_more_than_25_buttons_take_several_rows_with_ids_of_their_own() -> None:
     assert len({element["action_id"] for row in rows for element in row["elements"]}) == 60
 
 
+def test_choices_that_do_not_fit_are_counted() -> None:
+    message = message_for(a_reply(a_choices(*buttons(103))))
+
+    check(message)
+    assert written(message).count("clarify:") == 100
+    assert "3 more choices not shown." in written(message)
+
+
 def test_a_settled_reply_shows_the_choice_in_place_of_the_buttons() -> None:
     reply = settled(a_reply(Text(markdown="Which?"), a_choices(*buttons(3))), Chosen(label="Vendor 2 · 2", by="Ada"))
 

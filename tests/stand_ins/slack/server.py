@@ -81,6 +81,7 @@ class Fault:
     status: int = 0
     retry_after: int | None = None
     done: bool = False
+    hang: bool = False  # no answer at all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ class SlackServer:
         self._last_post: dict[str, float] = {}
         self._ids = 0
         self._changed = asyncio.Condition()
-        self._runner = web.AppRunner(self._application())
+        self._runner = web.AppRunner(self._application(), handler_cancellation=True, shutdown_timeout=1)
         await self._runner.setup()
         self._site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await self._site.start()
@@ -290,7 +291,7 @@ class SlackServer:
         method = request.match_info["method"]
         fault = self._next_fault(method)
         if fault is not None and not fault.done:
-            return self._failed(request, fault)
+            return await self._hung() if fault.hang else self._failed(request, fault)
         answer = await self._answered(request, method)
         if isinstance(answer, web.Response):
             return answer
@@ -310,6 +311,10 @@ class SlackServer:
             return {"ok": False, "error": exc.error}
         except Refused as exc:
             return {"ok": False, "error": exc.error, "response_metadata": {"messages": [exc.detail]}}
+
+    async def _hung(self) -> web.Response:
+        await asyncio.Event().wait()
+        return web.Response()
 
     def _next_fault(self, method: str) -> Fault | None:
         return self._faults[method].pop(0) if self._faults[method] else None
