@@ -1,14 +1,14 @@
 """One turn's message in the chat: posted once, found again after a kill, rewritten until it says the reply."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox, OutboxFailed
 from bot.replies import Chosen, Progress, Reply
@@ -22,24 +22,6 @@ _FIRST: Final = "Looking …"
 
 class LeaseLost(Exception):
     """Another worker has the turn: nothing more may be done or said for it here."""
-
-
-class Nowhere:
-    """The outbox of turns whose reply is only handed back to whoever ran them."""
-
-    async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
-        return MessageId(f"{reply.turn}")
-
-    async def update(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
-    ) -> None: ...
-
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
-        return None
-
-    async def settle(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
-    ) -> None: ...
 
 
 class News:
@@ -72,12 +54,30 @@ class News:
             return
 
 
+class Silence:
+    """The delivery of a turn whose reply is only handed back to whoever runs it."""
+
+    async def report(self, news: News) -> None: ...
+
+    async def deliver(self, reply: Reply) -> None: ...
+
+    async def settle(self, message: MessageId, reply: Reply, chosen: Chosen) -> None: ...
+
+
 class Delivery:
     """Of one claimed turn. The lease is checked right before each effect outside: `LeaseLost` when it is gone."""
 
     def __init__(
-        self, claimed: ClaimedTurn, inbound: Inbound, outbox: Outbox, inbox: Inbox, log: FilteringBoundLogger
+        self,
+        claimed: ClaimedTurn,
+        inbound: Inbound,
+        outbox: Outbox,
+        inbox: Inbox,
+        *,
+        now: Callable[[], datetime],
+        log: FilteringBoundLogger,
     ) -> None:
+        self._until, self._now = claimed.lease_until, now
         self._claimed, self._inbound, self._outbox, self._inbox, self._log = claimed, inbound, outbox, inbox, log
         self._message = MessageId(claimed.turn.placeholder) if claimed.turn.placeholder else None
         self._asked_for = self._message is not None or claimed.turn.attempt <= 1  # nothing can have been posted before
@@ -104,9 +104,13 @@ class Delivery:
             await self._outbox.settle(self._inbound.conversation, self._inbound.address, message, reply, chosen)
 
     async def check(self) -> None:
-        """Raises `LeaseLost`."""
+        """Raises `LeaseLost`. Asks the database once the lease is not fresh: till then nobody can have it."""
+        if self._until - self._now() > LEASE * 2 / 3:
+            return
+        until = self._now() + LEASE
         if not await self._inbox.renew(self._claimed, LEASE):
             raise LeaseLost()
+        self._until = until
 
     async def _say(self, reply: Reply, *, only_first: bool = False) -> None:
         async with self._lock:

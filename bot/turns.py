@@ -17,7 +17,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.context import Limits
 from bot.clarifications import Clarifications
 from bot.codec import audience_from_json, audience_to_json, body_from_json, body_to_json
-from bot.delivery import LEASE, Delivery, LeaseLost, News, Nowhere
+from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
 from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
@@ -69,7 +69,7 @@ class Turns:
         log: FilteringBoundLogger,
         at_once: int = 8,
     ) -> None:
-        self._inbox = Inbox(database, max_attempts=len(_PAUSES) + 1)
+        self._inbox, self._now = Inbox(database, max_attempts=len(_PAUSES) + 1), database.now
         self._dialogue, self._clarifications = dialogue, clarifications
         self._limits, self._worker, self._log, self._at_once = limits, worker, log, at_once
         self._outboxes: dict[str, Outbox] = {}
@@ -161,8 +161,7 @@ class Turns:
     async def _held(self, claimed: ClaimedTurn, *, limits: Limits | None = None, last: bool = False) -> TurnDone | None:
         """The turn under a lease that is renewed as long as it takes. None: the lease was lost, or it comes again."""
         inbound = _inbound(claimed.turn)
-        outbox = self._outboxes.get(inbound.surface) or Nowhere()
-        delivery = Delivery(claimed, inbound, outbox, self._inbox, self._log)
+        delivery = self._delivery(claimed, inbound)
         life = _Life(
             claimed=claimed, inbound=inbound, delivery=delivery, news=News(), limits=limits or self._limits, last=last
         )
@@ -174,6 +173,12 @@ class Turns:
         except asyncio.CancelledError:
             await asyncio.shield(self._inbox.release(claimed))
             raise
+
+    def _delivery(self, claimed: ClaimedTurn, inbound: Inbound) -> Delivery | Silence:
+        outbox = self._outboxes.get(inbound.surface)
+        if outbox is None:
+            return Silence()
+        return Delivery(claimed, inbound, outbox, self._inbox, now=self._now, log=self._log)
 
     async def _kept(self, life: "_Life") -> TurnDone | None:
         with lone_error():
@@ -246,7 +251,7 @@ class Turns:
         """What an earlier attempt came to, else what this one does, noted and its choice used."""
         noted = life.claimed.turn.outcome
         spoken = spoken_from_json(noted) if noted else await self._spoken(life)
-        if not noted:
+        if not noted and (life.is_heard or spoken.uses is not None):  # else it is finished next, and never said
             await self._note(life, spoken)
         if spoken.uses is None:
             return spoken
@@ -272,7 +277,7 @@ class Turns:
             raise LeaseLost()
 
     async def _say(self, life: "_Life", spoken: Spoken) -> None:
-        if life.claimed.turn.delivered_at is None:
+        if life.is_heard and life.claimed.turn.delivered_at is None:
             await life.delivery.deliver(spoken.reply)
             if not await self._inbox.mark_delivered(life.claimed):
                 raise LeaseLost()
@@ -361,11 +366,15 @@ class _Life:
 
     claimed: ClaimedTurn
     inbound: Inbound
-    delivery: Delivery
+    delivery: Delivery | Silence
     news: News
     limits: Limits
     last: bool
     began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def is_heard(self) -> bool:
+        return isinstance(self.delivery, Delivery)
 
     @property
     def ms(self) -> float:

@@ -80,7 +80,7 @@ async def test_who_lost_the_lease_says_nothing_more(bot: Bot, chat: Chat, clock:
     turn = await talk.accepted(Said("List every receipt"))
     lost = await claimed_by_one_that_is_killed(bot, clock, turn)
     await bot.run(turn)
-    delivery = Delivery(lost, talk.inbound(Said("")), chat, Inbox(bot.database), bot.log)
+    delivery = Delivery(lost, talk.inbound(Said("")), chat, Inbox(bot.database), now=clock, log=bot.log)
     said = len(chat.of(turn)[0].said)
 
     with pytest.raises(LeaseLost):
