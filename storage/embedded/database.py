@@ -9,6 +9,7 @@ import threading
 import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
@@ -16,7 +17,6 @@ from storage.search.ids import TenantId
 
 FORMAT = 1  # of the tables; kept as `user_version`
 FILE = "index.sqlite"
-_BUSY_S = 10.0
 _OLDEST_SQLITE = (3, 35, 0)
 
 # `text` stands last in its row: reading the columns before it does not walk its overflow pages.
@@ -54,11 +54,13 @@ _TERM_TABLE_NAMES = ("common", "spelt", "terms", "passages", "words")
 class Database:
     """Connections to the file, each used by one thread at a time. Safe to share between threads."""
 
-    def __init__(self, folder: Path, tenant: TenantId) -> None:
-        """Creates folder and file if need be. Raises `IndexUnavailable` (not writable, not an index, another tenant's)
-        and `IndexTooNew`.
+    def __init__(self, folder: Path, tenant: TenantId, patience: timedelta) -> None:
+        """Creates folder and file if need be; waits for other writers as long as `patience`.
+
+        Raises `IndexUnavailable` (not writable, not an index, another tenant's) and `IndexTooNew`.
         """
         self.where = str(folder / FILE)
+        self._patience = patience
         self._idle = list[sqlite3.Connection]()
         self._lock = threading.Lock()
         self._closed = False
@@ -124,7 +126,9 @@ class Database:
                 connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.where, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self.where, timeout=self._patience.total_seconds(), isolation_level=None, check_same_thread=False
+        )
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA mmap_size = 2147418112")

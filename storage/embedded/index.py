@@ -8,6 +8,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -59,17 +60,24 @@ class EmbeddedIndex:
 
     @classmethod
     async def open(
-        cls, folder: Path, *, tenant: TenantId, analysers: Callable[[str], Analyser], embedder: Embedder | None
+        cls,
+        folder: Path,
+        *,
+        tenant: TenantId,
+        analysers: Callable[[str], Analyser],
+        embedder: Embedder | None,
+        patience: timedelta = timedelta(seconds=10),
     ) -> "EmbeddedIndex":
         """The index in `folder`, which is made if need be. `analysers` gives the analyser of a language.
 
-        Without an embedder passages have no vectors. Term tables of another version of the analyser are made anew.
+        Without an embedder passages have no vectors. A write waits for those of other processes as long as `patience`,
+        then raises `IndexTimedOut`. Term tables of another version of the analyser are made anew.
         Raises `IndexUnavailable` (the folder cannot be written, the file is damaged or another tenant's) and
         `IndexTooNew`.
         """
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="embedded-index")
         try:
-            database = await asyncio.get_running_loop().run_in_executor(pool, Database, folder, tenant)
+            database = await asyncio.get_running_loop().run_in_executor(pool, Database, folder, tenant, patience)
         except BaseException:
             pool.shutdown(wait=False)
             raise
