@@ -30,6 +30,7 @@ SHORT_CHARACTERS = 1_000  # of a notice, a caption, a file's title
 URL_CHARACTERS = 3_000
 ACTION_PREFIX = "clarify:"  # of every button's action_id; its number from 1 follows
 
+_LIVE_ENTITY = re.compile("<(?=[!@#])")
 _LIVE_NAMES = re.compile(r"@(?=here|channel|everyone)", re.IGNORECASE)
 _HALF_ENTITY = re.compile(r"&[a-z]{0,4}$")
 
@@ -308,7 +309,13 @@ def _button(button: Button, number: int) -> Block:
 def _button_text(button: Button, number: int) -> str:
     """The label shortened before its count is."""
     count = "" if button.count is None else f" · {button.count:,}"
-    return (_short(button.label, (BUTTON_CHARACTERS - len(count)) // _widest(button.label)) or str(number)) + count
+    room = (BUTTON_CHARACTERS - len(count)) // _widest(button.label)
+    return (_short(_inert(button.label), room) or str(number)) + count
+
+
+def _inert(text: str) -> str:
+    """`<!channel>` with a blank of no width: not every client is sure to show plain text as it is."""
+    return _LIVE_ENTITY.sub("<\u200b", text)
 
 
 def _widest(text: str) -> int:
@@ -337,7 +344,7 @@ def _table(table: Table, room: _Room) -> list[Block]:
 
 def _row(row: Sequence[str], width: int) -> list[str]:
     """As many cells as the table has columns, none empty: Slack refuses an empty cell."""
-    cells = [_short(cell, CELL_CHARACTERS) or "–" for cell in row[:width]]
+    cells = [_inert(_short(cell, CELL_CHARACTERS)) or "–" for cell in row[:width]]
     return cells + ["–"] * (width - len(cells))
 
 

@@ -24,6 +24,7 @@ OPTION_TEXT, OPTION_VALUE, OPTIONS, OVERFLOW_OPTIONS = 75, 150, 100, 5
 METADATA = 8_000
 
 _LIVE = re.compile(r"<[!@#]|@(?:here|channel|everyone)\b", re.IGNORECASE)
+_LIVE_ENTITY = re.compile(r"<[!@#]")
 _ENTITY = re.compile(r"&(?!amp;|lt;|gt;)")
 _ANGLE = re.compile(r"<(?P<inside>[^<>]*)>|[<>]")
 _RICH_LIVE = {"user", "usergroup", "broadcast", "channel", "team"}
@@ -72,20 +73,23 @@ def check_mrkdwn(text: str, where: str) -> None:
 
 
 def live_mentions(message: Payload) -> list[str]:
-    """Whatever in the message would notify someone, or look as if it did."""
-    texts = [str(message.get("text", "")), *_mrkdwn_texts(message.get("blocks", []))]
-    found = [match[0] for text in texts for match in _LIVE.finditer(text)]
-    return found + [element["type"] for element in _objects(message.get("blocks", [])) if _is_rich_mention(element)]
+    """Whatever in the message would notify someone, or might: some renderers read entities in plain text as well.
+
+    The text of rich text is shown as it is everywhere.
+    """
+    blocks = message.get("blocks", [])
+    read = [str(message.get("text", "")), *_texts(blocks, "mrkdwn", "markdown")]
+    found = [match[0] for text in read for match in _LIVE.finditer(text)]
+    found += [match[0] for text in _texts(blocks, "plain_text", "raw_text") for match in _LIVE_ENTITY.finditer(text)]
+    return found + [element["type"] for element in _objects(blocks) if _is_rich_mention(element)]
 
 
 def _is_rich_mention(element: Payload) -> bool:
     return element.get("type") in _RICH_LIVE and not ({"text", "elements"} & element.keys())
 
 
-def _mrkdwn_texts(blocks: Any) -> Iterator[str]:
-    for element in _objects(blocks):
-        if element.get("type") in {"mrkdwn", "markdown"}:
-            yield str(element.get("text", ""))
+def _texts(blocks: Any, *kinds: str) -> Iterator[str]:
+    return (str(element.get("text", "")) for element in _objects(blocks) if element.get("type") in kinds)
 
 
 def _objects(value: Any) -> Iterator[Payload]:

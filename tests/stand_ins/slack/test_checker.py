@@ -141,6 +141,8 @@ def test_what_slack_refuses_is_refused_by_its_name(message: dict[str, Any], erro
         {"text": "@here"},
         a_message(a_section("<!here>")),
         a_message({"type": "markdown", "text": "<!everyone>"}),
+        a_message(a_table(cell="<!channel>")),
+        a_message(actions(a_button(text=plain("<@U1>")))),
         a_message(rich({"type": "user", "user_id": "U1"})),
         a_message(rich({"type": "broadcast", "range": "channel"})),
     ],
