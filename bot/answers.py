@@ -41,9 +41,10 @@ def file_text(file: File) -> str:
 
 def _parts(outcome: Outcome) -> tuple[Part, ...]:
     match outcome:
-        case Answer() | Clarify():
-            text = Text(markdown=_markdown(outcome), sources=tuple(map(_source, outcome.citations)))
-            return (text, *map(_table, outcome.grids))
+        case Answer():
+            return (_text(outcome), *map(_table, outcome.grids), *_remarks(outcome))
+        case Clarify():  # its text ends in the question that the buttons answer
+            return (*_remarks(outcome), *map(_table, outcome.grids), _text(outcome))
         case ExportWanted(count=count):
             return (Text(markdown=f"The file will have {count:,} rows."),)
         case StartedOver(text=text):
@@ -54,13 +55,18 @@ def _parts(outcome: Outcome) -> tuple[Part, ...]:
             assert_never(outcome)
 
 
-def _markdown(outcome: Answer | Clarify) -> str:
-    lines = [outcome.text]
+def _text(outcome: Answer | Clarify) -> Text:
+    return Text(markdown=outcome.text, sources=tuple(map(_source, outcome.citations)))
+
+
+def _remarks(outcome: Answer | Clarify) -> tuple[Part, ...]:
+    """What was taken for granted, and what a follow-up kept, with the way to forget it."""
+    lines: list[str] = []
     if outcome.assumptions:
         lines.append(f"_{'; '.join(map(escaped, outcome.assumptions))}_")
     if outcome.kept:
         lines.append(f"_kept: {', '.join(map(escaped, outcome.kept))} · say “start over” to forget it_")
-    return "\n\n".join(line for line in lines if line)
+    return (Text(markdown="\n\n".join(lines)),) if lines else ()
 
 
 def _source(citation: Citation) -> Source:

@@ -131,7 +131,7 @@ class Dialogue:
         question = body.text if isinstance(body, Said) else ""
         buckets = await self._buckets(moment)
         context = await self._context(moment)
-        if not moment.scope.buckets or (buckets is not None and not buckets):
+        if buckets is not None and not buckets:
             return await self._say(question, Refused(text=_NO_BUCKET, may_go_private=context.may_go_private), moment)
         async with asyncio.timeout(_THINKING.total_seconds()):
             outcome = await self._agent.answer(question, replace(context, buckets=buckets))

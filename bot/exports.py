@@ -76,6 +76,7 @@ class Exports:
         export = await self._store.of_turn(wanted.turn)
         if export is None or export.status in (ExportStatus.FAILED, ExportStatus.EXPIRED):
             await self._handle(wanted.audience, wanted.leg.search)  # before anything is kept of it
+            await self.expire()
             export = await self._store.queue(self._queued(wanted))
         if export.status is not ExportStatus.DONE:
             export = await self._run(export, told)

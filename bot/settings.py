@@ -67,6 +67,12 @@ def _database_url(url: str) -> str:
     return url
 
 
+def _key_ring(keys: SecretStr) -> SecretStr:
+    if not any(part.strip() for part in keys.get_secret_value().split(",")):
+        raise ValueError("it holds no key")
+    return keys
+
+
 def _slack_api(url: str) -> str:
     if not url.endswith("/api/"):
         raise ValueError("it does not end in /api/")
@@ -95,7 +101,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     public_url: Annotated[str, AfterValidator(_web_url)] | None = None
-    secret_key: SecretStr | None = None
+    secret_key: Annotated[SecretStr, AfterValidator(_key_ring)] | None = None
     tenant: Annotated[str, Field(min_length=1)] = "default"
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_account)], ...], NoDecode, Listed] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_person)], ...], NoDecode, Listed] = ()

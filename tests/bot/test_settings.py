@@ -69,6 +69,7 @@ def test_a_set_but_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("PARLEY_INDEX_URL", "ftp://x", "neither embedded: nor http"),
         ("PARLEY_DATABASE_URL", "mysql://x", "begins neither with postgresql"),
         ("PARLEY_PUBLIC_URL", "example.org", "does not begin with http"),
+        ("PARLEY_SECRET_KEY", " , ", "holds no key"),
         ("PARLEY_EMBEDDER", "nothing", "'wordllama' or 'none'"),
         ("PARLEY_ADMINS", "slack:T1", "is no person"),
         ("PARLEY_ACCOUNTS", "irc:x", "neither slack:TEAM nor teams:TENANT"),
