@@ -1,0 +1,72 @@
+# Every target sets up what it needs, on a fresh machine too: uv, Python packages, servers for the tests.
+
+# A uv that the project accepts (`required-version` in pyproject.toml), else one of the project's own from PyPI.
+UV := $(shell uv cache dir >/dev/null 2>&1 && command -v uv || echo .uv/bin/uv)
+BIN := .venv/bin
+WORKERS ?= auto
+ARGS ?=
+
+export PATH := $(CURDIR)/.uv/bin:$(PATH)
+export UV_COMPILE_BYTECODE := 1
+export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
+
+.PHONY: help setup demo serve test check format-check lint-check types layers format bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    load the demo documents and play the story (then: make serve)"
+	@echo "make serve   the web chat over the demo documents, http://127.0.0.1:8080"
+	@echo "make test    all tests, with the real servers that can be had here"
+	@echo "make check   format, lint, types, layers, tests"
+	@echo "make format  put the code into shape"
+	@echo "make bench   measure; ARGS=--demo times the demo too"
+	@echo "make clean   remove everything made here"
+
+setup: .venv/.synced
+
+.venv/.synced: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen --quiet
+	@touch $@
+
+.uv/bin/uv:
+	@python3 -m venv .uv || { rm -rf .uv; echo "No uv here, and python3 cannot make a venv to put it in. Install one of" \
+	  "them: https://docs.astral.sh/uv/, or on Debian: apt-get install python3-venv" >&2; exit 1; }
+	.uv/bin/pip install --quiet "uv>=0.9"
+
+# The demo has a home of its own, so that it never meets documents of yours.
+demo serve: export PARLEY_HOME ?= $(CURDIR)/.demo
+
+demo: setup
+	$(BIN)/parley demo $(ARGS)
+
+serve: setup
+	$(BIN)/parley serve $(ARGS)
+
+# Tests that use one server stay in one worker, so each server is started once (tests/conftest.py).
+test: setup
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadgroup $(ARGS)
+
+check: format-check lint-check types layers test
+
+format-check: setup
+	$(BIN)/ruff format --check
+
+lint-check: setup
+	$(BIN)/ruff check
+
+types: setup
+	$(BIN)/pyright
+
+layers: setup
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+bench: setup
+	$(BIN)/python -m bench $(ARGS)
+
+clean:
+	rm -rf .venv .uv .servers .demo .hypothesis .ruff_cache .import_linter_cache dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
