@@ -298,7 +298,7 @@ def _nearest(
 def _near(condition: Compare, value: float | str) -> Compare | None:
     """The condition with the nearest value that exists; a period becomes the like period around it."""
     name, op = condition.field, condition.op
-    if isinstance(condition.value, tuple) and isinstance(value, str):
+    if op is Op.BETWEEN and isinstance(condition.value, tuple) and isinstance(value, str):
         first, last = (str(one) for one in condition.value)
         if first[4:] == "-01-01" and last[4:] == "-12-31":
             return Compare(field=name, op=Op.BETWEEN, value=(f"{value[:4]}-01-01", f"{value[:4]}-12-31"))
