@@ -19,16 +19,21 @@ _SHORT = 4  # up to this length the server's fuzzy query, which only narrows wha
 # distances are worked out by the caller, on few words.
 _RESEMBLING = """
 List near = new ArrayList();
+String wanted = params.word;
 for (String word : doc['words']) {
-  if (Math.abs(word.length() - params.word.length()) > 4) { continue; }
+  if (Math.abs(word.length() - wanted.length()) > 4) { continue; }
   Map counts = new HashMap();
-  for (int i = 0; i < params.word.length(); i++) { counts.merge(params.word.charAt(i), 1, Integer::sum); }
+  for (int i = 0; i < wanted.length(); i++) {
+    String c = wanted.substring(i, i + 1);
+    counts.put(c, (int) counts.getOrDefault(c, 0) + 1);
+  }
   int strange = 0;
   for (int i = 0; i < word.length(); i++) {
-    int left = counts.getOrDefault(word.charAt(i), 0);
-    if (left > 0) { counts.put(word.charAt(i), left - 1); } else { strange += 1; }
+    String c = word.substring(i, i + 1);
+    int left = (int) counts.getOrDefault(c, 0);
+    if (left > 0) { counts.put(c, left - 1); } else { strange += 1; }
   }
-  int lost = params.word.length() - (word.length() - strange);
+  int lost = wanted.length() - (word.length() - strange);
   if (strange <= params.most && lost <= params.most) { near.add(word); }
 }
 return near;
