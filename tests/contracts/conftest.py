@@ -1,6 +1,6 @@
 """Every implementation of `SearchIndex`, opened for one test and empty."""
 
-import importlib.util
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -36,11 +36,33 @@ async def embedded(tmp_path: Path, embedder: Embedder) -> AsyncIterator[Opener]:
         yield opened
 
 
+@pytest_asyncio.fixture
+async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[Opener]:
+    from storage.opensearch.index import OpenSearchIndex
+
+    installation = f"contract-{uuid.uuid4().hex[:12]}"  # the server may be shared
+    async with AsyncExitStack() as stack:
+
+        async def opened() -> SearchIndex:
+            index = await OpenSearchIndex.open(
+                [opensearch_url],
+                tenant=TENANT,
+                analysers=analyser_for,
+                embedder=embedder,
+                installation=installation,
+            )
+            stack.push_async_callback(index.close)
+            return index
+
+        yield opened
+        last = await opened()
+        for bucket in await last.buckets():
+            await last.drop_bucket(bucket)
+
+
 @pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.servers)])
 def opener(request: pytest.FixtureRequest) -> Opener:
     """Opens one more handle on the one index of the test, as another process would."""
-    if request.param == "opensearch" and importlib.util.find_spec("storage.opensearch.index") is None:
-        pytest.skip("no OpenSearch engine yet: storage.opensearch.index")
     return request.getfixturevalue(request.param)
 
 
