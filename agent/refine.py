@@ -29,7 +29,7 @@ from storage.search.index import (
     ValueCount,
     ValueFacet,
 )
-from storage.search.plan import Clause, Leg, Search
+from storage.search.plan import Clause, Leg, ListDocuments, Search
 from storage.search.refinement import (
     AddBucket,
     AddFilter,
@@ -69,8 +69,13 @@ class Candidate:
 
 
 async def counted(desk: Desk, leg: Leg, candidates: Sequence[Candidate]) -> list[Choice]:
-    """The candidates that lead somewhere else than nowhere, in the order given, each with its count; one round trip."""
-    offered = [one for one in candidates if apply(one.does, leg.search) != leg.search]
+    """The candidates that lead somewhere else than nowhere, in the order given, each with its count; one round trip.
+
+    One that changes nothing is left out, unless it is the reading that was taken: that one is to be told from others.
+    """
+    offered = [
+        one for one in candidates if isinstance(one.does, TakeReading) or apply(one.does, leg.search) != leg.search
+    ]
     if not offered:
         return []
     counts = {one: Count(apply(one.does, leg.search)) for one in offered}
@@ -80,8 +85,14 @@ async def counted(desk: Desk, leg: Leg, candidates: Sequence[Candidate]) -> list
     for one, count in counts.items():
         if answers[count] and count.search not in seen:
             seen.add(count.search)
-            choices.append(Choice(label=one.label, count=answers[count], leg=leg.id, does=one.does))
+            choices.append(Choice(label=one.label, count=_brought(leg, answers[count]), leg=leg.id, does=one.does))
     return choices
+
+
+def _brought(leg: Leg, count: int) -> int:
+    """What a click then finds: of "the first three", three."""
+    limit = leg.wanted.limit if isinstance(leg.wanted, ListDocuments) else None
+    return count if limit is None else min(count, limit)
 
 
 # -- too much
@@ -270,8 +281,18 @@ def ways_out(leg: Leg, answers: Answers | None, doubt: Doubt, schemas: Schemas) 
             label=f"in {schemas[clause.bucket].label}: {_clause_words(clause, schemas)}", does=AddBucket(clause=clause)
         )
         for clause in doubt.elsewhere
+        if _orders(leg, schemas[clause.bucket], schemas)
     ]
     return [*found, *_lone(leg, schemas)]
+
+
+def _orders(leg: Leg, other: Schema, schemas: Schemas) -> bool:
+    """Whether another bucket can stand in the order that the leg asks for."""
+    order = leg.wanted.order if isinstance(leg.wanted, ListDocuments) else None
+    if order is None:
+        return True
+    field = schemas[leg.search.clauses[0].bucket].by_name[order.field]
+    return order.field in other.by_name and other.by_name[order.field].type is field.type
 
 
 def _clause_words(clause: Clause, schemas: Schemas) -> str:
