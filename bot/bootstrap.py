@@ -26,11 +26,13 @@ from bot.jobs import ticking
 from bot.outbox import Outbox
 from bot.settings import Settings
 from bot.surfaces import Surface
-from bot.turns import TurnDone, Turns
+from bot.turns import MAX_ATTEMPTS, TurnDone, Turns
+from bot.workers import Workers
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.sql.database import Database
 from storage.sql.grants import Grants, LocalGroups
+from storage.sql.inbox import Inbox
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -60,6 +62,7 @@ class Bot:
     limits: Limits
     log: FilteringBoundLogger
     turns: Turns
+    workers: Workers
     surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
 
     def register(self, surface: Surface) -> None:
@@ -69,14 +72,17 @@ class Bot:
 
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
-        return await self.turns.accept(inbound)
+        turn = await self.turns.accept(inbound)
+        if turn is not None:
+            self.workers.wake()
+        return turn
 
     async def run(self, turn: TurnId, *, limits: Limits | None = None) -> TurnDone:
         """Works on an accepted turn here and now, and on those before it in its conversation. Failures are final.
 
         A surface without a registered outbox has its reply in the `TurnDone` alone. Raises `UnknownTurn`, `SqlError`.
         """
-        return await self.turns.run(turn, limits=limits)
+        return await self.workers.run(turn, limits=limits)
 
     async def done(self, turn: TurnId) -> TurnDone | None:
         """What a turn came to, whoever worked on it; None while it is open. Raises `UnknownTurn`."""
@@ -85,7 +91,7 @@ class Bot:
     async def work(self, stop: asyncio.Event) -> None:
         """Works on the turns of the registered surfaces, and expires what is old, until `stop`."""
         async with ticking(self.turns, self.exports, self.log):
-            await self.turns.work(stop)
+            await self.workers.work(stop)
 
     def routes(self) -> tuple["web.RouteDef", ...]:
         """The bot's own, beside those of its surfaces: `GET /download/{signed}`."""
@@ -159,13 +165,9 @@ def _assembled(
         clarifications=clarifications,
         exports=exports,
     )
+    inbox = Inbox(database, max_attempts=MAX_ATTEMPTS)
     turns = Turns(
-        database=database,
-        dialogue=dialogue,
-        clarifications=clarifications,
-        limits=limits,
-        worker=worker,
-        log=log,
+        inbox=inbox, dialogue=dialogue, clarifications=clarifications, limits=limits, clock=database.now, log=log
     )
     return Bot(
         settings=settings,
@@ -180,6 +182,7 @@ def _assembled(
         limits=limits,
         log=log,
         turns=turns,
+        workers=Workers(turns, inbox, name=worker, log=log),
     )
 
 

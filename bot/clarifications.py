@@ -94,7 +94,7 @@ class Clarifications:
 
     async def use(self, choice: ChoiceId, inbound: Inbound, turn: TurnId) -> None:
         """The click counts, and no other: for this turn again, when it is tried again. Raises `ChoiceRefused`."""
-        match await self._store.use(choice, by=inbound.name or inbound.person, turn=turn):
+        match await self._store.use(choice, by=_called(inbound), turn=turn):
             case Used():
                 return
             case AlreadyUsed(label=label, by=by):
@@ -134,6 +134,11 @@ def _clicked(clarification: Clarification, choice: StoredChoice) -> Clicked:
         plan=plan_from_json(dict(clarification.plan)),
         question=clarification.question,
     )
+
+
+def _called(inbound: Inbound) -> str:
+    """A name as every database can hold it."""
+    return (inbound.name or inbound.person).encode(errors="replace").decode().replace("\x00", "")
 
 
 def _label(clarification: Clarification, choice: str) -> str:

@@ -1,4 +1,4 @@
-"""JSON of what the bot keeps in the database: audiences, bodies, replies. Both ways; only this module reads it back."""
+"""What the bot keeps in the database, both ways: audiences, bodies, replies as JSON, an inbound as a row."""
 
 from collections.abc import Mapping
 from typing import Any as Json
@@ -7,10 +7,11 @@ from typing import assert_never
 from pydantic import TypeAdapter
 
 from bot import replies
-from bot.ids import ChoiceId, PersonId, TurnId
-from bot.inbound import Audience, Body, Clicked, Operator, Outsiders, Private, Said, Shared
+from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
+from bot.inbound import Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared
 from bot.replies import Part, Reply
 from storage.search.ids import Subject
+from storage.sql.inbox import NewTurn, Turn
 
 Object = dict[str, Json]
 
@@ -81,3 +82,42 @@ def reply_from_json(data: Mapping[str, Json]) -> Reply:
 def _part(data: Mapping[str, Json]) -> Part:
     content = {key: value for key, value in data.items() if key != "part"}
     return _PARTS[data["part"]].validate_python(content)
+
+
+def inbound_to_row(inbound: Inbound) -> NewTurn:
+    """As the inbox keeps it."""
+    return NewTurn(
+        surface=inbound.surface,
+        event_id=inbound.event_id,
+        conversation=inbound.conversation,
+        message_id=inbound.message_id,
+        person=inbound.person,
+        audience=audience_to_json(inbound.audience),
+        body={
+            **body_to_json(inbound.body),
+            "name": inbound.name,
+            "address": dict(inbound.address),
+            "buckets": list(inbound.buckets),
+        },
+        locale=inbound.locale,
+        time_zone=inbound.time_zone,
+        received_at=inbound.received,
+    )
+
+
+def inbound_from_row(turn: Turn) -> Inbound:
+    return Inbound(
+        surface=turn.surface,
+        event_id=turn.event_id,
+        conversation=ConversationId(turn.conversation),
+        message_id=MessageId(turn.message_id),
+        person=PersonId(turn.person),
+        name=turn.body["name"],
+        audience=audience_from_json(turn.audience),
+        body=body_from_json(turn.body),
+        received=turn.received_at,
+        locale=turn.locale,
+        time_zone=turn.time_zone,
+        address=turn.body["address"],
+        buckets=tuple(turn.body["buckets"]),
+    )

@@ -128,7 +128,7 @@ class Dialogue:
 
     async def _question(self, moment: _Moment) -> Spoken:
         body = moment.inbound.body
-        question = body.text if isinstance(body, Said) else ""
+        question = checked_question(body.text) if isinstance(body, Said) else ""
         buckets = await self._buckets(moment)
         context = await self._context(moment)
         if buckets is not None and not buckets:
@@ -260,8 +260,11 @@ def _told(question: str, sentence: str, moment: _Moment) -> Spoken:
 
 
 def checked_question(text: str) -> str:
-    """The question without blanks around it. Raises `InvalidQuestion` when it is empty or too long."""
-    question = text.strip()
+    """The question without what no index can hold and without blanks around it.
+
+    Raises `InvalidQuestion` when it is empty or too long.
+    """
+    question = text.encode(errors="replace").decode().replace("\x00", " ").strip()
     if not question:
         raise InvalidQuestion("There is no question here; ask me something about your documents.")
     if len(question) > LONGEST_QUESTION:

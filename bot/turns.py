@@ -6,9 +6,9 @@ can pass (the index, the database, the chat is down) is tried again, at most thr
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any as Json
 from typing import Final
 
@@ -16,23 +16,24 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.context import Limits
 from bot.clarifications import Clarifications
-from bot.codec import audience_from_json, audience_to_json, body_from_json, body_to_json
+from bot.codec import inbound_from_row, inbound_to_row
 from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
 from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
-from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox, OutboxFailed
 from bot.replies import Chosen, Notice, Reply
 from bot.tasks import lone_error
 from storage.search.errors import IndexUnavailable, SearchError
-from storage.sql.database import Database
 from storage.sql.errors import SqlError
-from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Dead, Inbox, Lost, NewTurn, Retry, Turn
+from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Inbox, Lost, Turn
+
+Observer = Callable[[str, str, float], None]  # the surface, the outcome, and the seconds that a turn took
 
 _DEADLINE: Final = timedelta(minutes=10)  # of a whole turn, an export of a million rows included
 _PAUSES: Final = (timedelta(seconds=3), timedelta(seconds=20))  # before the second and the third attempt
-_IDLE_S: Final = 0.5
+MAX_ATTEMPTS: Final = len(_PAUSES) + 1
 _AGAIN: Final = "The documents cannot be reached right now. I will try again in a moment."
 _INDEX_DOWN: Final = "The documents cannot be reached right now. Please ask again a little later."
 _DATABASE_DOWN: Final = "My database cannot be reached right now. Please ask again a little later."
@@ -56,111 +57,54 @@ class TurnDone:
 
 
 class Turns:
-    """Accepts turns, and works on those of the surfaces that have an outbox here."""
+    """Accepts turns, and leads those that a worker has claimed to their end."""
 
     def __init__(
         self,
         *,
-        database: Database,
+        inbox: Inbox,
         dialogue: Dialogue,
         clarifications: Clarifications,
         limits: Limits,
-        worker: str,
+        clock: Callable[[], datetime],
         log: FilteringBoundLogger,
-        at_once: int = 8,
     ) -> None:
-        self._inbox, self._now = Inbox(database, max_attempts=len(_PAUSES) + 1), database.now
-        self._dialogue, self._clarifications = dialogue, clarifications
-        self._limits, self._worker, self._log, self._at_once = limits, worker, log, at_once
+        self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
+        self._limits, self._clock, self._log = limits, clock, log
         self._outboxes: dict[str, Outbox] = {}
-        self._wake = asyncio.Event()
+        self._observers: list[Observer] = []
+
+    @property
+    def surfaces(self) -> list[str]:
+        """Those that can be replied to from here."""
+        return sorted(self._outboxes)
 
     def reply_through(self, surface: str, outbox: Outbox) -> None:
         self._outboxes[surface] = outbox
+
+    def observe(self, observer: Observer) -> None:
+        """Told of each turn that ends here from now on."""
+        self._observers.append(observer)
 
     # -- accept
 
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stored when it returns. None: it was accepted before."""
-        accepted = await self._inbox.accept(_new_turn(inbound))
+        accepted = await self._inbox.accept(inbound_to_row(inbound))
         if not isinstance(accepted, Accepted):
             return None
-        self._wake.set()
         return TurnId(accepted.turn)
 
     async def done(self, turn: TurnId) -> TurnDone | None:
         """None while it is open. Raises `UnknownTurn`."""
-        found = await self._found(turn)
+        found = await self.found(turn)
         return None if found.finished_at is None else _done(found)
-
-    # -- work
-
-    async def work(self, stop: asyncio.Event) -> None:
-        """Claims and works, several conversations at once, until `stop`; then ends what it has begun."""
-        running: set[asyncio.Task[None]] = set()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._wake_at(stop))
-            while not stop.is_set():
-                self._wake.clear()
-                claimed = await self._claimed(self._at_once - len(running))
-                for one in claimed:
-                    task = group.create_task(self._worked(one))
-                    running.add(task)
-                    task.add_done_callback(running.discard)
-                if not claimed:
-                    await self._idle()
-
-    async def run(self, turn: TurnId, *, limits: Limits | None = None) -> TurnDone:
-        """Work on this turn here and now, and on those before it in its conversation; failures are not tried again.
-
-        Raises `UnknownTurn`, and what the database raises.
-        """
-        found = await self._found(turn)
-        while found.finished_at is None:
-            claimed = await self._inbox.claim(self._worker, LEASE, conversation=found.conversation)
-            for one in claimed:
-                mine = one.turn.id == turn
-                done = await self._held(one, limits=limits if mine else None, last=True)
-                if mine and done is not None:
-                    return done
-            if not claimed:
-                await asyncio.sleep(_IDLE_S / 10)  # another process has it
-            found = await self._found(turn)
-        return _done(found)
-
-    async def _claimed(self, free: int) -> list[ClaimedTurn]:
-        if free <= 0 or not self._outboxes:
-            return []
-        try:
-            return await self._inbox.claim(self._worker, LEASE, limit=free, surfaces=sorted(self._outboxes))
-        except SqlError as exc:
-            self._log.warning("no turns claimed", error=type(exc).__name__)
-            return []
-
-    async def _worked(self, claimed: ClaimedTurn) -> None:
-        try:
-            await self._held(claimed)
-        except SqlError as exc:  # the lease runs out, and the turn is claimed again
-            self._log.warning("turn left", turn=claimed.turn.id, error=type(exc).__name__)
-        finally:
-            self._wake.set()  # the next of its conversation may be due
-
-    async def _idle(self) -> None:
-        try:
-            async with asyncio.timeout(_IDLE_S):
-                await self._wake.wait()
-        except TimeoutError:
-            return
-
-    async def _wake_at(self, stop: asyncio.Event) -> None:
-        await stop.wait()
-        self._wake.set()
 
     # -- one turn
 
-    async def _held(self, claimed: ClaimedTurn, *, limits: Limits | None = None, last: bool = False) -> TurnDone | None:
+    async def held(self, claimed: ClaimedTurn, *, limits: Limits | None = None, last: bool = False) -> TurnDone | None:
         """The turn under a lease that is renewed as long as it takes. None: the lease was lost, or it comes again."""
-        inbound = _inbound(claimed.turn)
+        inbound = inbound_from_row(claimed.turn)
         delivery = self._delivery(claimed, inbound)
         life = _Life(
             claimed=claimed, inbound=inbound, delivery=delivery, news=News(), limits=limits or self._limits, last=last
@@ -178,7 +122,7 @@ class Turns:
         outbox = self._outboxes.get(inbound.surface)
         if outbox is None:
             return Silence()
-        return Delivery(claimed, inbound, outbox, self._inbox, now=self._now, log=self._log)
+        return Delivery(claimed, inbound, outbox, self._inbox, now=self._clock, log=self._log)
 
     async def _kept(self, life: "_Life") -> TurnDone | None:
         with lone_error():
@@ -303,6 +247,8 @@ class Turns:
         )
         if not finished:
             raise LeaseLost()
+        for observer in self._observers:
+            observer(life.inbound.surface, spoken.result["outcome"], life.ms / 1000)
         return _done_with(life.inbound.conversation, spoken)
 
     async def _try_again(self, life: "_Life", exc: Exception) -> None:
@@ -311,11 +257,8 @@ class Turns:
                 await life.delivery.deliver(Reply(turn=life.turn, parts=(Notice(text=_AGAIN),)))
             except OutboxFailed as unheard:
                 self._log.warning("word not said", turn=life.turn, reason=unheard.reason)
-        match await self._inbox.fail(life.claimed, type(exc).__name__, _pause(life.claimed, exc)):
-            case Retry() | Dead():
-                self._wake.set()
-            case Lost():
-                raise LeaseLost()
+        if isinstance(await self._inbox.fail(life.claimed, type(exc).__name__, _pause(life.claimed, exc)), Lost):
+            raise LeaseLost()
 
     # -- ticks
 
@@ -326,7 +269,7 @@ class Turns:
             outbox = None if asked is None else self._outboxes.get(asked.surface)
             if asked is None or outbox is None or asked.placeholder is None or asked.outcome is None:
                 continue
-            inbound, reply = _inbound(asked), spoken_from_json(asked.outcome).reply
+            inbound, reply = inbound_from_row(asked), spoken_from_json(asked.outcome).reply
             chosen = Chosen(label=_EXPIRED, by="")
             try:
                 await outbox.settle(inbound.conversation, inbound.address, MessageId(asked.placeholder), reply, chosen)
@@ -353,7 +296,7 @@ class Turns:
         frames = _frames(exc)
         self._log.error("turn failed", **life.ids(), error=type(exc).__name__, at=frames, ms=life.ms)
 
-    async def _found(self, turn: TurnId) -> Turn:
+    async def found(self, turn: TurnId) -> Turn:
         found = await self._inbox.find(turn)
         if found is None:
             raise UnknownTurn(turn)
@@ -425,44 +368,6 @@ def _frames(exc: Exception) -> list[str]:
         frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} {code.co_name}")
         trace = trace.tb_next
     return frames[-6:]
-
-
-def _new_turn(inbound: Inbound) -> NewTurn:
-    return NewTurn(
-        surface=inbound.surface,
-        event_id=inbound.event_id,
-        conversation=inbound.conversation,
-        message_id=inbound.message_id,
-        person=inbound.person,
-        audience=audience_to_json(inbound.audience),
-        body={
-            **body_to_json(inbound.body),
-            "name": inbound.name,
-            "address": dict(inbound.address),
-            "buckets": list(inbound.buckets),
-        },
-        locale=inbound.locale,
-        time_zone=inbound.time_zone,
-        received_at=inbound.received,
-    )
-
-
-def _inbound(turn: Turn) -> Inbound:
-    return Inbound(
-        surface=turn.surface,
-        event_id=turn.event_id,
-        conversation=ConversationId(turn.conversation),
-        message_id=MessageId(turn.message_id),
-        person=PersonId(turn.person),
-        name=turn.body["name"],
-        audience=audience_from_json(turn.audience),
-        body=body_from_json(turn.body),
-        received=turn.received_at,
-        locale=turn.locale,
-        time_zone=turn.time_zone,
-        address=turn.body["address"],
-        buckets=tuple(turn.body["buckets"]),
-    )
 
 
 def _done(turn: Turn) -> TurnDone:
