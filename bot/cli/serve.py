@@ -1,0 +1,121 @@
+"""`parley serve`: every surface on one port, and the workers behind them."""
+
+import asyncio
+import errno
+import signal
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import Failed, complain
+from bot.cli.options import Debug, Home
+from bot.cli.running import surfaces, with_bot
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from bot.bootstrap import Bot
+    from bot.settings import Settings
+    from bot.surfaces import Surface
+
+_FAREWELL_S = 20.0  # for requests and turns that have begun
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="[default: PARLEY_HOST, else 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="[default: PARLEY_PORT, else 8080]")] = None,
+    home: Home = None,
+    debug: Debug = False,
+) -> None:
+    """Serve Slack, the web chat and downloads until the process is told to end."""
+
+    def changed(settings: "Settings") -> "Settings":
+        given = {"host": host, "port": port}
+        return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+    with_bot(_serve, home=home, debug=debug, changed=changed)
+
+
+async def _serve(bot: "Bot") -> None:
+    from bot.http import application
+    from bot.metrics import Metrics
+
+    metrics, stop = Metrics(), asyncio.Event()
+    bot.turns.observe(metrics.turn)
+    async with AsyncExitStack() as stack:
+        served = [await stack.enter_async_context(_opened(surface)) for surface in surfaces(bot)]
+        for surface in served:
+            bot.register(surface)
+        port = await stack.enter_async_context(_listening(bot, application(bot, served, metrics), served))
+        stack.enter_context(_Signals(stop))
+        complain(f"listening on http://{_shown(bot.settings.host)}:{port}; Ctrl-C ends")
+        await bot.work(stop)
+        complain("ending: what was begun is finished first")
+
+
+@asynccontextmanager
+async def _opened(surface: "Surface") -> "AsyncGenerator[Surface]":
+    await surface.start()
+    try:
+        yield surface
+    finally:
+        await surface.close()
+
+
+@asynccontextmanager
+async def _listening(bot: "Bot", app: "web.Application", served: "Sequence[Surface]") -> AsyncGenerator[int]:
+    """The port. Raises `Failed` where it is taken or may not be had."""
+    from aiohttp import web
+
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_FAREWELL_S)
+    await runner.setup()
+    try:
+        yield await _bound(runner, bot.settings.host, bot.settings.port)
+    finally:
+        for surface in served:
+            await surface.close()  # streams that pages follow end, so that the server can
+        await runner.cleanup()
+
+
+async def _bound(runner: "web.AppRunner", host: str, port: int) -> int:
+    from aiohttp import web
+
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError as exc:
+        raise Failed(_why_not(exc, host, port)) from exc
+    return int(runner.addresses[0][1])
+
+
+def _why_not(exc: OSError, host: str, port: int) -> str:
+    if exc.errno == errno.EADDRINUSE:
+        return f"port {port} on {host} is taken; end what uses it, or choose another with --port"
+    if exc.errno in (errno.EACCES, errno.EPERM):
+        return f"port {port} on {host} may not be used; choose one above 1023 with --port"
+    return f"{host}:{port} cannot be listened on ({exc.strerror}); check PARLEY_HOST and PARLEY_PORT"
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+class _Signals:
+    """SIGTERM and SIGINT end the work; a second one ends the process at once."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop, self._loop = stop, asyncio.get_running_loop()
+
+    def __enter__(self) -> None:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(one, self._heard)
+
+    def __exit__(self, *_: object) -> None:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._loop.remove_signal_handler(one)
+
+    def _heard(self) -> None:
+        self._stop.set()
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._loop.remove_signal_handler(one)
