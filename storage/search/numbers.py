@@ -8,6 +8,7 @@ _THREE_MINOR = "BHD IQD JOD KWD LYD OMR TND"
 _MINOR_DIGITS: dict[str, int] = {**dict.fromkeys(_NO_MINOR.split(), 0), **dict.fromkeys(_THREE_MINOR.split(), 3)}
 _EXTRA_DIGITS = 2  # amounts finer than the minor unit (a fuel price of 1.459) still add up exactly
 _SUM_DIGITS = 12
+_EVERY_DIGIT = 400  # of the largest double in the finest scale, whole
 
 
 def nearest_double(number: Decimal) -> float:
@@ -31,14 +32,14 @@ def money_scale(currency: str | None) -> int:
 def scaled(amount: float, currency: str | None) -> int:
     """`amount` in scaled integers of `currency`, half to even."""
     exact = Decimal(repr(amount)) * money_scale(currency)
-    return int(exact.quantize(Decimal(1), rounding=ROUND_HALF_EVEN, context=Context(prec=60)))
+    return int(exact.quantize(Decimal(1), rounding=ROUND_HALF_EVEN, context=Context(prec=_EVERY_DIGIT)))
 
 
 def money_from_scaled(total: int, currency: str | None, count: int = 1) -> float:
     """The sum (or with `count`, the average) of scaled integers, rounded half to even to the minor unit."""
     exact = Decimal(total) / (money_scale(currency) * count)
     quantum = Decimal(1).scaleb(-minor_digits(currency))
-    return float(exact.quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=60)))
+    return float(exact.quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=_EVERY_DIGIT)))
 
 
 def rounded_sum(total: float, largest: float) -> float:
@@ -50,7 +51,7 @@ def rounded_sum(total: float, largest: float) -> float:
     if not magnitude:
         return 0.0
     quantum = Decimal(1).scaleb(magnitude.adjusted() - _SUM_DIGITS + 1)
-    return float(Decimal(repr(total)).quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=400))) + 0.0
+    return float(Decimal(repr(total)).quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=_EVERY_DIGIT))) + 0.0
 
 
 def rounded_average(total: float, count: int) -> float:
