@@ -1,19 +1,11 @@
 """Fixtures of the real servers, and the one line that says which of them could not be had."""
 
-import asyncio
-import urllib.request
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 
-from storage.analysis import analyser_for
-from storage.embedder import Embedder
-from storage.search.index import SearchIndex
-from tests.builders import TENANT
 from tests.servers.missing import ServerMissing, skip_or_fail
 from tests.servers.opensearch import opensearch_server
 from tests.servers.postgres import fresh_database, postgres_server
@@ -27,30 +19,6 @@ def opensearch_url() -> Iterator[str]:
             yield url
     except ServerMissing as exc:
         skip_or_fail(exc)
-
-
-@pytest_asyncio.fixture
-async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[Callable[[], Awaitable[SearchIndex]]]:
-    """Opens handles on one index of the test's own, as several processes would; closed and deleted at the end."""
-    from storage.opensearch.index import OpenSearchIndex
-
-    installation = f"test-{uuid4().hex}"
-    async with AsyncExitStack() as stack:
-
-        async def opened() -> SearchIndex:
-            index = await OpenSearchIndex.open(
-                [opensearch_url],
-                tenant=TENANT,
-                analysers=analyser_for,
-                embedder=embedder,
-                installation=installation,
-            )
-            stack.push_async_callback(index.close)
-            return index
-
-        yield opened
-    remove = urllib.request.Request(f"{opensearch_url}/{installation}-*", method="DELETE")
-    await asyncio.to_thread(lambda: urllib.request.urlopen(remove).close())
 
 
 @pytest.fixture(scope="session")
