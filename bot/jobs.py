@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
@@ -10,18 +11,20 @@ from bot.exports import Exports
 from bot.turns import Turns
 from storage.sql.errors import SqlError
 
-_EVERY_S: Final = 60
+_EVERY: Final = timedelta(minutes=1)
 
 
 @asynccontextmanager
-async def ticking(turns: Turns, exports: Exports, log: FilteringBoundLogger) -> AsyncGenerator[None]:
-    """Offers and files whose time is over are expired every minute, in the background of the block."""
+async def ticking(
+    turns: Turns, exports: Exports, log: FilteringBoundLogger, *, every: timedelta = _EVERY
+) -> AsyncGenerator[None]:
+    """Offers and files whose time is over are expired now and then, in the background of the block."""
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # pyright: ignore[reportMissingTypeStubs]
 
     scheduler = AsyncIOScheduler(timezone="UTC")  # in memory: a shared store lets jobs run twice
     for job in (turns.expire_clarifications, exports.expire):
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
-            _tick, "interval", args=(job, log), seconds=_EVERY_S, coalesce=True, max_instances=1
+            _tick, "interval", args=(job, log), seconds=every.total_seconds(), coalesce=True, max_instances=1
         )
     scheduler.start()
     try:

@@ -115,3 +115,15 @@ async def test_a_worker_killed_right_after_an_effect_loses_nothing_and_says_noth
 
     assert done.result["count"] == 150
     assert diary.shown() == {"m1": reply_to_json(done.reply)}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["receipts \x00 of Acme", "receipts \ud800 of Acme", "\u202e stpiecer", '"' * 50, "((((" * 99, "*?~", "🛞"],
+)
+async def test_a_hostile_question_gets_an_answer_like_any_other(home: Settings, hostile: str) -> None:
+    async with build_bot(home) as bot:
+        await filled(bot)
+        done = await Talk(bot, name="A\x00\ud800nn").say(hostile)
+
+    assert done.error is None, done.cause
