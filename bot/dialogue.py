@@ -167,6 +167,8 @@ class Dialogue:
     async def _click(self, choice: ChoiceId, moment: _Moment) -> Spoken:
         clicked = await self._clarifications.look_up(choice, moment.inbound)
         spoken = await self._chosen(clicked, moment)
+        if isinstance(clicked.does, (ContinuePrivately, SearchWeb)):  # only told how: the other buttons still stand
+            return spoken
         return replace(
             spoken,
             uses=choice,
@@ -324,10 +326,11 @@ def _visible(plan: Plan, scope: Scope) -> Plan | None:
 
 
 def _count(outcome: Outcome, leg_id: LegId) -> int | None:
-    """Documents in the leg's set as it is now, where the outcome is about a set."""
+    """Documents that the leg brought as it is now: what is said, else what its set holds."""
     if not isinstance(outcome, (Answer, Clarify)):
         return None
-    return next((leg.count for leg in outcome.legs if leg.leg == leg_id), None)
+    leg = next((leg for leg in outcome.legs if leg.leg == leg_id), None)
+    return None if leg is None else leg.found if leg.count is None else leg.count
 
 
 def _state_after(state: ConversationState, asked: str, outcome: Outcome) -> ConversationState | None:

@@ -28,8 +28,16 @@ from bot.replies import Chosen, Reply
 from storage.search.conditions import Compare, Op
 from storage.search.ids import FieldName, LegId
 from storage.search.index import Answers, Count, Facet, Records, ValueFacet
-from storage.search.plan import Leg, ListDocuments, Plan, everything_in
-from storage.search.refinement import AddFilter, ExportAll, JustAnswer, StartOver
+from storage.search.plan import Leg, ListDocuments, Plan, Search, everything_in
+from storage.search.refinement import (
+    AddFilter,
+    ContinuePrivately,
+    ExportAll,
+    JustAnswer,
+    SearchByMeaning,
+    SearchWeb,
+    StartOver,
+)
 
 LEG = LegId("1")
 VENDOR = FieldName("vendor")
@@ -37,7 +45,7 @@ NO_REASONER = cast(Reasoner, object())  # the agent here reads no question
 
 
 class ListingAgent:
-    """Lists everything visible; asks back above the limit with a button a vendor, the export, and the way on.
+    """Lists everything visible; asks back above the limit with a button a vendor, the export, and the other ways on.
 
     `troubles` are raised first, one a call.
     """
@@ -91,7 +99,7 @@ class ListingAgent:
         )
 
     def by_meaning(self, plan: Plan, leg_id: LegId) -> Plan:
-        return plan
+        return plan.with_search(leg_id, Search(clauses=plan.leg(leg_id).search.clauses, ranking="by meaning"))
 
     async def _export(self, plan: Plan, context: Context) -> Outcome:
         count = Count(plan.leg(LEG).search)
@@ -114,9 +122,17 @@ def _choices(answers: Answers, facet: Facet, n: int) -> tuple[Choice, ...]:
         for one in split.values
     ]
     export = Choice(label="Export all", count=n, leg=LEG, does=ExportAll())
-    anyway = Choice(label="Just answer", count=None, leg=LEG, does=JustAnswer())
-    again = Choice(label="Start over", count=None, leg=LEG, does=StartOver())
-    return (*vendors, export, anyway, again)
+    others = [
+        Choice(label=label, count=None, leg=LEG, does=does)
+        for label, does in (
+            ("Just answer", JustAnswer()),
+            ("Search the web", SearchWeb()),
+            ("Ask in private", ContinuePrivately()),
+            ("By meaning", SearchByMeaning()),
+            ("Start over", StartOver()),
+        )
+    ]
+    return (*vendors, export, *others)
 
 
 def _leg(plan: Plan, kind: OutcomeKind, n: int, ids: tuple[str, ...] = ()) -> LegResult:

@@ -13,7 +13,7 @@ from storage.embedded.index import EmbeddedIndex
 from storage.search.errors import IndexUnavailable
 from storage.search.ids import DocId
 from tests.bot.conftest import Talk, choice_of, somebody
-from tests.bot.fakes import Chat, Clock, ListingAgent
+from tests.bot.fakes import LEG, Chat, Clock, ListingAgent
 from tests.builders import RECEIPTS, a_document
 
 CHANNEL = Shared(channel=Subject("channel:slack:T1:C1"), outsiders=Outsiders.NONE)
@@ -215,3 +215,41 @@ async def test_the_same_typed_reply_after_a_failure_still_names_the_choice(bot: 
     await talk.say("Bolt")
 
     assert (await bot.run(await talk.accepted(Said("Bolt")))).result["count"] == 5
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Search the web", "Searching the web is not possible here."),
+        ("Ask in private", "Write to me in a direct message and ask there"),
+    ],
+)
+async def test_a_way_that_leads_out_of_here_is_a_plain_sentence_and_no_dead_end(
+    bot: Bot, label: str, said: str
+) -> None:
+    talk = Talk(bot)
+    asked = await talk.say("List every receipt")
+    done = await talk.click(asked, label)
+
+    assert done.result["outcome"] == "answer"
+    assert done.result["text"].startswith(said)
+    assert (await talk.click(asked, "Bolt")).result["count"] == 5
+
+
+async def test_by_meaning_goes_on_with_the_plan_that_ranks(bot: Bot, agent: ListingAgent) -> None:
+    talk = Talk(bot)
+    await talk.click(await talk.say("List every receipt"), "By meaning")
+    await talk.say("and now?")
+
+    last = agent.seen[-1].last
+    assert last is not None
+    assert last.leg(LEG).search.ranking == "by meaning"
+
+
+async def test_a_click_that_is_forged_from_a_private_offer_says_nothing_of_it(bot: Bot) -> None:
+    await bot.grants.grant(RECEIPTS, Subject("user:slack:T1:U1"), by="test")
+    asked = await Talk(bot, audience=somebody("U1"), person="slack:T1:U1").say("List every receipt")
+    theirs = await Talk(bot, audience=CHANNEL, person="slack:T1:U2", conversation="c9").click(asked, "Bolt")
+
+    assert "Bolt" not in str(theirs.reply)
+    assert theirs.error == "I do not know this choice; please ask your question again."
