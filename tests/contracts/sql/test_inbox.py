@@ -292,6 +292,16 @@ async def test_the_next_worker_knows_the_placeholder_and_the_delivery(inbox: Inb
     assert (second.turn.placeholder, second.turn.delivered_at) == ("1700000000.1", delivered)
 
 
+async def test_the_next_worker_knows_the_outcome_that_was_noted(inbox: Inbox, clock: SetClock) -> None:
+    await accepted(inbox, a_turn())
+    lost = await claimed_one(inbox)
+    assert await inbox.note_outcome(lost, {"said": "42"})
+    clock.forward(seconds=31)
+
+    assert (await claimed_one(inbox, "w2")).turn.outcome == {"said": "42"}
+    assert await inbox.note_outcome(lost, {"said": "43"}) is False
+
+
 async def test_a_finished_turn_keeps_all_that_came_of_it(inbox: Inbox, database: Database) -> None:
     await accepted(inbox, a_turn())
     claimed = await claimed_one(inbox)

@@ -386,6 +386,24 @@ async def test_an_export_is_queued_run_and_done(exports: Exports, clock: SetCloc
     assert await exports.claim("w1", LEASE) is None
 
 
+async def test_the_newest_export_of_a_turn_is_found(exports: Exports, clock: SetClock) -> None:
+    await exports.queue(an_export(clock))
+    newest = await exports.queue(an_export(clock))
+
+    assert await exports.of_turn(newest.turn) == newest
+    assert await exports.of_turn("no such turn") is None
+
+
+async def test_an_export_left_behind_keeps_nobody_from_another(exports: Exports, clock: SetClock) -> None:
+    left = await exports.queue(an_export(clock))
+    another = await exports.queue(an_export(clock))
+    assert await exports.claim("w1", LEASE, export=left.id)
+    assert await exports.claim("w2", LEASE, export=another.id) is None
+    clock.forward(seconds=31)
+
+    assert await exports.claim("w2", LEASE, export=another.id)
+
+
 async def test_a_person_has_one_running_at_a_time(exports: Exports, clock: SetClock) -> None:
     first = await exports.queue(an_export(clock))
     second = await exports.queue(an_export(clock))
