@@ -51,6 +51,7 @@ _NUMBERS = itertools.count(1)
 _ACTIONS = (JustAnswer, SearchByMeaning, StartOver)
 
 Write = Callable[[], Awaitable[World]]
+Pick = Callable[[int], int]  # of so many
 
 
 class Script:
@@ -112,16 +113,28 @@ class Clicking:
     scope: Scope
     limits: Limits
 
-    async def check(self, question: str, write: Write | None = None) -> set[ChoiceKind]:
-        """Asks once for each choice and clicks it; `write` changes the documents in between. The kinds clicked."""
+    async def check(self, question: str, write: Write | None = None, pick: Pick | None = None) -> set[ChoiceKind]:
+        """Asks once for each choice and clicks it; `write` changes the documents in between. The kinds clicked.
+
+        With `pick` it goes on from one of the clicks, as long as something is offered.
+        """
         first = await self.ask(question)
         rest = [await self.ask(question) for _ in first.offers[1:]]
         for other in rest:
             assert other.offers == first.offers, "the same question on an unchanged index offers otherwise"
         after = self if write is None else replace(self, world=await write())
-        for at, asked in enumerate((first, *rest) if first.offers else ()):
-            await after.choose(asked, at)
+        clicked = [await after.choose(asked, at) for at, asked in enumerate((first, *rest) if first.offers else ())]
+        if pick is not None and clicked:
+            await after.walk(first, clicked[pick(len(clicked))], pick)
         return {ChoiceKind(one["kind"]) for one in first.result["choices"]}
+
+    async def walk(self, before: Asked, asked: Asked, pick: Pick) -> None:
+        """On and on, three clicks at most. There are never more than two questions back in a row."""
+        said = [before.result["outcome"], asked.result["outcome"]]
+        while asked.offers and len(said) < 5:
+            asked = await self.choose(asked, pick(len(asked.offers)))
+            said.append(asked.result["outcome"])
+            assert not {"overload", "ambiguous"}.issuperset(said[-3:])
 
     async def ask(self, question: str) -> Asked:
         """In a new conversation. What is said there is true."""

@@ -5,19 +5,45 @@ each engine. `PARLEY_TEST_EXAMPLES` asks for more examples than the few of every
 """
 
 import os
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agent.context import Limits
+from agent.outcome import ChoiceKind
+from agent.reasoner import Doubt, Planned, Reread
 from bot.bootstrap import Bot
 from bot.ids import PersonId, Subject
 from bot.inbound import Audience, Operator, Outsiders, Private, Shared
-from storage.search.ids import BucketId
+from storage.search.conditions import all_of
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId, FieldName, LegId
+from storage.search.index import Answers, BucketState, Count, Put, Request, ScopedIndex, SearchIndex, Vocabulary
+from storage.search.plan import (
+    Clause,
+    Compute,
+    Function,
+    Leg,
+    ListDocuments,
+    Plan,
+    ReadFields,
+    Search,
+    Summarise,
+    Wanted,
+)
+from storage.search.schema import Schema
+from storage.search.scope import Scope
+from storage.search.text import Analyser
+from tests.builders import RECEIPTS, a_document, a_receipt_schema, a_search, where
 from tests.scenarios.clicking import Clicking, Script
-from tests.scenarios.worlds import World, planned, worlds
+from tests.scenarios.conftest import a_bot
+from tests.scenarios.worlds import World, changed, plainly_planned, planned, questions, worlds
 
+INVOICES = BucketId("invoices")
 _EXAMPLES = int(os.environ.get("PARLEY_TEST_EXAMPLES", "0"))
 _SHRINK = "PARLEY_TEST_SHRINK" in os.environ
 _numbers = count()
@@ -40,7 +66,7 @@ some = settings(
 )
 
 
-async def opened(bot: Bot, world: World, audience: Audience, granted: list[BucketId], limits: Limits) -> Clicking:
+async def opened(bot: Bot, world: World, audience: Audience, granted: Sequence[BucketId], limits: Limits) -> Clicking:
     """The world in the index of the bot, and the audience before it."""
     for bucket, schema in world.schemas.items():
         await bot.index.set_schema(schema)
@@ -51,24 +77,32 @@ async def opened(bot: Bot, world: World, audience: Audience, granted: list[Bucke
     return Clicking(bot=bot, world=world, audience=audience, scope=await bot.access.scope(audience), limits=limits)
 
 
-async def closed(bot: Bot, world: World) -> None:
+async def closed(bot: Bot) -> None:
     for bucket in await bot.index.buckets():
         await bot.index.drop_bucket(bucket)
 
 
-class Drawn:
-    """An example: a world, somebody before it with limits of some height, and what they may ask about."""
+async def written(index: SearchIndex, before: World, after: World) -> World:
+    """The documents as they are now: those of `after`."""
+    for bucket, documents in after.documents.items():
+        gone = {one.doc_id for one in before.documents[bucket]} - {one.doc_id for one in documents}
+        await index.delete(sorted(gone))
+        await index.put(bucket, [one for one in documents if one not in before.documents[bucket]])
+    return after
 
-    def __init__(self, data: st.DataObject, *, least: int = 0) -> None:
-        self.name = f"drawn-{next(_numbers)}"
-        self.world = data.draw(worlds("drawn", least=least), label="world")
-        self.audience = data.draw(st.sampled_from(_AUDIENCES), label="audience")
-        self.granted = data.draw(
-            st.lists(st.sampled_from(sorted(self.world.schemas)), unique=True, min_size=1), label="granted"
-        )
-        if isinstance(self.audience, Operator):
-            self.granted = sorted(self.world.schemas)
-        self.limits = Limits(overload=data.draw(st.sampled_from([5, 5, 12]), label="overload"), read=3)
+
+@st.composite
+def audiences(draw: st.DrawFn, world: World) -> tuple[Audience, list[BucketId]]:
+    """Somebody, and the buckets that they may see."""
+    audience, every = draw(st.sampled_from(_AUDIENCES)), sorted(world.schemas)
+    granted = draw(st.lists(st.sampled_from(every), unique=True, min_size=1))
+    return audience, every if isinstance(audience, Operator) else granted
+
+
+limits = st.builds(Limits, overload=st.sampled_from([5, 5, 12]), read=st.just(3))
+
+
+# -- random plans
 
 
 @some
@@ -76,12 +110,202 @@ class Drawn:
 async def test_every_choice_of_a_plan_leads_where_it_says(
     clicked_bot: Bot, script: Script, data: st.DataObject
 ) -> None:
-    drawn = Drawn(data, least=8)
+    world = data.draw(worlds("drawn", least=8))
+    audience, granted = data.draw(audiences(world))
     asked = [f"planned {next(_numbers)}" for _ in range(3)]
-    script.plans = {one: data.draw(planned(drawn.world, drawn.granted, one), label=one) for one in asked}
+    script.plans = {one: data.draw(planned(world, granted, one)) for one in asked}
     try:
-        clicking = await opened(clicked_bot, drawn.world, drawn.audience, drawn.granted, drawn.limits)
+        clicking = await opened(clicked_bot, world, audience, granted, data.draw(limits))
         for question in asked:
+            await clicking.check(question, pick=lambda n: data.draw(st.integers(0, n - 1)))
+    finally:
+        await closed(clicked_bot)
+
+
+@some
+@given(data=st.data())
+async def test_a_click_after_writes_finds_what_is_there_now_and_says_what_has_changed(
+    clicked_bot: Bot, script: Script, data: st.DataObject
+) -> None:
+    world = data.draw(worlds("drawn", least=8))
+    after = data.draw(changed(world))
+    audience, granted = data.draw(audiences(world))
+    question = f"planned {next(_numbers)}"
+    script.plans = {question: data.draw(planned(world, granted, question))}
+    try:
+        clicking = await opened(clicked_bot, world, audience, granted, data.draw(limits))
+        await clicking.check(question, lambda: written(clicked_bot.index, world, after))
+    finally:
+        await closed(clicked_bot)
+
+
+# -- questions in words
+
+
+@some
+@given(data=st.data())
+async def test_every_choice_of_a_question_in_words_leads_where_it_says(clicked_bot: Bot, data: st.DataObject) -> None:
+    world = data.draw(worlds("drawn", least=8))
+    audience, granted = data.draw(audiences(world))
+    asked = data.draw(st.lists(questions(world, granted), min_size=3, max_size=3))
+    try:
+        clicking = await opened(clicked_bot, world, audience, granted, data.draw(limits))
+        for question in asked:
+            await clicking.check(question, pick=lambda n: data.draw(st.integers(0, n - 1)))
+    finally:
+        await closed(clicked_bot)
+
+
+# -- every kind
+
+
+def _receipts() -> World:
+    """Receipts of ten vendors, two without one, and invoices of one."""
+    receipts = [
+        a_document(
+            f"r{n:02}",
+            ("a tire", "two tires and a wheel")[n % 2],
+            title=f"Receipt {n}",
+            vendor=_vendor(n),
+            date=f"20{21 + n % 4}-05-09",
+            total=n + 0.5,
+        )
+        for n in range(16)
+    ]
+    invoices = [a_document(f"i{n}", title=f"Invoice {n}", vendor="Acme", date="2031-01-02") for n in range(3)]
+    schemas = {name: a_receipt_schema(name) for name in (RECEIPTS, INVOICES)}
+    return World(schemas=schemas, documents={RECEIPTS: receipts, INVOICES: invoices})
+
+
+def _vendor(n: int) -> str | None:
+    return None if n in (7, 8) else "Acme" if n % 3 == 0 else f"Vendor {n}"
+
+
+ACME, IN_2031 = where("vendor", "eq", "Acme"), where("date", "between", ("2031-01-01", "2031-12-31"))
+_BOTH = Search(clauses=(Clause(bucket=RECEIPTS), Clause(bucket=INVOICES)))
+_ONE = LegId("a")
+_ELSEWHERE = Doubt(leg=_ONE, elsewhere=(Clause(bucket=INVOICES, condition=all_of(ACME, IN_2031)),))
+_ALIKE = Doubt(leg=_ONE, alike=(Reread(words="in 2022", search=a_search(where("date", "gte", "2022-01-01"))),))
+_KINDS: Mapping[str, tuple[Search, Wanted, tuple[Doubt, ...]]] = {
+    "every receipt": (a_search(), ListDocuments(), ()),
+    "all there is": (_BOTH, ListDocuments(), ()),
+    "what they say": (a_search(ACME), Summarise(), ()),
+    "acme in 2031": (a_search(all_of(ACME, IN_2031)), ListDocuments(), (_ELSEWHERE,)),
+    "the first of acme in 2031": (a_search(all_of(ACME, IN_2031)), ListDocuments(limit=2), (_ELSEWHERE,)),
+    "acme's tirres": (a_search(ACME, required=["tirres"]), ListDocuments(), ()),
+    "since then": (a_search(where("date", "gte", "2024-01-01")), ListDocuments(), (_ALIKE,)),
+    "its total": (a_search(), ReadFields(fields=((RECEIPTS, FieldName("total")),)), ()),
+    "how many": (a_search(where("date", "gt", "2022-01-01")), Compute(functions=(Function.COUNT,)), ()),
+}
+
+
+async def test_every_kind_of_choice_is_offered_and_leads_where_it_says(clicked_bot: Bot, script: Script) -> None:
+    for question, (search, wanted, doubts) in _KINDS.items():
+        leg = Leg(id=_ONE, question=question, search=search, wanted=wanted)
+        script.plans[question] = Planned(plan=Plan(question=question, legs=(leg,)), doubts=doubts)
+    clicking = await opened(clicked_bot, _receipts(), Operator(), (), Limits(overload=5, read=3))
+
+    kinds = [await clicking.check(question) for question in _KINDS]
+
+    not_from_here = {ChoiceKind.WEB, ChoiceKind.PRIVATE}  # search nothing
+    assert set[ChoiceKind]().union(*kinds) == set(ChoiceKind) - not_from_here
+
+
+# -- a wrong engine
+
+
+class OneTooMany:
+    """An index, one of whose counts is one too many: the `at`-th that is asked for. None: all are right."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+        self.at: int | None = None
+        self.asked = 0
+
+    def start(self, at: int | None = None) -> None:
+        self.at, self.asked = at, 0
+
+    def within(self, scope: Scope) -> ScopedIndex:
+        return _OneTooManyWithin(self, self._index.within(scope))
+
+    async def set_schema(self, schema: Schema) -> None:
+        await self._index.set_schema(schema)
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
+        return await self._index.put(bucket, documents)
+
+    async def delete(self, doc_ids: Sequence[DocId]) -> int:
+        return await self._index.delete(doc_ids)
+
+    async def drop_bucket(self, bucket: BucketId) -> None:
+        await self._index.drop_bucket(bucket)
+
+    async def buckets(self) -> Mapping[BucketId, BucketState]:
+        return await self._index.buckets()
+
+    async def digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self._index.digests(bucket)
+
+    async def ping(self) -> None:
+        await self._index.ping()
+
+    async def close(self) -> None:
+        await self._index.close()
+
+
+class _OneTooManyWithin:
+    def __init__(self, index: OneTooMany, scoped: ScopedIndex) -> None:
+        self._index, self._scoped = index, scoped
+
+    @property
+    def scope(self) -> Scope:
+        return self._scoped.scope
+
+    async def ask(self, *requests: Request[object]) -> Answers:
+        answers = await self._scoped.ask(*requests)
+        said = {request: answers[request] for request in requests}
+        for request in said:
+            if isinstance(request, Count):
+                said[request] = answers[request] + (self._index.asked == self._index.at)
+                self._index.asked += 1
+        return Answers(answers.generation, said)
+
+    async def vocabulary(self, limit: int = 200_000) -> Vocabulary:
+        return await self._scoped.vocabulary(limit)
+
+    async def schemas(self) -> Mapping[BucketId, Schema]:
+        return await self._scoped.schemas()
+
+    def analyser(self, bucket: BucketId) -> Analyser:
+        return self._scoped.analyser(bucket)
+
+
+@pytest.fixture
+def wrong(index: SearchIndex) -> OneTooMany:
+    return OneTooMany(index)
+
+
+@pytest.fixture
+async def wrong_bot(tmp_path: Path, wrong: OneTooMany, script: Script) -> AsyncIterator[Bot]:
+    async with a_bot(tmp_path, wrong, script) as bot:
+        yield bot
+
+
+@some
+@given(data=st.data())
+async def test_an_engine_that_counts_one_too_many_is_found_out(
+    wrong_bot: Bot, wrong: OneTooMany, script: Script, data: st.DataObject
+) -> None:
+    world = data.draw(worlds("drawn", least=4))
+    audience, granted = data.draw(audiences(world))
+    question = f"planned {next(_numbers)}"
+    script.plans = {question: data.draw(plainly_planned(world, granted, question))}
+    try:
+        clicking = await opened(wrong_bot, world, audience, granted, data.draw(limits))
+        wrong.start()
+        await clicking.check(question)
+        wrong.start(at=data.draw(st.integers(0, wrong.asked - 1)))
+        with pytest.raises(AssertionError):
             await clicking.check(question)
     finally:
-        await closed(clicked_bot, drawn.world)
+        await closed(wrong_bot)

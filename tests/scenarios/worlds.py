@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.reasoner import Doubt, Planned, Reread
 from storage.analysis import analyser_for
-from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Missing, Op, all_of, conjuncts
+from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Missing, Op, all_of, conjuncts, fields_of
 from storage.search.documents import Document, Value
 from storage.search.ids import BucketId, DocId, FieldName, LegId
 from storage.search.naive import matches
@@ -82,6 +82,20 @@ def held(draw: st.DrawFn, schema: Schema, least: int = 0) -> tuple[Document, ...
     return tuple(replace(one, doc_id=DocId(doc_id)) for one, doc_id in zip(picked, ids, strict=False))
 
 
+@st.composite
+def changed(draw: st.DrawFn, world: World) -> World:
+    """After writes: of each bucket some documents stay, some are replaced, some are gone, some are new."""
+    new = {bucket: draw(held(schema)) for bucket, schema in world.schemas.items()}
+    documents = {bucket: _rewritten(draw, old, new[bucket]) for bucket, old in world.documents.items()}
+    return World(schemas=world.schemas, documents=documents)
+
+
+def _rewritten(draw: st.DrawFn, old: Sequence[Document], new: Sequence[Document]) -> tuple[Document, ...]:
+    stay = draw(st.lists(st.booleans(), min_size=len(old), max_size=len(old)))
+    kept = [one for one, stays in zip(old, stay, strict=True) if stays]
+    return tuple({one.doc_id: one for one in (*new, *kept)}.values())
+
+
 # -- searches
 
 
@@ -103,7 +117,7 @@ def clauses_in(draw: st.DrawFn, schema: Schema, documents: Sequence[Document], *
     )
     condition: Condition = draw(st.one_of(kinds))
     words = st.one_of(st.sampled_from(_MISSPELT), st.sampled_from(strategies.WORDS[:8]))
-    required = draw(st.lists(words, max_size=1)) if draw(st.booleans()) else []
+    required = [] if simple or draw(st.booleans()) else draw(st.lists(words, max_size=1))
     return Clause(bucket=schema.bucket, condition=condition, required=tuple(required))
 
 
@@ -259,7 +273,8 @@ def _words(value: Value) -> str:
 
 
 def lacking(clause: Clause, name: FieldName) -> list[Search]:
-    """For each of the constraints: what meets all the others and has no value for the field."""
+    """For each constraint on the field: what meets all the others and has no value for it."""
     together = conjuncts(clause.condition)
-    others = [all_of(*(one for one in together if one != left), Missing(field=name)) for left in together]
+    left_out = [one for one in together if name in fields_of(one)]
+    others = [all_of(*(one for one in together if one != left), Missing(field=name)) for left in left_out]
     return [Search(clauses=(replace(clause, condition=condition),)) for condition in others]
