@@ -193,7 +193,8 @@ class LegResult:
     question: str
     kind: OutcomeKind
     text: str
-    count: int | None = None
+    count: int | None = None  # as it is said; None where the question is not about a set
+    found: int | None = None  # documents in the leg's set, also where the question is not about it
     doc_ids: tuple[DocId, ...] = ()
     condition: Condition | None = None  # None where the leg's buckets have different ones
     values: tuple[Figure, ...] = ()

@@ -191,6 +191,7 @@ def _result(under: Under, kind: OutcomeKind, text: str, count: int | None) -> Le
         kind=kind,
         text=text,
         count=count,
+        found=under.count,
         condition=_condition(under),
         missing=_missing(under),
     )
