@@ -88,21 +88,24 @@ def _body(question: str | None, choose: str | None, conversation: str | None) ->
 
 
 async def _one(bot: "Bot", how: Asking, body: "Body", conversation: str | None, *, json_: bool) -> None:
-    if not json_:
-        terminal = surface_named(SURFACE, bot)
-        if terminal is not None:
-            bot.register(terminal)
     done = await asked(bot, how, body, _conversation(conversation))
     if json_:
         say(json.dumps(done.result, ensure_ascii=False))
-    elif how.debug:
+    elif done.error is None:
+        await _print(bot, done)
+    if how.debug:
         _show_steps(done.result)
     if done.error is not None:
-        if not json_:  # the terminal has said it already
-            raise typer.Exit(1) from done.cause
         raise Failed(done.error) from done.cause
-    if not json_ and done.result["choices"]:
-        complain(f"to choose: parley ask --conversation {done.conversation} --choose ID, or type its words or number")
+
+
+async def _print(bot: "Bot", done: "TurnDone") -> None:
+    """As a person reads it, and how to go on."""
+    terminal = surface_named(SURFACE, bot)
+    if terminal is not None:
+        await terminal.outbox.post(done.conversation, {}, done.reply)
+    if done.result["choices"]:
+        complain(f'to choose, type it: parley ask --conversation {done.conversation} "1"')
 
 
 def _conversation(text: str | None) -> "ConversationId":

@@ -1,5 +1,6 @@
 """How a command ends that cannot do what was asked: one plain sentence on stderr, and an exit status."""
 
+import os
 import sys
 import traceback
 from collections.abc import Generator
@@ -39,6 +40,9 @@ def plainly(*, debug: bool) -> Generator[None]:
         _end(exc, str(exc), debug=debug)
     except IndexUnavailable as exc:
         _end(exc, f"{exc}; check that it runs, and PARLEY_INDEX_URL", debug=debug)
+    except BrokenPipeError as exc:  # whoever read our output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from exc
     except SearchError as exc:
         _end(exc, str(exc), debug=debug)
     except OSError as exc:
