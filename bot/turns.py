@@ -98,7 +98,7 @@ class Turns:
     async def done(self, turn: TurnId) -> TurnDone | None:
         """None while it is open. Raises `UnknownTurn`."""
         found = await self.found(turn)
-        return None if found.finished_at is None else _done(found)
+        return None if found.finished_at is None else done_of(found)
 
     # -- one turn
 
@@ -370,7 +370,8 @@ def _frames(exc: Exception) -> list[str]:
     return frames[-6:]
 
 
-def _done(turn: Turn) -> TurnDone:
+def done_of(turn: Turn) -> TurnDone:
+    """What a finished turn came to."""
     return _done_with(ConversationId(turn.conversation), spoken_from_json(turn.outcome or {}))
 
 

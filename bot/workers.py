@@ -8,7 +8,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.context import Limits
 from bot.delivery import LEASE
 from bot.ids import TurnId
-from bot.turns import TurnDone, Turns
+from bot.turns import TurnDone, Turns, done_of
 from storage.sql.errors import SqlError
 from storage.sql.inbox import ClaimedTurn, Inbox
 
@@ -47,9 +47,8 @@ class Workers:
 
         Raises `UnknownTurn`, and what the database raises.
         """
-        while (done := await self._turns.done(turn)) is None:
-            conversation = (await self._turns.found(turn)).conversation
-            claimed = await self._inbox.claim(self._name, LEASE, conversation=conversation)
+        while (found := await self._turns.found(turn)).finished_at is None:
+            claimed = await self._inbox.claim(self._name, LEASE, conversation=found.conversation)
             for one in claimed:
                 is_this = one.turn.id == turn
                 done = await self._turns.held(one, limits=limits if is_this else None, last=True)
@@ -57,7 +56,7 @@ class Workers:
                     return done
             if not claimed:
                 await asyncio.sleep(_WAITING_S)  # another process has it
-        return done
+        return done_of(found)
 
     async def _claimed(self, free: int) -> list[ClaimedTurn]:
         surfaces = self._turns.surfaces
