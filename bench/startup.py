@@ -1,9 +1,12 @@
 """What starting costs: the command line's help, and the demo from a clean clone."""
 
+import resource
+import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.figures import Figure
@@ -18,17 +21,24 @@ _IMPORTED = f"import sys, bot.cli.app; print([name for name in {_HEAVY!r} if nam
 def startup(runs: int) -> list[Figure]:
     asked, bare = [sys.executable, "-m", "bot.cli", "--help"], [sys.executable, "-c", "pass"]
     _seconds(asked)  # bytecode is written
-    pairs = [(_seconds(asked), _seconds(bare)) for _ in range(runs)]
+    ours, theirs = zip(*((_seconds(asked), _seconds(bare)) for _ in range(runs)), strict=True)
     imported = subprocess.run([sys.executable, "-c", _IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True)
+    note = f"bare: python -c pass; of the heavy modules it imports {imported.stdout.strip()}"
     return [
         Figure(
             name="parley --help",
             unit="s",
-            runs=tuple(pair[0] for pair in pairs),
+            runs=tuple(one.wall for one in ours),
             aim=_AIM_HELP_S,
-            bare=sorted(pair[1] for pair in pairs)[runs // 2],
-            note=f"bare: python -c pass; of the heavy modules it imports {imported.stdout.strip()}",
-        )
+            bare=statistics.median(one.wall for one in theirs),
+            note=note,
+        ),
+        Figure(
+            name="parley --help, CPU",
+            unit="s",
+            runs=tuple(one.cpu for one in ours),
+            bare=statistics.median(one.cpu for one in theirs),
+        ),
     ]
 
 
@@ -36,11 +46,22 @@ def demo(folder: Path) -> list[Figure]:
     """Once: it makes an environment and loads the corpus."""
     clone = folder / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    seconds = _seconds(["make", "demo"], folder=clone)
-    return [Figure(name="make demo from a clean clone", unit="s", runs=(seconds,), aim=_AIM_DEMO_S)]
+    took = _seconds(["make", "demo"], folder=clone)
+    return [Figure(name="make demo from a clean clone", unit="s", runs=(took.wall,), aim=_AIM_DEMO_S)]
 
 
-def _seconds(command: Sequence[str], *, folder: Path = ROOT) -> float:
-    started = time.perf_counter()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seconds:
+    wall: float
+    cpu: float
+
+
+def _seconds(command: Sequence[str], *, folder: Path = ROOT) -> Seconds:
+    started, before = time.perf_counter(), _children_cpu()
     subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    return time.perf_counter() - started
+    return Seconds(wall=time.perf_counter() - started, cpu=_children_cpu() - before)
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
