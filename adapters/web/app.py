@@ -16,6 +16,7 @@ from adapters.web.guard import COOKIE, Guard
 from adapters.web.outbox import WebOutbox, conversation_of
 from adapters.web.page import STATIC, chat_page, entry_html, static_file, token_page
 from adapters.web.transcript import Entry, Transcript
+from bot.dialogue import LONGEST_QUESTION
 from bot.errors import BotError
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
 from bot.inbound import Body, Clicked, Inbound, Operator, Said
@@ -227,7 +228,7 @@ def surface(bot: "Bot") -> WebChat:
         transcript=Transcript(settings.home / "web"),
         guard=Guard(token, urlsplit(settings.link_base).netloc.lower()),
         clock=lambda: datetime.now(UTC),
-        limit=20_000,
+        limit=LONGEST_QUESTION,
     )
 
 

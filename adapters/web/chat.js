@@ -27,7 +27,7 @@ function place(id, html) {
   } else {
     const hadFocus = old.contains(document.activeElement);
     old.replaceWith(fresh);
-    if (hadFocus) text.focus(); // the button that was pressed is gone
+    if (hadFocus) text.focus({ preventScroll: true }); // what had it is gone
   }
   localTimes(fresh);
   if (!follow) return;
@@ -72,7 +72,7 @@ async function post(fields) {
     state.textContent = "Parley cannot be reached. What you wrote is still in the field.";
     return false;
   }
-  const said = await answer.json();
+  const said = await answer.json().catch(() => ({ error: "Something went wrong here; please send it again." }));
   state.textContent = answer.ok ? "" : said.error;
   if (answer.ok) composer.elements.event.value = said.event;
   return answer.ok;
@@ -112,7 +112,9 @@ log.addEventListener("submit", async (event) => {
   const buttons = [...event.target.querySelectorAll("button")];
   pressed.setAttribute("aria-pressed", "true");
   for (const button of buttons) button.disabled = true;
-  if (!(await post(new URLSearchParams({ choice: pressed.value })))) {
+  if (await post(new URLSearchParams({ choice: pressed.value }))) {
+    text.focus({ preventScroll: true }); // a disabled button holds no focus, and this one will be gone
+  } else {
     pressed.removeAttribute("aria-pressed");
     for (const button of buttons) button.disabled = false;
     pressed.focus();

@@ -67,11 +67,11 @@ def surface_named(name: str, bot: "Bot") -> "Surface | None":
     raise Failed(f"the surface {name!r} is not installed; install Parley anew")
 
 
-def surfaces(bot: "Bot") -> "list[Surface]":
-    """Every surface that is installed and configured."""
+def surfaces(bot: "Bot", *, but: str) -> "list[Surface]":
+    """Every surface that is installed and configured, but one."""
     from importlib.metadata import entry_points
 
-    built = [point.load()(bot) for point in sorted(entry_points(group="parley.surfaces"))]
+    built = [point.load()(bot) for point in sorted(entry_points(group="parley.surfaces")) if point.name != but]
     return [surface for surface in built if surface is not None]
 
 

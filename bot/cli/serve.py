@@ -12,6 +12,7 @@ import typer
 from bot.cli.failures import Failed, complain
 from bot.cli.options import Debug, Home
 from bot.cli.running import surfaces, with_bot
+from bot.cli.speaker import SURFACE
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -45,7 +46,9 @@ async def _serve(bot: "Bot") -> None:
     metrics, stop = Metrics(), asyncio.Event()
     bot.turns.observe(metrics.turn)
     async with AsyncExitStack() as stack:
-        served = [await stack.enter_async_context(_opened(surface)) for surface in surfaces(bot)]
+        # Not the terminal: its turns belong to whoever sits there, not to this process's output.
+        there = surfaces(bot, but=SURFACE)
+        served = [await stack.enter_async_context(_opened(surface)) for surface in there]
         for surface in served:
             bot.register(surface)
         port = await stack.enter_async_context(_listening(bot, application(bot, served, metrics), served))
