@@ -211,8 +211,8 @@ class Quote:
 
 def sentence_with(document: Document, needles: Sequence[str], labels: Sequence[str]) -> Quote | None:
     """The sentence that holds a value, preferring one that also speaks of the field; None where none does."""
-    wanted = [fold(one) for one in needles if one]
-    spoken = [fold(one) for one in labels if one]
+    wanted = [folded for one in needles if (folded := fold(one))]  # control characters fold to nothing
+    spoken = [folded for one in labels if (folded := fold(one))]
     best: tuple[int, Quote] | None = None
     for quote in sentences_of(document):
         text = fold(quote.text)
