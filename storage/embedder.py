@@ -1,6 +1,7 @@
 """What turns texts into vectors: the protocol that the engines own, and the model that comes with Parley."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -68,8 +69,11 @@ class WordLlamaEmbedder:
 def _load() -> Any:
     from pathlib import Path
 
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
     import wordllama  # pyright: ignore[reportMissingTypeStubs]
 
+    root.handlers, root.level = before  # the import sets up logging for the whole process
     # Weights and tokenizer lie beside the package, where the library does not look unless it is told to.
     beside = Path(wordllama.__file__).parent
     return cast(Any, wordllama.WordLlama).load(cache_dir=beside, disable_download=True)

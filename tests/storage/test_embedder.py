@@ -1,5 +1,8 @@
 """The model that comes with Parley: shape, length, and texts without words."""
 
+import subprocess
+import sys
+
 import numpy as np
 
 from storage.embedder import WordLlamaEmbedder
@@ -23,3 +26,12 @@ async def test_texts_of_like_meaning_lie_near() -> None:
 
 async def test_no_texts_give_no_rows() -> None:
     assert (await WordLlamaEmbedder().embed([])).shape == (0, 256)
+
+
+def test_logging_stays_as_the_process_has_it() -> None:
+    embed = "asyncio.run(WordLlamaEmbedder().embed(['word']))"
+    imports = "import asyncio, logging; from storage.embedder import WordLlamaEmbedder"
+    script = f"{imports}; {embed}; print(logging.root.handlers, logging.root.level)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert (done.stdout, done.stderr) == ("[] 30\n", "")
