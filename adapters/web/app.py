@@ -204,7 +204,9 @@ class WebChat:
         return checked
 
     def _not_admitted(self, request: web.Request) -> web.Response:
-        if self._guard.wants_token and request.path == "/":
+        if self._guard.wants_token and _wants_json(request):
+            return _json({"error": "Load the page again and give the access token."}, status=401)
+        if self._guard.wants_token:
             return web.Response(text=token_page(""), content_type="text/html", status=401, headers=_SECURITY)
         sentence = "The web chat is open on this machine only; set PARLEY_WEB_TOKEN to open it to others."
         return web.Response(text=f"{sentence}\n", status=403, headers=_SECURITY)
