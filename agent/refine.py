@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.compose import noun_of
+from agent.compose import amount_words, noun_of
 from agent.outcome import Choice
 from agent.reasoner import Doubt
 from agent.tools import Desk
@@ -211,13 +211,10 @@ def _within(field: Field, low: float, high: float | None) -> AddFilter:
 
 
 def _range_words(field: Field, low: float, high: float | None) -> str:
-    unit = value_words(low, field).removeprefix(number_words(low)).strip()
-    start = number_words(low)
-    return (
-        f"{start} {unit} and up".replace("  ", " ")
-        if high is None
-        else f"{start} to under {number_words(high)} {unit}".strip()
-    )
+    start = amount_words(low, field.currency or None, field)
+    if high is None:
+        return f"{start} and up"
+    return f"{number_words(low)} to under {amount_words(high, field.currency or None, field)}"
 
 
 def actions(leg: Leg, count: int | None, *, export: bool, anyway: bool) -> list[Choice]:

@@ -51,6 +51,7 @@ from storage.search.ids import DocId, FieldName, LegId
 from storage.search.index import Answers, Fetch, Record
 from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Plan, ReadFields, Summarise
 from storage.search.refinement import TakeInMissing
+from storage.search.schema import Field
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
 _NAMED = 20  # documents that are offered by name at most, in the end
@@ -172,7 +173,7 @@ async def _conclude(under: Under) -> Found | AsksBack:
         case FindPassages():
             return _text(under)
         case Compute():
-            return _computed(under)
+            return await _computed(under)
         case ListDocuments():
             return _listed(under)
         case ReadFields():
@@ -343,7 +344,7 @@ def _alike(under: Under) -> AsksBack | None:
 # -- numbers
 
 
-def _computed(under: Under) -> Found | AsksBack:
+async def _computed(under: Under) -> Found | AsksBack:
     compute, count = under.leg.wanted, under.count
     assert isinstance(compute, Compute) and under.asked.aggregate and under.asked.page  # noqa: PT018, S101 - by dispatch
     if count == 0:
@@ -376,15 +377,27 @@ def _computed(under: Under) -> Found | AsksBack:
     result = replace(
         _result(under, OutcomeKind.ANSWER, text, count), doc_ids=_ids(records), values=figures, groups=groups
     )
+    quoted, citations = await _borne_out(under, records, field) if count == 1 else ("", ())
     return Found(
         result=result,
-        lines=(text,),
+        lines=(text + quoted,),
+        citations=citations,
         grids=grids,
         hits=_hits(under),
         candidates=(*_reading_candidates(under), *_missing_candidates(under)),
         export=count or None,
         assumptions=_assumptions(under),
     )
+
+
+async def _borne_out(under: Under, records: Sequence[Record], field: Field | None) -> tuple[str, tuple[Citation, ...]]:
+    """Where the one document that a number rests on says it."""
+    fetch = Fetch(tuple(one.doc_id for one in records[:1]))
+    document = (await under.desk.ask((fetch,)))[fetch][0]
+    value = document.values.get(field.name) if field is not None else None
+    quote = sentence_with(document, written_forms(value, field), [field.label]) if field and value is not None else None
+    citation = citation_of(1, document, quote or beginning_of(document))
+    return (f" — “{escaped(quote.text[:400])}” [1]" if quote else " [1]"), (citation,)
 
 
 # -- values of a document

@@ -62,22 +62,34 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     if extreme is not None:
         return _extreme(extreme, words, reading, lexicon, group)
     if said and not _asks_for_one_value(said[0], words, reading, lexicon):
-        return _computed(said, reading, lexicon, group, words)
+        computed = _computed(said, reading, lexicon, group, words)
+        if computed is not None:
+            return computed
     if group is not None and _top(words) is not None:
-        return _computed([], reading, lexicon, group, words)
+        computed = _computed([], reading, lexicon, group, words)
+        if computed is not None:
+            return computed
     if _is_list(words, reading):
         return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words))
     asked = _asked_fields(words, reading, lexicon)
     if asked and (reading.conditions or reading.leftovers):
         return ReadFields(fields=tuple((reading.bucket, name) for name in asked))
-    if reading.conditions and not reading.leftovers and not reading.asked:
+    if words[:1] == ["what"] and reading.conditions and not reading.leftovers and _only_kinds(reading, lexicon):
         return ListDocuments(limit=_top(words))  # nothing is said but which documents
     return FindPassages()
+
+
+def _only_kinds(reading: Reading, lexicon: Lexicon) -> bool:
+    """Whether all that was said sorts documents into kinds."""
+    values = [link.meaning for link in reading.links if isinstance(link.meaning, (Valued, Partly))]
+    return not reading.asked and all(lexicon.tells_kinds(one.field, one.column) for one in values)
 
 
 def _functions(words: Sequence[str], reading: Reading) -> Iterator[_Said]:
     inside = {at for link in reading.links if link.last - link.first > 1 for at in range(link.first + 1, link.last)}
     inside |= reading.in_literals
+    mentions = [link for link in reading.links if isinstance(link.meaning, Mention)]
+    inside |= {link.last for link in mentions if link.last < len(words) and words[link.last] == "number"}
     inside |= {at for at, word in enumerate(words) if word == "mean" and set(words[:at]) & {"does", "do", "did"}}
     at = 0
     while at < len(words):
@@ -162,10 +174,13 @@ def _asks_for_one_value(said: _Said, words: Sequence[str], reading: Reading, lex
 
 def _computed(
     said: Sequence[_Said], reading: Reading, lexicon: Lexicon, group: Group | None, words: Sequence[str]
-) -> Compute:
+) -> Compute | None:
+    """None where there is nothing to compute: a sum of no number."""
     functions = tuple(dict.fromkeys(one.function for one in said)) or (Function.SUM,)
     field = _number_field(reading, lexicon, words, skip=group.field if group else None)
-    if (Function.COUNT in functions and len(functions) == 1) or field is None:
+    if field is None and Function.COUNT not in functions:
+        return None
+    if field is None or functions == (Function.COUNT,):
         return Compute(functions=(Function.COUNT,), group=group, limit=_top(words))
     if Function.SUM in functions and len(functions) > 1:
         functions = tuple(one for one in functions if one is not Function.SUM or _is_summed(said))
@@ -250,8 +265,13 @@ def _is_list(words: Sequence[str], reading: Reading) -> bool:
     nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
     early = [link for link in nouns if link.first <= 6]
     if lead in ("which", "what"):
-        heads = [link for link in reading.links if isinstance(link.meaning, (Noun, Valued)) and link.first <= 2]
-        direct = any(not _is_owned(words, link.first) for link in (*heads, *early) if link.first <= 3)
+        within = 4 if set(words[1:2]) & {"are", "were"} else 2
+        heads = [
+            link for link in reading.links if isinstance(link.meaning, (Noun, Valued, Partly)) and link.first <= within
+        ]
+        direct = any(
+            within > 2 or not _is_owned(words, link.first) for link in (*heads, *early) if link.first <= within + 1
+        )
         of_them = "are" in words[1:3] and bool(nouns)
         return (direct or of_them) and (
             reading.plural_noun or "all" in words or (lead == "which" and not reading.asked)

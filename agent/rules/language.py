@@ -28,6 +28,10 @@ ALL_WORDS = frozenset("all every each any which what whichever".split())
 NEGATIONS = frozenset(
     """not no neither without except excluding exclude excludes lacking lack lacks minus non never""".split()
 )
+COMPARATORS = frozenset(
+    "above below under over exceeding exceed beyond at between before after since until least most minimum maximum"
+    " more less than higher lower greater fewer".split()
+)
 NEGATION_PAIRS = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("rather", "than")})
 CONTRACTED_NEGATIONS = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won cannot".split())
 LACK = frozenset("without no lacking lack lacks missing".split())

@@ -3,12 +3,14 @@
 Built from schema and vocabulary alone, so that another corpus is another lexicon and no other code.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
-from agent.rules.language import FILLER, STOP
+from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, STOP
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
@@ -17,6 +19,9 @@ from storage.search.text import Analyser
 
 _LONGEST = 12  # tokens of a value or name that are matched as one
 _MOST_SOFT = 400  # values a rare word may stand in and still point at them
+_WORDIEST = 60  # stems of a value that is linked at all
+_PROSE = 5  # stems a value has on average from which it is prose
+_FEW = 50  # values that a field of kinds may have, however few documents there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +53,11 @@ class Partly:
     field: FieldName
     column: FieldName | None
     values: tuple[str, ...]
+    by_head: bool = False  # kinds whose last words these are
 
 
 Meaning: TypeAlias = Noun | Mention | Valued | Partly
+Key: TypeAlias = tuple[FieldName, FieldName | None]  # a field, or a column of a rows field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +79,9 @@ class Lexicon:
         self.schema, self.analyser, self.documents = schema, analyser, documents
         self.bucket: BucketId = schema.bucket
         self.fields: Mapping[FieldName, FieldVocabulary] = {one.field: one for one in vocabulary}
-        self._phrases: dict[tuple[str, ...], list[Meaning]] = defaultdict(list)
-        self._words: dict[str, dict[tuple[FieldName, FieldName | None], list[str]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        self._phrases: dict[tuple[str, ...], dict[Meaning, int]] = defaultdict(dict)  # with documents
+        self._words: dict[str, dict[Key, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+        self._kinds: dict[Key, _Kind] = {}
         self._add_nouns()
         for field in schema.fields:
             self._add_field(field, None)
@@ -83,17 +89,15 @@ class Lexicon:
                 self._add_field(column, field.name)
 
     def links(self, tokens: Sequence[Token]) -> Iterator[Link]:
-        """Every reading of every run of tokens, those inside quotation marks included."""
+        """Every reading of every run of tokens; a quotation is taken whole or not at all."""
         for first in range(len(tokens)):
             for last in range(first + 1, min(first + _LONGEST, len(tokens)) + 1):
-                if not _keeps_quotations(tokens, first, last):
-                    continue
-                for meaning in self._phrases.get(tuple(token.stem for token in tokens[first:last]), ()):
-                    yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, tokens[first:last]))
+                meanings = self._phrases.get(tuple(token.stem for token in tokens[first:last]))
+                if meanings and _keeps_quotations(tokens, first, last):
+                    for meaning, documents in meanings.items():
+                        weight = _weight(meaning, tokens[first:last], documents)
+                        yield Link(first=first, last=last, meaning=meaning, weight=weight)
         yield from self._partial_links(tokens)
-
-    def has_noun(self, tokens: Sequence[Token]) -> bool:
-        return any(isinstance(link.meaning, Noun) for link in self.links(tokens))
 
     def field(self, name: FieldName, column: FieldName | None = None) -> Field:
         target = self.schema.by_name[name]
@@ -102,13 +106,24 @@ class Lexicon:
     def vocabulary(self, name: FieldName, column: FieldName | None = None) -> FieldVocabulary | None:
         return self.fields.get(name if column is None else FieldName(f"{name}.{column}"))
 
+    def stems_of(self, name: FieldName) -> frozenset[str]:
+        """The words that speak of a field: its name, title, synonyms and description."""
+        field = self.schema.by_name[name]
+        written = " ".join((name.replace("_", " "), field.title, *field.synonyms, field.description))
+        return frozenset(self._stems(written))
+
+    def tells_kinds(self, name: FieldName, column: FieldName | None = None) -> bool:
+        """Whether the field sorts documents into kinds, rather than naming each of them."""
+        vocabulary = self.vocabulary(name, column)
+        return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 2)
+
     def _stems(self, text: str) -> tuple[str, ...]:
         return tuple(term.text for term in self.analyser.terms(text))
 
-    def _add(self, text: str, meaning: Meaning) -> None:
+    def _add(self, text: str, meaning: Meaning, documents: int = 0) -> None:
         stems = self._stems(text)
-        if stems and len(stems) <= _LONGEST and meaning not in self._phrases[stems]:
-            self._phrases[stems].append(meaning)
+        if stems and len(stems) <= _LONGEST:
+            self._phrases[stems][meaning] = max(documents, self._phrases[stems].get(meaning, 0))
 
     def _add_nouns(self) -> None:
         for noun in (self.schema.bucket.replace("_", " "), self.schema.title, *self.schema.synonyms):
@@ -119,50 +134,90 @@ class Lexicon:
         for written in (field.name.replace("_", " "), field.title, *field.synonyms):
             self._add(written, Mention(name, column))
         vocabulary = self.vocabulary(name, column)
-        counted = [one.value for one in vocabulary.values] if vocabulary else []
+        counted = {one.value: one.count for one in vocabulary.values} if vocabulary else {}
         for value, synonyms in field.values.items():
             for written in (value, *synonyms):
-                self._add(written, Valued(name, column, value))
-        if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT):
-            for value in counted:
-                self._add_value(value, name, column)
+                self._add(written, Valued(name, column, value), counted.get(value, 0))
+        if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT) and counted:
+            self._add_values(counted, name, column)
 
-    def _add_value(self, value: str, name: FieldName, column: FieldName | None) -> None:
-        stems = self._stems(value)
-        if not stems or len(stems) > 60:
-            return
-        if len(stems) <= _LONGEST:
-            meaning = Valued(name, column, value)
-            if meaning not in self._phrases[stems]:
-                self._phrases[stems].append(meaning)
-        if len(stems) > 1 or column is not None:
-            for stem in set(stems):
-                self._words[stem][name, column].append(value)
+    def _add_values(self, counted: Mapping[str, int], name: FieldName, column: FieldName | None) -> None:
+        stems = {value: self._stems(value) for value in counted}
+        kind = _kind_of(stems, column)
+        self._kinds[name, column] = kind
+        heads: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for value, phrase in stems.items():
+            if not phrase or len(phrase) > _WORDIEST:
+                continue
+            if len(phrase) <= _LONGEST and column is None:
+                self._phrases[phrase][Valued(name, column, value)] = counted[value]
+            if kind is not _Kind.PROSE and (len(phrase) > 1 or column is not None):
+                for stem in set(phrase):
+                    self._words[stem][name, column][value] = counted[value]
+            if kind is _Kind.PLAIN and column is None:
+                for start in range(len(phrase)):
+                    heads[phrase[start:]].add(value)
+        for phrase, values in heads.items():
+            if len(values) > 1:  # "transistor" means power transistors too: a kind is named by its last words
+                self._phrases[phrase].pop(Valued(name, column, self._whole(phrase, values, stems)), None)
+                documents = sum(counted[value] for value in values)
+                self._phrases[phrase][Partly(name, column, tuple(sorted(values)), by_head=True)] = documents
+
+    def _whole(self, phrase: tuple[str, ...], values: Iterable[str], stems: Mapping[str, tuple[str, ...]]) -> str:
+        return next((value for value in values if stems[value] == phrase), "")
 
     def _partial_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
-        runs = dict[tuple[FieldName, FieldName | None], tuple[int, int, set[str]]]()
+        runs: dict[Key, tuple[int, int, set[str]]] = {}
         for at, token in enumerate(tokens):
-            places: Mapping[tuple[FieldName, FieldName | None], list[str]] = {}
-            if len(token.stem) > 1 and not token.quoted and token.word not in STOP and token.word not in FILLER:
-                places = self._words.get(token.stem, {})
+            places = self._places(token)
             for key in list(runs):
-                if key not in places or not runs[key][2] & set(places[key]):
+                if key not in places or not runs[key][2] & places[key].keys():
                     yield from self._partly(key, runs.pop(key), tokens)
             for key, values in places.items():
                 first, _, before = runs.get(key, (at, at, set(values)))
-                runs[key] = (first, at + 1, before & set(values))
+                runs[key] = (first, at + 1, before & values.keys())
         for key, run in runs.items():
             yield from self._partly(key, run, tokens)
 
-    def _partly(
-        self, key: tuple[FieldName, FieldName | None], run: tuple[int, int, set[str]], tokens: Sequence[Token]
-    ) -> Iterator[Link]:
+    def _places(self, token: Token) -> Mapping[Key, Mapping[str, int]]:
+        empty = len(token.stem) < 2 or token.quoted or token.word in STOP or token.word in FILLER
+        if empty or token.word in FUNCTION_WORDS or token.word in COMPARATORS:
+            return {}
+        return self._words.get(token.stem, {})
+
+    def _partly(self, key: Key, run: tuple[int, int, set[str]], tokens: Sequence[Token]) -> Iterator[Link]:
         (name, column), (first, last, values) = key, run
-        distinct = len(self.fields[name if column is None else FieldName(f"{name}.{column}")].values)
+        vocabulary = self.vocabulary(name, column)
+        distinct = len(vocabulary.values) if vocabulary else 0
         if len(values) > _MOST_SOFT and len(values) > distinct / 4:
             return
+        words = tokens[first:last]
+        if all(token.word.isdigit() for token in words):
+            return  # a number alone points at no name
+        if self._kinds[key] is _Kind.NAMES and not any(token.is_name for token in words):
+            return
+        if self._kinds[key] is _Kind.PLAIN:
+            return  # kinds are named by their last words, which are phrases of their own
         meaning = Partly(name, column, tuple(sorted(values)))
-        yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, tokens[first:last]))
+        yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, words, len(values)))
+
+
+class _Kind(Enum):
+    """How the values of a field are written, which decides how few of their words may stand for them."""
+
+    PLAIN = "plain"  # lower case: kinds of things
+    NAMES = "names"  # capitalised: people, companies, products
+    ITEMS = "items"  # in rows: whatever was written
+    PROSE = "prose"  # sentences and addresses: only whole
+
+
+def _kind_of(stems: Mapping[str, tuple[str, ...]], column: FieldName | None) -> _Kind:
+    if sum(map(len, stems.values())) > _PROSE * len(stems):
+        return _Kind.PROSE
+    if column is not None:
+        return _Kind.ITEMS
+    capitalised = sum(any(c.isupper() or c.isdigit() for c in value) for value in stems)
+    return _Kind.NAMES if 2 * capitalised > len(stems) else _Kind.PLAIN
 
 
 def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -174,15 +229,20 @@ def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
     return all(quoted) and not outside
 
 
-def _weight(meaning: Meaning, tokens: Sequence[Token]) -> float:
+def _weight(meaning: Meaning, tokens: Sequence[Token], documents: int) -> float:
+    """Longer runs and whole values weigh more; among equals, what more documents hold."""
     content = sum(1.0 if token.word not in STOP else 0.3 for token in tokens)
+    common = 0.01 * min(math.log10(1 + documents), 5)
     match meaning:
         case Noun():
             return 1.6 * content
         case Valued():
-            return 2.0 * content + (0.2 if len(tokens) > 1 else 0.0)
+            number = all(token.word.isdigit() for token in tokens)
+            return (0.8 if number else 2.0) * content + 0.2 * (len(tokens) - 1) + common
         case Mention():
             return 1.8 * content
+        case Partly(by_head=True):
+            return 2.0 * content + common
         case Partly(column=column, values=values):
             return (1.2 if column is None else 1.1) * content - 0.1 - min(len(values), 100) / 1000
 

@@ -145,7 +145,7 @@ _LESS = "less|lower|below|fewer|under|smaller|cheaper|earlier|older|shorter"
 _AFTER = (
     (re.compile(rf"^\s*(?:or|and)\s+(?:{_MORE})\b", re.I), Op.GTE),
     (re.compile(rf"^\s*(?:or|and)\s+(?:{_LESS})\b", re.I), Op.LTE),
-    (re.compile(r"^\s*(?:at\s+least|minimum|min\b|upwards?|onwards?)", re.I), Op.GTE),
+    (re.compile(r"^\s*(?:at\s+least|minimum|min\b|upwards?|onwards?|on\b(?!\s+\w)|on\s+forward)", re.I), Op.GTE),
     (re.compile(r"^\s*(?:at\s+most|maximum|max\b|tops)", re.I), Op.LTE),
     (re.compile(r"^\+(?!\w)"), Op.GTE),
 )  # fmt: skip
@@ -377,7 +377,7 @@ def _goes(op: Op, words: str, literal: Literal) -> bool:
     word = words.strip().lower()
     if isinstance(literal, Quantity):
         return word not in ("from", "by", "since", "through", "past", "starting")
-    return word not in ("from",) or not literal.year_only
+    return word != "from"
 
 
 def _with_op(literal: Literal, op: Op, start: int | None = None, end: int | None = None) -> Literal:

@@ -63,7 +63,7 @@ class Reading:
     score: float
     tokens: tuple[Token, ...]
     links: tuple[Link, ...]
-    in_literals: frozenset[int]  # tokens that stand in a literal
+    in_literals: frozenset[int]  # tokens that stand in a literal, or name the field of one
 
     @property
     def condition(self) -> Condition:
@@ -86,12 +86,13 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
     tokens = tokens_of(question, lexicon.analyser, quotations)
     links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
     links += _measure_links(lexicon, tokens)
+    links = [_beside_its_field(link, links) for link in links]
     spans = [(literal, *_tokens_within(tokens, *_covered(literal, lexicon))) for literal in literals]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
     bindable = [
         span
         for span in spans
-        if span[1] < span[2] and not _is_numbering(span, nouns_at) and _candidates(span[0], lexicon)
+        if span[1] < span[2] and not _is_numbering(span, nouns_at) and _may_bind(span, lexicon, links)
     ]
     picked, kept = _best_cover(len(tokens), links, bindable)
     work = _Work(lexicon, question, tokens, picked, kept, _negated(tokens, picked), set())
@@ -122,7 +123,8 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
         score=score + (0.5 if nouns else 0.0),
         tokens=tokens,
         links=tuple(picked),
-        in_literals=frozenset(at for _, first, last in kept for at in range(first, last)),
+        in_literals=frozenset(at for _, first, last in kept for at in range(first, last))
+        | {at for used in work.used for at in range(picked[used].first, picked[used].last)},
     )
 
 
@@ -136,10 +138,41 @@ def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int]) -> bool:
     return bare and ((first > 0 and -first in nouns_at) or last in nouns_at)
 
 
+def _beside_its_field(link: Link, links: Sequence[Link]) -> Link:
+    """ "Group 3": a number that is a value counts as one where its field is named right before it."""
+    meaning = link.meaning
+    if not isinstance(meaning, Valued) or link.weight >= 1.5:
+        return link
+    named = any(
+        isinstance(one.meaning, Mention) and one.meaning.field == meaning.field and one.last == link.first
+        for one in links
+    )
+    return replace(link, weight=3.0) if named else link
+
+
 def _is_grouping(link: Link, tokens: Sequence[Token]) -> bool:
     """ "By month": a period to group by, not a word of some value."""
     lone = link.last - link.first == 1 and isinstance(link.meaning, Partly) and tokens[link.first].word in PERIODS
     return lone and link.first > 0 and tokens[link.first - 1].word in GROUP_BEFORE
+
+
+def _may_bind(span: tuple[Literal, int, int], lexicon: Lexicon, links: Sequence[Link]) -> bool:
+    """A bare number without a unit belongs to a field that has none, or that is spoken of near it."""
+    literal, first, last = span
+    candidates = _candidates(literal, lexicon)
+    if (
+        isinstance(literal, Days)
+        or not literal.bare
+        or literal.currency
+        or (literal.unit and _unit_fits(literal, lexicon))
+    ):
+        return bool(candidates)
+    near = {
+        (one.meaning.field, one.meaning.column)
+        for one in links
+        if isinstance(one.meaning, Mention) and min(abs(first - one.last), abs(one.first - last)) <= 4
+    }
+    return any(_key(field, row) in near for field, row, _ in candidates)
 
 
 def _measure_links(lexicon: Lexicon, tokens: Sequence[Token]) -> Iterator[Link]:
@@ -179,7 +212,7 @@ def _best_cover(
     for link in links:
         ending[link.last].append((link.first, link.weight, link))
     for span in literals:
-        ending[span[2]].append((span[1], _LITERAL_WEIGHT + 0.05 * (span[2] - span[1]), span))
+        ending[span[2]].append((span[1], _LITERAL_WEIGHT * (span[2] - span[1]), span))
     best: list[tuple[float, tuple[Link | tuple[Literal, int, int], ...]]] = [(0.0, ())]
     for at in range(1, size + 1):
         top = best[at - 1]
@@ -542,9 +575,10 @@ def _leftovers(
         if not set(inside) <= covered:
             (denied if set(inside) & work.negated else quoted).append(quotation.text)
         covered |= set(inside)
+    spoken = _spoken_of(work)
     runs: list[tuple[int, int]] = []
     for at, token in enumerate(work.tokens):
-        if at in covered:
+        if at in covered or (token.stem in spoken and at not in work.negated):
             continue
         if (
             runs
@@ -562,6 +596,15 @@ def _leftovers(
             written = work.question[work.tokens[first].start : work.tokens[last - 1].end]
             (denied if first in work.negated else kept).append(written)
     return tuple(dict.fromkeys(kept)), tuple(quoted), tuple(dict.fromkeys(denied))
+
+
+def _spoken_of(work: _Work) -> frozenset[str]:
+    """Words that speak of a field which gave a condition: "governed by Texas law" adds nothing to the law of Texas."""
+    fields = {link.meaning.field for link in work.links if isinstance(link.meaning, (Valued, Partly))}
+    fields |= {
+        one.meaning.field for at, one in enumerate(work.links) if at in work.used and isinstance(one.meaning, Mention)
+    }
+    return frozenset[str]().union(*(work.lexicon.stems_of(name) for name in fields))
 
 
 def _is_how_many(work: _Work, first: int, last: int) -> bool:

@@ -18,6 +18,7 @@ class Token:
     start: int
     end: int
     quoted: bool = False
+    is_name: bool = False  # capitalised inside the sentence, or with a digit: a name or an identifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,11 @@ def quotations_of(question: str) -> tuple[Quotation, ...]:
     )
 
 
+def _is_name(question: str, start: int, end: int) -> bool:
+    written = question[start:end]
+    return any(c.isupper() or c.isdigit() for c in written)
+
+
 def tokens_of(question: str, analyser: Analyser, quotations: Sequence[Quotation] = ()) -> tuple[Token, ...]:
     """All tokens in order."""
     pairs = zip(analyser.words(question), analyser.terms(question), strict=True)
@@ -46,6 +52,7 @@ def tokens_of(question: str, analyser: Analyser, quotations: Sequence[Quotation]
             stem=term.text,
             start=word.start,
             end=word.end,
+            is_name=_is_name(question, word.start, word.end),
             quoted=any(q.start <= word.start < q.end for q in quotations),
         )
         for word, term in pairs

@@ -67,7 +67,7 @@ def _by_pint(number: Decimal, source: str, target: str) -> float | None:
     registry = _registry()
     try:
         quantity = registry.Quantity(number, source).to(target)
-    except (PintError, AttributeError, ValueError, TypeError, KeyError, ArithmeticError):
+    except (PintError, AssertionError, AttributeError, ValueError, TypeError, KeyError, ArithmeticError):
         return None
     magnitude = quantity.magnitude
     exact = magnitude if isinstance(magnitude, Decimal) else Decimal(str(magnitude))
