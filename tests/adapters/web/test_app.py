@@ -12,7 +12,7 @@ from adapters.web.app import WebChat
 from adapters.web.guard import Guard, is_loopback
 from adapters.web.transcript import Transcript
 from bot.errors import InvalidQuestion
-from bot.ids import OPERATOR, ConversationId, TurnId
+from bot.ids import OPERATOR, ChoiceId, ConversationId, TurnId
 from bot.inbound import Clicked, Inbound, Operator, Said
 from bot.replies import Notice, Reply
 
@@ -95,7 +95,7 @@ async def test_a_form_sent_twice_is_shown_once_and_known_by_one_event(site: Site
 async def test_a_click_carries_the_id_alone(site: Site) -> None:
     await site.post(choice="x1")
 
-    assert [inbound.body for inbound in site.stored] == [Clicked("x1")]
+    assert [inbound.body for inbound in site.stored] == [Clicked(ChoiceId("x1"))]
 
 
 async def test_without_scripts_a_form_leads_back_to_the_page(site: Site) -> None:
