@@ -67,9 +67,9 @@ PLAIN = _marked("plainmark", 11.0, "2001-01-01")
 SECRET = _marked("secretmark", 77.0, "1977-07-07", readers=["user:x"])
 HIDDEN = _marked("hiddenmark", 99.0, "1999-09-09")
 _TRACES = {
-    DocId("plainmark"): ("plainmark", "PLAINMARK", "11.0", "2001"),
-    DocId("secretmark"): ("secretmark", "SECRETMARK", "77.0", "1977"),
-    DocId("hiddenmark"): ("hiddenmark", "HIDDENMARK", "99.0", "1999"),
+    DocId("plainmark"): ("plainmark", "PLAINMARK", "11.0", "2001-"),
+    DocId("secretmark"): ("secretmark", "SECRETMARK", "77.0", "1977-"),
+    DocId("hiddenmark"): ("hiddenmark", "HIDDENMARK", "99.0", "1999-"),
 }
 
 
