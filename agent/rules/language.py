@@ -21,7 +21,8 @@ FILLER = frozenset(
     overall altogether together currently ever still different whole entire complete full across among purchase
     purchases purchased buy buys bought pay paid pays spend spent spending come comes came go goes use uses used
     using recorded stored kept held following given certain called named titled hello hi hey thanks thank ok okay
-    yes rated rating""".split()
+    yes rated rating
+    signed governed""".split()
 )
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 ALL_WORDS = frozenset("all every each any which what whichever".split())
