@@ -26,6 +26,7 @@ from storage.search.errors import SearchError
 from storage.search.index import Page, Records, ScopedIndex, SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, Search
 from storage.search.schema import SchemaOrder
+from storage.search.scope import Scope
 from storage.sql.database import Database
 from storage.sql.exports import ClaimedExport, Export, ExportStatus, NewExport
 from storage.sql.exports import Exports as ExportStore
@@ -34,6 +35,7 @@ LINK_LIFE: Final = timedelta(minutes=15)
 _KEPT: Final = timedelta(hours=24)  # the file; a link to it can be asked for again by asking for the file
 _LEASE: Final = timedelta(seconds=15)  # shorter than a turn's: who takes over the turn can take over its export
 _PAGE_ROWS: Final = 1000
+_SUBJECTS: Final = "subjects"  # beside the plan, in the request that is kept: whom the file was written for
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 Told = Callable[[str], None]
@@ -75,9 +77,9 @@ class Exports:
         """
         export = await self._store.of_turn(wanted.turn)
         if export is None or export.status in (ExportStatus.FAILED, ExportStatus.EXPIRED):
-            await self._handle(wanted.audience, wanted.leg.search)  # before anything is kept of it
+            handle = await self._handle(wanted.audience, wanted.leg.search)  # before anything is kept of it
             await self.expire()
-            export = await self._store.queue(self._queued(wanted))
+            export = await self._store.queue(self._queued(wanted, handle.scope))
         if export.status is not ExportStatus.DONE:
             export = await self._run(export, told)
         return self._file(export)
@@ -99,13 +101,14 @@ class Exports:
             (self._folder / _spool(export)).unlink(missing_ok=True)
         return len(expired)
 
-    def _queued(self, wanted: Wanted) -> NewExport:
+    def _queued(self, wanted: Wanted, scope: Scope) -> NewExport:
+        plan = plan_to_json(Plan(question=wanted.leg.question, legs=(wanted.leg,)))
         return NewExport(
             conversation=wanted.conversation,
             turn=wanted.turn,
             person=wanted.person,
             audience=audience_to_json(wanted.audience),
-            request=plan_to_json(Plan(question=wanted.leg.question, legs=(wanted.leg,))),
+            request={**plan, _SUBJECTS: sorted(scope.subjects)},
             expires_at=self._now() + _KEPT,
         )
 
@@ -157,8 +160,10 @@ class Exports:
         return self._index.within(scope)
 
     async def _may_see(self, export: Export) -> bool:
+        """Whether the buckets are still granted, and its audience is still all that documents' readers were held to."""
         scope = await self._access.scope(audience_from_json(export.audience))
-        return scope.buckets.issuperset(_set(export)[0].buckets)
+        still = scope.all_readers or scope.subjects.issuperset(export.request.get(_SUBJECTS, ()))
+        return still and scope.buckets.issuperset(_set(export)[0].buckets)
 
     async def _found(self, export: str) -> Export:
         found = await self._store.find(export)

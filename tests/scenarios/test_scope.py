@@ -192,6 +192,23 @@ async def test_a_file_is_nobodys_once_its_grant_is_gone(bot: Bot) -> None:
     assert not [mark for mark in _MARKS if mark in str(gone.value)]
 
 
+async def test_a_file_is_nobodys_once_somebody_is_no_reader_of_all_of_it(bot: Bot) -> None:
+    """The bucket is still granted; a document in the file was for a group that its person has left."""
+    await bot.groups.create("staff", "Staff", by="test")
+    await bot.groups.add("staff", ANN, by="test")
+    await bot.index.put(CLOSED, [replace(_secret(0), readers=frozenset({Subject("group:staff")}))])
+    ann = talking(bot, Private(person=ANN))
+    asked = await said(ann, Said("List every backroom"))
+    [export] = [one["id"] for one in asked.result["choices"] if one["kind"] == "export"]
+    file = (await said(ann, Clicked(ChoiceId(export)))).reply.parts[-1]
+    assert isinstance(file, File)
+    assert file.rows == 6
+    await bot.groups.remove("staff", ANN, by="test")
+
+    with pytest.raises(FileGone):
+        await bot.exports.find(file.url.rsplit("/", 1)[1])
+
+
 # -- as if it were not there
 
 
