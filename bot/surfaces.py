@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from aiohttp import web
-
 from bot.outbox import Outbox
 
 if TYPE_CHECKING:
+    from aiohttp import web
+
     from bot.bootstrap import Bot
 
 
@@ -20,7 +20,7 @@ class Surface(Protocol):
     @property
     def outbox(self) -> Outbox: ...
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def routes(self) -> "Sequence[web.RouteDef]":
         """On the one HTTP port. None for a surface without HTTP."""
         ...
 
