@@ -324,6 +324,6 @@ def extracted(
             stems = {term.text for term in analysers[hit.bucket].terms(quote.text)}
             held = sum(w.weight * (1.0 if w.stem in stems else 0.5 if w.stem in titles else 0.0) for w in question)
             bonus = 0.15 if wants_number and any(c.isdigit() for c in quote.text) else 0.0
-            short = 0.25 if len(stems) < 4 else 0.0
+            short = 0.25 if len(stems) < 4 or stems <= titles else 0.0  # a heading says nothing
             scored.append((held / total + bonus - short - 0.03 * rank, one, quote))
     return sorted(scored, key=lambda triple: -triple[0])

@@ -95,6 +95,8 @@ class Lexicon:
                 meanings = self._phrases.get(tuple(token.stem for token in tokens[first:last]))
                 if meanings and _keeps_quotations(tokens, first, last):
                     for meaning, documents in meanings.items():
+                        if isinstance(meaning, Mention) and all(one.word in STOP for one in tokens[first:last]):
+                            continue  # "what" asks, whatever a field is called
                         weight = _weight(meaning, tokens[first:last], documents)
                         yield Link(first=first, last=last, meaning=meaning, weight=weight)
         yield from self._partial_links(tokens)

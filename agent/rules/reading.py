@@ -76,6 +76,7 @@ class _Work:
     question: str
     tokens: tuple[Token, ...]
     links: list[Link]
+    measures: list[Link]  # "wider than" speaks of width, even where it compares
     literals: list[tuple[Literal, int, int]]  # with the tokens first..last that it covers
     negated: set[int]
     used: set[int]  # indexes into `links`, of mentions that gave a condition
@@ -85,7 +86,8 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
     """The best reading of `question` in the lexicon's bucket. Pure; costs some tenths of a millisecond."""
     tokens = tokens_of(question, lexicon.analyser, quotations)
     links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
-    links += _measure_links(lexicon, tokens)
+    measures = list(_measure_links(lexicon, tokens))
+    links += measures
     links = [_beside_its_field(link, links) for link in links]
     spans = [(literal, *_tokens_within(tokens, *_covered(literal, lexicon))) for literal in literals]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
@@ -95,7 +97,7 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
         if span[1] < span[2] and not _is_numbering(span, nouns_at) and _may_bind(span, lexicon, links)
     ]
     picked, kept = _best_cover(len(tokens), links, bindable)
-    work = _Work(lexicon, question, tokens, picked, kept, _negated(tokens, picked), set())
+    work = _Work(lexicon, question, tokens, picked, measures, kept, _negated(tokens, picked), set())
     alike: list[Alternative] = []
     wider: list[Alternative] = []
     conditions = [*_literal_conditions(work, alike, wider)]
@@ -357,7 +359,7 @@ def _money_fit(literal: Quantity, field: Field, filled: float, lexicon: Lexicon)
 def _nearness(work: _Work, field: Field, row: FieldName | None, first: int, last: int) -> float:
     """How close the field is spoken of: the nearest mention, before the literal rather than after it."""
     best = 0.0
-    for link in work.links:
+    for link in (*work.links, *work.measures):
         if isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == _key(field, row):
             distance = first - link.last if link.last <= first else link.first - last + 0.5
             best = max(best, 4.0 / (1.0 + 0.35 * max(distance, 0)))

@@ -80,8 +80,8 @@ def _groups(leg: LegResult, values: Sequence[Value], ordered: bool) -> str | Non
 
 def _lookup(outcome: Answer | Clarify, expected: Lookup) -> str | None:
     for citation in outcome.citations:
-        if citation.doc_id in expected.doc_ids and expected.page in (None, citation.page):
-            if all(fragment.casefold() in citation.text.casefold() for fragment in expected.fragments):
-                return None
+        here = citation.doc_id in expected.doc_ids and expected.page in (None, citation.page)
+        if here and all(fragment.casefold() in citation.text.casefold() for fragment in expected.fragments):
+            return None
     cited = [(one.doc_id, one.page, one.text[:80]) for one in outcome.citations]
     return f"cited {cited}, not {expected}"

@@ -1,0 +1,184 @@
+"""One bucket's reading of a question, over a small schema with a dictionary of its own."""
+
+from datetime import UTC, datetime
+from typing import cast
+
+import pytest
+
+from agent.reasoner import Material, Planned
+from agent.rules.reasoner import RuleReasoner
+from storage.analysis import analyser_for
+from storage.search.conditions import All, Compare, Condition, InRow, Missing, Not, Op, conjuncts
+from storage.search.ids import BucketId, FieldName, Generation
+from storage.search.index import FieldVocabulary, ValueCount, Vocabulary
+from storage.search.plan import Compute, FindPassages, Function, ListDocuments, Plan, ReadFields, Wanted
+from storage.search.schema import Field, FieldType, Schema
+
+BUCKET = BucketId("parcels")
+SCHEMA = Schema(
+    bucket=BUCKET,
+    synonyms=("parcel",),
+    fields=(
+        Field(name=FieldName("sent"), type=FieldType.DATE, synonyms=("sending date",)),
+        Field(name=FieldName("carrier"), type=FieldType.CATEGORY, facet=True),
+        Field(name=FieldName("weight"), type=FieldType.NUMBER, unit="kg"),
+        Field(name=FieldName("length"), type=FieldType.NUMBER, unit="cm"),
+        Field(name=FieldName("width"), type=FieldType.NUMBER, unit="cm"),
+        Field(name=FieldName("coin"), type=FieldType.CATEGORY),
+        Field(name=FieldName("postage"), type=FieldType.MONEY, currency_field=FieldName("coin")),
+        Field(name=FieldName("insured"), type=FieldType.FLAG),
+        Field(name=FieldName("marks"), type=FieldType.LIST),
+        Field(
+            name=FieldName("goods"),
+            type=FieldType.ROWS,
+            columns=(
+                Field(name=FieldName("what"), type=FieldType.TEXT),
+                Field(name=FieldName("pieces"), type=FieldType.NUMBER),
+            ),
+        ),
+    ),
+)
+
+
+def values(field: str, *written: str) -> FieldVocabulary:
+    counts = tuple(ValueCount(value=value, count=9) for value in written)
+    return FieldVocabulary(bucket=BUCKET, field=FieldName(field), documents=90, values=counts)
+
+
+def numbers(field: str, low: float | str, high: float | str) -> FieldVocabulary:
+    return FieldVocabulary(bucket=BUCKET, field=FieldName(field), documents=90, low=low, high=high)
+
+
+WEIGHT = FieldName("weight")
+VOCABULARY = Vocabulary(
+    generation=Generation("1"),
+    documents={BUCKET: 100},
+    fields=(
+        numbers("sent", "2020-01-01", "2026-06-30"),
+        values("carrier", "Blue Van", "Redline Post", "Northern Star"),
+        numbers("weight", 0.1, 30.0),
+        numbers("length", 1.0, 200.0),
+        numbers("width", 1.0, 100.0),
+        values("coin", "USD", "EUR"),
+        numbers("postage", 1.0, 90.0),
+        values("marks", "fragile", "this side up"),
+        values("goods.what", "wool socks", "clay bowl", "copper bowl"),
+        numbers("goods.pieces", 1.0, 40.0),
+    ),
+)
+
+
+def planned(question: str, last: Plan | None = None) -> Planned:
+    material = Material(
+        schemas={BUCKET: SCHEMA},
+        vocabulary=VOCABULARY,
+        analysers={BUCKET: analyser_for("en")},
+        now=datetime(2026, 11, 21, tzinfo=UTC),
+        locale="en",
+        last=last,
+    )
+    return cast(Planned, RuleReasoner().decompose(question, material))
+
+
+def conditions(question: str) -> set[Condition]:
+    return set(conjuncts(planned(question).plan.legs[0].search.clauses[0].condition))
+
+
+def wanted(question: str) -> Wanted:
+    return planned(question).plan.legs[0].wanted
+
+
+def compare(field: str, op: Op, value: str | float | bool | tuple[str, ...] | tuple[float, ...]) -> Compare:
+    return Compare(field=FieldName(field), op=op, value=value)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Parcels by Blue Van", {compare("carrier", Op.EQ, "Blue Van")}),
+        ("parcels not with Blue Van", {Not(compare("carrier", Op.EQ, "Blue Van"))}),
+        ("parcels by Blue Van or Redline Post", {compare("carrier", Op.IN, ("Blue Van", "Redline Post"))}),
+        ("parcels over 500 g", {compare("weight", Op.GT, 0.5)}),
+        ("parcels with a length of at least 1 m", {compare("length", Op.GTE, 100.0)}),
+        ("parcels wider than 40 cm", {compare("width", Op.GT, 40.0)}),
+        ("parcels with postage above 12 EUR", {compare("postage", Op.GT, 12.0), compare("coin", Op.EQ, "EUR")}),
+        ("insured parcels", {compare("insured", Op.EQ, True)}),
+        ("parcels that are not insured", {compare("insured", Op.EQ, False)}),
+        ("parcels without a carrier", {Missing(field=FieldName("carrier"))}),
+        ("fragile parcels", {compare("marks", Op.HAS, "fragile")}),
+        ("parcels that are neither fragile nor insured", {
+            Not(compare("marks", Op.HAS, "fragile")), compare("insured", Op.EQ, False)}),
+        ("parcels sent in 2025", {compare("sent", Op.BETWEEN, ("2025-01-01", "2025-12-31"))}),
+    ],
+)  # fmt: skip
+def test_a_list_question_becomes_the_conditions_it_says(question: str, expected: set[Condition]) -> None:
+    assert conditions(question) == expected
+    assert isinstance(wanted(question), ListDocuments)
+
+
+def test_what_is_said_of_rows_holds_within_one_row() -> None:
+    (row,) = conditions("parcels with at least 4 pieces of wool socks")
+
+    assert isinstance(row, InRow)
+    assert row.row == "goods"
+    assert isinstance(row.condition, All)
+    assert compare("pieces", Op.GTE, 4.0) in row.condition.members
+
+
+def test_two_fields_of_one_dimension_are_an_ambiguity() -> None:
+    plan = planned("parcels over 50 cm")
+    (doubt,) = plan.doubts
+
+    taken = conjuncts(plan.plan.legs[0].search.clauses[0].condition)
+    others = [conjuncts(one.search.clauses[0].condition) for one in doubt.alike]
+    assert {*taken, *(one for other in others for one in other)} == {
+        compare("length", Op.GT, 50.0),
+        compare("width", Op.GT, 50.0),
+    }
+
+
+def test_a_bare_value_means_exactly_that_with_at_least_beside_it() -> None:
+    plan = planned("parcels of 2 kg")
+
+    assert conjuncts(plan.plan.legs[0].search.clauses[0].condition) == (compare("weight", Op.EQ, 2.0),)
+    (wider,) = plan.doubts[0].wider
+    assert conjuncts(wider.search.clauses[0].condition) == (compare("weight", Op.GTE, 2.0),)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many parcels did Blue Van bring?", Compute(functions=(Function.COUNT,))),
+        ("What is the average weight of the parcels?", Compute(functions=(Function.AVERAGE,), field=WEIGHT)),
+        ("Total postage of fragile parcels", Compute(functions=(Function.SUM,), field=FieldName("postage"))),
+        ("What is the weight of the Blue Van parcel?", ReadFields(fields=((BUCKET, FieldName("weight")),))),
+        ("How should bowls be packed?", FindPassages()),
+    ],
+)  # fmt: skip
+def test_the_form_of_answer_follows_from_how_it_is_asked(question: str, expected: Wanted) -> None:
+    assert wanted(question) == expected
+
+
+def test_words_that_mean_nothing_here_must_stand_in_the_text() -> None:
+    clause = planned("parcels from Atlantis").plan.legs[0].search.clauses[0]
+
+    assert clause.required == ("Atlantis",)
+
+
+def test_a_follow_up_of_constraints_refines_the_last_plan() -> None:
+    first = planned("Parcels by Blue Van in 2024").plan
+    second = planned("only 2025", last=first)
+
+    assert set(conjuncts(second.plan.legs[0].search.clauses[0].condition)) == {
+        compare("carrier", Op.EQ, "Blue Van"),
+        compare("sent", Op.BETWEEN, ("2025-01-01", "2025-12-31")),
+    }
+    assert second.kept == ("carrier = Blue Van",)
+
+
+def test_a_question_of_its_own_does_not_refine_the_last_plan() -> None:
+    first = planned("Parcels by Blue Van in 2024").plan
+    second = planned("List all fragile parcels", last=first)
+
+    assert conjuncts(second.plan.legs[0].search.clauses[0].condition) == (compare("marks", Op.HAS, "fragile"),)
+    assert second.kept == ()

@@ -1,0 +1,94 @@
+"""Every scenario question is answered as the generator's own records say, on two seeds and under other names."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.context import Context
+from agent.loop import answer
+from agent.rules.reasoner import RuleReasoner
+from bot.demo.corpus import DEFAULT_SEED, Corpus, generate, write
+from bot.demo.naming import ORIGINAL, RENAMED, Naming
+from storage.analysis import analyser_for
+from storage.embedded.index import EmbeddedIndex
+from storage.embedder import WordLlamaEmbedder
+from storage.ingest import schema_file
+from storage.ingest.pipeline import ingest
+from storage.search.ids import TenantId
+from storage.search.scope import Scope
+from tests.scenarios.checking import fault_in
+from tests.scenarios.questions import Need, questions
+
+TENANT = TenantId("default")
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+CORPORA: list[tuple[int, Naming]] = [
+    (DEFAULT_SEED, ORIGINAL),
+    (DEFAULT_SEED, RENAMED),
+    (7, ORIGINAL),
+    (7, RENAMED),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A corpus, and the folder of the embedded index that holds it."""
+
+    corpus: Corpus
+    folder: Path
+    reasoner: RuleReasoner
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(one, id=f"{one[0]}-{'renamed' if one[1] is RENAMED else 'original'}",
+                     marks=pytest.mark.xdist_group(f"questions-{at}"))
+        for at, one in enumerate(CORPORA)
+    ],
+)  # fmt: skip
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    seed, names = request.param
+    corpus = generate(seed, names=names)
+    folder = tmp_path_factory.mktemp("questions")
+    asyncio.run(_load(corpus, folder))
+    return Loaded(corpus=corpus, folder=folder / "index", reasoner=RuleReasoner())
+
+
+async def _load(corpus: Corpus, folder: Path) -> None:
+    index = await _opened(folder / "index")
+    try:
+        for path in write(corpus, folder):
+            schema = schema_file.read(path.with_suffix(".schema.yaml"))
+            report = await ingest(index, [path], schema=schema)
+            assert report.failed == 0
+    finally:
+        await index.close()
+
+
+async def _opened(folder: Path) -> EmbeddedIndex:
+    return await EmbeddedIndex.open(folder, tenant=TENANT, analysers=analyser_for, embedder=WordLlamaEmbedder())
+
+
+async def test_every_question_is_answered_as_the_records_say(loaded: Loaded) -> None:
+    index = await _opened(loaded.folder)
+    faults: list[str] = []
+    try:
+        scope = Scope(tenant=TENANT, buckets=frozenset(await index.buckets()), all_readers=True)
+        for question in questions(loaded.corpus):
+            context = Context(index=index.within(scope), reasoner=loaded.reasoner, now=NOW)
+            fault = fault_in(await answer(question.text, context), question)
+            if fault is not None:
+                faults.append(f"{question.id}: {question.text}\n    {fault}")
+    finally:
+        await index.close()
+    assert not faults, "\n".join(faults)
+
+
+def test_at_least_twenty_questions_need_more_than_a_filter_of_their_words() -> None:
+    asked = questions(generate())
+    assert len(asked) >= 60
+    assert sum(bool(one.needs) for one in asked) >= 20
+    assert frozenset[Need]().union(*(one.needs for one in asked)) == frozenset(Need)
