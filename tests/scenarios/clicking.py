@@ -24,13 +24,17 @@ from bot.inbound import Audience, Body, Clicked, Private, Said
 from bot.spreadsheet import neutral
 from bot.turns import TurnDone
 from storage.search.codec import plan_from_json
-from storage.search.conditions import DOC_ID, fields_of
-from storage.search.ids import DocId, FieldName, LegId
+from storage.search.conditions import DOC_ID, EVERYTHING, Condition, Missing, contains_text, fields_of
+from storage.search.ids import BucketId, DocId, FieldName, LegId
 from storage.search.index import Records
-from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Plan, ReadFields, Search, Summarise
+from storage.search.plan import Clause, Compute, FindPassages, Leg, ListDocuments, Plan, ReadFields, Search, Summarise
 from storage.search.refinement import (
+    AddBucket,
     AddFilter,
     ChooseDocument,
+    CorrectWord,
+    DropFilter,
+    DropWord,
     ExportAll,
     JustAnswer,
     OnlyBucket,
@@ -39,6 +43,9 @@ from storage.search.refinement import (
     Refinement,
     SearchByMeaning,
     StartOver,
+    TakeInMissing,
+    TakeReading,
+    UseNearest,
     apply,
 )
 from storage.search.schema import FieldType
@@ -270,8 +277,43 @@ class Clicking:
         assert plan == chosen.plan.with_search(chosen.leg, leg.search), f"{chosen.label!r} led to another search"
         members = self.members(leg.search)
         assert await self._found(leg.search) == members, f"{chosen.label!r} found others"
+        self._hold_meaning(does, before.search, members)
         self._hold_note(chosen.count, self._shown(leg, leg.search), then)
         await self.hold(then)
+
+    def _hold_meaning(self, does: Refinement, before: Search, members: set[DocId]) -> None:
+        """A choice does to the set what its kind says, whatever `apply` makes of it."""
+        old = self.members(before)
+        match does:
+            case AddFilter(condition=added, bucket=bucket) | OpenTail(condition=added, bucket=bucket):
+                assert members == old & self._meeting(before, added, bucket)
+            case ChooseDocument(condition=condition, bucket=bucket):
+                assert members == old & self._meeting(before, condition, bucket)
+            case OnlyMissing(field=name, bucket=bucket):
+                assert members == old & self._meeting(before, Missing(field=name), bucket)
+            case OnlyBucket(bucket=bucket):
+                assert members == old & {one.doc_id for one in self.world.documents[bucket]}
+            case TakeInMissing(field=name, bucket=bucket):
+                assert old <= members <= old | self._meeting(before, Missing(field=name), bucket)
+            case DropFilter() | DropWord():
+                assert old <= members
+            case AddBucket(clause=clause):
+                kept = before.with_clauses(*(one for one in before.clauses if one.bucket != clause.bucket))
+                assert members == self.members(kept) | self.members(Search(clauses=(clause,)))
+            case TakeReading(search=search):
+                assert members == self.members(search)
+            case UseNearest(new=new, bucket=bucket):
+                assert members <= self._meeting(before, new, bucket)
+            case CorrectWord(old=word, new=other):
+                clauses = [one for one in before.clauses if word in one.required]
+                for clause in clauses:
+                    assert members <= self._meeting(before, contains_text(other), clause.bucket)
+
+    def _meeting(self, search: Search, condition: Condition, bucket: BucketId | None) -> set[DocId]:
+        """What meets a condition that is put to one bucket of a search, or to all; of the others everything."""
+        put = (EVERYTHING if bucket not in (None, one) else condition for one in search.buckets)
+        clauses = [Clause(bucket=one, condition=what) for one, what in zip(search.buckets, put, strict=True)]
+        return self.members(search.with_clauses(*clauses))
 
     def _hold_note(self, was: int | None, now: int, then: Asked) -> None:
         note = f"_now {now:,}, was {was:,}_"

@@ -6,6 +6,7 @@ each engine. `PARLEY_TEST_EXAMPLES` asks for more examples than the few of every
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -209,6 +210,23 @@ async def test_every_kind_of_choice_is_offered_and_leads_where_it_says(clicked_b
 
     not_from_here = {ChoiceKind.WEB, ChoiceKind.PRIVATE}  # search nothing
     assert set[ChoiceKind]().union(*kinds) == set(ChoiceKind) - not_from_here
+
+
+async def test_a_choice_that_has_come_to_lead_nowhere_offers_afresh(clicked_bot: Bot, script: Script) -> None:
+    world, search = _receipts(), a_search(where("date", "gte", "2001-01-01"))
+    leg = Leg(id=_ONE, question="since 2001", search=search, wanted=ListDocuments())
+    script.plans = {"since 2001": Planned(plan=Plan(question="since 2001", legs=(leg,)))}
+    clicking = await opened(clicked_bot, world, Operator(), (), Limits(overload=5, read=3))
+    asked = await clicking.ask("since 2001")
+    acme = [label for label, *_ in asked.offers].index("Acme")
+    kept = [one for one in world.documents[RECEIPTS] if one.values.get(FieldName("vendor")) != "Acme"]
+    after = World(schemas=world.schemas, documents={**world.documents, RECEIPTS: kept})
+    clicking = replace(clicking, world=await written(clicked_bot.index, world, after))
+    done = await clicking.choose(asked, acme)
+
+    assert done.result["outcome"] == "no_results"
+    assert done.result["text"].startswith("_now 0, was 6_")
+    assert {"drop", "missing"} <= {kind for _, _, kind, _ in done.offers}
 
 
 # -- a wrong engine
