@@ -30,7 +30,7 @@ async def answer(question: str, context: Context) -> Outcome:
         case WantsStartOver():
             return StartedOver(text="Started over: what was said before no longer counts.")
         case WantsExport(plan=plan, leg=leg):
-            return await _export(desk, plan, leg)
+            return await _export(desk, plan, leg, material)
         case MeansNothing(words=words):
             return gather.nothing_understood(question, words, desk, material)
         case Planned():
@@ -79,9 +79,11 @@ def _seen(last: Plan | None, schemas: Mapping[BucketId, Schema]) -> Plan | None:
     return last if all(bucket in schemas for leg in last.legs for bucket in leg.search.buckets) else None
 
 
-async def _export(desk: Desk, plan: Plan, leg_id: LegId) -> Outcome:
+async def _export(desk: Desk, plan: Plan, leg_id: LegId, material: Material) -> Outcome:
     count = Count(plan.leg(leg_id).search)
     answers = await desk.ask((count,), note=(count,))
+    if not answers[count]:
+        return await reviewed(desk, Planned(plan=plan), material)  # an empty file would say nothing of why
     return ExportWanted(
         plan=plan,
         leg=leg_id,

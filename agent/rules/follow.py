@@ -9,7 +9,7 @@ from agent.rules.reading import Reading
 from agent.wording import condition_words
 from storage.search.conditions import Condition, all_of, conjuncts, fields_of
 from storage.search.ids import BucketId, LegId
-from storage.search.plan import Clause, ListDocuments, Plan, Search
+from storage.search.plan import Clause, Compute, Leg, ListDocuments, Plan, Search, Summarise, Wanted
 from storage.search.schema import Schema
 
 _WORD = re.compile(r"[\w']+")
@@ -33,6 +33,19 @@ def exports(question: str, last: Plan) -> LegId | None:
         return last.legs[-1].id
     rest = [word for word in words if word not in _EXPORT_FILLER | POINTERS and not word.isdigit()]
     return last.legs[-1].id if not rest else None
+
+
+def points_back(question: str, last: Plan, reading: Reading, wanted: Wanted) -> Planned | None:
+    """A message that asks something else of the documents found last ("how many of them?"); None when it does not."""
+    words = set(_WORD.findall(question.lower()))
+    leg = last.legs[-1]
+    speaks = reading.conditions or reading.quoted or reading.has_noun or reading.leftovers
+    if not words & (POINTERS - {"all", "results", "everything"}) or speaks or reading.bucket not in leg.search.buckets:
+        return None
+    if not isinstance(wanted, (Compute, ListDocuments, Summarise)):
+        return None
+    asked = Leg(id=leg.id, question=question, search=leg.search, wanted=wanted)
+    return Planned(plan=Plan(question=question, legs=(asked,)))
 
 
 def refines(

@@ -14,6 +14,7 @@ from agent.rules.language import (
     OF_DAYS,
     OF_MONEY,
     PERIODS,
+    POINTERS,
     QUESTION_WORDS,
     SUMMARISE,
     SUPERLATIVES,
@@ -163,7 +164,7 @@ def _asks_for_one_value(said: _Said, words: Sequence[str], reading: Reading, lex
             isinstance(one, Mention) and lexicon.field(one.field, one.column).type is FieldType.FLAG
             for one in following
         )
-        return not counts and not set(words[said.last : said.last + 2]) & FILLER
+        return not counts and not set(words[said.last : said.last + 2]) & (FILLER | POINTERS)
     if said.function is not Function.SUM:
         return False
     if (reading.has_noun and reading.plural_noun) or set(words) & {"all", "every", "altogether", "sum", "overall"}:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.reasoner import Decomposition, Doubt, Material, MeansNothing, Planned, Reread, WantsExport, WantsStartOver
-from agent.rules.follow import exports, refines, starts_over
+from agent.rules.follow import exports, points_back, refines, starts_over
 from agent.rules.intent import wanted_of
 from agent.rules.language import QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
@@ -59,6 +59,9 @@ class RuleReasoner:
             follow = refines(question, material.last, readings[0], material.schemas)
             if follow is not None:
                 return follow
+            pointing = _pointing(question, material.last, readings[0], known)
+            if pointing is not None:
+                return pointing
         legs = [_leg(LegId(chr(97 + at)), part, readings[at], known) for at, part in enumerate(parts)]
         if len(legs) == 1 and not _means_anything(readings[0]):
             return MeansNothing(words=max((r.leftovers for r in readings[0]), key=len, default=()))
@@ -83,6 +86,15 @@ class RuleReasoner:
         outside = tuple(one for one in literals if not any(q.start <= one.start < q.end for q in quotations))
         readings = [read(lexicon, question, outside, quotations) for lexicon in known.values()]
         return sorted(readings, key=lambda one: (-one.score, -known[one.bucket].documents, one.bucket))
+
+
+def _pointing(
+    question: str, last: Plan, readings: Sequence[Reading], known: Mapping[BucketId, Lexicon]
+) -> Planned | None:
+    reading = next((one for one in readings if one.bucket in last.legs[-1].search.buckets), None)
+    if reading is None:
+        return None
+    return points_back(question, last, reading, wanted_of(reading, known[reading.bucket]))
 
 
 def _asks_something(reading: Reading) -> bool:

@@ -182,3 +182,17 @@ def test_a_question_of_its_own_does_not_refine_the_last_plan() -> None:
 
     assert conjuncts(second.plan.legs[0].search.clauses[0].condition) == (compare("marks", Op.HAS, "fragile"),)
     assert second.kept == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many of them?", Compute(functions=(Function.COUNT,))),
+        ("What is the average weight of these?", Compute(functions=(Function.AVERAGE,), field=WEIGHT)),
+    ],
+)
+def test_a_message_that_points_back_asks_of_the_documents_found_last(question: str, expected: Wanted) -> None:
+    first = planned("Parcels by Blue Van in 2024").plan
+    leg = planned(question, last=first).plan.legs[0]
+
+    assert (leg.wanted, leg.search) == (expected, first.legs[0].search)
