@@ -4,22 +4,20 @@ For random corpora, searches and scopes every choice is asked for, stored, click
 each engine. `PARLEY_TEST_EXAMPLES` asks for more examples than the few of every run.
 """
 
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.context import Limits
 from agent.outcome import ChoiceKind
 from agent.reasoner import Doubt, Planned, Reread
 from bot.bootstrap import Bot
-from bot.ids import PersonId, Subject
-from bot.inbound import Audience, Operator, Outsiders, Private, Shared
+from bot.inbound import Operator
 from storage.search.conditions import all_of
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName, LegId
@@ -40,67 +38,13 @@ from storage.search.schema import Schema
 from storage.search.scope import Scope
 from storage.search.text import Analyser
 from tests.builders import RECEIPTS, a_document, a_receipt_schema, a_search, where
-from tests.scenarios.clicking import Clicking, Script
+from tests.scenarios.audiences import audiences, closed, limits, opened, some, written
+from tests.scenarios.clicking import Script
 from tests.scenarios.conftest import a_bot
 from tests.scenarios.worlds import World, changed, plainly_planned, planned, questions, worlds
 
 INVOICES = BucketId("invoices")
-_EXAMPLES = int(os.environ.get("PARLEY_TEST_EXAMPLES", "0"))
-_SHRINK = "PARLEY_TEST_SHRINK" in os.environ
 _numbers = count()
-_ann = PersonId("slack:T1:U1")
-_AUDIENCES: tuple[Audience, ...] = (
-    Operator(),
-    Private(person=_ann),
-    Private(person=_ann, guest=True),
-    Private(person=PersonId("slack:T1:U2"), subjects=frozenset({Subject("group:g1")})),
-    Shared(channel=Subject("channel:slack:T1:C1"), outsiders=Outsiders.NONE),
-)
-
-some = settings(
-    max_examples=_EXAMPLES or 15,
-    derandomize=not _EXAMPLES,
-    phases=(Phase.explicit, Phase.generate, *((Phase.shrink,) if _SHRINK else ())),  # to shrink takes minutes
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-
-
-async def opened(bot: Bot, world: World, audience: Audience, granted: Sequence[BucketId], limits: Limits) -> Clicking:
-    """The world in the index of the bot, and the audience before it."""
-    for bucket, schema in world.schemas.items():
-        await bot.index.set_schema(schema)
-        await bot.index.put(bucket, world.documents[bucket])
-    for bucket in granted:
-        for subject in ("user:slack:T1:U1", "group:g1", "channel:slack:T1:C1"):
-            await bot.grants.grant(bucket, Subject(subject), by="test")
-    return Clicking(bot=bot, world=world, audience=audience, scope=await bot.access.scope(audience), limits=limits)
-
-
-async def closed(bot: Bot) -> None:
-    for bucket in await bot.index.buckets():
-        await bot.index.drop_bucket(bucket)
-
-
-async def written(index: SearchIndex, before: World, after: World) -> World:
-    """The documents as they are now: those of `after`."""
-    for bucket, documents in after.documents.items():
-        gone = {one.doc_id for one in before.documents[bucket]} - {one.doc_id for one in documents}
-        await index.delete(sorted(gone))
-        await index.put(bucket, [one for one in documents if one not in before.documents[bucket]])
-    return after
-
-
-@st.composite
-def audiences(draw: st.DrawFn, world: World) -> tuple[Audience, list[BucketId]]:
-    """Somebody, and the buckets that they may see."""
-    audience, every = draw(st.sampled_from(_AUDIENCES)), sorted(world.schemas)
-    granted = draw(st.lists(st.sampled_from(every), unique=True, min_size=1))
-    return audience, every if isinstance(audience, Operator) else granted
-
-
-limits = st.builds(Limits, overload=st.sampled_from([5, 5, 12]), read=st.just(3))
 
 
 # -- random plans

@@ -23,8 +23,8 @@ from storage.search.plan import Leg, ListDocuments, Plan, Summarise, everything_
 from storage.search.schema import Schema
 from tests.bot.conftest import Talk
 from tests.builders import RECEIPTS, a_document, a_receipt_schema
+from tests.scenarios.audiences import audiences, closed, limits, opened, some
 from tests.scenarios.clicking import Script
-from tests.scenarios.test_choices import audiences, closed, limits, opened, some
 from tests.scenarios.worlds import World, plainly_planned, worlds
 
 CLOSED = BucketId("backroom")
