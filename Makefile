@@ -42,9 +42,9 @@ demo: setup
 serve: setup
 	$(BIN)/parley serve $(ARGS)
 
-# Tests that use one server stay in one worker, so each server is started once (tests/conftest.py).
+# Tests that use one server stay in one worker, so that each server is started once (tests/conftest.py).
 test: setup
-	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 $(ARGS)
 
 check: format-check lint-check types layers test
 

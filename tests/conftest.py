@@ -1,15 +1,22 @@
 """What all tests share."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 pytest_plugins = ("tests.servers.plugin",)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Tests of one server share a worker of pytest-xdist (`--dist loadgroup`): each worker would start its own."""
-    for item in items:
-        if item.get_closest_marker("servers"):
-            item.add_marker(pytest.mark.xdist_group("opensearch" if "opensearch" in item.nodeid else "postgres"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whatever names a server goes to one worker, which starts that server once; the rest goes where there is room.
+
+    By id, since marks do not reach the scheduler with pytest 9.2: https://github.com/pytest-dev/pytest-xdist/issues/1386
+    """
+    from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissingTypeStubs]
+
+    class ByServer(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((server for server in ("opensearch", "postgres", "test_wheel") if server in nodeid), nodeid)
+
+    return ByServer(config, log)

@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.wheel,
     pytest.mark.skipif(UV is None, reason="no uv to build and install the wheel with"),
     pytest.mark.timeout(600),
-    pytest.mark.xdist_group("wheel"),
 ]
 
 
