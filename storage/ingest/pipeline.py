@@ -49,7 +49,7 @@ async def ingest(
     `bucket` wins over what a document names; where neither does, the bucket of `schema`. With `schema`, its bucket (or
     `bucket`) gets exactly it, and its documents the fields it has; other buckets keep theirs, widened by new keys.
     `ignore_metadata`: text and title alone, fields stay empty. `schema_folder`: where schemas made or widened are
-    written as `BUCKET.schema.yaml`, unless that file is there. Raises what the index raises.
+    written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Raises what the index raises.
     """
     given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
     run = _Run(bucket=bucket, given=given, ignore_metadata=ignore_metadata, say=_on_this_loop(progress))
@@ -106,6 +106,7 @@ def _write(schema: Schema, folder: Path, tally: Tally) -> Path | None:
     """Where the schema now stands; None where a file of that name is there already, which may hold somebody's work."""
     path = folder / f"{schema.bucket}.schema.yaml"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(schema_file.written(schema))
     except FileExistsError:

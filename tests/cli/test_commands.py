@@ -53,6 +53,20 @@ def test_a_bucket_is_made_and_deleted(tmp_path: Path) -> None:
     assert run(tmp_path, "bucket", "list", "--json").json == []
 
 
+def test_an_inferred_schema_is_a_file_to_edit_and_to_set(tmp_path: Path) -> None:
+    source = tmp_path / "notes.csv"
+    source.write_text("id,price\nn1,USD 5\n", encoding="utf-8")
+
+    told = run(tmp_path, "ingest", str(source), "--bucket", "notes")
+
+    schema = tmp_path / "schemas" / "notes.schema.yaml"
+    assert (told.status, str(schema) in told.out) == (0, True)
+    edited = schema.read_text(encoding="utf-8").replace("synonyms:\n", "synonyms:\n- memos\n", 1)
+    schema.write_text(edited, encoding="utf-8")
+    assert run(tmp_path, "bucket", "schema", "notes", "--set", str(schema)).status == 0
+    assert "memos" in run(tmp_path, "bucket", "schema", "notes").out
+
+
 def test_a_grant_opens_a_bucket_until_it_is_revoked(tmp_path: Path) -> None:
     source = tmp_path / "notes.jsonl"
     source.write_text(
