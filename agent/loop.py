@@ -43,7 +43,7 @@ async def resume(plan: Plan, context: Context) -> Outcome:
     material = await _material(context)
     if not all(bucket in material.schemas for leg in plan.legs for bucket in leg.search.buckets):
         return Refused(text=_NOT_GRANTED, may_go_private=context.may_go_private)
-    return await reviewed(desk, Planned(plan=plan), material)
+    return await reviewed(desk, Planned(plan=plan, follows=True), material)
 
 
 def by_meaning(plan: Plan, leg_id: LegId) -> Plan:

@@ -244,6 +244,7 @@ class Clarify:
     hits: tuple[FoundPassage, ...] = ()
     assumptions: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    asked_back: int = 1  # clarifications in a row on this topic, this one included
     trace: Trace
     generation: Generation
 

@@ -50,6 +50,7 @@ class Planned:
     plan: Plan
     doubts: tuple[Doubt, ...] = ()
     kept: tuple[str, ...] = ()
+    follows: bool = False  # goes on with the last plan; a new topic may ask back anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

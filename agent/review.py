@@ -117,7 +117,8 @@ class Under:
 async def reviewed(desk: Desk, planned: Planned, material: Material) -> Outcome:
     """Search for every leg at once, conclude each, and put together what they came to."""
     context = desk.context
-    may_ask = not context.just_answer and context.asked_back < context.limits.clarifications_in_a_row
+    asked_back = context.asked_back if planned.follows else 0
+    may_ask = not context.just_answer and asked_back < context.limits.clarifications_in_a_row
     context.progress("Searching")
     started = time.perf_counter()
     doubts = {doubt.leg: doubt for doubt in planned.doubts}
@@ -326,8 +327,8 @@ def _alike(under: Under) -> AsksBack | None:
         return None
     schemas = under.material.schemas
     clause = under.leg.search.clauses[0]
-    others = {one for reading in under.doubt.alike for one in conjuncts(reading.search.clauses[0].condition)}
-    own = [one for one in conjuncts(clause.condition) if one not in others]
+    others = [conjuncts(reading.search.clauses[0].condition) for reading in under.doubt.alike]
+    own = [one for one in conjuncts(clause.condition) if any(one not in other for other in others)]
     taken = " and ".join(condition_words(one, schemas[clause.bucket]) for one in own)
     candidates = refine.readings(under.leg, under.doubt, schemas, taken)
     text = "This can be read in more than one way. Which do you mean?"
@@ -637,6 +638,7 @@ async def _asked_back(
         hits=back.hits,
         assumptions=tuple(dict.fromkeys((*plan.assumptions, *back.assumptions))),
         kept=planned.kept,
+        asked_back=(under.desk.context.asked_back if planned.follows else 0) + 1,
         trace=desk.trace(back.route),
         generation=under.answers.generation,
     )

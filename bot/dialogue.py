@@ -337,8 +337,7 @@ def _state_after(state: ConversationState, asked: str, outcome: Outcome) -> Conv
     summary = summary_from_json(state.summary) if state.summary else Summary()
     after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome)))
     match outcome:
-        case Clarify(plan=plan):
-            in_a_row = state.clarifications_in_a_row + 1
+        case Clarify(plan=plan, asked_back=in_a_row):
             return replace(after, last_plan=plan_to_json(plan), clarifications_in_a_row=in_a_row)
         case Answer(plan=plan) | ExportWanted(plan=plan):
             return replace(after, last_plan=plan_to_json(plan), clarifications_in_a_row=0)

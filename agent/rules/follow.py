@@ -45,7 +45,7 @@ def points_back(question: str, last: Plan, reading: Reading, wanted: Wanted) -> 
     if not isinstance(wanted, (Compute, ListDocuments, Summarise)):
         return None
     asked = Leg(id=leg.id, question=question, search=leg.search, wanted=wanted)
-    return Planned(plan=Plan(question=question, legs=(asked,)))
+    return Planned(plan=Plan(question=question, legs=(asked,)), follows=True)
 
 
 def refines(
@@ -86,7 +86,7 @@ def refines(
     )
     kept += tuple(f"mentions “{word}”" for clause in leg.search.clauses for word in clause.required)
     fresh = Plan(question=question, legs=legs, combine=plan.combine, assumptions=())
-    return Planned(plan=fresh, doubts=(Doubt(leg=leg.id),), kept=tuple(dict.fromkeys(kept)))
+    return Planned(plan=fresh, doubts=(Doubt(leg=leg.id),), kept=tuple(dict.fromkeys(kept)), follows=True)
 
 
 def _refined(clause: Clause, reading: Reading | None) -> Clause:

@@ -40,10 +40,11 @@ _LITERAL_WEIGHT = 2.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """Another reading of one constraint: take `instead` for `condition`."""
+    """Another reading of one constraint: `instead` for `condition`, and all conditions as they then are."""
 
     condition: Condition
     instead: Condition
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,22 +104,28 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
     conditions = [*_literal_conditions(work, alike, wider)]
     conditions = [*_value_conditions(work), *conditions]
     conditions += _mention_conditions(work)
-    conditions = _in_rows(lexicon, conditions)
     leftovers, quoted, denied = _leftovers(work, quotations)
-    conditions += [Not(contains_text(words)) for words in denied]
+    unsaid = [Not(contains_text(words)) for words in denied]
+
+    def together(parts: Sequence[Condition]) -> tuple[Condition, ...]:
+        return tuple(dict.fromkeys([*_in_rows(lexicon, parts), *unsaid]))
+
+    def whole(one: Alternative) -> Alternative:
+        return replace(one, conditions=together([one.instead if c == one.condition else c for c in conditions]))
+
     nouns = [link for link in picked if isinstance(link.meaning, Noun)]
     exact = bool(kept) or any(isinstance(link.meaning, Valued) for link in picked) or bool(work.used)
     score = sum(link.weight for link in picked) + _LITERAL_WEIGHT * len(kept) - 0.6 * len(leftovers)
     return Reading(
         bucket=lexicon.bucket,
-        conditions=tuple(dict.fromkeys(conditions)),
+        conditions=together(conditions),
         asked=tuple(
             link.meaning for at, link in enumerate(picked) if isinstance(link.meaning, Mention) and at not in work.used
         ),
         leftovers=leftovers,
         quoted=quoted,
-        alike=tuple(alike),
-        wider=tuple(wider),
+        alike=tuple(map(whole, alike)),
+        wider=tuple(map(whole, wider)),
         has_noun=bool(nouns),
         plural_noun=any(_is_plural(tokens[link.last - 1]) for link in nouns),
         exact=exact,
@@ -272,7 +279,13 @@ def _literal_conditions(work: _Work, alike: list[Alternative], wider: list[Alter
     for literal, first, last in work.literals:
         ranked = sorted(
             (
-                (score + _nearness(work, field, row, first, last) - _repeated(taken[_key(field, row)], literal), at)
+                (
+                    score
+                    + _nearness(work, field, row, first, last)
+                    - _repeated(taken[_key(field, row)], literal)
+                    - _miscounted(work, literal, field, last),
+                    at,
+                )
                 for at, (field, row, score) in enumerate(_candidates(literal, work.lexicon))
             ),
             key=lambda pair: (-pair[0], pair[1]),
@@ -305,6 +318,13 @@ def _repeated(ops: Sequence[Op], literal: Literal) -> float:
     ends = ({Op.GT, Op.GTE}, {Op.LT, Op.LTE})
     fits = any(literal.op in ends[side] and all(op in ends[1 - side] for op in ops) for side in (0, 1))
     return 0.0 if not ops or fits else 1.5
+
+
+def _miscounted(work: _Work, literal: Literal, field: Field, last: int) -> float:
+    """ "4 winter tires" counts things: no amount of money, unless a currency or the field is named."""
+    money = field.type is FieldType.MONEY and isinstance(literal, Quantity) and not literal.currency
+    things = any(link.first == last and isinstance(link.meaning, (Valued, Partly)) for link in work.links)
+    return 1.0 if money and things else 0.0
 
 
 def _candidates(literal: Literal, lexicon: Lexicon) -> list[tuple[Field, FieldName | None, float]]:
@@ -374,7 +394,7 @@ def _use_mention(work: _Work, field: Field, row: FieldName | None, first: int, l
 
 
 def _literal_condition(literal: Literal, field: Field, row: FieldName | None, work: _Work) -> Condition:
-    words = work.question[literal.start : literal.end].strip()
+    words = work.question[slice(*_covered(literal, work.lexicon))].strip()
     name = field.name
     condition = (
         _days_condition(literal, field, words) if isinstance(literal, Days) else _number(literal, field, words, work)

@@ -13,7 +13,7 @@ from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
 from agent.wording import condition_words
-from storage.search.conditions import TITLE, Compare, Condition, Op, all_of, conjuncts
+from storage.search.conditions import TITLE, Compare, Op, all_of
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import (
     Clause,
@@ -180,11 +180,8 @@ def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[
 
 
 def _reread(search: Search, reading: Reading, other: Alternative, known: Mapping[BucketId, Lexicon]) -> Reread:
-    def swapped(condition: Condition) -> Condition:
-        return all_of(*(other.instead if one == other.condition else one for one in conjuncts(condition)))
-
     clauses = tuple(
-        replace(clause, condition=swapped(clause.condition)) if clause.bucket == reading.bucket else clause
+        replace(clause, condition=all_of(*other.conditions)) if clause.bucket == reading.bucket else clause
         for clause in search.clauses
     )
     words = condition_words(other.instead, known[reading.bucket].schema)

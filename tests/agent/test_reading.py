@@ -125,6 +125,22 @@ def test_what_is_said_of_rows_holds_within_one_row() -> None:
     assert compare("pieces", Op.GTE, 4.0) in row.condition.members
 
 
+def test_a_number_right_before_a_thing_counts_it() -> None:
+    """Postage is an amount of money, and would hold a 4 as well."""
+    (row,) = conditions("parcels with at least 4 wool socks")
+
+    assert isinstance(row, InRow)
+    assert compare("pieces", Op.GTE, 4.0) in conjuncts(row.condition)
+    assert not planned("parcels with at least 4 wool socks").doubts[0].alike
+
+
+def test_every_reading_of_a_number_keeps_what_is_said_of_a_row_in_one_row() -> None:
+    readings = planned("parcels with wool socks, more than 20").doubts[0].alike
+
+    rows = [one for reading in readings for one in conjuncts(reading.search.clauses[0].condition)]
+    assert len([one for one in rows if isinstance(one, InRow)]) == len(readings)
+
+
 def test_two_fields_of_one_dimension_are_an_ambiguity() -> None:
     plan = planned("parcels over 50 cm")
     (doubt,) = plan.doubts
@@ -196,3 +212,11 @@ def test_a_message_that_points_back_asks_of_the_documents_found_last(question: s
     leg = planned(question, last=first).plan.legs[0]
 
     assert (leg.wanted, leg.search) == (expected, first.legs[0].search)
+
+
+def test_only_what_goes_on_with_the_last_plan_follows_it() -> None:
+    first = planned("Parcels by Blue Van in 2024")
+
+    assert not first.follows
+    assert planned("only 2025", last=first.plan).follows
+    assert not planned("List all fragile parcels", last=first.plan).follows

@@ -86,6 +86,7 @@ class ListingAgent:
                 text=f"I found {n:,}. Which?",
                 legs=(_leg(plan, OutcomeKind.OVERLOAD, n),),
                 choices=_choices(answers, facet, n),
+                asked_back=context.asked_back + 1,
                 trace=trace,
                 generation=answers.generation,
             )
