@@ -321,10 +321,14 @@ def _repeated(ops: Sequence[Op], literal: Literal) -> float:
 
 
 def _miscounted(work: _Work, literal: Literal, field: Field, last: int) -> float:
-    """ "4 winter tires" counts things: no amount of money, unless a currency or the field is named."""
-    money = field.type is FieldType.MONEY and isinstance(literal, Quantity) and not literal.currency
+    """ "4 winter tires" counts things: no money, nothing in kilograms, unless a currency, unit or field is named."""
+    if not isinstance(literal, Quantity) or literal.currency:
+        return 0.0
     things = any(link.first == last and isinstance(link.meaning, (Valued, Partly)) for link in work.links)
-    return 1.0 if money and things else 0.0
+    measured = field.type is FieldType.MONEY or (
+        field.unit and not (literal.unit and _unit_fits(literal, work.lexicon))
+    )
+    return 1.0 if things and measured else 0.0
 
 
 def _candidates(literal: Literal, lexicon: Lexicon) -> list[tuple[Field, FieldName | None, float]]:
