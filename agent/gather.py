@@ -55,12 +55,14 @@ class Asked:
     words: Mapping[str, Count] = field(default_factory=dict[str, Count])  # content words, as required terms
     stems: Mapping[str, str] = field(default_factory=dict[str, str])
     missing: Mapping[FieldName, Count] = field(default_factory=dict[FieldName, Count])
+    alike: tuple[Count, ...] = ()  # the readings that score as well, in the order of the doubt
 
     def requests(self) -> Iterator[Request[object]]:
         yield self.count
         yield from (one for one in (self.page, self.aggregate) if one is not None)
         yield from self.facets
         yield from (*self.ranked.values(), *self.fallback.values(), *self.words.values(), *self.missing.values())
+        yield from self.alike
 
     def noted(self) -> Iterator[Request[object]]:
         """The requests worth an attempt of their own."""
@@ -70,6 +72,12 @@ class Asked:
 
 
 def asked_of(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *, narrowing: bool) -> Asked:
+    """The requests of a leg, with a count for each reading that scores as well as the one taken."""
+    asked = _asked_by_form(leg, doubt, material, limits, narrowing=narrowing)
+    return replace(asked, alike=tuple(Count(one.search) for one in doubt.alike)) if narrowing else asked
+
+
+def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *, narrowing: bool) -> Asked:
     """The requests of a leg, by the form of answer it wants."""
     search, wanted = leg.search, leg.wanted
     count = Count(search)
@@ -131,8 +139,10 @@ def _missing_counts(search: Search, material: Material) -> Iterator[tuple[FieldN
     if len(search.clauses) != 1:
         return
     clause = search.clauses[0]
-    for condition, name in missing_of(clause, material.schemas[clause.bucket]):
-        others = (one for one in conjuncts(clause.condition) if one != condition)
+    compared = list(missing_of(clause, material.schemas[clause.bucket]))
+    for name in dict.fromkeys(name for _, name in compared):
+        own = [condition for condition, field in compared if field == name]  # both ends of a range
+        others = (one for one in conjuncts(clause.condition) if one not in own)
         lacking = Clause(bucket=clause.bucket, condition=all_of(*others, Missing(field=name)), required=clause.required)
         yield name, Count(Search(clauses=(lacking,)))
 

@@ -323,8 +323,9 @@ def _overload(under: Under, limit: int) -> AsksBack:
 
 def _alike(under: Under) -> AsksBack | None:
     """Two readings of a constraint that score alike are asked about, each counted."""
-    if not under.doubt.alike or not under.may_ask:
-        return None
+    leads = any(under.answers[count] for count in under.asked.alike)
+    if not leads or not under.count or not under.may_ask:
+        return None  # one reading alone leads somewhere: it is what was meant
     schemas = under.material.schemas
     clause = under.leg.search.clauses[0]
     others = [conjuncts(reading.search.clauses[0].condition) for reading in under.doubt.alike]

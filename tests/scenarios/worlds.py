@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.reasoner import Doubt, Planned, Reread
 from storage.analysis import analyser_for
-from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Missing, Op, all_of, conjuncts, fields_of
+from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Missing, Not, Op, all_of, conjuncts
 from storage.search.documents import Document, Value
 from storage.search.ids import BucketId, DocId, FieldName, LegId
 from storage.search.naive import matches
@@ -273,8 +273,11 @@ def _words(value: Value) -> str:
 
 
 def lacking(clause: Clause, name: FieldName) -> list[Search]:
-    """For each constraint on the field: what meets all the others and has no value for it."""
-    together = conjuncts(clause.condition)
-    left_out = [one for one in together if name in fields_of(one)]
-    others = [all_of(*(one for one in together if one != left), Missing(field=name)) for left in left_out]
-    return [Search(clauses=(replace(clause, condition=condition),)) for condition in others]
+    """What meets all but the comparisons on the field, both ends of a range among them, and has no value for it."""
+
+    def compares(one: Condition) -> bool:
+        inner = one.condition if isinstance(one, Not) else one
+        return isinstance(inner, Compare) and inner.field == name
+
+    others = [one for one in conjuncts(clause.condition) if not compares(one)]
+    return [Search(clauses=(replace(clause, condition=all_of(*others, Missing(field=name))),))]
