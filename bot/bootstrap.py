@@ -28,9 +28,11 @@ from bot.settings import Settings
 from bot.surfaces import Surface
 from bot.turns import MAX_ATTEMPTS, TurnDone, Turns
 from bot.workers import Workers
+from storage.search.errors import SearchError
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.sql.database import Database
+from storage.sql.errors import SqlError
 from storage.sql.grants import Grants, LocalGroups
 from storage.sql.inbox import Inbox
 
@@ -131,6 +133,26 @@ async def build_bot(
         for surface, outbox in (outboxes or {}).items():
             bot.turns.reply_through(surface, outbox)
         yield bot
+
+
+async def unanswered(settings: Settings) -> list[str]:
+    """What of the database and the index cannot be opened or does not answer, each in a sentence."""
+    wrong: list[str] = []
+    try:
+        async with AsyncExitStack() as stack:
+            database = await Database.open(settings.database, clock=utc_now)
+            stack.push_async_callback(database.close)
+            await database.answers()
+    except (SqlError, OSError) as exc:
+        wrong.append(str(exc))
+    try:
+        async with AsyncExitStack() as stack:
+            index = await _open_index(settings)
+            stack.push_async_callback(index.close)
+            await index.ping()
+    except (SearchError, OSError) as exc:
+        wrong.append(str(exc))
+    return wrong
 
 
 def _assembled(

@@ -163,10 +163,19 @@ class SettingSource:
 
 
 class Loaded:
-    """Settings, where each came from (by the name people write), and what was set but is not read."""
+    """Settings, where each came from (by the name people write), and what was set but is not read.
 
-    def __init__(self, settings: Settings, sources: Mapping[str, str], unread: tuple[str, ...]) -> None:
-        self.settings, self.sources, self.unread = settings, sources, unread
+    `wrong`: of `surveyed_settings`, what cannot be; `settings` then has the default in its place.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        sources: Mapping[str, str],
+        unread: tuple[str, ...],
+        wrong: tuple[InvalidSettings, ...] = (),
+    ) -> None:
+        self.settings, self.sources, self.unread, self.wrong = settings, sources, unread, wrong
 
 
 def default_home() -> Path:
@@ -175,6 +184,14 @@ def default_home() -> Path:
 
 def load_settings(home: Path | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
     """Read, check, and make the home and its secret key where they are missing. Raises `InvalidSettings`."""
+    loaded = surveyed_settings(home, environ)
+    for fault in loaded.wrong:
+        raise fault
+    return loaded
+
+
+def surveyed_settings(home: Path | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
+    """As `load_settings`, but goes on past each setting that cannot be. Raises `InvalidSettings` for home and file."""
     env = dict(os.environ if environ is None else environ)
     place, home_source = _home(home, env)
     _make(place)
@@ -183,16 +200,16 @@ def load_settings(home: Path | None = None, environ: Mapping[str, str] | None = 
     given: dict[str, object] = {**in_toml, **in_env, "home": place}
     sources = dict.fromkeys(in_toml, SettingSource.TOML) | dict.fromkeys(in_env, SettingSource.ENVIRONMENT)
     sources["home"] = home_source
-    if "secret_key" not in given:
-        if _is_shared(str(given.get("database_url", ""))):
-            raise InvalidSettings(
-                "PARLEY_SECRET_KEY", "is not set", "set the same long random text on every machine of a shared database"
-            )
+    wrong: list[InvalidSettings] = []
+    if "secret_key" not in given and _is_shared(str(given.get("database_url", ""))):
+        advice = "set the same long random text on every machine of a shared database"
+        wrong.append(InvalidSettings("PARLEY_SECRET_KEY", "is not set", advice))
+    elif "secret_key" not in given:
         given["secret_key"] = _generated_key(place)
         sources["secret_key"] = SettingSource.GENERATED
-    settings = _checked(given)
+    settings = _checked(given, wrong)
     by_name = {written(name): sources.get(name, SettingSource.DEFAULT) for name in Settings.model_fields}
-    return Loaded(settings, by_name, tuple(name for name in _NOT_YET if env.get(name)))
+    return Loaded(settings, by_name, tuple(name for name in _NOT_YET if env.get(name)), tuple(wrong))
 
 
 def written(field: str) -> str:
@@ -270,12 +287,17 @@ def _generated_key(home: Path) -> str:
     return path.read_text(encoding="ascii").strip()
 
 
-def _checked(given: Mapping[str, object]) -> Settings:
+def _checked(given: Mapping[str, object], wrong: list[InvalidSettings]) -> Settings:
+    """Without those that cannot be, which are added to `wrong`."""
     try:
         return Settings.model_validate(given)
     except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False)[0]
-        field = str(first["loc"][0]) if first["loc"] else "settings"
-        reason = first["msg"].removeprefix("Value error, ")
-        name = field if field.isupper() else written(field)
-        raise InvalidSettings(name, f"is not valid ({reason})", "correct it in the environment or parley.toml") from exc
+        faults: dict[str, str] = {}
+        for one in exc.errors(include_url=False, include_input=False):
+            faults.setdefault(str(one["loc"][0]), one["msg"].removeprefix("Value error, "))
+    fields = {written(field): field for field in Settings.model_fields}
+    bad = {fields.get(name, name): reason for name, reason in faults.items()}  # an alias stands for its field
+    for field, reason in bad.items():
+        advice = "correct it in the environment or parley.toml"
+        wrong.append(InvalidSettings(written(field), f"is not valid ({reason})", advice))
+    return Settings.model_validate({field: value for field, value in given.items() if field not in bad})

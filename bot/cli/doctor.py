@@ -2,37 +2,59 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli.failures import Failed, plainly
 from bot.cli.options import Debug, Home, Json
-from bot.cli.running import is_debug, say, settings_of
+from bot.cli.running import given, is_debug, say
 
 if TYPE_CHECKING:
     from bot.settings import Loaded, Settings
+
+_PASSWORD = re.compile(r"(://[^/:@\s]*:)[^@\s,]+@")
 
 
 def doctor(json_: Json = False, home: Home = None, debug: Debug = False) -> None:
     """What is set, from where, and what is wrong."""
     with plainly(debug=is_debug(debug)):
-        loaded = settings_of(home)
-        wrong = _wrong(loaded) + asyncio.run(_unanswered(loaded.settings))
+        loaded = _surveyed(home)
+        wrong = _wrong(loaded)
+        if not loaded.wrong:
+            wrong += asyncio.run(_unanswered(loaded.settings))
         rows = _rows(loaded)
         if json_:
             say(json.dumps({"settings": rows, "problems": wrong}, ensure_ascii=False))
         else:
             _print(rows)
-            say("Everything answers." if not wrong else "")
+            if not wrong:
+                say("Everything answers.")
         if wrong:
             raise Failed("; ".join(wrong))
 
 
-def _rows(loaded: "Loaded") -> list[dict[str, str]]:
+def _surveyed(home: Path | None) -> "Loaded":
+    """Raises `InvalidSettings` for a home or a file that cannot be read."""
+    from bot.settings import surveyed_settings
+
+    return surveyed_settings(home or given.get().home)
+
+
+def _rows(loaded: "Loaded") -> "list[dict[str, str | None]]":
     from bot.settings import written
 
     values = {written(name): getattr(loaded.settings, name) for name in type(loaded.settings).model_fields}
-    return [{"name": name, "value": _shown(values[name]), "source": source} for name, source in loaded.sources.items()]
+    wrong = {one.setting: one.reason for one in loaded.wrong}
+    return [
+        {
+            "name": name,
+            "value": "" if name in wrong else _shown(values[name]),
+            "source": source,
+            "problem": wrong.get(name),
+        }
+        for name, source in loaded.sources.items()
+    ]
 
 
 def _shown(value: object) -> str:
@@ -53,39 +75,27 @@ def _shown(value: object) -> str:
 
 
 def _without_password(text: str) -> str:
-    from urllib.parse import urlsplit
-
-    if "://" not in text:
-        return text
-    parts = urlsplit(text)
-    if parts.password is None:
-        return text
-    return parts._replace(netloc=f"{parts.username}:********@{parts.netloc.rpartition('@')[2]}").geturl()
+    """Of each address of a list."""
+    return _PASSWORD.sub(r"\1********@", text)
 
 
-def _print(rows: list[dict[str, str]]) -> None:
-    wide = max(len(row["name"]) for row in rows)
+def _print(rows: "list[dict[str, str | None]]") -> None:
+    wide = max(len(row["name"] or "") for row in rows)
     for row in rows:
-        say(f"{row['name']:<{wide}}  {row['value'] or '–'}  ({row['source']})")
+        value = row["problem"] or row["value"] or "–"
+        say(f"{row['name']:<{wide}}  {value}  ({row['source']})")
 
 
 def _wrong(loaded: "Loaded") -> list[str]:
     settings = loaded.settings
-    wrong = [f"{name} is set, but this version does not read it yet" for name in loaded.unread]
+    wrong = [str(one).removesuffix(".") for one in loaded.wrong]
+    wrong += [f"{name} is set, but this version does not read it yet" for name in loaded.unread]
     if bool(settings.slack_bot_token) != bool(settings.slack_signing_secret or settings.slack_app_token):
         wrong.append("Slack needs SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET together; set both or neither")
     return wrong
 
 
 async def _unanswered(settings: "Settings") -> list[str]:
-    """What cannot be opened or does not answer, each in a sentence."""
-    from bot.bootstrap import build_bot
-    from storage.search.errors import SearchError
-    from storage.sql.errors import SqlError
+    from bot.bootstrap import unanswered
 
-    try:
-        async with build_bot(settings) as bot:
-            await bot.answers()
-    except (SqlError, SearchError, OSError) as exc:
-        return [str(exc)]
-    return []
+    return await unanswered(settings)

@@ -133,6 +133,37 @@ def test_the_doctor_says_what_does_not_answer(tmp_path: Path) -> None:
     assert "http://127.0.0.1:9" in ended.json["problems"][0]
 
 
+def test_the_doctor_goes_on_past_what_cannot_be(tmp_path: Path) -> None:
+    wrong = {"PARLEY_PORT": "many", "PARLEY_READ_LIMIT": "0", "PARLEY_EMBEDDER": "word2vec", "SLACK_API_URL": "slack"}
+    ended = run(tmp_path, "doctor", "--json", PARLEY_TENANT="acme", **wrong)
+
+    rows = {row["name"]: row for row in ended.json["settings"]}
+    assert ended.status == 1
+    assert rows["PARLEY_TENANT"] | {"name": ""} == {
+        "name": "",
+        "value": "acme",
+        "source": "environment",
+        "problem": None,
+    }
+    assert {name for name, row in rows.items() if row["problem"]} == set(wrong)
+    assert len(ended.json["problems"]) == 4
+
+
+def test_the_doctor_names_all_that_does_not_answer_and_no_password(tmp_path: Path) -> None:
+    ended = run(
+        tmp_path,
+        "doctor",
+        PARLEY_DATABASE_URL="postgresql://ann:hush@127.0.0.1:9/x",
+        PARLEY_INDEX_URL="http://ann:hush@127.0.0.1:9,http://bob:hush@127.0.0.1:9",
+        PARLEY_SECRET_KEY="hush",
+    )
+
+    assert ended.status == 1
+    assert "the database at" in ended.err
+    assert "the index at" in ended.err
+    assert "hush" not in ended.out + ended.err
+
+
 def test_a_setting_that_cannot_be_is_named(tmp_path: Path) -> None:
     ended = run(tmp_path, "doctor", PARLEY_PORT="many")
 
