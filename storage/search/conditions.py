@@ -44,6 +44,13 @@ class Compare:
     value: Scalar | tuple[Scalar, ...]
     words: str = attribute(default="", compare=False)  # of the question that gave it; no part of its meaning
 
+    def __post_init__(self) -> None:
+        if isinstance(self.value, tuple):
+            if 0.0 in self.value:
+                object.__setattr__(self, "value", tuple(map(_without_sign, self.value)))
+        elif self.value == 0.0:
+            object.__setattr__(self, "value", _without_sign(self.value))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
@@ -60,6 +67,10 @@ class InRow:
     row: FieldName
     condition: "Condition"
     words: str = attribute(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.condition, All) and len(self.condition.members) == 1:
+            object.__setattr__(self, "condition", self.condition.members[0])  # one and the same, in JSON too
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +116,11 @@ def _flattened(members: Sequence["Condition"], kind: type[_Several]) -> Iterator
 
 
 EVERYTHING = All()
+
+
+def _without_sign(value: Scalar) -> Scalar:
+    """-0.0 and 0.0 are one value."""
+    return 0.0 if isinstance(value, float) and value == 0.0 else value
 
 
 def all_of(*conditions: Condition) -> Condition:
