@@ -1,8 +1,15 @@
 """What all tests share."""
 
+import os
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a red run is red again; PARLEY_TEST_RANDOM=1 draws others.
+settings.register_profile("steady", derandomize=True)
+if not os.environ.get("PARLEY_TEST_RANDOM"):
+    settings.load_profile("steady")
 
 pytest_plugins = ("tests.servers.plugin",)
 
