@@ -214,8 +214,9 @@ def _range_words(field: Field, low: float, high: float | None) -> str:
     start = amount_words(low, field.currency or None, field)
     if high is None:
         return f"{start} and up"
-    first = number_words(low) if field.unit or field.type is FieldType.MONEY else start  # the unit is said once
-    return f"{first} to under {amount_words(high, field.currency or None, field)}"
+    first = number_words(low) if field.unit else start  # the unit is said once
+    last = amount_words(high, field.currency or None, field)
+    return f"{first} to under {last.removeprefix(f'{field.currency} ')}"
 
 
 def actions(leg: Leg, count: int | None, *, export: bool, anyway: bool) -> list[Choice]:

@@ -23,6 +23,7 @@ from agent.rules.language import (
     NEGATIONS,
     PERIODS,
     STOP,
+    SUMMARISE,
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.literals import Days, Literal, Quantity
@@ -648,7 +649,8 @@ def _is_how_many(work: _Work, first: int, last: int) -> bool:
 def _is_content(token: Token) -> bool:
     if token.word in FUNCTION_WORDS:
         return False
-    return token.word not in STOP and token.word not in FILLER and (len(token.word) > 1 or token.word.isdigit())
+    said = STOP | FILLER | SUMMARISE  # what kind of answer is wanted is no word of the documents
+    return token.word not in said and (len(token.word) > 1 or token.word.isdigit())
 
 
 def _is_plural(token: Token) -> bool:

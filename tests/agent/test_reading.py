@@ -11,7 +11,7 @@ from storage.analysis import analyser_for
 from storage.search.conditions import All, Compare, Condition, InRow, Missing, Not, Op, conjuncts
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import FieldVocabulary, ValueCount, Vocabulary
-from storage.search.plan import Compute, FindPassages, Function, ListDocuments, Plan, ReadFields, Wanted
+from storage.search.plan import Compute, FindPassages, Function, ListDocuments, Plan, ReadFields, Summarise, Wanted
 from storage.search.schema import Field, FieldType, Schema
 
 BUCKET = BucketId("parcels")
@@ -220,3 +220,12 @@ def test_only_what_goes_on_with_the_last_plan_follows_it() -> None:
     assert not first.follows
     assert planned("only 2025", last=first.plan).follows
     assert not planned("List all fragile parcels", last=first.plan).follows
+
+
+@pytest.mark.parametrize("asking", ["Summarise", "Summarize", "Give me an overview of"])
+def test_the_word_for_a_summary_is_no_word_of_the_documents(asking: str) -> None:
+    question = f"{asking} the parcels by Blue Van"
+
+    assert isinstance(wanted(question), Summarise)
+    assert conditions(question) == {compare("carrier", Op.EQ, "Blue Van")}
+    assert planned(question).plan.legs[0].search.clauses[0].required == ()
