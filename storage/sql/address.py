@@ -11,14 +11,13 @@ _DRIVERS = {
     "postgres": "postgresql+asyncpg",
     "postgresql": "postgresql+asyncpg",
     "postgresql+asyncpg": "postgresql+asyncpg",
-    "sqlite": "sqlite+aiosqlite",
-    "sqlite+aiosqlite": "sqlite+aiosqlite",
+    "sqlite": "sqlite",
 }
 
 
 def sqlite_url(file: Path) -> str:
     """The address of a database in a file."""
-    return URL.create("sqlite+aiosqlite", database=str(file)).render_as_string()
+    return URL.create("sqlite", database=str(file)).render_as_string()
 
 
 def parsed(address: str) -> URL:

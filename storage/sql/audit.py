@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
-from sqlalchemy import insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, insert, select
 
 from storage.sql.database import Database, Object
 from storage.sql.tables import audit
@@ -27,21 +27,20 @@ class Audit:
     async def entries(self, limit: int = 100) -> list[Entry]:
         """The newest first."""
         newest = select(audit).order_by(audit.c.position.desc()).limit(limit)
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(newest)).all()
+        rows = await self._database.read(lambda connection: connection.execute(newest).all())
         return [Entry(**{name: getattr(row, name) for name in Entry.__dataclass_fields__}) for row in rows]
 
     async def record(
         self, action: str, matter: str, *, by: str, before: Object | None = None, after: Object | None = None
     ) -> None:
         """For what is not kept in this database; its own stores write their entries with the change."""
-        async with self._database.writing() as connection:
-            await record(self._database, connection, action, matter, by=by, before=before, after=after)
+        entry = partial(record, self._database, action=action, matter=matter, by=by, before=before, after=after)
+        await self._database.write(entry)
 
 
-async def record(
+def record(
     database: Database,
-    connection: AsyncConnection,
+    connection: Connection,
     action: str,
     matter: str,
     *,
@@ -52,4 +51,4 @@ async def record(
     """Within the transaction of `connection`: the change and its entry land together."""
     entry = Entry(at=database.now(), by=by, action=action, matter=matter, before=before, after=after)
     values = {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
-    await connection.execute(insert(audit).values(values))
+    connection.execute(insert(audit).values(values))

@@ -1,12 +1,12 @@
 """Clarifications: stored with their choices, each used once, by whoever the database says was first."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Update, and_, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, insert, or_, select, update
 from sqlalchemy.engine import Row, RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.sql.database import Database, Object
 from storage.sql.tables import choices, clarifications
@@ -108,10 +108,7 @@ class Clarifications:
     async def store(self, clarification: NewClarification) -> Clarification:
         """With an id for it and for each choice."""
         stored = self._with_ids(clarification)
-        async with self._database.writing() as connection:
-            await connection.execute(insert(clarifications), [_columns(stored)])
-            if stored.choices:
-                await connection.execute(insert(choices), _choice_rows(stored))
+        await self._database.write(lambda connection: _store(connection, stored))
         return stored
 
     def _with_ids(self, new: NewClarification) -> Clarification:
@@ -127,13 +124,11 @@ class Clarifications:
         )
 
     async def find(self, clarification: str) -> Clarification | None:
-        async with self._database.reading() as connection:
-            return await _first(connection, clarifications.c.id == clarification)
+        return await self._database.read(lambda connection: _first(connection, _BY_ID, {"one": clarification}))
 
     async def choice(self, choice: str) -> Offered | None:
         """What a choice is, used or not, expired or not: to see whether the clicker may read it, before `use`."""
-        async with self._database.reading() as connection:
-            found = await _first(connection, _offers(choice))
+        found = await self._database.read(lambda connection: _first(connection, _OFFERING, {"chosen": choice}))
         return None if found is None else Offered(found, _named(found, choice))
 
     async def use(self, choice: str, *, by: str, turn: str) -> Use:
@@ -141,9 +136,8 @@ class Clarifications:
 
         `by` is the person, `turn` the clicker's own. Whether the clicker may is the caller's question.
         """
-        async with self._database.writing() as connection:
-            won = (await connection.execute(self._using(choice, by, turn))).rowcount == 1
-            found = await _first(connection, _offers(choice))
+        values = {"chosen": choice, "person": by, "clicking": turn, "now": self._database.now()}
+        won, found = await self._database.write(lambda connection: _use(connection, values))
         if found is None:
             return Unknown()
         if won:
@@ -152,26 +146,10 @@ class Clarifications:
             return AlreadyUsed(found, found.used_by, _named(found, found.used_choice).label, found.used_at)
         return Expired(found)
 
-    def _using(self, choice: str, by: str, turn: str) -> Update:
-        now = self._database.now()
-        fresh = and_(
-            clarifications.c.used_at.is_(None),
-            clarifications.c.expired_at.is_(None),
-            clarifications.c.expires_at > now,
-        )
-        again = and_(clarifications.c.used_turn == turn, clarifications.c.used_choice == choice)
-        return (
-            update(clarifications)
-            .where(_offers(choice), or_(fresh, again))
-            .values(used_choice=choice, used_by=by, used_turn=turn, used_at=now)
-        )
-
     async def open_in(self, conversation: str, scope_key: str) -> Clarification | None:
         """The newest of the conversation and scope, if it was neither used nor has expired: typed replies mean it."""
-        async with self._database.reading() as connection:
-            newest = await _first(
-                connection, clarifications.c.conversation == conversation, clarifications.c.scope_key == scope_key
-            )
+        where = {"held_in": conversation, "under": scope_key}
+        newest = await self._database.read(lambda connection: _first(connection, _NEWEST_IN, where))
         if newest is None or newest.used_at is not None or newest.expires_at <= self._database.now():
             return None
         return newest
@@ -179,19 +157,23 @@ class Clarifications:
     async def expire(self) -> list[Clarification]:
         """Those whose time is over and that nobody used, each given once: their messages are to say so."""
         now = self._database.now()
-        expiring = (
-            update(clarifications)
-            .where(
-                clarifications.c.used_at.is_(None),
-                clarifications.c.expired_at.is_(None),
-                clarifications.c.expires_at <= now,
-            )
-            .values(expired_at=now)
-            .returning(clarifications)
-        )
-        async with self._database.writing() as connection:
-            rows = (await connection.execute(expiring)).all()
-            return [await _whole(connection, row) for row in sorted(rows, key=lambda row: row.position)]
+        return await self._database.write(lambda connection: _expire(connection, now))
+
+
+def _store(connection: Connection, stored: Clarification) -> None:
+    connection.execute(_STORING, _columns(stored))
+    if stored.choices:
+        connection.execute(_STORING_CHOICES, _choice_rows(stored))
+
+
+def _use(connection: Connection, values: Mapping[str, Any]) -> tuple[bool, Clarification | None]:
+    won = connection.execute(_USING, values).rowcount == 1
+    return won, _first(connection, _OFFERING, {"chosen": values["chosen"]})
+
+
+def _expire(connection: Connection, now: datetime) -> list[Clarification]:
+    rows = connection.execute(_EXPIRING, {"now": now}).all()
+    return [_whole(connection, row) for row in sorted(rows, key=lambda row: row.position)]
 
 
 def _columns(stored: Clarification) -> dict[str, Any]:
@@ -216,20 +198,51 @@ def _choice_rows(stored: Clarification) -> list[dict[str, Any]]:
     ]
 
 
-def _offers(choice: str) -> ColumnElement[bool]:
-    return clarifications.c.id == select(choices.c.clarification).where(choices.c.id == choice).scalar_subquery()
+def _newest(*conditions: ColumnElement[bool]) -> Select[Any]:
+    return select(clarifications).where(*conditions).order_by(clarifications.c.position.desc()).limit(1)
 
 
-async def _first(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> Clarification | None:
-    """The newest that meets the conditions."""
-    newest = select(clarifications).where(*conditions).order_by(clarifications.c.position.desc()).limit(1)
-    row = (await connection.execute(newest)).one_or_none()
-    return None if row is None else await _whole(connection, row)
+_offers = (
+    clarifications.c.id == select(choices.c.clarification).where(choices.c.id == bindparam("chosen")).scalar_subquery()
+)
+_unused = and_(clarifications.c.used_at.is_(None), clarifications.c.expired_at.is_(None))
+_again = and_(clarifications.c.used_turn == bindparam("clicking"), clarifications.c.used_choice == bindparam("chosen"))
+_BY_ID = _newest(clarifications.c.id == bindparam("one"))
+_OFFERING = _newest(_offers)
+_NEWEST_IN = _newest(
+    clarifications.c.conversation == bindparam("held_in"), clarifications.c.scope_key == bindparam("under")
+)
+_CHOICES_OF = (
+    select(*(choices.c[name] for name in Choice.__dataclass_fields__))
+    .where(choices.c.clarification == bindparam("one"))
+    .order_by(choices.c.position)
+)
+_STORING, _STORING_CHOICES = insert(clarifications), insert(choices)
+_USING = (
+    update(clarifications)
+    .where(_offers, or_(and_(_unused, clarifications.c.expires_at > bindparam("now")), _again))
+    .values(
+        used_choice=bindparam("chosen"),
+        used_by=bindparam("person"),
+        used_turn=bindparam("clicking"),
+        used_at=bindparam("now"),
+    )
+)
+_EXPIRING = (
+    update(clarifications)
+    .where(_unused, clarifications.c.expires_at <= bindparam("now"))
+    .values(expired_at=bindparam("now"))
+    .returning(clarifications)
+)
 
 
-async def _whole(connection: AsyncConnection, row: Row[Any]) -> Clarification:
-    offered = select(choices).where(choices.c.clarification == row.id).order_by(choices.c.position)
-    rows = (await connection.execute(offered)).mappings().all()
+def _first(connection: Connection, newest: Select[Any], values: Mapping[str, str]) -> Clarification | None:
+    row = connection.execute(newest, values).one_or_none()
+    return None if row is None else _whole(connection, row)
+
+
+def _whole(connection: Connection, row: Row[Any]) -> Clarification:
+    rows = connection.execute(_CHOICES_OF, {"one": row.id}).mappings().all()
     return Clarification(**{name: getattr(row, name) for name in _STORED}, choices=tuple(map(_choice, rows)))
 
 

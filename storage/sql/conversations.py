@@ -1,9 +1,9 @@
 """What is remembered of a conversation, apart for every scope it was held in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, bindparam, select
 
 from storage.sql.database import Database, Object
 from storage.sql.tables import conversations
@@ -26,11 +26,8 @@ class Conversations:
 
     async def load(self, conversation: str, scope_key: str) -> ConversationState:
         """An empty one where nothing was saved."""
-        saved = select(conversations).where(
-            conversations.c.conversation == conversation, conversations.c.scope_key == scope_key
-        )
-        async with self._database.reading() as connection:
-            row = (await connection.execute(saved)).one_or_none()
+        keys = {"of": conversation, "under": scope_key}
+        row = await self._database.read(lambda connection: connection.execute(_SAVED, keys).one_or_none())
         if row is None:
             return ConversationState(conversation=conversation, scope_key=scope_key)
         return ConversationState(
@@ -43,18 +40,24 @@ class Conversations:
 
     async def save(self, state: ConversationState) -> None:
         """For what happens outside a turn; a turn's worker hands its state to `Inbox.finish`, under its lease."""
-        async with self._database.writing() as connection:
-            await save_state(self._database, connection, state)
+        save = saving(self._database)
+        await self._database.write(lambda connection: save(connection, state))
 
 
-async def save_state(database: Database, connection: AsyncConnection, state: ConversationState) -> None:
-    """Within the transaction of `connection`."""
-    changing = {
-        "summary": state.summary,
-        "last_plan": state.last_plan,
-        "clarifications_in_a_row": state.clarifications_in_a_row,
-        "changed_at": database.now(),
-    }
-    keys = {"conversation": state.conversation, "scope_key": state.scope_key}
-    insert = database.insert(conversations).values(**keys, **changing)
-    await connection.execute(insert.on_conflict_do_update(index_elements=list(keys), set_=changing))
+def saving(database: Database) -> Callable[[Connection, ConversationState], None]:
+    """Saves a state within the transaction of a connection."""
+    insert = database.insert(conversations)
+    changing = {name: insert.excluded[name] for name in _CHANGING}
+    upsert = insert.on_conflict_do_update(index_elements=["conversation", "scope_key"], set_=changing)
+
+    def save(connection: Connection, state: ConversationState) -> None:
+        values = {name: getattr(state, name) for name in ConversationState.__dataclass_fields__}
+        connection.execute(upsert, values | {"changed_at": database.now()})
+
+    return save
+
+
+_CHANGING = ("summary", "last_plan", "clarifications_in_a_row", "changed_at")
+_SAVED = select(conversations).where(
+    conversations.c.conversation == bindparam("of"), conversations.c.scope_key == bindparam("under")
+)

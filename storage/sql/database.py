@@ -1,24 +1,28 @@
-"""One database, SQLite or PostgreSQL: opened, brought up to date, and handed out as transactions."""
+"""One database, SQLite or PostgreSQL: opened, brought up to date, and worked on in transactions.
+
+A transaction is a function of a connection. SQLite runs the whole of it in one trip to a thread, since a trip for each
+statement costs many times what the statement does; PostgreSQL runs it beside the event loop, which its driver waits on.
+"""
 
 import asyncio
 import json
 import secrets
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-import aiosqlite
-from sqlalchemy import Connection, Table, event, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage.sql.address import parsed, shown
@@ -29,6 +33,8 @@ from storage.sql.translate import LIBRARY_ERRORS, translated
 _BUSY_S: Final = 10
 _CONNECT_S: Final = 10
 _STATEMENT_S: Final = 30
+_WAIT_S: Final = 30  # for a thread of SQLite's
+_READERS: Final = 3
 _SQLITE_PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {_BUSY_S * 1000}",
     "PRAGMA foreign_keys = ON",
@@ -37,10 +43,63 @@ _SQLITE_PRAGMAS: Final = (
 _MIGRATION_LOCK: Final = 0x5041524C4559  # "PARLEY"
 
 _new_id: Final = partial(secrets.token_urlsafe, 16)
-_json_text: Final = partial(json.dumps, allow_nan=False, separators=(",", ":"), default=dict)  # any Mapping will do
+_json_text: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=dict).encode  # any Mapping will do
+
+_ENGINE: Final = {"json_serializer": _json_text, "hide_parameters": True}
 
 Object: TypeAlias = Mapping[str, Any]  # JSON of the caller's making: kept, given back, never looked into
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
+T = TypeVar("T")
+
+
+class _Transactions(Protocol):
+    """Runs functions, each in a transaction of its own: committed when it returns, undone when it raises."""
+
+    async def run(self, work: Callable[[Connection], T]) -> T: ...
+
+    async def close(self) -> None: ...
+
+
+class _InThreads:
+    """On SQLite: in as many threads as there are connections. What is cancelled while it runs ends nevertheless."""
+
+    def __init__(self, engine: Engine, threads: int) -> None:
+        self._engine, self._threads = engine, ThreadPoolExecutor(threads, thread_name_prefix="parley-sql")
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        running = self._threads.submit(self._transacted, work)
+        too_long = asyncio.get_running_loop().call_later(_WAIT_S, running.cancel)  # changes nothing once it has begun
+        try:
+            return await asyncio.wrap_future(running)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise TimeoutError("no connection came free") from None
+        finally:
+            too_long.cancel()
+
+    def _transacted(self, work: Callable[[Connection], T]) -> T:
+        with self._engine.begin() as connection:
+            return work(connection)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        self._engine.dispose()
+
+
+class _BesideTheLoop:
+    """On PostgreSQL."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +109,9 @@ class Database:
     where: str  # for people: never a password
     clock: Callable[[], datetime]
     new_id: Callable[[], str]  # opaque, url-safe, unguessable
-    _writer: AsyncEngine
-    _reader: AsyncEngine
+    is_file: bool
+    _writer: _Transactions
+    _reader: _Transactions
 
     @classmethod
     async def open(
@@ -77,12 +137,18 @@ class Database:
 
     @classmethod
     def _of_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
-        """SQLite takes one writer at a time: a pool of one makes tasks wait in order instead of polling its lock."""
-        options = {"max_overflow": 0, "pool_timeout": _STATEMENT_S}
-        writer, reader = _engine(url, pool_size=1, **options), _engine(url, pool_size=3, **options)
+        """SQLite takes one writer at a time: with one thread, tasks wait in order instead of polling its lock."""
+        writer, reader = _file_engine(url, 1), _file_engine(url, _READERS)
         _prepare_sqlite(writer, "BEGIN IMMEDIATE")
         _prepare_sqlite(reader, "BEGIN", "PRAGMA query_only = ON")
-        return cls(where=shown(url), clock=clock, new_id=new_id, _writer=writer, _reader=reader)
+        return cls(
+            where=shown(url),
+            clock=clock,
+            new_id=new_id,
+            is_file=True,
+            _writer=_InThreads(writer, 1),
+            _reader=_InThreads(reader, _READERS),
+        )
 
     @classmethod
     def _of_server(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
@@ -91,42 +157,46 @@ class Database:
             "command_timeout": _STATEMENT_S,
             "server_settings": {"application_name": "parley"},
         }
-        engine = _engine(url, connect_args=arguments, pool_pre_ping=True, pool_size=10, max_overflow=10)
-        return cls(where=shown(url), clock=clock, new_id=new_id, _writer=engine, _reader=engine)
+        engine = create_async_engine(
+            url, connect_args=arguments, pool_pre_ping=True, pool_size=10, max_overflow=10, **_ENGINE
+        )
+        both = _BesideTheLoop(engine)
+        return cls(where=shown(url), clock=clock, new_id=new_id, is_file=False, _writer=both, _reader=both)
 
     async def _prepare(self, url: URL) -> None:
         if _is_file(url):
             await asyncio.to_thread(_make_file, Path(url.database or ""))
-        async with self.reading() as connection:
-            if await connection.run_sync(upgrade, self.where, check_only=True):
-                return
-        async with self.writing() as connection:
-            if not _is_file(url):
-                await connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            await connection.run_sync(upgrade, self.where)
+        if await self.read(partial(upgrade, where=self.where, check_only=True)):
+            return
+        await self.write(self._upgraded)
+
+    def _upgraded(self, connection: Connection) -> None:
+        if not self.is_file:
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+        upgrade(connection, self.where)
 
     async def close(self) -> None:
-        """Waits for nothing: transactions still open are rolled back."""
-        for engine in {self._writer, self._reader}:
-            await engine.dispose()
+        """What is under way on SQLite ends; what is still open on PostgreSQL is rolled back."""
+        await self._writer.close()
+        if self._reader is not self._writer:
+            await self._reader.close()
 
     def now(self) -> datetime:
         """The injected clock's time, aware, in UTC."""
         return self.clock().astimezone(UTC)
 
-    @asynccontextmanager
-    async def reading(self) -> AsyncGenerator[AsyncConnection]:
-        """A transaction that only reads. Library exceptions leave it as the project's own."""
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, in a transaction that only reads. Library exceptions come out as the project's own."""
         with self._translating():
-            async with self._reader.begin() as connection:
-                yield connection
+            return await self._reader.run(work)
 
-    @asynccontextmanager
-    async def writing(self) -> AsyncGenerator[AsyncConnection]:
-        """A transaction that is committed, to the disk, when the block ends, and undone when it raises."""
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, committed, to the disk, when this returns; undone when `work` raises.
+
+        `work` may run in another thread: it takes along what it needs and touches nothing else.
+        """
         with self._translating():
-            async with self._writer.begin() as connection:
-                yield connection
+            return await self._writer.run(work)
 
     @contextmanager
     def _translating(self) -> Generator[None]:
@@ -137,49 +207,35 @@ class Database:
 
     async def answers(self) -> None:
         """Raises `DatabaseUnavailable` and its like when it does not."""
-        async with self.reading() as connection:
-            await connection.execute(text("SELECT 1"))
+        await self.read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
 
     def insert(self, table: Table) -> Insert:
         """An insert that knows ON CONFLICT, which both databases have and the standard has not."""
         return sqlite.insert(table) if self.is_file else postgresql.insert(table)
-
-    @property
-    def is_file(self) -> bool:
-        return self._writer.dialect.name == "sqlite"
 
 
 def _is_file(url: URL) -> bool:
     return url.drivername.startswith("sqlite")
 
 
-def _engine(url: URL, **options: Any) -> AsyncEngine:
-    return create_async_engine(url, json_serializer=_json_text, hide_parameters=True, **options)
+def _file_engine(url: URL, connections: int) -> Engine:
+    return create_engine(url, pool_size=connections, max_overflow=0, **_ENGINE)
 
 
-def _prepare_sqlite(engine: AsyncEngine, begin: str, *pragmas: str) -> None:
+def _prepare_sqlite(engine: Engine, begin: str, *pragmas: str) -> None:
     """The driver's own idea of transactions is switched off: `begin` begins each."""
 
     def connected(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
         for pragma in (*_SQLITE_PRAGMAS, *pragmas):
-            _run(connection, pragma)
+            connection.cursor().execute(pragma)
 
     def begun(connection: Connection) -> None:
         if (driver := connection.connection.dbapi_connection) is not None:
-            _run(driver, begin)
+            driver.cursor().execute(begin)
 
-    event.listen(engine.sync_engine, "connect", connected)
-    event.listen(engine.sync_engine, "begin", begun)
-
-
-def _run(connection: Any, statement: str) -> None:
-    """In one trip to the driver's thread; a cursor would take three."""
-
-    async def run(driver: aiosqlite.Connection) -> None:
-        await driver.execute(statement)
-
-    connection.run_async(run)
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", begun)
 
 
 def _make_file(file: Path) -> None:

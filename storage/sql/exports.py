@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, and_, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Executable, Update, and_, exists, insert, or_, select, update
 from sqlalchemy.engine import Row
 
 from storage.sql.database import Database, Object
@@ -68,8 +68,8 @@ class Exports:
             "due_at": now,
             "created_at": now,
         }
-        async with self._database.writing() as connection:
-            row = (await connection.execute(insert(exports).values(values).returning(exports))).one()
+        queueing = insert(exports).values(values).returning(exports)
+        row = await self._database.write(lambda connection: connection.execute(queueing).one())
         return _export(row)
 
     async def claim(self, worker: str, lease: timedelta, *, export: str | None = None) -> ClaimedExport | None:
@@ -94,12 +94,14 @@ class Exports:
             .returning(exports)
         )
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(self._requeueing())
-                row = (await connection.execute(claiming)).one_or_none()
+            row = await self._database.write(lambda connection: self._claim(connection, claiming))
         except ConstraintBroken:  # at the same moment another worker began another one of this person
             return None
         return None if row is None else ClaimedExport(export=_export(row), fence=row.fence)
+
+    def _claim(self, connection: Connection, claiming: Executable) -> Row[Any] | None:
+        connection.execute(self._requeueing())
+        return connection.execute(claiming).one_or_none()
 
     def _requeueing(self) -> Update:
         """What a worker that is gone left behind waits in the queue again, and no longer blocks its person."""
@@ -118,15 +120,14 @@ class Exports:
         return await self._write(_of(claimed).values(status=ExportStatus.FAILED.value, failure=reason, worker=None))
 
     async def find(self, export: str) -> Export | None:
-        async with self._database.reading() as connection:
-            row = (await connection.execute(select(exports).where(exports.c.id == export))).one_or_none()
+        asked = select(exports).where(exports.c.id == export)
+        row = await self._database.read(lambda connection: connection.execute(asked).one_or_none())
         return None if row is None else _export(row)
 
     async def of_turn(self, turn: str) -> Export | None:
         """The newest that the turn queued: a turn that is tried again goes on with it."""
         newest = select(exports).where(exports.c.turn == turn).order_by(exports.c.position.desc()).limit(1)
-        async with self._database.reading() as connection:
-            row = (await connection.execute(newest)).one_or_none()
+        row = await self._database.read(lambda connection: connection.execute(newest).one_or_none())
         return None if row is None else _export(row)
 
     async def expire(self) -> list[Export]:
@@ -139,13 +140,11 @@ class Exports:
             .values(status=ExportStatus.EXPIRED.value, worker=None, fence=exports.c.fence + 1)
             .returning(exports)
         )
-        async with self._database.writing() as connection:
-            rows = (await connection.execute(expiring)).all()
+        rows = await self._database.write(lambda connection: connection.execute(expiring).all())
         return [_export(row) for row in sorted(rows, key=lambda row: row.position)]
 
     async def _write(self, statement: Update) -> bool:
-        async with self._database.writing() as connection:
-            return (await connection.execute(statement)).rowcount == 1
+        return await self._database.write(lambda connection: connection.execute(statement).rowcount == 1)
 
 
 _FIELDS = tuple(Export.__dataclass_fields__)

@@ -1,17 +1,17 @@
 """Grants, bucket to subject, and the local groups. Every change writes its audit entry in the same transaction."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import Connection, Delete, Select, bindparam, delete, select, text
 from sqlalchemy.engine import Row
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.search.ids import BucketId, Subject
 from storage.sql.audit import record
-from storage.sql.database import Database, Object
+from storage.sql.database import Database, Insert, Object
 from storage.sql.tables import grants, groups, members
 
 
@@ -46,54 +46,56 @@ class Grants:
             granted_by=by,
             granted_at=self._database.now(),
         )
-        async with self._database.writing() as connection:
-            old = await self._granted(connection, bucket, subject)
-            if old is not None and old.include_external == include_external:
-                return old
-            await self._put(connection, new)
-            matter, before = _matter(bucket, subject), _auditable(old)
-            await record(self._database, connection, "grant", matter, by=by, before=before, after=_auditable(new))
+        return await self._database.write(lambda connection: self._grant(connection, new))
+
+    def _grant(self, connection: Connection, new: Grant) -> Grant:
+        old = self._granted(connection, new.bucket, new.subject)
+        if old is not None and old.include_external == new.include_external:
+            return old
+        self._put(connection, new)
+        before, after = _auditable(old), _auditable(new)
+        matter = _matter(new.bucket, new.subject)
+        record(self._database, connection, "grant", matter, by=new.granted_by, before=before, after=after)
         return new
 
-    async def _granted(self, connection: AsyncConnection, bucket: BucketId, subject: Subject) -> Grant | None:
+    def _granted(self, connection: Connection, bucket: BucketId, subject: Subject) -> Grant | None:
         """One change at a time, so that the audit's `before` is what was there."""
         if not self._database.is_file:
-            await connection.execute(text("LOCK TABLE grants IN SHARE ROW EXCLUSIVE MODE"))
+            connection.execute(text("LOCK TABLE grants IN SHARE ROW EXCLUSIVE MODE"))
         asked = select(grants).where(grants.c.bucket == bucket, grants.c.subject == subject)
-        row = (await connection.execute(asked)).one_or_none()
+        row = connection.execute(asked).one_or_none()
         return None if row is None else _grant(row)
 
-    async def _put(self, connection: AsyncConnection, new: Grant) -> None:
+    def _put(self, connection: Connection, new: Grant) -> None:
         values = {name: getattr(new, name) for name in _FIELDS}
         changing = {name: value for name, value in values.items() if name not in ("bucket", "subject")}
         upsert = self._database.insert(grants).values(values)
-        await connection.execute(upsert.on_conflict_do_update(index_elements=["bucket", "subject"], set_=changing))
+        connection.execute(upsert.on_conflict_do_update(index_elements=["bucket", "subject"], set_=changing))
 
     async def revoke(self, bucket: BucketId, subject: Subject, *, by: str) -> bool:
         """Whether there was such a grant."""
-        async with self._database.writing() as connection:
-            old = await self._granted(connection, bucket, subject)
-            revoking = delete(grants).where(grants.c.bucket == bucket, grants.c.subject == subject)
-            if (await connection.execute(revoking)).rowcount == 0:
-                return False
-            matter = _matter(bucket, subject)
-            await record(self._database, connection, "revoke", matter, by=by, before=_auditable(old))
+        return await self._database.write(lambda connection: self._revoke(connection, bucket, subject, by))
+
+    def _revoke(self, connection: Connection, bucket: BucketId, subject: Subject, by: str) -> bool:
+        old = self._granted(connection, bucket, subject)
+        revoking = delete(grants).where(grants.c.bucket == bucket, grants.c.subject == subject)
+        if connection.execute(revoking).rowcount == 0:
+            return False
+        record(self._database, connection, "revoke", _matter(bucket, subject), by=by, before=_auditable(old))
         return True
 
     async def for_subjects(self, subjects: Collection[Subject]) -> list[Grant]:
         """Every grant to one of them, by bucket and subject."""
         if not subjects:
             return []
-        asked = select(grants).where(grants.c.subject.in_(sorted(subjects)))
-        return await self._listed(asked)
+        return await self._listed(_TO_SUBJECTS, {"subjects": sorted(subjects)})
 
     async def all(self) -> list[Grant]:
         """By bucket and subject."""
         return await self._listed(select(grants))
 
-    async def _listed(self, asked: Any) -> list[Grant]:
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(asked)).all()
+    async def _listed(self, asked: Select[Any], values: Mapping[str, Any] | None = None) -> list[Grant]:
+        rows = await self._database.read(lambda connection: connection.execute(asked, values).all())
         return sorted(map(_grant, rows), key=lambda grant: (grant.bucket, grant.subject))
 
 
@@ -104,35 +106,35 @@ class LocalGroups:
     async def create(self, group: str, title: str, *, by: str) -> bool:
         """False when there is one of this id already."""
         creating = self._database.insert(groups).values(id=group, title=title).on_conflict_do_nothing()
-        async with self._database.writing() as connection:
-            if (await connection.execute(creating, execution_options=_COUNTED)).rowcount == 0:
-                return False
-            await record(self._database, connection, "group.create", group, by=by, after={"title": title})
-        return True
+        entry = partial(record, self._database, action="group.create", matter=group, by=by, after={"title": title})
+        return await self._change(creating, entry)
 
     async def add(self, group: str, person: str, *, by: str) -> bool:
         """False when the person is in it already. Raises `ConstraintBroken` when there is no such group."""
         adding = self._database.insert(members).values(group=group, person=person).on_conflict_do_nothing()
-        async with self._database.writing() as connection:
-            if (await connection.execute(adding, execution_options=_COUNTED)).rowcount == 0:
-                return False
-            await record(self._database, connection, "group.add", group, by=by, after={"person": person})
-        return True
+        entry = partial(record, self._database, action="group.add", matter=group, by=by, after={"person": person})
+        return await self._change(adding, entry)
 
     async def remove(self, group: str, person: str, *, by: str) -> bool:
         """Whether the person was in it."""
         removing = delete(members).where(members.c.group == group, members.c.person == person)
-        async with self._database.writing() as connection:
-            if (await connection.execute(removing)).rowcount == 0:
+        entry = partial(record, self._database, action="group.remove", matter=group, by=by, before={"person": person})
+        return await self._change(removing, entry)
+
+    async def _change(self, change: Insert | Delete, entry: Callable[[Connection], None]) -> bool:
+        """Whether it changed anything: then the entry stands beside it."""
+
+        def changed(connection: Connection) -> bool:
+            if connection.execute(change, execution_options=_COUNTED).rowcount == 0:
                 return False
-            await record(self._database, connection, "group.remove", group, by=by, before={"person": person})
-        return True
+            entry(connection)
+            return True
+
+        return await self._database.write(changed)
 
     async def all(self) -> list[LocalGroup]:
         """By id."""
-        async with self._database.reading() as connection:
-            titles = (await connection.execute(select(groups).order_by(groups.c.id))).all()
-            rows = (await connection.execute(select(members))).all()
+        titles, rows = await self._database.read(_groups_and_members)
         return [
             LocalGroup(id=row.id, title=row.title, members=frozenset(m.person for m in rows if m.group == row.id))
             for row in titles
@@ -140,14 +142,19 @@ class LocalGroups:
 
     async def of(self, person: str) -> frozenset[str]:
         """The ids of the groups that the person is in."""
-        async with self._database.reading() as connection:
-            return frozenset(
-                (await connection.execute(select(members.c.group).where(members.c.person == person))).scalars()
-            )
+        asked = {"one": person}
+        return await self._database.read(lambda connection: frozenset(connection.execute(_GROUPS_OF, asked).scalars()))
 
 
+_TO_SUBJECTS = select(grants).where(grants.c.subject.in_(bindparam("subjects", expanding=True)))
+_GROUPS_OF = select(members.c.group).where(members.c.person == bindparam("one"))
 _COUNTED = {"preserve_rowcount": True}
 _FIELDS = tuple(Grant.__dataclass_fields__)
+
+
+def _groups_and_members(connection: Connection) -> tuple[Sequence[Row[Any]], Sequence[Row[Any]]]:
+    titles = connection.execute(select(groups).order_by(groups.c.id)).all()
+    return titles, connection.execute(select(members)).all()
 
 
 def _grant(row: Row[Any]) -> Grant:

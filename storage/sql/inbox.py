@@ -6,17 +6,31 @@ after the last one the turn is dead, and is handed out as such until its `finish
 Leases run by the clock of each process: a clock that is ahead takes over early, but the fence alone says who may write.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Executable, Update, bindparam, case, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    Update,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Row
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.sql.conversations import ConversationState, save_state
+from storage.sql.conversations import ConversationState, saving
 from storage.sql.database import Database, Object
 from storage.sql.tables import attempts, turns
 
@@ -109,6 +123,7 @@ class Inbox:
     def __init__(self, database: Database, *, max_attempts: int = 3) -> None:
         self._database, self._max_attempts = database, max_attempts
         self._storing = database.insert(turns).on_conflict_do_nothing()
+        self._save_state = saving(database)
 
     async def accept(self, turn: NewTurn) -> Accepted | Duplicate:
         """On the disk when it returns: acknowledge then."""
@@ -120,18 +135,20 @@ class Inbox:
             "fence": 0,
             "due_at": self._database.now(),
         }
-        async with self._database.writing() as connection:
-            await self._in_line(connection, turn.conversation)
-            stored = await connection.execute(self._storing, values, execution_options=_COUNTED)
-            if stored.rowcount == 1:
-                return Accepted(identity)
-            return Duplicate((await connection.execute(_same_as(turn))).scalar_one())
+        return await self._database.write(lambda connection: self._accept(connection, values))
 
-    async def _in_line(self, connection: AsyncConnection, conversation: str) -> None:
+    def _accept(self, connection: Connection, values: Mapping[str, Any]) -> Accepted | Duplicate:
+        self._in_line(connection, values["conversation"])
+        if connection.execute(self._storing, values, execution_options=_COUNTED).rowcount == 1:
+            return Accepted(values["id"])
+        same = {name: values[name] for name in ("surface", "event_id", "conversation", "message_id")}
+        return Duplicate(connection.execute(_SAME, same).scalar_one())
+
+    def _in_line(self, connection: Connection, conversation: str) -> None:
         """PostgreSQL numbers a row before it is committed: without a lock a later turn could be seen, and claimed,
         while an earlier one is not there yet."""
         if not self._database.is_file:
-            await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(conversation, 0))))
+            connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(conversation, 0))))
 
     async def claim(
         self,
@@ -158,8 +175,7 @@ class Inbox:
             **({} if conversation is None else {"lane_of": conversation}),
         }
         claiming = _claiming(surfaces is not None, conversation is not None)
-        async with self._database.writing() as connection:
-            rows = (await connection.execute(claiming, values)).all()
+        rows = await self._database.write(lambda connection: connection.execute(claiming, values).all())
         return [self._claimed(row) for row in sorted(rows, key=lambda row: row.position)]
 
     def _claimed(self, row: Row[Any]) -> ClaimedTurn:
@@ -168,19 +184,19 @@ class Inbox:
 
     async def renew(self, claimed: ClaimedTurn, lease: timedelta) -> bool:
         """Whether it is still this worker's, now for `lease` from now. Ask before every effect outside."""
-        return await self._write(_of(claimed).values(due_at=self._database.now() + lease))
+        return await self._write(_RENEWING, claimed, until=self._database.now() + lease)
 
     async def note_placeholder(self, claimed: ClaimedTurn, message_id: str) -> bool:
         """The message that holds the reply was posted. A later claim finds it in `turn.placeholder`."""
-        return await self._write(_of(claimed).values(placeholder=message_id))
+        return await self._write(_NOTING_PLACEHOLDER, claimed, message=message_id)
 
     async def note_outcome(self, claimed: ClaimedTurn, outcome: Object) -> bool:
         """What the turn came to, before it is said. A later claim finds it in `turn.outcome` and has only to say it."""
-        return await self._write(_of(claimed).values(outcome=dict(outcome)))
+        return await self._write(_NOTING_OUTCOME, claimed, said=outcome)
 
     async def mark_delivered(self, claimed: ClaimedTurn) -> bool:
         """The reply is in the chat. A later claim finds it in `turn.delivered_at`, and has only to finish."""
-        return await self._write(_of(claimed).values(delivered_at=self._database.now()))
+        return await self._write(_DELIVERED, claimed, now=self._database.now())
 
     async def finish(
         self,
@@ -192,20 +208,17 @@ class Inbox:
         attempts: Sequence[Attempt] = (),
     ) -> bool:
         """Closes the turn, with all that is kept of it, in one transaction: all of it or, when False, nothing."""
-        closing = _of(claimed).values(
-            finished_at=self._database.now(),
-            outcome=outcome,
-            route=route,
-            lane=None,
-            worker=None,
-        )
-        async with self._database.writing() as connection:
-            if (await connection.execute(closing)).rowcount == 0:
+        values = _key(claimed) | {"now": self._database.now(), "said": outcome, "took": route}
+
+        def finished(connection: Connection) -> bool:
+            if connection.execute(_FINISHING, values).rowcount == 0:
                 return False
-            await _keep_attempts(connection, claimed.turn.id, attempts)
+            _keep_attempts(connection, claimed.turn.id, attempts)
             if state is not None:
-                await save_state(self._database, connection, state)
-        return True
+                self._save_state(connection, state)
+            return True
+
+        return await self._database.write(finished)
 
     async def fail(self, claimed: ClaimedTurn, reason: str, retry_in: timedelta) -> Failed:
         """This attempt came to nothing. Pauses for `retry_in`, with the conversation, unless it was the last one.
@@ -215,31 +228,27 @@ class Inbox:
         now = self._database.now()
         last = not claimed.is_dead and claimed.turn.attempt >= self._max_attempts
         at = now if last else now + retry_in
-        given_up = _of(claimed).values(failure=reason, due_at=at, fence=turns.c.fence + 1, worker=None)
-        if not await self._write(given_up.values(lane=None) if claimed.is_dead else given_up):
+        if not await self._write(_LEAVING if claimed.is_dead else _FAILING, claimed, reason=reason, until=at):
             return Lost()
         return Dead() if last else Retry(at)
 
     async def release(self, claimed: ClaimedTurn) -> bool:
         """Back as it was, without counting as an attempt: for a worker that shuts down."""
-        back = {"due_at": self._database.now(), "fence": turns.c.fence + 1, "attempt": turns.c.attempt - 1}
-        return await self._write(_of(claimed).values(**back, worker=None))
+        return await self._write(_RELEASING, claimed, now=self._database.now())
 
     async def find(self, turn: str) -> Turn | None:
-        async with self._database.reading() as connection:
-            row = (await connection.execute(select(turns).where(turns.c.id == turn))).one_or_none()
+        row = await self._database.read(lambda connection: connection.execute(_BY_ID, {"one": turn}).one_or_none())
         return None if row is None else _turn(row)
 
     async def attempts(self, turn: str) -> list[Attempt]:
         """In the order they were made."""
         made = select(attempts).where(attempts.c.turn == turn).order_by(attempts.c.position)
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(made)).all()
+        rows = await self._database.read(lambda connection: connection.execute(made).all())
         return [Attempt(tool=row.tool, arguments=row.arguments, documents=row.documents, ms=row.ms) for row in rows]
 
-    async def _write(self, statement: Update) -> bool:
-        async with self._database.writing() as connection:
-            return (await connection.execute(statement)).rowcount == 1
+    async def _write(self, statement: Update, claimed: ClaimedTurn, **values: object) -> bool:
+        values |= _key(claimed)
+        return await self._database.write(lambda connection: connection.execute(statement, values).rowcount == 1)
 
 
 _NEW = tuple(NewTurn.__dataclass_fields__)
@@ -283,32 +292,48 @@ def _held_up() -> ColumnElement[bool]:
     return exists().where(_earlier.c.lane == turns.c.conversation, _earlier.c.position < turns.c.position)
 
 
-def _same_as(turn: NewTurn) -> Any:
-    return (
-        select(turns.c.id)
-        .where(
-            or_(
-                (turns.c.surface == turn.surface) & (turns.c.event_id == turn.event_id),
-                (turns.c.conversation == turn.conversation) & (turns.c.message_id == turn.message_id),
-            )
+_SAME = (
+    select(turns.c.id)
+    .where(
+        or_(
+            and_(turns.c.surface == bindparam("surface"), turns.c.event_id == bindparam("event_id")),
+            and_(turns.c.conversation == bindparam("conversation"), turns.c.message_id == bindparam("message_id")),
         )
-        .order_by(turns.c.position)
-        .limit(1)
     )
+    .order_by(turns.c.position)
+    .limit(1)
+)
+_BY_ID = select(*(turns.c[name] for name in _STORED)).where(turns.c.id == bindparam("one"))
+_KEEPING_ATTEMPTS = insert(attempts)
+
+# Updates of a claimed turn, which meet no row once the lease is lost. SQLAlchemy keeps what it made of a statement, as
+# long as the statement is the same.
+_of = update(turns).where(
+    turns.c.id == bindparam("one"), turns.c.fence == bindparam("held"), turns.c.finished_at.is_(None)
+)
+_handed_back = _of.values(fence=turns.c.fence + 1, worker=null())
+_RENEWING = _of.values(due_at=bindparam("until"))
+_NOTING_PLACEHOLDER = _of.values(placeholder=bindparam("message"))
+_NOTING_OUTCOME = _of.values(outcome=bindparam("said"))
+_DELIVERED = _of.values(delivered_at=bindparam("now"))
+_FINISHING = _of.values(
+    finished_at=bindparam("now"), outcome=bindparam("said"), route=bindparam("took"), lane=null(), worker=null()
+)
+_FAILING = _handed_back.values(failure=bindparam("reason"), due_at=bindparam("until"))
+_LEAVING = _FAILING.values(lane=null())
+_RELEASING = _handed_back.values(due_at=bindparam("now"), attempt=turns.c.attempt - 1)
 
 
-def _of(claimed: ClaimedTurn) -> Update:
-    """An update that meets no row once the lease is lost."""
-    return update(turns).where(
-        turns.c.id == claimed.turn.id, turns.c.fence == claimed.fence, turns.c.finished_at.is_(None)
-    )
+def _key(claimed: ClaimedTurn) -> dict[str, Any]:
+    """What the updates know a claim by."""
+    return {"one": claimed.turn.id, "held": claimed.fence}
 
 
 def _turn(row: Row[Any]) -> Turn:
     return Turn(**{name: getattr(row, name) for name in _STORED})
 
 
-async def _keep_attempts(connection: AsyncConnection, turn: str, made: Sequence[Attempt]) -> None:
+def _keep_attempts(connection: Connection, turn: str, made: Sequence[Attempt]) -> None:
     rows = [
         {
             "turn": turn,
@@ -321,4 +346,4 @@ async def _keep_attempts(connection: AsyncConnection, turn: str, made: Sequence[
         for position, attempt in enumerate(made)
     ]
     if rows:
-        await connection.execute(insert(attempts), rows)
+        connection.execute(_KEEPING_ATTEMPTS, rows)

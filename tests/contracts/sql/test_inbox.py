@@ -1,14 +1,14 @@
 """The inbox's contract, on every database."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
+from sqlalchemy.util import await_only
 
 from storage.sql.conversations import Conversations, ConversationState
 from storage.sql.database import Database
@@ -18,6 +18,7 @@ from tests.contracts.sql.databases import SetClock
 
 LEASE = timedelta(seconds=30)
 PAUSE = timedelta(seconds=5)
+T = TypeVar("T")
 RECEIVED = datetime(2026, 11, 20, 9, 29, 59, 123456, tzinfo=UTC)
 
 
@@ -201,12 +202,19 @@ class SlowToCommit(Database):
     written: ClassVar[asyncio.Event]
     commit: ClassVar[asyncio.Event]
 
-    @asynccontextmanager
-    async def writing(self) -> AsyncGenerator[AsyncConnection]:
-        async with super().writing() as connection:
-            yield connection
-            self.written.set()
-            await self.commit.wait()
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        loop = asyncio.get_running_loop()
+
+        def slowly(connection: Connection) -> T:
+            done = work(connection)
+            loop.call_soon_threadsafe(self.written.set)
+            if self.is_file:  # it runs in a thread
+                asyncio.run_coroutine_threadsafe(self.commit.wait(), loop).result()
+            else:
+                await_only(self.commit.wait())
+            return done
+
+        return await super().write(slowly)
 
 
 async def test_a_later_turn_is_not_there_before_an_earlier_one_is(

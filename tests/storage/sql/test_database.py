@@ -51,8 +51,7 @@ async def test_an_empty_database_gets_the_tables_that_the_program_declares(datab
     def differences(connection: Connection) -> list[object]:
         return compare_metadata(MigrationContext.configure(connection), Row.metadata)
 
-    async with database.reading() as connection:
-        assert await connection.run_sync(differences) == []
+    assert await database.read(differences) == []
 
 
 def test_the_latest_migration_is_the_one_the_program_names() -> None:
@@ -95,8 +94,8 @@ async def test_processes_may_open_an_empty_database_at_the_same_moment(database_
 
 
 async def test_a_database_of_a_later_parley_is_refused(database: Database, database_url: str, clock: SetClock) -> None:
-    async with database.writing() as connection:
-        await connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
+    later = text("UPDATE alembic_version SET version_num = '9001'")
+    await database.write(lambda connection: connection.execute(later).rowcount)
 
     with pytest.raises(DatabaseTooNew, match=r"later Parley \(revision 9001; .* update Parley") as caught:
         await Database.open(database_url, clock=clock)
@@ -104,22 +103,22 @@ async def test_a_database_of_a_later_parley_is_refused(database: Database, datab
     assert (caught.value.found, caught.value.known) == ("9001", migrations.HEAD)
 
 
-async def test_a_block_that_raises_leaves_nothing_behind(database: Database) -> None:
-    async def write_and_fail() -> None:
-        async with database.writing() as connection:
-            await connection.execute(text("INSERT INTO groups (id, title) VALUES ('g', '\"Gone\"')"))
-            raise KeyError
+async def test_work_that_raises_leaves_nothing_behind(database: Database) -> None:
+    def write_and_fail(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO groups (id, title) VALUES ('g', '\"Gone\"')"))
+        raise KeyError
 
     with pytest.raises(KeyError):
-        await write_and_fail()
+        await database.write(write_and_fail)
 
     assert await LocalGroups(database).all() == []
 
 
 async def test_a_statement_that_cannot_be_is_refused_without_its_values(database: Database) -> None:
+    asked = text("SELECT id FROM nowhere WHERE x = :x")
+
     with pytest.raises(StatementRefused) as caught:
-        async with database.reading() as connection:
-            await connection.execute(text("SELECT id FROM nowhere WHERE x = :x"), {"x": "secret"})
+        await database.read(lambda connection: connection.execute(asked, {"x": "secret"}).all())
 
     assert "nowhere" in str(caught.value)
     assert "secret" not in str(caught.value)
@@ -132,12 +131,12 @@ async def test_a_database_that_answers_says_nothing(database: Database) -> None:
 async def test_sqlite_writes_ahead_to_the_disk_and_holds_its_foreign_keys(
     sqlite_database: str, clock: SetClock
 ) -> None:
+    def pragmas(connection: Connection) -> dict[str, object]:
+        names = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        return {name: connection.execute(text(f"PRAGMA {name}")).scalar() for name in names}
+
     database = await Database.open(sqlite_database, clock=clock)
-    async with database.writing() as connection:
-        found = {
-            name: (await connection.execute(text(f"PRAGMA {name}"))).scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-        }
+    found = await database.write(pragmas)
     await database.close()
 
     assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
@@ -147,8 +146,7 @@ async def test_what_only_reads_cannot_write_to_sqlite(sqlite_database: str, cloc
     database = await Database.open(sqlite_database, clock=clock)
 
     with pytest.raises(DatabaseNotWritable):
-        async with database.reading() as connection:
-            await connection.execute(text("DELETE FROM turns"))
+        await database.read(lambda connection: connection.execute(text("DELETE FROM turns")).rowcount)
     await database.close()
 
 
@@ -240,12 +238,11 @@ async def test_a_file_that_is_no_database_is_said_so_and_left_alone(tmp_path: Pa
 async def test_a_database_that_others_hold_for_too_long_is_busy(tmp_path: Path, clock: SetClock) -> None:
     file = tmp_path / "parley.db"
     database = await Database.open(sqlite_url(file), clock=clock)
-    async with database.writing() as connection:
-        await connection.execute(text("PRAGMA busy_timeout = 10"))  # ms, instead of ten seconds
+    impatient = text("PRAGMA busy_timeout = 10")  # ms, instead of ten seconds
+    await database.write(lambda connection: connection.execute(impatient).all())
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        async with database.reading() as connection:
-            await connection.execute(text("SELECT id FROM turns"))  # readers do not mind
+        await database.answers()  # readers do not mind
 
         with pytest.raises(DatabaseBusy, match="check what else uses it"):
             await LocalGroups(database).create("g", "Group", by="operator")

@@ -118,12 +118,10 @@ async def test_after_a_kill_nothing_is_lost_doubled_or_out_of_order(
 async def test_a_worker_that_sleeps_through_its_lease_finds_out_before_it_says_anything(
     database_url: str, tmp_path: Path, chat: Chat, turns: dict[str, int]
 ) -> None:
-    async with (
-        a_worker(database_url, tmp_path / "chat.jsonl", stop_at="worked", lease_s=4) as sleeper,
-        a_worker(database_url, tmp_path / "chat.jsonl", lease_s=4) as other,
-    ):
+    async with a_worker(database_url, tmp_path / "chat.jsonl", stop_at="worked", lease_s=4) as sleeper:
         await until(sleeper, "at worked")
-        await all_finished(database_url, turns, other)
+        async with a_worker(database_url, tmp_path / "chat.jsonl", lease_s=4) as other:
+            await all_finished(database_url, turns, other)
         before = chat.lines()
 
         assert sleeper.stdin is not None
