@@ -159,7 +159,9 @@ def weighted(asked: Asked, answers: Answers, material: Material) -> tuple[Weight
 
 def without_unknown(leg: Leg, doubt: Doubt, asked: Asked, answers: Answers) -> tuple[Leg, tuple[str, ...]]:
     """The leg without the doubtful words that no document holds, and those words."""
-    unknown = tuple(word for word in doubt.doubtful if word in asked.words and answers[asked.words[word]] == 0)
+    required = {word for clause in leg.search.clauses for word in clause.required}
+    doubtful = [word for word in doubt.doubtful if word in required and word in asked.words]
+    unknown = tuple(word for word in doubtful if answers[asked.words[word]] == 0)
     if not unknown:
         return leg, ()
     clauses = tuple(

@@ -1,0 +1,88 @@
+"""Putting together what the legs came to: an Answer, or a Clarify that answers what it can and asks about the rest."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent import refine
+from agent.decision import AskBack, Enough, Under
+from agent.outcome import Answer, Choice, Citation, Clarify, OutcomeKind
+from agent.reasoner import Planned
+from storage.search.plan import Plan
+
+
+async def answered(plan: Plan, planned: Planned, under: Sequence[Under], found: Sequence[Enough]) -> Answer:
+    desk = under[0].desk
+    choices: list[Choice] = []
+    for one, leg in zip(found, plan.legs, strict=True):
+        choices += (await refine.counted(desk, leg, one.candidates)) if one.candidates else []
+        choices += refine.actions(leg, one.export, export=True, anyway=False)
+    lines, citations = _renumbered(found)
+    return Answer(
+        plan=plan,
+        text="\n\n".join(lines),
+        legs=tuple(one.result for one in found),
+        citations=tuple(citations),
+        grids=tuple(grid for one in found for grid in one.grids),
+        hits=tuple(hit for one in found for hit in one.hits)[: desk.context.limits.hits],
+        choices=tuple(choices),
+        assumptions=tuple(dict.fromkeys((*plan.assumptions, *(a for one in found for a in one.assumptions)))),
+        kept=planned.kept,
+        trace=desk.trace(found[0].route),
+        generation=under[0].answers.generation,
+    )
+
+
+def _renumbered(found: Sequence[Enough]) -> tuple[list[str], list[Citation]]:
+    """Markers run on through all legs."""
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for one in found:
+        shift = len(citations)
+        text = "\n\n".join(one.lines)
+        for citation in reversed(one.citations):
+            text = text.replace(f"[{citation.marker}]", f"[{int(citation.marker) + shift}]")
+        citations += [replace(citation, marker=str(int(citation.marker) + shift)) for citation in one.citations]
+        lines.append(text)
+    return lines, citations
+
+
+async def asked_back_about(
+    plan: Plan, planned: Planned, under: Under, back: AskBack, concluded: Sequence[Enough | AskBack]
+) -> Clarify:
+    desk, leg = under.desk, under.leg
+    choices = await _choices(under, back)
+    found = [one for one in concluded if isinstance(one, Enough)]
+    lines, citations = _renumbered(found)
+    lines += list(back.lines)
+    if back.kind is OutcomeKind.NO_RESULTS and choices:
+        lines.append("Ways out, each with what it leads to:")
+    return Clarify(
+        plan=plan,
+        kind=back.kind,
+        leg=leg.id,
+        text="\n\n".join(lines),
+        legs=tuple(one.result for one in concluded),
+        choices=tuple(choices),
+        citations=tuple(citations),
+        grids=tuple(grid for one in found for grid in one.grids),
+        hits=back.hits,
+        assumptions=tuple(dict.fromkeys((*plan.assumptions, *back.assumptions))),
+        kept=planned.kept,
+        asked_back=(under.desk.context.asked_back if planned.follows else 0) + 1,
+        trace=desk.trace(back.route),
+        generation=under.answers.generation,
+    )
+
+
+async def _choices(under: Under, back: AskBack) -> list[Choice]:
+    desk, leg = under.desk, under.leg
+    if back.kind is not OutcomeKind.NO_RESULTS:
+        choices = await refine.counted(desk, leg, back.candidates)
+        return [*choices, *refine.actions(leg, back.export, export=True, anyway=back.anyway)]
+    if not under.may_ask:
+        return []
+    requests = refine.ways_out_requests(leg, under.material.schemas)
+    answers = await desk.ask(requests) if requests else None
+    candidates = refine.ways_out(leg, answers, under.doubt, under.material.schemas)
+    choices = refine.offered_ways_out(await refine.counted(desk, leg, candidates))
+    return [*choices, *refine.meaning_action(leg)]

@@ -1,0 +1,190 @@
+"""What is known of one document, and what the text of documents says."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent import refine
+from agent.compose import (
+    SHOWN,
+    Quote,
+    amount_words,
+    beginning_of,
+    citation_of,
+    currency_of,
+    escaped,
+    extracted,
+    sentence_with,
+    written_forms,
+)
+from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, result_of
+from agent.gather import hits_of, weighted
+from agent.outcome import Citation, FoundPassage, OutcomeKind, Route
+from agent.prune import coverage, fused, reranked
+from agent.sets import nothing_found
+from agent.verify import verified
+from agent.wording import count_words, value_words
+from storage.search.conditions import TITLE, Compare, Condition, conjuncts, fields_of
+from storage.search.ids import FieldName
+from storage.search.index import Fetch, Record
+from storage.search.plan import ReadFields
+
+_FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
+_NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
+_NAMED = 20  # documents that a question about one may fit and still be offered by name
+
+
+# -- values
+
+
+async def values_read(under: Under) -> Enough | AskBack:
+    wanted, count = under.leg.wanted, under.count
+    assert isinstance(wanted, ReadFields) and under.asked.page  # noqa: PT018, S101
+    if count == 0:
+        by_title = any(TITLE in fields_of(clause.condition) for clause in under.leg.search.clauses)
+        return _anywhere(under) if by_title else nothing_found(under)
+    records = under.answers[under.asked.page].records
+    names = [name for bucket, name in wanted.fields if bucket == records[0].bucket]
+    if count > 1 and not _agree(records, names, count):
+        if under.may_ask:
+            return which_document(under, records)
+        return _taking_the_first(under, await _read_values(under, records[:1], names))
+    return await _read_values(under, records, names)
+
+
+def _taking_the_first(under: Under, decided: Enough | AskBack) -> Enough | AskBack:
+    said = f"took the first of the {count_words(under.count, under.noun)} that fit"
+    return replace(decided, assumptions=(*decided.assumptions, said))
+
+
+def _agree(records: Sequence[Record], names: Sequence[FieldName], count: int) -> bool:
+    said = {tuple(repr(one.values.get(name)) for name in names) for one in records}
+    return len(said) == 1 and count == len(records)
+
+
+async def _read_values(under: Under, records: Sequence[Record], names: Sequence[FieldName]) -> Enough | AskBack:
+    fetch = Fetch(tuple(one.doc_id for one in records[:1]))
+    document = (await under.desk.ask((fetch,)))[fetch][0]
+    schema = under.material.schemas[records[0].bucket]
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for name in names:
+        field, value = schema.by_name[name], document.values.get(name)
+        if value is None:
+            continue
+        quote = sentence_with(document, written_forms(value, field), [field.label, *field.synonyms])
+        currency = currency_of(document.values, field)
+        said = amount_words(value, currency, field) if isinstance(value, (str, float)) else value_words(value, field)
+        label = field.label[:1].upper() + field.label[1:]
+        line = f"{escaped(label)} of {escaped(document.title)}: **{escaped(said)}**"
+        citations.append(citation_of(len(citations) + 1, document, quote or beginning_of(document)))
+        said = f" — “{escaped(quote.text[:400])}”" if quote is not None else ""
+        line += f"{said} [{len(citations)}]"
+        lines.append(line)
+    if not lines:
+        return said_in(
+            under, list(hits_by_document(under)), Route.LONG_TEXT
+        )  # not known as a value: what does its text say?
+    lines, citations, _ = verified(lines, citations)
+    text = "\n\n".join(lines)
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, None), doc_ids=ids_of(records), records=tuple(records[:SHOWN])
+    )
+    return Enough(
+        result=result,
+        lines=(text,),
+        citations=tuple(citations),
+        hits=hits_by_document(under),
+        assumptions=assumptions_of(under),
+    )
+
+
+def which_document(under: Under, records: Sequence[Record]) -> AskBack:
+    text = f"**{count_words(under.count, under.noun)}** fit ({under.where}). Which one do you mean?"
+    return AskBack(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=result_of(under, OutcomeKind.AMBIGUOUS, text, None),
+        lines=(text,),
+        candidates=tuple(refine.documents(records, under.count > len(records))),
+        hits=hits_by_document(under),
+        assumptions=assumptions_of(under),
+        anyway=True,
+    )
+
+
+# -- text
+
+
+def _anywhere(under: Under) -> Enough | AskBack:
+    """No document is known by that name: what does any text say?"""
+    requests = under.asked.fallback or under.asked.ranked
+    return said_in(under, fused(hits_of(requests, under.answers)), Route.HYBRID)
+
+
+def text_found(under: Under) -> Enough | AskBack:
+    """What the passages of the set say; what any passage says, where those say nothing."""
+    said = said_in(under, fused(hits_of(under.asked.ranked, under.answers)), Route.HYBRID)
+    nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
+    return _anywhere(under) if nothing and under.asked.fallback else said
+
+
+def said_in(under: Under, found: Sequence[FoundPassage], route: Route) -> Enough | AskBack:
+    question = weighted(under.asked, under.answers, under.material) if under.asked.stems else ()
+    analysers = {str(bucket): one for bucket, one in under.material.analysers.items()}
+    ranked = reranked(found, question, analysers) if question else list(found)
+    hits = tuple(ranked[: under.desk.context.limits.hits])
+    best = max((coverage(one.hit, question, analysers[one.hit.bucket]) for one in ranked[:5]), default=0.0)
+    near = under.asked.ranked.get("semantic")
+    cosine = max((hit.score for hit in under.answers[near][:1]), default=0.0) if near is not None else 0.0
+    known = any(one.known for one in question)
+    if not ranked or not (best >= _FLOOR or (cosine >= _NEAR and known)):
+        return _not_said(under, hits, [one.word for one in question if not one.known])
+    sentences = extracted(ranked, question, under.material.analysers, under.leg)
+    if _tells_several(under, sentences) and under.asked.page is not None:
+        return which_document(under, under.answers[under.asked.page].records)
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for score, passage, quote in sentences[:3]:
+        if lines and score < 0.75 * sentences[0][0]:
+            break
+        hit = passage.hit
+        record = Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
+        citations.append(citation_of(len(citations) + 1, record, quote))
+        lines.append(f"“{escaped(quote.text[:400])}” [{len(citations)}]")
+    lines, citations, _ = verified(lines, citations)
+    text = "\n\n".join(lines)
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, None), doc_ids=tuple(dict.fromkeys(one.doc_id for one in citations))
+    )
+    return Enough(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=route)
+
+
+def _tells_several(under: Under, sentences: Sequence[tuple[float, FoundPassage, Quote]]) -> bool:
+    """A question about "the" one thing that several documents answer alike well, each otherwise."""
+    if not under.may_ask or not 2 <= under.count <= _NAMED or not _speaks_of_one(under):
+        return False
+    best = [(one.hit.doc_id, quote.text) for score, one, quote in sentences if score >= 0.93 * sentences[0][0]]
+    return len({doc for doc, _ in best}) > 1 and len({text for _, text in best}) > 1
+
+
+def _speaks_of_one(under: Under) -> bool:
+    """ "The battery cabinet": what narrows the search stands in the singular behind "the"."""
+    question = under.leg.question.casefold()
+    words = [_words_of(one) for clause in under.leg.search.clauses for one in conjuncts(clause.condition)]
+    return any(f"the {word}" in question and not word.endswith("s") for word in words if word)
+
+
+def _words_of(condition: Condition) -> str:
+    return condition.words.casefold() if isinstance(condition, Compare) else ""
+
+
+def _not_said(under: Under, hits: tuple[FoundPassage, ...], unknown: Sequence[str]) -> AskBack:
+    text = "I found nothing that answers this."
+    if unknown:
+        text += " No document mentions " + ", ".join(f"“{escaped(word)}”" for word in unknown[:5]) + "."
+    return AskBack(
+        kind=OutcomeKind.NO_RESULTS,
+        result=result_of(under, OutcomeKind.NO_RESULTS, text, None),
+        lines=(text,),
+        candidates=(),
+        route=Route.HYBRID,
+    )

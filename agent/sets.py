@@ -1,0 +1,234 @@
+"""What a set comes to: a list, numbers over it, a summary; too much of it, nothing, or two readings of what it is."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent import refine
+from agent.compose import (
+    SHOWN,
+    amount_words,
+    beginning_of,
+    citation_of,
+    escaped,
+    extracted,
+    figure_words,
+    figures_of,
+    grid_of,
+    groups_of,
+    sentence_with,
+    set_words,
+    written_forms,
+)
+from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, missing_of, result_of
+from agent.gather import hits_of, weighted
+from agent.outcome import Citation, FoundPassage, Grid, OutcomeKind, Route
+from agent.prune import fused
+from agent.refine import Candidate
+from agent.verify import verified
+from agent.wording import condition_words, count_words, number_words
+from storage.search.conditions import conjuncts
+from storage.search.ids import DocId
+from storage.search.index import Fetch, Record
+from storage.search.plan import Compute, ListDocuments
+from storage.search.refinement import TakeInMissing
+from storage.search.schema import Field
+
+
+def nothing_found(under: Under) -> AskBack:
+    where = under.where
+    schemas = under.material.schemas
+    lines = [f"I found no {where}."]
+    tried = [
+        f"- {escaped(condition_words(one, schemas[clause.bucket]))}"
+        for clause in under.leg.search.clauses
+        for one in (*conjuncts(clause.condition),)
+    ]
+    tried += [f"- mentions “{escaped(word)}”" for clause in under.leg.search.clauses for word in clause.required]
+    if len(tried) > 1:
+        lines.append("All of this together leads to **0**:\n" + "\n".join(tried))
+    result = replace(result_of(under, OutcomeKind.NO_RESULTS, lines[0], 0))
+    return AskBack(
+        kind=OutcomeKind.NO_RESULTS,
+        result=result,
+        lines=tuple(lines),
+        candidates=(),
+        assumptions=assumptions_of(under),
+    )
+
+
+def alike_readings(under: Under) -> AskBack | None:
+    """Two readings of a constraint that score alike are asked about, each counted."""
+    leads = any(under.answers[count] for count in under.asked.alike)
+    if not leads or not under.count or not under.may_ask:
+        return None  # one reading alone leads somewhere: it is what was meant
+    schemas = under.material.schemas
+    clause = under.leg.search.clauses[0]
+    others = [conjuncts(reading.search.clauses[0].condition) for reading in under.doubt.alike]
+    own = [one for one in conjuncts(clause.condition) if any(one not in other for other in others)]
+    taken = " and ".join(condition_words(one, schemas[clause.bucket]) for one in own)
+    candidates = refine.readings(under.leg, under.doubt, schemas, taken)
+    text = "This can be read in more than one way. Which do you mean?"
+    return AskBack(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=result_of(under, OutcomeKind.AMBIGUOUS, text, None),
+        lines=(text,),
+        candidates=tuple(candidates),
+        assumptions=assumptions_of(under),
+        anyway=True,
+    )
+
+
+# -- lists
+
+
+def listed(under: Under) -> Enough | AskBack:
+    wanted, count, limits = under.leg.wanted, under.count, under.desk.context.limits
+    assert isinstance(wanted, ListDocuments) and under.asked.page is not None  # noqa: PT018, S101
+    if count == 0:
+        return nothing_found(under)
+    alike = alike_readings(under)
+    if alike is not None:
+        return alike
+    if wanted.limit is None and count > limits.overload and under.may_ask:
+        return too_many(under, limits.overload)
+    records = under.answers[under.asked.page].records
+    shown = min(len(records), SHOWN)
+    total = min(count, wanted.limit) if wanted.limit else count
+    text = f"**{count_words(total, under.noun)}**: {under.where}."
+    if total > shown:
+        text += f" The first {shown}:"
+    grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{shown} of {number_words(total)}")
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, total),
+        doc_ids=ids_of(records)[: limits.documents],
+        records=tuple(records[:SHOWN]),
+    )
+    candidates = [*_reading_candidates(under), *_missing_candidates(under)]
+    if total > SHOWN and under.asked.facets:
+        _, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
+        candidates = [*cells, *candidates]
+    return Enough(
+        result=result,
+        lines=(text,),
+        grids=(grid,),
+        hits=hits_by_document(under),
+        candidates=tuple(candidates),
+        export=count if total > SHOWN else None,
+        assumptions=assumptions_of(under),
+    )
+
+
+def _reading_candidates(under: Under) -> list[Candidate]:
+    return [Candidate(label=one.words, does=refine.TakeReading(search=one.search)) for one in under.doubt.wider]
+
+
+def _missing_candidates(under: Under) -> list[Candidate]:
+    lacking = {one.field for one in missing_of(under)}
+    offered = refine.take_in_missing(under.leg, under.material.schemas)
+    return [one for one in offered if isinstance(one.does, TakeInMissing) and one.does.field in lacking]
+
+
+def too_many(under: Under, limit: int) -> AskBack:
+    by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
+    text = f"I found **{count_words(under.count, under.noun)}** ({under.where}), more than the {limit} that I list."
+    ask = f"Which of them? By {escaped(by)}:" if by else "Narrow it in words, or take the file:"
+    return AskBack(
+        kind=OutcomeKind.OVERLOAD,
+        result=result_of(under, OutcomeKind.OVERLOAD, text, under.count),
+        lines=(text, ask),
+        candidates=(*cells, *_missing_candidates(under)),
+        hits=hits_by_document(under),
+        assumptions=assumptions_of(under),
+        anyway=True,
+        export=under.count,
+    )
+
+
+# -- numbers
+
+
+async def computed(under: Under) -> Enough | AskBack:
+    compute, count = under.leg.wanted, under.count
+    assert isinstance(compute, Compute) and under.asked.aggregate and under.asked.page  # noqa: PT018, S101
+    if count == 0:
+        return nothing_found(under)
+    alike = alike_readings(under)
+    if alike is not None:
+        return alike
+    schema = under.material.schemas[under.leg.search.clauses[0].bucket]
+    lines = under.answers[under.asked.aggregate]
+    groups = groups_of(compute, lines)
+    figures = () if compute.group else figures_of(compute, lines, count)
+    field = schema.by_name.get(compute.field) if compute.field is not None else None
+    said = [figure_words(one, schema) for one in figures]
+    if compute.group is not None:
+        by = schema.by_name[compute.group.field].label.lower()
+        said = [f"**{count_words(count, under.noun)}** by {escaped(by)}:"]
+    text = "\n".join(f"- {one}" for one in said) if len(said) > 1 else "".join(said)
+    if figures and len(said) <= 1:
+        text += f", {under.where}."
+    grids = ()
+    if groups:
+        rows = tuple(
+            (one.label, amount_words(one.value, one.unit, field) if field else number_words(one.value), str(one.count))
+            for one in groups
+        )
+        title = compute.functions[0].value.capitalize()
+        columns = (schema.by_name[compute.group.field].label.capitalize(), title, "Documents") if compute.group else ()
+        grids = (Grid(caption=set_words(under.leg.search, under.material.schemas), columns=columns, rows=rows),)
+    records = under.answers[under.asked.page].records
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=ids_of(records), values=figures, groups=groups
+    )
+    quoted, citations = await _borne_out(under, records, field) if count == 1 else ("", ())
+    return Enough(
+        result=result,
+        lines=(text + quoted,),
+        citations=citations,
+        grids=grids,
+        hits=hits_by_document(under),
+        candidates=(*_reading_candidates(under), *_missing_candidates(under)),
+        export=count or None,
+        assumptions=assumptions_of(under),
+    )
+
+
+async def _borne_out(under: Under, records: Sequence[Record], field: Field | None) -> tuple[str, tuple[Citation, ...]]:
+    """Where the one document that a number rests on says it."""
+    fetch = Fetch(tuple(one.doc_id for one in records[:1]))
+    document = (await under.desk.ask((fetch,)))[fetch][0]
+    value = document.values.get(field.name) if field is not None else None
+    quote = sentence_with(document, written_forms(value, field), [field.label]) if field and value is not None else None
+    citation = citation_of(1, document, quote or beginning_of(document))
+    return (f" — “{escaped(quote.text[:400])}” [1]" if quote else " [1]"), (citation,)
+
+
+# -- summaries
+
+
+def summarised(under: Under) -> Enough | AskBack:
+    count, limits = under.count, under.desk.context.limits
+    if count == 0:
+        return nothing_found(under)
+    if count > limits.read and under.may_ask:
+        return too_many(under, limits.read)
+    found = fused(hits_of(under.asked.ranked, under.answers))
+    best: dict[DocId, FoundPassage] = {}
+    for one in found:
+        best.setdefault(one.hit.doc_id, one)
+    lines = [f"{min(count, limits.read)} of {count_words(count, under.noun)}: {under.where}."]
+    citations: list[Citation] = []
+    for one in list(best.values())[: min(limits.read, SHOWN)]:
+        hit = one.hit
+        record = Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
+        ranked = extracted([one], weighted(under.asked, under.answers, under.material) if under.asked.stems else (),
+                           under.material.analysers, under.leg)  # fmt: skip
+        if ranked:
+            citations.append(citation_of(len(citations) + 1, record, ranked[0][2]))
+            lines.append(f"- {escaped(hit.title)}: “{escaped(ranked[0][2].text[:300])}” [{len(citations)}]")
+    kept, used, _ = verified(lines, citations)
+    text = "\n".join(kept)
+    result = replace(result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=tuple(best))
+    return Enough(
+        result=result, lines=(text,), citations=tuple(used), hits=hits_by_document(under), route=Route.LONG_TEXT
+    )
