@@ -51,7 +51,8 @@ def rounded_sum(total: float, largest: float) -> float:
     if not magnitude:
         return 0.0
     quantum = Decimal(1).scaleb(magnitude.adjusted() - _SUM_DIGITS + 1)
-    return float(Decimal(repr(total)).quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=_EVERY_DIGIT))) + 0.0
+    rounded = Decimal(repr(total)).quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=_EVERY_DIGIT))
+    return float(rounded) + 0.0
 
 
 def rounded_average(total: float, count: int) -> float:

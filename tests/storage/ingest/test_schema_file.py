@@ -45,6 +45,7 @@ def fields(draw: st.DrawFn, name: str, kinds: tuple[FieldType, ...] = tuple(Fiel
 def schemas(draw: st.DrawFn) -> Schema:
     names = [name for name in draw(st.lists(NAMES, max_size=4, unique=True)) if name not in RESERVED]
     members = tuple(draw(fields(name)) for name in names)
+    ordered = [one for one in members if one.type not in (FieldType.LIST, FieldType.ROWS)]
     return Schema(
         bucket=BucketId(draw(WORDS)),
         fields=members,
@@ -52,7 +53,7 @@ def schemas(draw: st.DrawFn) -> Schema:
         description=draw(WORDS),
         synonyms=draw(SYNONYMS),
         language=draw(st.sampled_from(["", "en", "de"])),
-        order=SchemaOrder(field=members[0].name, descending=draw(st.booleans())) if members else None,
+        order=SchemaOrder(field=ordered[0].name, descending=draw(st.booleans())) if ordered else None,
     )
 
 
