@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta, tzinfo
 from typing import Any as Json
 from typing import Final, Protocol, assert_never
@@ -296,11 +296,16 @@ def spoken_to_json(spoken: Spoken) -> dict[str, Json]:
         "version": 1,
         "reply": reply_to_json(spoken.reply),
         "result": spoken.result,
-        "state": None if state is None else asdict(state),
+        "state": None if state is None else _state_to_json(state),
         "uses": spoken.uses,
         "settles": spoken.settles,
         "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
     }
+
+
+def _state_to_json(state: ConversationState) -> dict[str, Json]:
+    """Not `asdict`, which copies the whole plan, leaf by leaf."""
+    return {name: getattr(state, name) for name in ConversationState.__dataclass_fields__}
 
 
 def spoken_from_json(data: Mapping[str, Json]) -> Spoken:

@@ -97,8 +97,10 @@ class Turns:
 
     async def done(self, turn: TurnId) -> TurnDone | None:
         """None while it is open. Raises `UnknownTurn`."""
-        found = await self.found(turn)
-        return None if found.finished_at is None else done_of(found)
+        found = await self._inbox.find(turn)
+        if found is None:
+            raise UnknownTurn(turn)
+        return None if found.finished_at is None else _done_of(found)
 
     # -- one turn
 
@@ -296,12 +298,6 @@ class Turns:
         frames = _frames(exc)
         self._log.error("turn failed", **life.ids(), error=type(exc).__name__, at=frames, ms=life.ms)
 
-    async def found(self, turn: TurnId) -> Turn:
-        found = await self._inbox.find(turn)
-        if found is None:
-            raise UnknownTurn(turn)
-        return found
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Life:
@@ -370,7 +366,7 @@ def _frames(exc: Exception) -> list[str]:
     return frames[-6:]
 
 
-def done_of(turn: Turn) -> TurnDone:
+def _done_of(turn: Turn) -> TurnDone:
     """What a finished turn came to."""
     return _done_with(ConversationId(turn.conversation), spoken_from_json(turn.outcome or {}))
 

@@ -8,7 +8,7 @@ from structlog.typing import FilteringBoundLogger
 from agent.context import Limits
 from bot.delivery import LEASE
 from bot.ids import TurnId
-from bot.turns import TurnDone, Turns, done_of
+from bot.turns import TurnDone, Turns
 from storage.sql.errors import SqlError
 from storage.sql.inbox import ClaimedTurn, Inbox
 
@@ -47,16 +47,17 @@ class Workers:
 
         Raises `UnknownTurn`, and what the database raises.
         """
-        while (found := await self._turns.found(turn)).finished_at is None:
-            claimed = await self._inbox.claim(self._name, LEASE, conversation=found.conversation)
+        while True:
+            claimed = await self._inbox.claim(self._name, LEASE, up_to=turn)
             for one in claimed:
                 is_this = one.turn.id == turn
                 done = await self._turns.held(one, limits=limits if is_this else None, last=True)
                 if is_this and done is not None:
                     return done
             if not claimed:
+                if (ended := await self._turns.done(turn)) is not None:
+                    return ended
                 await asyncio.sleep(_WAITING_S)  # another process has it
-        return done_of(found)
 
     async def _claimed(self, free: int) -> list[ClaimedTurn]:
         surfaces = self._turns.surfaces

@@ -9,6 +9,7 @@ import json
 import secrets
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -65,6 +66,7 @@ class _InThreads:
 
     def __init__(self, engine: Engine, threads: int) -> None:
         self._engine, self._threads = engine, ThreadPoolExecutor(threads, thread_name_prefix="parley-sql")
+        self._idle: deque[Connection] = deque()  # kept out of the engine's pool, which is slow to lend
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         running = self._threads.submit(self._transacted, work)
@@ -80,11 +82,23 @@ class _InThreads:
             too_long.cancel()
 
     def _transacted(self, work: Callable[[Connection], T]) -> T:
-        with self._engine.begin() as connection:
-            return work(connection)
+        connection = self._connection()
+        try:
+            with connection.begin():
+                return work(connection)
+        finally:
+            self._idle.append(connection)
+
+    def _connection(self) -> Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._engine.connect()
 
     async def close(self) -> None:
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        for connection in self._idle:
+            connection.close()
         self._engine.dispose()
 
 

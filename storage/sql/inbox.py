@@ -16,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Executable,
+    ScalarSelect,
     Update,
     and_,
     bindparam,
@@ -157,9 +158,10 @@ class Inbox:
         *,
         limit: int = 1,
         surfaces: Sequence[str] | None = None,
-        conversation: str | None = None,
+        up_to: str | None = None,
     ) -> list[ClaimedTurn]:
-        """Up to `limit` turns that are due, oldest first, of these surfaces or of this conversation alone if given.
+        """Up to `limit` turns that are due, oldest first, of these surfaces alone if given, or
+        of a conversation alone: the turn `up_to` and those before it.
 
         Never a turn while an earlier one of its conversation is open, so never two of one conversation. (A dead turn
         whose word could not be said holds nothing up after the first try.)
@@ -172,9 +174,9 @@ class Inbox:
             "most": limit,
             "max_attempts": self._max_attempts,
             **({} if surfaces is None else {"surfaces": list(surfaces)}),
-            **({} if conversation is None else {"lane_of": conversation}),
+            **({} if up_to is None else {"up_to": up_to}),
         }
-        claiming = _claiming(surfaces is not None, conversation is not None)
+        claiming = _claiming(surfaces is not None, up_to is not None)
         rows = await self._database.write(lambda connection: connection.execute(claiming, values).all())
         return [self._claimed(row) for row in sorted(rows, key=lambda row: row.position)]
 
@@ -258,12 +260,12 @@ _earlier = turns.alias("earlier")
 
 
 @cache
-def _claiming(by_surface: bool, by_conversation: bool) -> Executable:
+def _claiming(by_surface: bool, up_to: bool) -> Executable:
     due = [turns.c.finished_at.is_(None), turns.c.due_at <= bindparam("now"), ~_held_up()]
     if by_surface:
         due.append(turns.c.surface.in_(bindparam("surfaces", expanding=True)))
-    if by_conversation:
-        due.append(turns.c.conversation == bindparam("lane_of"))
+    if up_to:
+        due += [turns.c.conversation == _last(_earlier.c.conversation), turns.c.position <= _last(_earlier.c.position)]
     picked = (
         select(turns.c.position)
         .where(*due)
@@ -286,6 +288,10 @@ def _claiming(by_surface: bool, by_conversation: bool) -> Executable:
         )
         .returning(turns)
     )
+
+
+def _last(column: ColumnElement[Any]) -> ScalarSelect[Any]:
+    return select(column).where(_earlier.c.id == bindparam("up_to")).scalar_subquery()
 
 
 def _held_up() -> ColumnElement[bool]:

@@ -166,13 +166,19 @@ async def test_no_more_are_claimed_than_asked_for(inbox: Inbox) -> None:
     assert questions(await inbox.claim("w2", LEASE, limit=2)) == ["question 2", "question 3"]
 
 
-async def test_a_worker_may_ask_for_surfaces_or_for_one_conversation(inbox: Inbox) -> None:
+async def test_a_worker_may_ask_for_surfaces_or_for_one_conversation_up_to_a_turn(inbox: Inbox) -> None:
     await accepted(inbox, a_turn(1, conversation="terminal:1", surface="terminal"))
     await accepted(inbox, a_turn(2, conversation="slack:1"))
-    await accepted(inbox, a_turn(3, conversation="slack:2"))
+    third = await accepted(inbox, a_turn(3, conversation="slack:2"))
+    fourth = await accepted(inbox, a_turn(4, conversation="slack:2"))
 
-    assert questions(await inbox.claim("w1", LEASE, conversation="slack:2")) == ["question 3"]
-    assert await inbox.claim("w1", LEASE, conversation="slack:2") == []
+    [claimed] = await inbox.claim("w1", LEASE, limit=9, up_to=fourth)
+    assert claimed.turn.id == third
+    assert await inbox.claim("w1", LEASE, up_to=fourth) == []
+    assert await inbox.finish(claimed, {})
+    assert await inbox.claim("w1", LEASE, up_to=third) == []
+    assert await inbox.claim("w1", LEASE, up_to="no such turn") == []
+    assert questions(await inbox.claim("w1", LEASE, up_to=fourth)) == ["question 4"]
     assert await inbox.claim("w1", LEASE, surfaces=[]) == []
     assert questions(await inbox.claim("w1", LEASE, limit=9, surfaces=["slack", "teams"])) == ["question 2"]
 
