@@ -62,7 +62,7 @@ def _index_url(url: str) -> str:
 
 
 def _database_url(url: str) -> str:
-    if not url.startswith(("sqlite:", "postgresql:", "postgresql+asyncpg:", "sqlite+aiosqlite:")):
+    if not url.startswith(("sqlite:", "postgresql:", "postgresql+asyncpg:")):
         raise ValueError("it begins neither with postgresql:// nor with sqlite:///")
     return url
 
