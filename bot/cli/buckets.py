@@ -68,6 +68,10 @@ def create(
     async def work(bot: "Bot") -> None:
         from dataclasses import replace
 
+        from storage.ingest.pipeline import is_bucket_name
+
+        if not is_bucket_name(name):
+            raise Failed(f"{name!r} cannot be the name of a bucket: no slashes, no dot at the start", status=2)
         if name in await bot.index.buckets():
             raise Failed(
                 f"there is a bucket {name!r} already; to change its schema: parley bucket schema {name} --set FILE"

@@ -41,14 +41,11 @@ def export(
         how = Asking(speaker=speaker(as_), buckets=tuple(bucket or ()), hits=0, limit=0, debug=is_debug(debug))
         done = await _exported(bot, how, question, conversation)
         file = dict(done.result["files"][0])
+        result = {**done.result, "question": question or done.result["question"], "files": [file]}
         if out is not None:
             await asyncio.to_thread(shutil.copyfile, file["path"], out)
             file["path"] = str(out)
-        say(
-            json.dumps({**done.result, "files": [file]}, ensure_ascii=False)
-            if json_
-            else f"{file['path']}  {file['rows']:,} rows"
-        )
+        say(json.dumps(result, ensure_ascii=False) if json_ else f"{file['path']}  {file['rows']:,} rows")
 
     with_bot(work, home=home, debug=debug)
 
@@ -67,8 +64,15 @@ async def _exported(bot: "Bot", how: Asking, question: str | None, conversation:
         if done.result["outcome"] in ("answer", "overload") and done.result["count"]:
             done = await asked(bot, how, body, here)
     if done.error is not None or not done.result["files"]:
-        raise Failed(done.error or f"there is nothing to export: {done.result['text']}")
+        raise Failed(done.error or f"there is nothing to export: {_first_sentence(done.result['text'])}")
     return done
+
+
+def _first_sentence(text: str) -> str:
+    """Of what a person reads, without its markup."""
+    from bot.markdown import plain
+
+    return plain(text).split("\n")[0]
 
 
 def _export_of(result: "Any") -> str | None:

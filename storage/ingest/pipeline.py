@@ -33,6 +33,11 @@ _IGNORED = "the metadata was ignored: the fields stay empty until they are fille
 T = TypeVar("T")
 
 
+def is_bucket_name(name: str) -> bool:
+    """Whether a bucket may have this name: it is also the name of its schema's file."""
+    return _BUCKET.fullmatch(name) is not None
+
+
 async def ingest(
     index: SearchIndex,
     paths: Sequence[str | Path],
@@ -197,7 +202,7 @@ class _Run:
     def _bucket_of(self, named: str | None) -> BucketId | None:
         """The bucket of a document that names this one; None where it has none, or one that cannot be."""
         name = self._bucket or named or (self.given.bucket if self.given else None)
-        return BucketId(name) if name is not None and _BUCKET.fullmatch(name) else None
+        return BucketId(name) if name is not None and is_bucket_name(name) else None
 
     # -- between
 

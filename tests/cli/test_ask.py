@@ -123,8 +123,18 @@ def test_an_export_writes_every_row(parley: Parley, tmp_path: Path) -> None:
 
     ended = parley("export", "List all receipts", "--out", str(out), "--json")
 
+    assert ended.json["question"] == "List all receipts"
     assert ended.json["files"] == [{"name": ended.json["files"][0]["name"], "rows": 120, "path": str(out)}]
     assert len(out.read_text(encoding="utf-8").splitlines()) == 121
+
+
+def test_an_export_of_nothing_fails_in_one_sentence(parley: Parley) -> None:
+    ended = parley("export", "List all receipts after 2031-01-01")
+
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.count("\n") == 1
+    assert "nothing to export" in ended.err
+    assert "\\" not in ended.err
 
 
 def test_what_cannot_be_reached_is_named(tmp_path: Path) -> None:

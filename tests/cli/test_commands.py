@@ -99,6 +99,7 @@ def test_a_grant_opens_a_bucket_until_it_is_revoked(tmp_path: Path) -> None:
         (["group", "add", "nobody", "ada"], 1, "'nobody'"),
         (["ingest", "nowhere.jsonl", "--bucket", "x"], 1, "nowhere.jsonl"),
         (["bucket", "create", "x", "--schema", "nowhere.yaml"], 1, "nowhere.yaml"),
+        (["bucket", "create", "../x"], 2, "'../x'"),
     ],
 )
 def test_what_cannot_be_done_is_said(parley: Parley, words: list[str], status: int, said: str) -> None:
