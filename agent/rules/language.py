@@ -24,6 +24,7 @@ FILLER = frozenset(
     yes rated rating
     signed governed""".split()
 )
+DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 ALL_WORDS = frozenset("all every each any which what whichever".split())
 NEGATIONS = frozenset(

@@ -95,8 +95,8 @@ class Lexicon:
                 meanings = self._phrases.get(tuple(token.stem for token in tokens[first:last]))
                 if meanings and _keeps_quotations(tokens, first, last):
                     for meaning, documents in meanings.items():
-                        if isinstance(meaning, Mention) and all(one.word in STOP for one in tokens[first:last]):
-                            continue  # "what" asks, whatever a field is called
+                        if _is_form_alone(meaning, tokens[first:last]):
+                            continue
                         weight = _weight(meaning, tokens[first:last], documents)
                         yield Link(first=first, last=last, meaning=meaning, weight=weight)
         yield from self._partial_links(tokens)
@@ -229,6 +229,13 @@ def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
         return True
     outside = (first > 0 and tokens[first - 1].quoted) or (last < len(tokens) and tokens[last].quoted)
     return all(quoted) and not outside
+
+
+def _is_form_alone(meaning: Meaning, tokens: Sequence[Token]) -> bool:
+    """ "What" asks, whatever a field is called, and "or" joins, unless "OR" is written as the name of a place."""
+    if not all(one.word in STOP for one in tokens) or isinstance(meaning, (Noun, Partly)):
+        return False
+    return isinstance(meaning, Mention) or not any(one.is_name or one.quoted for one in tokens)
 
 
 def _weight(meaning: Meaning, tokens: Sequence[Token], documents: int) -> float:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from agent.reasoner import Decomposition, Doubt, Material, MeansNothing, Planned, Reread, WantsExport, WantsStartOver
 from agent.rules.follow import exports, points_back, refines, starts_over
 from agent.rules.intent import wanted_of
-from agent.rules.language import QUESTION_WORDS
+from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
 from agent.rules.literals import Literal, literals_of
 from agent.rules.reading import Alternative, Reading, read
@@ -63,7 +63,7 @@ class RuleReasoner:
             if pointing is not None:
                 return pointing
         legs = [_leg(LegId(chr(97 + at)), part, readings[at], known) for at, part in enumerate(parts)]
-        if len(legs) == 1 and not _means_anything(readings[0]):
+        if len(legs) == 1 and not _means_anything(readings[0]) and not _wants_every(legs[0][0], readings[0]):
             return MeansNothing(words=max((r.leftovers for r in readings[0]), key=len, default=()))
         combine = Combine.ONE if len(legs) == 1 else Combine.SIDE_BY_SIDE
         plan = Plan(question=question, legs=tuple(leg for leg, _ in legs), combine=combine)
@@ -100,6 +100,12 @@ def _pointing(
 def _asks_something(reading: Reading) -> bool:
     """Whether a part of a message stands on its own: "Show them." does not."""
     return bool(reading.conditions or reading.leftovers or reading.quoted or reading.asked)
+
+
+def _wants_every(leg: Leg, readings: Sequence[Reading]) -> bool:
+    """ "List all documents": of every bucket; numbers only where there is one."""
+    named = any(token.word in DOCUMENT_NOUNS for token in readings[0].tokens)
+    return named and (isinstance(leg.wanted, ListDocuments) or (isinstance(leg.wanted, Compute) and len(readings) == 1))
 
 
 def _means_anything(readings: Sequence[Reading]) -> bool:

@@ -55,7 +55,7 @@ VOCABULARY = Vocabulary(
     documents={BUCKET: 100},
     fields=(
         numbers("sent", "2020-01-01", "2026-06-30"),
-        values("carrier", "Blue Van", "Redline Post", "Northern Star"),
+        values("carrier", "Blue Van", "Redline Post", "Northern Star", "OR"),
         numbers("weight", 0.1, 30.0),
         numbers("length", 1.0, 200.0),
         numbers("width", 1.0, 100.0),
@@ -229,3 +229,25 @@ def test_the_word_for_a_summary_is_no_word_of_the_documents(asking: str) -> None
     assert isinstance(wanted(question), Summarise)
     assert conditions(question) == {compare("carrier", Op.EQ, "Blue Van")}
     assert planned(question).plan.legs[0].search.clauses[0].required == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("parcels that are fragile or insured", set[str]()),
+        ("parcels by OR", {"OR"}),
+        ('parcels by "or"', {"OR"}),
+    ],
+)
+def test_a_word_of_form_is_a_value_only_where_it_is_written_as_one(question: str, expected: set[str]) -> None:
+    named = {one.value for one in conditions(question) if isinstance(one, Compare) and one.field == "carrier"}
+
+    assert named == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "form"), [("List all documents", ListDocuments), ("How many files are there?", Compute)]
+)
+def test_the_documents_of_a_bucket_may_be_called_just_that(question: str, form: type[Wanted]) -> None:
+    assert isinstance(wanted(question), form)
+    assert conditions(question) == set()
