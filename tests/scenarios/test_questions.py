@@ -1,6 +1,7 @@
 """Every scenario question is answered as the generator's own records say, on two seeds and under other names."""
 
 import asyncio
+import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from storage.embedder import WordLlamaEmbedder
 from storage.ingest import schema_file
 from storage.ingest.pipeline import ingest
 from storage.search.ids import TenantId
+from storage.search.index import SearchIndex
 from storage.search.scope import Scope
 from tests.scenarios.checking import fault_in
 from tests.scenarios.questions import Need, questions
@@ -60,28 +62,59 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 async def _load(corpus: Corpus, folder: Path) -> None:
     index = await _opened(folder / "index")
     try:
-        for path in write(corpus, folder):
-            schema = schema_file.read(path.with_suffix(".schema.yaml"))
-            report = await ingest(index, [path], schema=schema)
-            assert report.failed == 0
+        await _fill(index, corpus, folder)
     finally:
         await index.close()
+
+
+async def _fill(index: SearchIndex, corpus: Corpus, folder: Path) -> None:
+    for path in write(corpus, folder):
+        schema = schema_file.read(path.with_suffix(".schema.yaml"))
+        report = await ingest(index, [path], schema=schema)
+        assert report.failed == 0
 
 
 async def _opened(folder: Path) -> EmbeddedIndex:
     return await EmbeddedIndex.open(folder, tenant=TENANT, analysers=analyser_for, embedder=WordLlamaEmbedder())
 
 
+async def _faults(index: SearchIndex, corpus: Corpus, reasoner: RuleReasoner) -> list[str]:
+    scope = Scope(tenant=TENANT, buckets=frozenset(await index.buckets()), all_readers=True)
+    found: list[str] = []
+    for question in questions(corpus):
+        context = Context(index=index.within(scope), reasoner=reasoner, now=NOW)
+        fault = fault_in(await answer(question.text, context), question)
+        if fault is not None:
+            found.append(f"{question.id}: {question.text}\n    {fault}")
+    return found
+
+
 async def test_every_question_is_answered_as_the_records_say(loaded: Loaded) -> None:
     index = await _opened(loaded.folder)
-    faults: list[str] = []
     try:
-        scope = Scope(tenant=TENANT, buckets=frozenset(await index.buckets()), all_readers=True)
-        for question in questions(loaded.corpus):
-            context = Context(index=index.within(scope), reasoner=loaded.reasoner, now=NOW)
-            fault = fault_in(await answer(question.text, context), question)
-            if fault is not None:
-                faults.append(f"{question.id}: {question.text}\n    {fault}")
+        faults = await _faults(index, loaded.corpus, loaded.reasoner)
+    finally:
+        await index.close()
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.servers
+async def test_opensearch_answers_every_question_too(opensearch_url: str, tmp_path: Path) -> None:
+    from storage.opensearch.index import OpenSearchIndex
+
+    corpus, installation = generate(), f"questions-{uuid.uuid4().hex[:12]}"  # the server may be shared
+    index = await OpenSearchIndex.open(
+        [opensearch_url],
+        tenant=TENANT,
+        analysers=analyser_for,
+        embedder=WordLlamaEmbedder(),
+        installation=installation,
+    )
+    try:
+        await _fill(index, corpus, tmp_path)
+        faults = await _faults(index, corpus, RuleReasoner())
+        for bucket in await index.buckets():
+            await index.drop_bucket(bucket)
     finally:
         await index.close()
     assert not faults, "\n".join(faults)
