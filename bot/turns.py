@@ -161,7 +161,7 @@ class Turns:
     async def _answered(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         spoken = await self._worked_out(life)
         await self._say(life, spoken)
-        done = await self._finish(life, spoken)
+        done = await self._finish(life, spoken, delivered=life.is_heard)
         self._log_turn(life, spoken)
         return replace(done, cause=failure)
 
@@ -173,12 +173,12 @@ class Turns:
             return None
         spoken = failed(life.inbound, life.turn, sentence_for(exc))
         await life.delivery.deliver(spoken.reply)
-        return replace(await self._finish(life, spoken), cause=failure)
+        return replace(await self._finish(life, spoken, delivered=life.is_heard), cause=failure)
 
     async def _put_off(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         """Not even the word could be said."""
         if isinstance(failure, OutboxFailed) and (life.last or not failure.retry):
-            return await self._finish(life, failed(life.inbound, life.turn, _UNHEARD))
+            return await self._finish(life, failed(life.inbound, life.turn, _UNHEARD), delivered=False)
         exc = failure or RuntimeError()
         await self._inbox.fail(life.claimed, type(exc).__name__, _pause(life.claimed, exc))
         return None
@@ -223,11 +223,13 @@ class Turns:
             raise LeaseLost()
 
     async def _say(self, life: "_Life", spoken: Spoken) -> None:
-        if life.is_heard and life.claimed.turn.delivered_at is None:
+        """That it was said is marked by `finish`, unless an earlier message is to be settled in between."""
+        is_new = life.is_heard and life.claimed.turn.delivered_at is None
+        if is_new:
             await life.delivery.deliver(spoken.reply)
-            if not await self._inbox.mark_delivered(life.claimed):
-                raise LeaseLost()
         if spoken.settles is not None and spoken.chosen is not None:
+            if is_new and not await self._inbox.mark_delivered(life.claimed):
+                raise LeaseLost()
             await self._settle(life, spoken.settles, spoken.chosen)
 
     async def _settle(self, life: "_Life", turn: TurnId, chosen: Chosen) -> None:
@@ -241,11 +243,17 @@ class Turns:
         except OutboxFailed as exc:
             self._log.warning("message not settled", turn=turn, reason=exc.reason)
 
-    async def _finish(self, life: "_Life", spoken: Spoken) -> TurnDone:
+    async def _finish(self, life: "_Life", spoken: Spoken, *, delivered: bool) -> TurnDone:
+        """The state goes where the conversation's next turn looks for it, and is not kept with the outcome as well."""
         attempts = [Attempt(**attempt) for attempt in spoken.result["attempts"]]
         route = {key: spoken.result[key] for key in ("route", "reasoner", "stages")}
         finished = await self._inbox.finish(
-            life.claimed, spoken_to_json(spoken), state=spoken.state, route=route, attempts=attempts
+            life.claimed,
+            spoken_to_json(replace(spoken, state=None)),
+            state=spoken.state,
+            route=route,
+            attempts=attempts,
+            delivered=delivered,
         )
         if not finished:
             raise LeaseLost()

@@ -208,9 +208,14 @@ class Inbox:
         state: ConversationState | None = None,
         route: Object | None = None,
         attempts: Sequence[Attempt] = (),
+        delivered: bool = False,
     ) -> bool:
-        """Closes the turn, with all that is kept of it, in one transaction: all of it or, when False, nothing."""
+        """Closes the turn, with all that is kept of it, in one transaction: all of it or, when False, nothing.
+
+        `delivered`: marks that too, for a turn with nothing left to do in between.
+        """
         values = _key(claimed) | {"now": self._database.now(), "said": outcome, "took": route}
+        values["delivered"] = values["now"] if delivered else None
 
         def finished(connection: Connection) -> bool:
             if connection.execute(_FINISHING, values).rowcount == 0:
@@ -323,7 +328,12 @@ _NOTING_PLACEHOLDER = _of.values(placeholder=bindparam("message"))
 _NOTING_OUTCOME = _of.values(outcome=bindparam("said"))
 _DELIVERED = _of.values(delivered_at=bindparam("now"))
 _FINISHING = _of.values(
-    finished_at=bindparam("now"), outcome=bindparam("said"), route=bindparam("took"), lane=null(), worker=null()
+    finished_at=bindparam("now"),
+    delivered_at=func.coalesce(turns.c.delivered_at, bindparam("delivered", type_=turns.c.delivered_at.type)),
+    outcome=bindparam("said"),
+    route=bindparam("took"),
+    lane=null(),
+    worker=null(),
 )
 _FAILING = _handed_back.values(failure=bindparam("reason"), due_at=bindparam("until"))
 _LEAVING = _FAILING.values(lane=null())

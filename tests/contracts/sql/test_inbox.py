@@ -342,6 +342,21 @@ async def test_a_finished_turn_keeps_all_that_came_of_it(inbox: Inbox, database:
     assert await Conversations(database).load(state.conversation, "all") == state
 
 
+async def test_a_finish_marks_the_delivery_unless_it_was_marked_before(inbox: Inbox, clock: SetClock) -> None:
+    ends: list[datetime | None] = []
+    for number, marked, delivered in ((1, False, False), (2, False, True), (3, True, True)):
+        turn = await accepted(inbox, a_turn(number))
+        claimed = await claimed_one(inbox)
+        if marked:
+            await inbox.mark_delivered(claimed)
+            clock.forward(seconds=5)
+        assert await inbox.finish(claimed, {}, delivered=delivered)
+        found = await inbox.find(turn)
+        ends.append(found and found.delivered_at)
+
+    assert ends == [None, clock.now - timedelta(seconds=5), clock.now - timedelta(seconds=5)]
+
+
 async def test_a_finished_turn_is_finished_once(inbox: Inbox) -> None:
     await accepted(inbox, a_turn())
     claimed = await claimed_one(inbox)
