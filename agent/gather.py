@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.compose import escaped
+from agent.compose import SHOWN, escaped
 from agent.context import Limits
 from agent.outcome import Clarify, LegResult, OutcomeKind, Route
 from agent.prune import Weighted, weights
@@ -88,7 +88,7 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
     match wanted:
         case ListDocuments(order=order, limit=limit):
             size = limit or (limits.overload if narrowing else limits.documents)
-            page = Records(search, order, limit=min(size, limits.documents))
+            page = Records(search, order, limit=min(size, max(limits.documents, SHOWN)))
             facets = tuple(facet_requests(search, material.schemas)) if narrowing and limit is None else ()
             return Asked(leg=leg, count=count, page=page, facets=facets, ranked=best, missing=missing, words=doubtful)
         case Compute():

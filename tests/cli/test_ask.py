@@ -128,6 +128,13 @@ def test_an_export_writes_every_row(parley: Parley, tmp_path: Path) -> None:
     assert len(out.read_text(encoding="utf-8").splitlines()) == 121
 
 
+def test_a_limit_on_ids_shows_a_person_the_list_all_the_same(parley: Parley) -> None:
+    ended = parley("ask", "List the receipts from Kestrel", "--limit", "1", "--json")
+
+    assert len(ended.json["doc_ids"]) == 1
+    assert "first 10" in ended.json["text"]
+
+
 def test_an_export_of_nothing_fails_in_one_sentence(parley: Parley) -> None:
     ended = parley("export", "List all receipts after 2031-01-01")
 
