@@ -15,7 +15,8 @@ async def answered(plan: Plan, planned: Planned, under: Sequence[Under], found: 
     choices: list[Choice] = []
     for one, leg in zip(found, plan.legs, strict=True):
         choices += (await refine.counted(desk, leg, one.candidates)) if one.candidates else []
-        choices += refine.actions(leg, one.export, export=True, anyway=False)
+        of = f": {leg.question}" if len(found) > 1 else ""  # several files to choose from
+        choices += refine.actions(leg, one.export, of=of, anyway=False)
     lines, citations = _renumbered(found)
     return Answer(
         plan=plan,
@@ -53,6 +54,7 @@ async def asked_back_about(
     choices = await _choices(under, back)
     found = [one for one in concluded if isinstance(one, Enough)]
     lines, citations = _renumbered(found)
+    lines += [one.lines[0] for one in concluded if isinstance(one, AskBack) and one is not back]
     lines += list(back.lines)
     if back.kind is OutcomeKind.NO_RESULTS and choices:
         lines.append("Ways out, each with what it leads to:")
@@ -78,7 +80,7 @@ async def _choices(under: Under, back: AskBack) -> list[Choice]:
     desk, leg = under.desk, under.leg
     if back.kind is not OutcomeKind.NO_RESULTS:
         choices = await refine.counted(desk, leg, back.candidates)
-        return [*choices, *refine.actions(leg, back.export, export=True, anyway=back.anyway)]
+        return [*choices, *refine.actions(leg, back.export, anyway=back.anyway)]
     if not under.may_ask:
         return []
     requests = refine.ways_out_requests(leg, under.material.schemas)

@@ -219,11 +219,11 @@ def _range_words(field: Field, low: float, high: float | None) -> str:
     return f"{first} to under {last.removeprefix(f'{field.currency} ')}"
 
 
-def actions(leg: Leg, count: int | None, *, export: bool, anyway: bool) -> list[Choice]:
-    """The choices that are no refinements."""
+def actions(leg: Leg, count: int | None, *, anyway: bool, of: str = "") -> list[Choice]:
+    """The choices that are no refinements: the export of `count` rows, if there are any, and the plain answer."""
     offered: list[Choice] = []
-    if export and count:
-        offered.append(Choice(label="Export all as CSV", count=count, leg=leg.id, does=ExportAll()))
+    if count:
+        offered.append(Choice(label=f"Export all as CSV{of}", count=count, leg=leg.id, does=ExportAll()))
     if anyway:
         offered.append(Choice(label="Just answer", count=None, leg=leg.id, does=JustAnswer()))
     return offered
@@ -239,9 +239,15 @@ def ways_out_requests(leg: Leg, schemas: Schemas) -> list[Request[object]]:
         for condition in conjuncts(clause.condition):
             requests += _nearest_requests(leg.search, clause, condition, schemas[clause.bucket])
     buckets = frozenset(leg.search.buckets)
-    words = {word for clause in leg.search.clauses for word in clause.required if " " not in word}
+    words = _spelt(leg)
     requests += [Spellings(buckets, word) for word in sorted(words)]
     return requests
+
+
+def _spelt(leg: Leg) -> set[str]:
+    """The required words that may be misspelt: no phrases, no numbers."""
+    required = {word for clause in leg.search.clauses for word in clause.required}
+    return {word for word in required if " " not in word and not word.isdigit()}
 
 
 def _nearest_requests(search: Search, clause: Clause, condition: Condition, schema: Schema) -> Iterator[Nearest]:
@@ -337,7 +343,7 @@ def _near_words(condition: Compare, field: Field) -> str:
 
 def _spellings(leg: Leg, answers: Answers | None) -> Iterator[Candidate]:
     buckets = frozenset(leg.search.buckets)
-    words = {word for clause in leg.search.clauses for word in clause.required if " " not in word}
+    words = _spelt(leg)
     if answers is None:
         return
     for word in sorted(words):

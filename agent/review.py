@@ -102,7 +102,7 @@ async def _decision(under: Under, *, is_last: bool) -> Decision:
         case Compute():
             return await computed(under)
         case ListDocuments():
-            return listed(under)
+            return await listed(under)
         case ReadFields():
             return await values_read(under)
         case Summarise():

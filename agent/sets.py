@@ -27,8 +27,9 @@ from agent.refine import Candidate
 from agent.verify import verified
 from agent.wording import condition_words, count_words, number_words
 from storage.search.conditions import conjuncts
-from storage.search.ids import DocId
-from storage.search.index import Fetch, Record
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId
+from storage.search.index import Fetch, Hit, Record
 from storage.search.plan import Compute, ListDocuments
 from storage.search.refinement import TakeInMissing
 from storage.search.schema import Field
@@ -81,7 +82,7 @@ def alike_readings(under: Under) -> AskBack | None:
 # -- lists
 
 
-def listed(under: Under) -> Enough | AskBack:
+async def listed(under: Under) -> Enough | AskBack:
     wanted, count, limits = under.leg.wanted, under.count, under.desk.context.limits
     assert isinstance(wanted, ListDocuments) and under.asked.page is not None  # noqa: PT018, S101
     if count == 0:
@@ -111,11 +112,35 @@ def listed(under: Under) -> Enough | AskBack:
         result=result,
         lines=(text,),
         grids=(grid,),
-        hits=hits_by_document(under),
+        hits=await _passage_of_each(under, records),
         candidates=tuple(candidates),
         export=count if total > SHOWN else None,
         assumptions=assumptions_of(under),
     )
+
+
+async def _passage_of_each(under: Under, records: Sequence[Record]) -> tuple[FoundPassage, ...]:
+    """The best passage of each document; the first of those that no word of the question points into."""
+    found = hits_by_document(under)
+    ranked = {one.hit.doc_id for one in found}
+    wanted = under.desk.context.limits.hits
+    silent = [one.doc_id for one in records[:wanted] if one.doc_id not in ranked][: max(wanted - len(found), 0)]
+    if not silent:
+        return found
+    fetch = Fetch(tuple(silent))
+    documents = (await under.desk.ask((fetch,)))[fetch]
+    buckets = {one.doc_id: one.bucket for one in records}
+    return (*found, *(_first_passage(one, buckets[one.doc_id]) for one in documents if one.passages))
+
+
+def _first_passage(document: Document, bucket: BucketId) -> FoundPassage:
+    passage = document.passages[0]
+    hit = Hit(
+        doc_id=document.doc_id, bucket=bucket, chunk_id=document.chunk_id(0), title=document.title,
+        source=document.source, page=passage.page, start=passage.start, end=passage.end,
+        text=document.text[passage.start : passage.end], score=0.0,
+    )  # fmt: skip
+    return FoundPassage(hit=hit, score=0.0, found_by=("annotations",))
 
 
 def _reading_candidates(under: Under) -> list[Candidate]:

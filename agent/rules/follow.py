@@ -60,7 +60,8 @@ def refines(
     opened = any(tuple(words[: len(start)]) == start for start in FOLLOW_UP_STARTS)
     by_bucket = {one.bucket: one for one in readings}
     current = [by_bucket[bucket] for bucket in leg.search.buckets if bucket in by_bucket]
-    if not current or not any(one.conditions or one.quoted for one in current):
+    narrows = words[:1] in (["only"], ["just"])
+    if not current or not any(one.conditions or one.quoted or (narrows and one.leftovers) for one in current):
         return None
     pointed = bool(set(words) & (POINTERS - {"all", "results", "everything"}))
     asks = bool(words and (words[0] in QUESTION_WORDS or words[0] in LIST_VERBS)) and not opened

@@ -251,3 +251,11 @@ def test_a_word_of_form_is_a_value_only_where_it_is_written_as_one(question: str
 def test_the_documents_of_a_bucket_may_be_called_just_that(question: str, form: type[Wanted]) -> None:
     assert isinstance(wanted(question), form)
     assert conditions(question) == set()
+
+
+def test_only_with_an_unknown_word_narrows_by_the_text() -> None:
+    first = planned("Parcels by Blue Van in 2024").plan
+    second = planned("only Atlantis", last=first)
+
+    assert second.follows
+    assert second.plan.legs[0].search.clauses[0].required == ("Atlantis",)
