@@ -173,9 +173,8 @@ def _group_words(group: str | float | bool | None, period: Period | None) -> str
     return group[:4] if period is Period.YEAR else group[:7]
 
 
-def figure_words(figure: Figure, schema: Schema) -> str:
+def figure_words(figure: Figure, schema: Schema, noun: str) -> str:
     """ "Sum of total: USD 1,042.50 (37 receipts)". Markdown."""
-    noun = noun_of(schema)
     field = schema.by_name.get(figure.field) if figure.field is not None else None
     if figure.function is Function.COUNT:
         return f"**{count_words(figure.count, noun)}**"

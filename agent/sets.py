@@ -185,7 +185,7 @@ async def computed(under: Under) -> Enough | AskBack:
     groups = groups_of(compute, lines)
     figures = () if compute.group else figures_of(compute, lines, count)
     field = schema.by_name.get(compute.field) if compute.field is not None else None
-    said = [figure_words(one, schema) for one in figures]
+    said = [figure_words(one, schema, under.noun) for one in figures]
     if compute.group is not None:
         by = schema.by_name[compute.group.field].label.lower()
         said = [f"**{count_words(count, under.noun)}** by {escaped(by)}:"]

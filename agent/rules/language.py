@@ -26,7 +26,7 @@ FILLER = frozenset(
 )
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
-ALL_WORDS = frozenset("all every each any which what whichever".split())
+ALL_WORDS = frozenset("all every each any which what whichever everything".split())
 NEGATIONS = frozenset(
     """not no neither without except excluding exclude excludes lacking lack lacks minus non never""".split()
 )

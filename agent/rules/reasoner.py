@@ -15,11 +15,13 @@ from agent.rules.tokens import quotations_of
 from agent.wording import condition_words
 from storage.search.conditions import TITLE, Compare, Op, all_of
 from storage.search.ids import BucketId, LegId
+from storage.search.index import Vocabulary
 from storage.search.plan import (
     Clause,
     Combine,
     Compute,
     FindPassages,
+    Function,
     Leg,
     ListDocuments,
     Plan,
@@ -40,7 +42,7 @@ class RuleReasoner:
     name = "rule"
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[object, ...], Mapping[BucketId, Lexicon]] = {}
+        self._kept: dict[tuple[object, ...], tuple[Vocabulary, Mapping[BucketId, Lexicon]]] = {}
 
     def decompose(self, question: str, material: Material) -> Decomposition:
         """Pure but for the lexicons kept. The plan's legs are the question's parts, at most four."""
@@ -76,8 +78,12 @@ class RuleReasoner:
         if key not in self._kept:
             while len(self._kept) >= _KEPT_LEXICONS:
                 self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = lexicons(material.schemas, material.vocabulary, material.analysers)
-        return self._kept[key]
+            made = lexicons(material.schemas, material.vocabulary, material.analysers)
+            self._kept[key] = (
+                material.vocabulary,
+                made,
+            )
+        return self._kept[key][1]
 
     def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
         """A reading per bucket, the best first; among equals the larger bucket."""
@@ -105,7 +111,13 @@ def _asks_something(reading: Reading) -> bool:
 def _wants_every(leg: Leg, readings: Sequence[Reading]) -> bool:
     """ "List all documents": of every bucket; numbers only where there is one."""
     named = any(token.word in DOCUMENT_NOUNS for token in readings[0].tokens)
-    return named and (isinstance(leg.wanted, ListDocuments) or (isinstance(leg.wanted, Compute) and len(readings) == 1))
+    wanted = leg.wanted
+    counts = isinstance(wanted, Compute) and (wanted.functions == (Function.COUNT,) or len(readings) == 1)
+    return named and (isinstance(wanted, ListDocuments) or counts)
+
+
+def _says_nothing(reading: Reading) -> bool:
+    return not (reading.conditions or reading.leftovers or reading.quoted or reading.has_noun)
 
 
 def _means_anything(readings: Sequence[Reading]) -> bool:
@@ -146,7 +158,8 @@ def _one_value(leg_id: LegId, question: str, reading: Reading, wanted: ReadField
 def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
     """The best bucket, and those that the question fits just as well."""
     best = readings[0]
-    if isinstance(wanted, Compute):
+    counts = isinstance(wanted, Compute) and wanted.functions == (Function.COUNT,) and wanted.group is None
+    if isinstance(wanted, Compute) and not (counts and _says_nothing(best)):
         return [best]
     if not best.has_noun and not best.conditions:
         return [one for one in readings if not one.conditions and not one.has_noun]  # words alone: anywhere

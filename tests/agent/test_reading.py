@@ -1,5 +1,6 @@
 """One bucket's reading of a question, over a small schema with a dictionary of its own."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -68,16 +69,18 @@ VOCABULARY = Vocabulary(
 )
 
 
+MATERIAL = Material(
+    schemas={BUCKET: SCHEMA},
+    vocabulary=VOCABULARY,
+    analysers={BUCKET: analyser_for("en")},
+    now=datetime(2026, 11, 21, tzinfo=UTC),
+    locale="en",
+    last=None,
+)
+
+
 def planned(question: str, last: Plan | None = None) -> Planned:
-    material = Material(
-        schemas={BUCKET: SCHEMA},
-        vocabulary=VOCABULARY,
-        analysers={BUCKET: analyser_for("en")},
-        now=datetime(2026, 11, 21, tzinfo=UTC),
-        locale="en",
-        last=last,
-    )
-    return cast(Planned, RuleReasoner().decompose(question, material))
+    return cast(Planned, RuleReasoner().decompose(question, replace(MATERIAL, last=last)))
 
 
 def conditions(question: str) -> set[Condition]:
@@ -259,3 +262,21 @@ def test_only_with_an_unknown_word_narrows_by_the_text() -> None:
 
     assert second.follows
     assert second.plan.legs[0].search.clauses[0].required == ("Atlantis",)
+
+
+def test_counting_documents_without_a_word_of_which_counts_them_all() -> None:
+    leg = planned("How many documents are there?").plan.legs[0]
+
+    assert leg.wanted == Compute(functions=(Function.COUNT,))
+    assert leg.search.buckets == (BUCKET,)
+    assert leg.search.clauses[0].everything == All()
+
+
+def test_one_scopes_dictionary_is_never_anothers() -> None:
+    reasoner = RuleReasoner()
+    shown, hidden = VOCABULARY, replace(VOCABULARY, fields=())
+    for vocabulary in (shown, hidden, shown):
+        material = replace(MATERIAL, vocabulary=vocabulary)
+        read = cast(Planned, reasoner.decompose("Parcels by Blue Van", material)).plan.legs[0].search.clauses[0]
+        linked = bool(conjuncts(read.condition))
+        assert linked is (vocabulary is shown)
