@@ -308,7 +308,9 @@ class ScopedIndex(Protocol):
     def scope(self) -> Scope: ...
 
     async def ask(self, *requests: Request[object]) -> Answers:
-        """All of them in one round trip, against one state of the index."""
+        """All of them in one round trip. Each is answered from one state, and all from the same unless a
+        write lands at that very moment: OpenSearch has no snapshot over several searches without another trip.
+        """
         ...
 
     async def vocabulary(self, limit: int = 200_000) -> Vocabulary:
