@@ -34,6 +34,7 @@ from storage.search.plan import (
     ReadFields,
     Search,
     Summarise,
+    everything_in,
 )
 
 _WIDE = 100  # passages fetched before re-ranking
@@ -115,7 +116,7 @@ def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:
     if any(clause.everything != all_of() for clause in leg.search.clauses):
         anywhere = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas), ranking=text)
         fallback = {"text": Passages(anywhere, text, _WIDE), "semantic": NearPassages(anywhere, text, _WIDE)}
-    whole = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas))
+    whole = everything_in(*material.schemas)
     stems = _content_stems(leg.question, leg.search.buckets[0], material)
     words = {word: _word_count(whole, word) for word in stems}
     page = Records(leg.search, limit=_NAMED) if fallback else None

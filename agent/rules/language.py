@@ -103,7 +103,6 @@ MEASURES = {
     "melt": "melting point", "melts": "melting point", "melting": "melting point",
     "flash": "flash point", "flashes": "flash point",
 }  # fmt: skip
-LESS_FIRST = frozenset("narrow narrower short shorter light lighter cheap cheaper".split())
 OF_DAYS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
 OF_MONEY = frozenset("cheapest expensive cheaper spend spent cost costs price paid pay worth money".split())
 PERIODS = {
@@ -113,7 +112,6 @@ PERIODS = {
     "day": Period.DAY, "days": Period.DAY, "daily": Period.DAY,
 }  # fmt: skip
 SUMMARISE = frozenset("summarise summarize summary summaries overview gist outline".split())
-COMPARE = frozenset("compare comparison versus vs".split())
 QUESTION_WORDS = frozenset("what which when where who whom whose how why".split())
 YES_NO = frozenset("is are was were do does did has have can could will would should must may".split())
 EXPORT = frozenset("export download csv spreadsheet".split())

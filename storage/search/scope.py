@@ -20,12 +20,3 @@ class Scope:
     def sees(self, bucket: BucketId, readers: frozenset[Subject]) -> bool:
         """Whether a document of `bucket` with these readers is visible."""
         return bucket in self.buckets and (self.all_readers or not readers or bool(readers & self.subjects))
-
-    def narrowed_to(self, buckets: frozenset[BucketId]) -> "Scope":
-        """The same rights over fewer buckets. Never widens."""
-        return Scope(
-            tenant=self.tenant,
-            buckets=self.buckets & buckets,
-            subjects=self.subjects,
-            all_readers=self.all_readers,
-        )
