@@ -36,7 +36,7 @@ Json: TypeAlias = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SourceFile:
     """A file to read, and what its documents are called after: its path relative to the PATH given."""
 
     path: Path
@@ -65,7 +65,7 @@ class Source:
 # -- which files
 
 
-def sources(paths: Iterable[str | Path]) -> Iterator[Source | Broken]:
+def sources(paths: Iterable[str | Path]) -> Iterator[SourceFile | Broken]:
     """The files of files, folders (with those within, sorted by path) and globs, in the order given.
 
     Hidden files and folders, links to folders and `.schema.yaml` files are passed over.
@@ -79,19 +79,19 @@ def sources(paths: Iterable[str | Path]) -> Iterator[Source | Broken]:
             yield Broken(origin=Origin(file=str(given)), reason="there is no file in it that could be read")
 
 
-def _sources_of(given: str) -> Iterator[Source | Broken]:
+def _sources_of(given: str) -> Iterator[SourceFile | Broken]:
     path = Path(given)
     if path.is_dir():
         yield from _in_folder(path, path)
     elif os.path.lexists(path):
-        yield Source(path=path, name=_named(path.name))
+        yield SourceFile(path=path, name=_named(path.name))
     elif has_magic(given):
         yield from _matching(given)
     else:
         yield Broken(origin=Origin(file=given), reason="there is no such file or folder")
 
 
-def _matching(pattern: str) -> Iterator[Source | Broken]:
+def _matching(pattern: str) -> Iterator[SourceFile | Broken]:
     parts = Path(pattern).parts
     fixed = next(i for i, part in enumerate(parts) if has_magic(part))
     base = Path(*parts[:fixed])
@@ -100,12 +100,12 @@ def _matching(pattern: str) -> Iterator[Source | Broken]:
     if not files:
         yield Broken(origin=Origin(file=pattern), reason="nothing matches it")
     for file in sorted(files, key=lambda one: one.relative_to(base).as_posix()):
-        yield Source(path=file, name=_named(file.relative_to(base).as_posix()))
+        yield SourceFile(path=file, name=_named(file.relative_to(base).as_posix()))
 
 
-def _in_folder(folder: Path, base: Path) -> Iterator[Source]:
+def _in_folder(folder: Path, base: Path) -> Iterator[SourceFile]:
     for file in _files_in(folder):
-        yield Source(path=file, name=_named(file.relative_to(base).as_posix()))
+        yield SourceFile(path=file, name=_named(file.relative_to(base).as_posix()))
 
 
 def _named(path: str) -> str:
@@ -126,7 +126,7 @@ def _files_in(folder: Path) -> list[Path]:
 # -- reading them
 
 
-def records(source: Source, worker: Worker) -> Iterator[Loaded]:
+def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
     """What a file holds, in its order. Never raises for what is wrong with it: that comes as `Broken`."""
     origin = Origin(file=source.name)
     reader = _READERS.get(source.kind)
@@ -144,7 +144,7 @@ def records(source: Source, worker: Worker) -> Iterator[Loaded]:
         yield Broken(origin=origin, reason=f"it cannot be read: {exc.strerror or exc}")
 
 
-def document_id(source: Source) -> str | None:
+def document_id(source: SourceFile) -> str | None:
     """The id of the one document of a file that is no table; None for a table."""
     return None if source.is_table else source.name
 
@@ -163,7 +163,7 @@ def _checked(record: Record) -> Record | Broken:
 # -- JSONL
 
 
-def _jsonl(source: Source, worker: Worker) -> Iterator[Loaded]:
+def _jsonl(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
     with source.path.open("rb") as raw:
         packed = source.path.suffix.lower() == ".gz"
         lines = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
@@ -282,7 +282,7 @@ def _first_line(text: str) -> str:
 # -- text
 
 
-def _text_file(source: Source, worker: Worker) -> Iterator[Loaded]:
+def _text_file(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
     text, encoding = _decoded(source)
     origin = Origin(file=source.name, read=source.size)
     if encoding == "cp1252":
@@ -303,7 +303,7 @@ def _text_file(source: Source, worker: Worker) -> Iterator[Loaded]:
     )
 
 
-def _decoded(source: Source) -> tuple[str, str]:
+def _decoded(source: SourceFile) -> tuple[str, str]:
     if source.size > _LARGEST_TEXT:
         raise Unparsable(f"it is larger than {_LARGEST_TEXT // 1024**2} MB")
     data = source.path.read_bytes()
@@ -339,7 +339,7 @@ def _proven(path: Path, encoding: str) -> str:
 # -- CSV
 
 
-def _csv(source: Source, worker: Worker) -> Iterator[Loaded]:
+def _csv(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
     encoding = _encoding(source.path)
     if encoding == "cp1252":
         yield Remark(origin=Origin(file=source.name), text="it is not UTF-8 and was read as Windows-1252")
@@ -355,12 +355,12 @@ def _csv(source: Source, worker: Worker) -> Iterator[Loaded]:
             yield _row_record(source, names, cells, number, id_column, origin)
 
 
-def _opened(source: Source, encoding: str) -> io.TextIOWrapper:
+def _opened(source: SourceFile, encoding: str) -> io.TextIOWrapper:
     return source.path.open(encoding=encoding, errors="replace", newline="")
 
 
 def _row_record(
-    source: Source, names: Sequence[str], cells: Sequence[str], number: int, id_column: int | None, origin: Origin
+    source: SourceFile, names: Sequence[str], cells: Sequence[str], number: int, id_column: int | None, origin: Origin
 ) -> Record | Broken:
     if any(cell.strip() for cell in cells[len(names) :]):
         return Broken(origin=origin, reason=f"it has {len(cells)} values for {len(names)} columns")
@@ -379,7 +379,7 @@ def _row_record(
     )
 
 
-def _row_title(row: Mapping[str, str], names: Sequence[str], key: str, source: Source) -> str:
+def _row_title(row: Mapping[str, str], names: Sequence[str], key: str, source: SourceFile) -> str:
     by_fold = {name.casefold(): name for name in reversed(names)}
     for wanted in _TITLE_COLUMNS:
         if value := row.get(by_fold.get(wanted, ""), ""):
@@ -400,7 +400,7 @@ def _rows(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]
         raise Unparsable(f"it is no CSV from line {reader.line_num} on: {exc}") from exc
 
 
-def _unique_id_column(source: Source, encoding: str, delimiter: str) -> int | None:
+def _unique_id_column(source: SourceFile, encoding: str, delimiter: str) -> int | None:
     """Where `doc_id` or `id` stands, if each row has its own. Reads the file once."""
     with _opened(source, encoding) as file:
         rows = _rows(file, delimiter)
@@ -451,7 +451,7 @@ def _delimiter(sample: str) -> str:
 # -- PDF
 
 
-def _pdf(source: Source, worker: Worker) -> Iterator[Loaded]:
+def _pdf(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
     source.path.open("rb").close()  # here, where what is wrong with it has a name
     pages = worker.pages(source.path, "pdf")
     starts, parts, offset = list[int](), list[str](), 0
@@ -475,7 +475,7 @@ def _pdf(source: Source, worker: Worker) -> Iterator[Loaded]:
     )
 
 
-_READERS: Mapping[str, Callable[[Source, Worker], Iterator[Loaded]]] = {
+_READERS: Mapping[str, Callable[[SourceFile, Worker], Iterator[Loaded]]] = {
     "jsonl": _jsonl,
     "csv": _csv,
     "pdf": _pdf,

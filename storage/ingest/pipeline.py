@@ -15,7 +15,7 @@ from typing import TypeVar
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
 from storage.ingest.infer import Profile, inferred, merged, see_all, styles_of
-from storage.ingest.load import Source, document_id, records, sources
+from storage.ingest.load import SourceFile, document_id, records, sources
 from storage.ingest.records import Broken, Loaded, Record, Remark
 from storage.ingest.report import Progress, Report, SchemaWritten, Tally
 from storage.ingest.values import flattened
@@ -165,7 +165,7 @@ class _Run:
         self, *, bucket: BucketId | None, given: Schema | None, ignore_metadata: bool, say: Callable[[Progress], None]
     ) -> None:
         self._bucket, self.given, self._ignore, self._say = bucket, given, ignore_metadata, say
-        self._files: list[Source] = []
+        self._files: list[SourceFile] = []
         self._copies = Counter[int]()  # hash of bucket and id -> how often it is still to come
         self._schemas: dict[BucketId, Schema] = {}
         self.profiles: dict[BucketId, dict[FieldName, Profile]] = {}
@@ -270,7 +270,7 @@ class _Run:
 
     # -- both
 
-    def _read(self, worker: Worker, *, looking: bool) -> Iterator[tuple[Source, Loaded | None]]:
+    def _read(self, worker: Worker, *, looking: bool) -> Iterator[tuple[SourceFile, Loaded | None]]:
         """What the files hold; None for one that is not opened, in the first pass all that are no tables."""
         done, documents, total = 0, 0, sum(source.size for source in self._files)
         for finished, source in enumerate(self._files):
@@ -287,7 +287,7 @@ class _Run:
             if not looking or source.is_table:
                 self._tell(looking, source, finished + 1, done, total, documents)
 
-    def _tell(self, looking: bool, source: Source, files: int, read: int, total: int, documents: int) -> None:
+    def _tell(self, looking: bool, source: SourceFile, files: int, read: int, total: int, documents: int) -> None:
         self._say(
             Progress(
                 looking=looking,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.ingest.load import Source, records, sources
+from storage.ingest.load import SourceFile, records, sources
 from storage.ingest.records import Broken, Loaded, Record, Remark
 from storage.ingest.worker import Worker
 
@@ -22,7 +22,7 @@ def worker() -> Iterator[Worker]:
 
 
 def load(path: Path, worker: Worker | None = None) -> list[Loaded]:
-    return list(records(Source(path=path, name=path.name), worker or Worker()))
+    return list(records(SourceFile(path=path, name=path.name), worker or Worker()))
 
 
 def only(loaded: list[Loaded]) -> Record:
@@ -53,20 +53,20 @@ def jsonl(path: Path, *lines: object) -> Path:
 def test_a_folder_gives_its_files_sorted_by_path_and_named_relative_to_it(tmp_path: Path) -> None:
     for name in ["b.txt", "a/z.txt", "a/b/c.md", ".git/x.txt", ".hidden.txt", "r.schema.yaml"]:
         file(tmp_path / name, "x")
-    found = [one.name for one in sources([tmp_path]) if isinstance(one, Source)]
+    found = [one.name for one in sources([tmp_path]) if isinstance(one, SourceFile)]
     assert found == ["a/b/c.md", "a/z.txt", "b.txt"]
 
 
 def test_a_single_file_is_named_by_itself_and_a_glob_from_where_it_begins_to_vary(tmp_path: Path) -> None:
     one, other = file(tmp_path / "in/a/x.txt", "x"), file(tmp_path / "in/b/x.txt", "x")
-    assert [s.name for s in sources([one]) if isinstance(s, Source)] == ["x.txt"]
-    found = [s for s in sources([f"{tmp_path}/in/**/*.txt"]) if isinstance(s, Source)]
+    assert [s.name for s in sources([one]) if isinstance(s, SourceFile)] == ["x.txt"]
+    found = [s for s in sources([f"{tmp_path}/in/**/*.txt"]) if isinstance(s, SourceFile)]
     assert [(s.name, s.path) for s in found] == [("a/x.txt", one), ("b/x.txt", other)]
 
 
 def test_a_name_with_glob_characters_that_exists_is_that_file(tmp_path: Path) -> None:
     path = file(tmp_path / "a[1].txt", "x")
-    assert [s.path for s in sources([path]) if isinstance(s, Source)] == [path]
+    assert [s.path for s in sources([path]) if isinstance(s, SourceFile)] == [path]
 
 
 @pytest.mark.parametrize(("path", "word"), [("gone.txt", "no such"), ("*.gone", "matches"), ("empty", "no file")])
@@ -84,7 +84,7 @@ def test_an_unknown_format_and_an_unreadable_file_are_reported(tmp_path: Path) -
 
 def test_a_file_name_that_is_no_text_still_makes_an_id(tmp_path: Path) -> None:
     file(tmp_path / os.fsdecode(b"caf\xe9\xc2\xa0.txt"), "x")
-    (source,) = [one for one in sources([tmp_path]) if isinstance(one, Source)]
+    (source,) = [one for one in sources([tmp_path]) if isinstance(one, SourceFile)]
     assert only(list(records(source, Worker()))).doc_id == "caf\ufffd\xa0.txt"
 
 

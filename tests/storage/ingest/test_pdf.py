@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas  # pyright: ignore[reportMissingTypeS
 
 from storage.ingest.chunk import passages_of
 from storage.ingest.errors import Unparsable
-from storage.ingest.load import Source, records
+from storage.ingest.load import SourceFile, records
 from storage.ingest.records import Broken, Record
 from storage.ingest.worker import Limits, Worker
 
@@ -33,7 +33,7 @@ def a_pdf(path: Path, *pages: str, title: str = "", password: str = "") -> Path:
 
 
 def load(path: Path, worker: Worker) -> Record | Broken:
-    (one,) = records(Source(path=path, name=path.name), worker)
+    (one,) = records(SourceFile(path=path, name=path.name), worker)
     assert isinstance(one, (Record, Broken))
     return one
 
