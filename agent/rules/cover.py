@@ -1,0 +1,105 @@
+"""Which words of a question mean what: the best choice of meanings that do not overlap, and what of it is denied."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.rules.language import (
+    CONTRACTED_NEGATIONS,
+    DISJUNCTIONS,
+    NEGATION_PAIRS,
+    NEGATIONS,
+)
+from agent.rules.lexicon import Lexicon, Link, Mention, Noun
+from agent.rules.literals import Literal, Quantity
+from agent.rules.tokens import Token
+from agent.rules.units import converted
+
+LITERAL_WEIGHT = 2.1
+
+
+@dataclass(slots=True)
+class Cover:
+    lexicon: Lexicon
+    question: str
+    tokens: tuple[Token, ...]
+    links: list[Link]
+    measures: list[Link]  # "wider than" speaks of width, even where it compares
+    literals: list[tuple[Literal, int, int]]  # with the tokens first..last that it covers
+    negated: set[int]
+    used: set[int]  # indexes into `links`, of mentions that gave a condition
+
+
+def covered_by(literal: Literal, lexicon: Lexicon) -> tuple[int, int]:
+    """Where the literal stands, without a word after the number that is no unit here."""
+    if isinstance(literal, Quantity) and literal.unit and not unit_fits(literal, lexicon):
+        return literal.start, min(literal.end, literal.unit_start)
+    return literal.start, literal.end
+
+
+def unit_fits(literal: Quantity, lexicon: Lexicon) -> bool:
+    fields = [*lexicon.schema.fields, *(column for one in lexicon.schema.fields for column in one.columns)]
+    return any(one.unit and converted(literal.low, literal.unit, one.unit) is not None for one in fields)
+
+
+def tokens_within(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+    inside = [at for at, token in enumerate(tokens) if token.start >= start and token.end <= end and not token.quoted]
+    return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def best_cover(
+    size: int, links: Sequence[Link], literals: Sequence[tuple[Literal, int, int]]
+) -> tuple[list[Link], list[tuple[Literal, int, int]]]:
+    """The choice of links and literals that do not overlap with the greatest weight (weighted interval scheduling)."""
+    ending: dict[int, list[tuple[int, float, Link | tuple[Literal, int, int]]]] = defaultdict(list)
+    for link in links:
+        ending[link.last].append((link.first, link.weight, link))
+    for span in literals:
+        ending[span[2]].append((span[1], LITERAL_WEIGHT * (span[2] - span[1]), span))
+    best: list[tuple[float, tuple[Link | tuple[Literal, int, int], ...]]] = [(0.0, ())]
+    for at in range(1, size + 1):
+        top = best[at - 1]
+        for first, weight, item in ending[at]:
+            total = best[first][0] + weight
+            if total > top[0] + 1e-9:
+                top = (total, (*best[first][1], item))
+        best.append(top)
+    chosen = best[size][1]
+    return [one for one in chosen if isinstance(one, Link)], [one for one in chosen if isinstance(one, tuple)]
+
+
+def negated_in(tokens: Sequence[Token], links: Sequence[Link]) -> set[int]:
+    """The tokens that stand under a negation: from the negating word to the end of its clause or list."""
+    covered = {at for link in links if not isinstance(link.meaning, Mention) for at in range(link.first, link.last)}
+    result: set[int] = set()
+    for at, token in enumerate(tokens):
+        word = token.word
+        pair = at + 1 < len(tokens) and (word, tokens[at + 1].word) in NEGATION_PAIRS
+        contracted = word in CONTRACTED_NEGATIONS and (
+            word == "cannot" or (at + 1 < len(tokens) and tokens[at + 1].word == "t")
+        )
+        if at in covered or not (pair or contracted or word in NEGATIONS):
+            continue
+        if word in ("no", "not") and at + 2 < len(tokens) and tokens[at + 2].word == "than":
+            continue  # "no more than": a comparator
+        result.update(_under(at + 1, tokens, links))
+    return result
+
+
+_LISTING = DISJUNCTIONS | frozenset({"nor", "a", "an", "the", "any", "by", "from", "in", "with", "at"})
+
+
+def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterator[int]:
+    """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor", commas)."""
+    denied = False
+    for at in range(start, len(tokens)):
+        linked = [link for link in links if link.first <= at < link.last and not isinstance(link.meaning, Noun)]
+        if linked or tokens[at].quoted:
+            denied = True
+        elif (
+            (denied and tokens[at].word not in _LISTING)
+            or (not denied and at - start > 5)
+            or (not denied and tokens[at].word in ("and", "but", "that", "which", "with") and at > start)
+        ):
+            return
+        yield at

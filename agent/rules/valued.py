@@ -1,0 +1,149 @@
+"""Values and fields spoken of become conditions; those on the columns of one row are joined."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from agent.rules.cover import Cover
+from agent.rules.language import CONTRACTED_NEGATIONS, DISJUNCTIONS, HAVE, LACK, MISSING_AFTER
+from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
+from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, all_of
+from storage.search.ids import FieldName
+from storage.search.schema import Field, FieldType
+from storage.search.text import fold
+
+_MANY_VALUES = 50
+
+
+def value_conditions(work: Cover) -> Iterator[Condition]:
+    groups: dict[tuple[FieldName, FieldName | None, bool], list[Link]] = defaultdict(list)
+    for link in work.links:
+        meaning = link.meaning
+        if isinstance(meaning, (Valued, Partly)):
+            under = any(at in work.negated for at in range(link.first, link.last))
+            groups[meaning.field, meaning.column, under].append(link)
+            _use_same_mention(work, link, meaning)
+    for (name, column, under), links in groups.items():
+        condition = _grouped(work, name, column, links, denied=under)
+        yield Not(condition) if under else condition
+
+
+def _use_same_mention(work: Cover, link: Link, meaning: Valued | Partly) -> None:
+    for at, other in enumerate(work.links):
+        if not isinstance(other.meaning, Mention) or other.meaning.field != meaning.field:
+            continue
+        if other.meaning.column in (meaning.column, None) and _gap(other, link) <= 3:
+            work.used.add(at)
+
+
+def _gap(one: Link, other: Link) -> int:
+    return max(one.first, other.first) - min(one.last, other.last)
+
+
+def _grouped(
+    work: Cover, name: FieldName, column: FieldName | None, links: Sequence[Link], *, denied: bool
+) -> Condition:
+    field = work.lexicon.field(name, column)
+    parts = [_valued(work, field, link) for link in links]
+    if len(parts) > 1:
+        between = range(links[0].last, links[-1].first)
+        either = denied or any(work.tokens[at].word in DISJUNCTIONS for at in between)
+        several = field.type is FieldType.LIST or column is not None
+        merged = _one_of(field, parts) if not several else (Any(tuple(parts)) if either else All(tuple(parts)))
+        if column is not None and not either:
+            return All(tuple(InRow(row=name, condition=part, words=_words(part)) for part in parts))
+        parts = [merged]
+    return parts[0] if column is None else InRow(row=name, condition=parts[0], words=_words(parts[0]))
+
+
+def _words(condition: Condition) -> str:
+    match condition:
+        case Compare(words=words) | Missing(words=words) | InRow(words=words):
+            return words
+        case All(members) | Any(members):
+            return " ".join(filter(None, map(_words, members)))
+        case Not(inner):
+            return _words(inner)
+
+
+def _one_of(field: Field, parts: Sequence[Condition]) -> Condition:
+    values: list[str] = []
+    for part in parts:
+        if not isinstance(part, Compare) or part.op is Op.CONTAINS:
+            return Any(tuple(parts))
+        values += [str(one) for one in (part.value if isinstance(part.value, tuple) else (part.value,))]
+    words = ", ".join(filter(None, (_words(part) for part in parts)))
+    return Compare(field=field.name, op=Op.IN, value=tuple(dict.fromkeys(values)), words=words)
+
+
+def _valued(work: Cover, field: Field, link: Link) -> Condition:
+    words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
+    single = Op.HAS if field.type is FieldType.LIST else Op.EQ
+    if isinstance(link.meaning, Valued):
+        return Compare(field=field.name, op=single, value=link.meaning.value, words=words)
+    assert isinstance(link.meaning, Partly)  # noqa: S101 - the caller's groups hold no other
+    values = link.meaning.values
+    written = fold(words)
+    if field.type is not FieldType.LIST and all(written in fold(value) for value in values):
+        vocabulary = work.lexicon.vocabulary(link.meaning.field, link.meaning.column)
+        holding = sum(written in fold(one.value) for one in vocabulary.values) if vocabulary else 0
+        if len(values) > 1 and (holding == len(values) or len(values) > _MANY_VALUES):
+            return Compare(field=field.name, op=Op.CONTAINS, value=words, words=words)
+    if len(values) == 1:
+        return Compare(field=field.name, op=single, value=values[0], words=words)
+    return Compare(field=field.name, op=Op.IN, value=values, words=words)
+
+
+# -- fields spoken of
+
+
+def mention_conditions(work: Cover) -> Iterator[Condition]:
+    for token in work.tokens:
+        if token.word == "undated" and (order := work.lexicon.schema.natural_order):
+            yield Missing(field=order.field, words=work.question[token.start : token.end])
+    for at, link in enumerate(work.links):
+        if not isinstance(link.meaning, Mention) or at in work.used or link.meaning.column is not None:
+            continue
+        field = work.lexicon.field(link.meaning.field)
+        words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
+        under = any(one in work.negated for one in range(link.first, link.last))
+        before = [token.word for token in work.tokens[max(link.first - 3, 0) : link.first]]
+        lacks = {token.word for token in work.tokens[: link.first]} & (LACK | HAVE | CONTRACTED_NEGATIONS)
+        after = [token.word for token in work.tokens[link.last : link.last + 2]]
+        if field.type is FieldType.FLAG:
+            work.used.add(at)
+            yield Compare(field=field.name, op=Op.EQ, value=not under, words=words)
+        elif (under and lacks) or set(after) & MISSING_AFTER:
+            work.used.add(at)
+            yield Missing(field=field.name, words=words)
+        elif set(before) & HAVE and not _is_asked(work, link):
+            work.used.add(at)
+            yield Not(Missing(field=field.name, words=words))
+
+
+def _is_asked(work: Cover, link: Link) -> bool:
+    """ "Which part has the highest current" speaks of a field without demanding that there be a value."""
+    before = {token.word for token in work.tokens[: link.first]}
+    return bool(before & {"what", "how", "highest", "lowest", "most", "least", "largest", "smallest", "greatest"})
+
+
+def in_rows(lexicon: Lexicon, conditions: Sequence[Condition]) -> list[Condition]:
+    """Row conditions on one rows field hold within one row together, as a person means "4 tires"."""
+    numbers: dict[FieldName, list[InRow]] = defaultdict(list)
+    texts: dict[FieldName, list[InRow]] = defaultdict(list)
+    rest: list[Condition] = []
+    for condition in conditions:
+        if isinstance(condition, InRow):
+            columns = {one.name: one.type for one in lexicon.field(condition.row).columns}
+            inner = condition.condition
+            numeric = isinstance(inner, Compare) and columns[inner.field] in (FieldType.NUMBER, FieldType.MONEY)
+            (numbers if numeric else texts)[condition.row].append(condition)
+        else:
+            rest.append(condition)
+    for row in dict.fromkeys((*texts, *numbers)):
+        if len(texts[row]) <= 1:
+            together = [*texts[row], *numbers[row]]
+            inside = all_of(*(one.condition for one in together))
+            rest.append(InRow(row=row, condition=inside, words=" ".join(one.words for one in together)))
+        else:
+            rest += [*texts[row], *numbers[row]]
+    return rest
