@@ -65,12 +65,15 @@ class SourceFile:
 # -- which files
 
 
-def sources(paths: Iterable[str | Path]) -> Iterator[SourceFile | Broken]:
+def sources(paths: Iterable[str | Path | SourceFile]) -> Iterator[SourceFile | Broken]:
     """The files of files, folders (with those within, sorted by path) and globs, in the order given.
 
     Hidden files and folders, links to folders and `.schema.yaml` files are passed over.
     """
     for given in paths:
+        if isinstance(given, SourceFile):
+            yield given
+            continue
         found = False
         for one in _sources_of(str(given)):
             found = True
@@ -124,6 +127,11 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 # -- reading them
+
+
+def is_known(source: SourceFile) -> bool:
+    """Whether there is a reader for its format."""
+    return source.kind in _READERS
 
 
 def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:

@@ -10,19 +10,19 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
 from storage.ingest.infer import Profile, inferred, merged, see_all, styles_of
 from storage.ingest.load import SourceFile, document_id, records, sources
-from storage.ingest.records import Broken, Loaded, Record, Remark
+from storage.ingest.records import Broken, Loaded, Origin, Record, Remark
 from storage.ingest.report import Progress, Report, SchemaWritten, Tally
 from storage.ingest.values import flattened
 from storage.ingest.worker import Limits, Worker
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.index import SearchIndex
+from storage.search.index import Put, SearchIndex
 from storage.search.schema import Field, Schema
 
 _BATCH = 500  # documents
@@ -33,6 +33,26 @@ _IGNORED = "the metadata was ignored: the fields stay empty until they are fille
 T = TypeVar("T")
 
 
+class Follower(Protocol):
+    """Keeps books of a run, file by file. What is not awaited is called in threads, one at a time."""
+
+    def adopted(self, file: SourceFile, record: Record) -> Record | Broken:
+        """The record as it is to be put, the same in both passes, or why it cannot be."""
+        ...
+
+    def failed(self, file: str) -> None:
+        """All or part of the file of this name gives no document."""
+        ...
+
+    async def storing(self, documents: Mapping[DocId, str]) -> None:
+        """These are about to be put; by id the name of the file that each is from."""
+        ...
+
+    async def stored(self, put: Put) -> None:
+        """What became of them."""
+        ...
+
+
 def is_bucket_name(name: str) -> bool:
     """Whether a bucket may have this name: it is also the name of its schema's file."""
     return _BUCKET.fullmatch(name) is not None
@@ -40,7 +60,7 @@ def is_bucket_name(name: str) -> bool:
 
 async def ingest(
     index: SearchIndex,
-    paths: Sequence[str | Path],
+    paths: Sequence[str | Path | SourceFile],
     *,
     bucket: BucketId | None = None,
     schema: Schema | None = None,
@@ -48,6 +68,7 @@ async def ingest(
     schema_folder: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     limits: Limits | None = None,
+    follower: Follower | None = None,
 ) -> Report:
     """Load files, folders and globs into the index; what fails is in the report and the rest goes on.
 
@@ -57,7 +78,9 @@ async def ingest(
     written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Raises what the index raises.
     """
     given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
-    run = _Run(bucket=bucket, given=given, ignore_metadata=ignore_metadata, say=_on_this_loop(progress))
+    run = _Run(
+        bucket=bucket, given=given, ignore_metadata=ignore_metadata, say=_on_this_loop(progress), follower=follower
+    )
     worker = Worker(limits)
     try:
         await _in_thread(run, lambda: run.look(paths, worker))
@@ -133,10 +156,19 @@ async def _put_all(index: SearchIndex, run: "_Run", batches: "Iterator[_Batch]")
     try:
         while batch := await upcoming:
             upcoming = read_on()
-            run.tally.put(await index.put(batch.bucket, batch.documents), batch.origins)
+            await _put(index, run, batch)
     finally:
         run.is_stopped = True
         await asyncio.wait([upcoming])
+
+
+async def _put(index: SearchIndex, run: "_Run", batch: "_Batch") -> None:
+    if run.follower is not None:
+        await run.follower.storing(batch.files)
+    put = await index.put(batch.bucket, batch.documents)
+    run.tally.put(put, batch.origins)
+    if run.follower is not None:
+        await run.follower.stored(put)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,11 +178,13 @@ class _Batch:
     bucket: BucketId
     documents: list[Document] = field(default_factory=list[Document])
     origins: dict[DocId, str] = field(default_factory=dict[DocId, str])
+    files: dict[DocId, str] = field(default_factory=dict[DocId, str])
     characters: int = 0
 
     def add(self, document: Document, record: Record) -> None:
         self.documents.append(document)
         self.origins[document.doc_id] = str(record.origin)
+        self.files[document.doc_id] = record.origin.file
         self.characters += len(document.text)
 
     @property
@@ -162,9 +196,16 @@ class _Run:
     """What a run knows. Used by one thread at a time, except the tally's counts of what was put."""
 
     def __init__(
-        self, *, bucket: BucketId | None, given: Schema | None, ignore_metadata: bool, say: Callable[[Progress], None]
+        self,
+        *,
+        bucket: BucketId | None,
+        given: Schema | None,
+        ignore_metadata: bool,
+        say: Callable[[Progress], None],
+        follower: Follower | None,
     ) -> None:
         self._bucket, self.given, self._ignore, self._say = bucket, given, ignore_metadata, say
+        self.follower = follower
         self._files: list[SourceFile] = []
         self._copies = Counter[int]()  # hash of bucket and id -> how often it is still to come
         self._schemas: dict[BucketId, Schema] = {}
@@ -176,11 +217,11 @@ class _Run:
 
     # -- the first pass
 
-    def look(self, paths: Sequence[str | Path], worker: Worker) -> None:
+    def look(self, paths: Sequence[str | Path | SourceFile], worker: Worker) -> None:
         """Which files, buckets and keys there are, and which documents come more than once."""
         for one in sources(paths):
             if isinstance(one, Broken):
-                self.tally.fail(one.origin, one.reason)
+                self._fail(one.origin, one.reason)
             else:
                 self._files.append(one)
         for source, loaded in self._read(worker, looking=True):
@@ -246,7 +287,7 @@ class _Run:
             case Record():
                 return loaded if self._is_due(loaded) else None
             case Broken(origin=origin, reason=reason):
-                self.tally.fail(origin, reason)
+                self._fail(origin, reason)
             case Remark(origin=origin, text=text):
                 self.tally.remark(f"{origin}: {text}")
             case None:
@@ -259,7 +300,7 @@ class _Run:
         if bucket is None:
             named = self._bucket or record.bucket
             reason = f"{named!r} is no name for a bucket" if named else "it names no bucket; give one with --bucket"
-            self.tally.fail(record.origin, reason, record.doc_id)
+            self._fail(record.origin, reason, record.doc_id)
             return False
         key = hash((bucket, record.doc_id))
         if self._copies[key] > 1:
@@ -270,6 +311,11 @@ class _Run:
 
     # -- both
 
+    def _fail(self, origin: Origin, reason: str, doc_id: str | None = None) -> None:
+        self.tally.fail(origin, reason, doc_id)
+        if self.follower is not None:
+            self.follower.failed(origin.file)
+
     def _read(self, worker: Worker, *, looking: bool) -> Iterator[tuple[SourceFile, Loaded | None]]:
         """What the files hold; None for one that is not opened, in the first pass all that are no tables."""
         done, documents, total = 0, 0, sum(source.size for source in self._files)
@@ -278,6 +324,8 @@ class _Run:
             for loaded in [None] if looking and not source.is_table else records(source, worker):
                 if self.is_stopped:
                     return
+                if self.follower is not None and isinstance(loaded, Record):
+                    loaded = self.follower.adopted(source, loaded)
                 if loaded is not None:
                     documents, read = documents + isinstance(loaded, Record), loaded.origin.read
                     if documents % _SAY_EVERY == 1:
