@@ -193,6 +193,50 @@ class Exports(Row, table=True):
     expires_at: datetime = Field(sa_type=UtcTime)
 
 
+class Sources(Row, table=True):
+    __table_args__ = (
+        Index("ix_sources_due", "due_at", **_where("due_at IS NOT NULL")),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: int = Field(primary_key=True, sa_type=POSITION)
+    id: str = Field(unique=True)
+    kind: str
+    location: str = Field(sa_type=JSON_TEXT)
+    bucket: str
+    options: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    every_s: int | None = None
+    due_at: datetime | None = Field(default=None, sa_type=UtcTime)  # the next run by itself
+    fence: int  # the number of the last run
+    worker: str | None = None
+    leased_until: datetime | None = Field(default=None, sa_type=UtcTime)
+    created_at: datetime = Field(sa_type=UtcTime)
+    synced_at: datetime | None = Field(default=None, sa_type=UtcTime)  # the end of the last run
+    outcome: str | None = None
+    counts: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
+    failure: str | None = Field(default=None, sa_type=JSON_TEXT)
+
+
+class SourceItems(Row, table=True):
+    __tablename__ = "source_items"  # pyright: ignore[reportAssignmentType]
+
+    source: str = Field(primary_key=True, foreign_key="sources.id", ondelete="CASCADE")
+    item: str = Field(primary_key=True)
+    version: str = Field(sa_type=JSON_TEXT)
+    cursor: str = Field(sa_type=JSON_TEXT)
+
+
+class SourceDocuments(Row, table=True):
+    __tablename__ = "source_documents"  # pyright: ignore[reportAssignmentType]
+    __table_args__ = (Index("ix_source_documents_item", "source", "item"),)
+
+    source: str = Field(primary_key=True, foreign_key="sources.id", ondelete="CASCADE")
+    doc_id: str = Field(primary_key=True)
+    item: str
+    run: int  # the last one that gave it
+    stale: bool  # a later run no longer found it in its item
+
+
 def _table(name: str) -> Table:
     return Row.metadata.tables[name]
 
@@ -207,3 +251,6 @@ groups: Final = _table("groups")
 members: Final = _table("members")
 audit: Final = _table("audit")
 exports: Final = _table("exports")
+sources: Final = _table("sources")
+source_items: Final = _table("source_items")
+source_documents: Final = _table("source_documents")
