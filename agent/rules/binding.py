@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.cover import Cover, covered_by, unit_fits
 from agent.rules.lexicon import Lexicon, Mention, Partly, Valued
-from agent.rules.literals import Days, Literal, Quantity
 from agent.rules.units import converted
 from storage.search.conditions import All, Compare, Condition, InRow, Not, Op
 from storage.search.ids import FieldName

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.rules.atoms import Literal, Quantity
 from agent.rules.language import (
     CONTRACTED_NEGATIONS,
     DISJUNCTIONS,
@@ -11,7 +12,6 @@ from agent.rules.language import (
     NEGATIONS,
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun
-from agent.rules.literals import Literal, Quantity
 from agent.rules.tokens import Token
 from agent.rules.units import converted
 

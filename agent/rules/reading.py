@@ -8,12 +8,12 @@ conditions, negations and lacks are applied (`valued`).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.binding import Alternative, candidates_for, key_of, literal_conditions
 from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, negated_in, tokens_within, unit_fits
 from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS
 from agent.rules.leftovers import leftovers_of
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
-from agent.rules.literals import Days, Literal, Quantity
 from agent.rules.tokens import Quotation, Token, tokens_of
 from agent.rules.valued import in_rows, mention_conditions, value_conditions
 from storage.search.conditions import Condition, Not, all_of, contains_text

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.reasoner import Decomposition, Doubt, Material, MeansNothing, Planned, Reread, WantsExport, WantsStartOver
+from agent.rules.atoms import Literal
+from agent.rules.compare import Reader, compared
 from agent.rules.follow import exports, points_back, refines, starts_over
 from agent.rules.intent import wanted_of
 from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
-from agent.rules.literals import Literal, literals_of
+from agent.rules.literals import literals_of
 from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
@@ -53,6 +55,9 @@ class RuleReasoner:
             leg = exports(question, material.last)
             if leg is not None:
                 return WantsExport(plan=material.last, leg=leg)
+        comparison = self._compared(question, known, material)
+        if comparison is not None:
+            return comparison
         parts = questions_of(question)
         readings = [self._read(part, known, material) for part in parts]
         if len(parts) > 1 and not all(_asks_something(one[0]) for one in readings):
@@ -72,6 +77,14 @@ class RuleReasoner:
         if len(legs) == 1 and exports(question, plan) and isinstance(plan.legs[0].wanted, ListDocuments):
             return WantsExport(plan=plan, leg=plan.legs[0].id)
         return Planned(plan=plan, doubts=tuple(doubt for _, doubt in legs))
+
+    def _compared(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Planned | None:
+        reader = Reader(
+            literals=lambda text: literals_of(text, material.now.date()),
+            readings=lambda text: self._read(text, known, material),
+            known=known,
+        )
+        return compared(question, reader)
 
     def _lexicons(self, material: Material) -> Mapping[BucketId, Lexicon]:
         key = (material.vocabulary.generation, id(material.vocabulary), tuple(sorted(material.schemas)))

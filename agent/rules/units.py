@@ -1,5 +1,6 @@
 """Numbers with units as people write them, brought to the unit a field is stored in. Conversion is pint's."""
 
+import re
 from decimal import Decimal
 from functools import lru_cache
 from typing import Protocol, cast
@@ -20,6 +21,14 @@ _ALSO = {
     "sqm": ("meter**2",), "m2": ("meter**2",), "m²": ("meter**2",), "ah": ("ampere_hour",), "wh": ("watt_hour",),
     "litres": ("liter",), "litre": ("liter",),
 }  # fmt: skip
+
+
+_DEGREES = re.compile(r"^(?:degrees?|deg\.?)\s+", re.IGNORECASE)
+_POWERS = re.compile(r"^(square|cubic)\s+(\w+)$", re.IGNORECASE)
+
+
+def _power(match: re.Match[str]) -> str:
+    return f"{match[2].lower()}**{2 if match[1].lower() == 'square' else 3}"
 
 
 class _Quantity(Protocol):
@@ -54,7 +63,7 @@ def converted(number: Decimal, written: str, unit: str) -> float | None:
 
 
 def _names(written: str) -> tuple[str, ...]:
-    word = written.strip().replace("³", "**3").replace("²", "**2")
+    word = _DEGREES.sub("", _POWERS.sub(_power, written.strip())).replace("³", "**3").replace("²", "**2")
     plain = word[:-1] if len(word) > 3 and word.endswith("s") else word
     lowered = word.casefold()
     return tuple(dict.fromkeys((word, *_ALSO.get(lowered, ()), plain, lowered, plain.casefold(), word.upper())))

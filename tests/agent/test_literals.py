@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.rules.literals import Days, Quantity, literals_of
+from agent.rules.atoms import Days, Quantity
+from agent.rules.literals import literals_of
 from storage.search.conditions import Op
 
 TODAY = date(2026, 11, 21)
@@ -81,3 +82,65 @@ def test_any_text_gives_literals_in_order_that_do_not_overlap(text: str) -> None
 
     assert all(0 <= one.start < one.end <= len(text) for one in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("question", "op", "low", "high", "measure"),
+    [
+        ("above 56 degrees Celsius", Op.GT, "56", None, "degrees Celsius"),
+        ("with a minimum drain current of 80 A", Op.GTE, "80", None, "A"),
+        ("a maximum price of 20 USD", Op.LTE, "20", None, "USD"),
+        ("EUR 10-25", Op.BETWEEN, "10", "25", "EUR"),
+        ("between $1,000 and $2,000", Op.BETWEEN, "1000", "2000", "USD"),
+        ("two hundred and fifty dollars", Op.EQ, "250", None, "USD"),
+        ("half a volt", Op.EQ, "0.5", None, "volt"),
+        ("1.000,50 EUR", Op.EQ, "1000.50", None, "EUR"),
+        ("more than 500 THB", Op.GT, "500", None, "THB"),
+        ("300 square metres", Op.EQ, "300", None, "square metres"),
+    ],
+)
+def test_amounts_are_read_however_they_are_written(
+    question: str, op: Op, low: str, high: str | None, measure: str
+) -> None:
+    (literal,) = literals_of(question, TODAY)
+
+    assert isinstance(literal, Quantity)
+    assert (literal.op, literal.low, literal.unit or literal.currency) == (op, Decimal(low), measure)
+    assert literal.high == (Decimal(high) if high else None)
+
+
+def test_two_ends_of_a_range_share_the_measure_that_is_written_once() -> None:
+    low, high = literals_of("at least 10 and at most 25 EUR", TODAY)
+
+    assert isinstance(low, Quantity)
+    assert isinstance(high, Quantity)
+    assert [(one.op, one.low, one.currency) for one in (low, high)] == [
+        (Op.GTE, Decimal(10), "EUR"),
+        (Op.LTE, Decimal(25), "EUR"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("dated 2012-2015", date(2012, 1, 1), date(2015, 12, 31)),
+        ("the 1990s", date(1990, 1, 1), date(1999, 12, 31)),
+        ("H2 2019", date(2019, 7, 1), date(2019, 12, 31)),
+        ("09/2012", date(2012, 9, 1), date(2012, 9, 30)),
+        ("05/06/18", date(2018, 5, 6), date(2018, 5, 6)),
+    ],
+)
+def test_periods_are_read_however_they_are_written(question: str, first: date, last: date) -> None:
+    (literal,) = literals_of(question, TODAY)
+
+    assert isinstance(literal, Days)
+    assert (literal.first, literal.last) == (first, last)
+
+
+def test_what_is_ahead_goes_by_the_askers_clock() -> None:
+    year, months = literals_of("next year or in the next 3 months", date(2026, 11, 21))
+
+    assert isinstance(year, Days)
+    assert isinstance(months, Days)
+    assert (year.first, year.last) == (date(2027, 1, 1), date(2027, 12, 31))
+    assert (months.first, months.last) == (date(2026, 11, 21), date(2027, 2, 21))
