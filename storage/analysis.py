@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
 
-from storage.search.text import Term, fold
+from storage.search.text import Term, Unplaced, fold
 
 _STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 # Scripts written without blanks: each character is a term. Ranges of Unicode blocks (Unicode 15, Blocks.txt).
@@ -23,8 +23,11 @@ _SINGLES = (
     (0xF900, 0xFAFF),  # CJK compatibility
     (0x20000, 0x3FFFF),  # CJK extensions B and on
 )
-_ASCII_RUN = re.compile(r"[0-9A-Za-z]+")
+_RUN = re.compile(r"[^\W_]+")
 _LONGEST_TERM = 255  # code points; the rest of a longer run is cut off, in documents and questions alike
+_FIRST_ODD = "\u0300"  # below it no character is a mark that joins its neighbours, or a term by itself
+_REMEMBERED = 100_000  # runs; beyond that they are learnt anew
+_LONGEST_REMEMBERED = 64  # code points
 
 
 class SnowballAnalyser:
@@ -36,13 +39,27 @@ class SnowballAnalyser:
     def __init__(self, language: str = "en") -> None:
         self.language = language if language in _STEMMERS else ""
         self.version = f"1:{self.language}"
+        stem = _stemmed(self.language)
+        self._stems = _ByRun(lambda run: " ".join([stem(word) for word in _FOLDS[run].split()]))
 
     def terms(self, text: str) -> Sequence[Term]:
-        stem = _stemmed(self.language)
-        return [Term(stem(word.text), word.start, word.end) for word in _words(text)]
+        return _placed(text, self._stems)
 
     def words(self, text: str) -> Sequence[Term]:
-        return list(_words(text))
+        return _placed(text, _FOLDS)
+
+    def unplaced(self, text: str) -> Unplaced:
+        runs = _RUN.findall(text) if _is_plain(text) else [text[start:end] for start, end in _spans(text)]
+        words = {word for run in set(runs) for word in _FOLDS[run].split()}
+        return Unplaced(terms=" ".join(filter(None, map(self._stems.__getitem__, runs))), words=words)
+
+    def is_split(self, text: str, at: int) -> bool:
+        before = at - 1
+        if not 0 < at < len(text) or not (_is_part(text[at]) or unicodedata.combining(text[at])):
+            return False
+        while before > 0 and not text[before].isalnum() and unicodedata.combining(text[before]):
+            before -= 1
+        return _is_part(text[before])
 
 
 @lru_cache(maxsize=16)
@@ -61,7 +78,7 @@ def _stemmed(language: str) -> Callable[[str], str]:
         return _unchanged
     stem = cast(_Stemmer, snowballstemmer.stemmer(_STEMMERS[language])).stemWord  # pyright: ignore[reportUnknownMemberType]
 
-    @lru_cache(maxsize=200_000)
+    @lru_cache(maxsize=_REMEMBERED)
     def cached(word: str) -> str:
         return stem(word) or word
 
@@ -72,32 +89,74 @@ def _unchanged(word: str) -> str:
     return word
 
 
-def _words(text: str) -> Iterator[Term]:
-    if text.isascii():
-        for match in _ASCII_RUN.finditer(text):
-            yield Term(match[0].lower()[:_LONGEST_TERM], match.start(), match.end())
-        return
+class _ByRun(dict[str, str]):
+    """What a run of letters and digits becomes, joined by blanks, remembered: a corpus has few runs, but often."""
+
+    def __init__(self, become: Callable[[str], str]) -> None:
+        super().__init__()
+        self._become = become
+
+    def __missing__(self, run: str) -> str:
+        result = self._become(run)
+        if len(run) <= _LONGEST_REMEMBERED:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[run] = result
+        return result
+
+
+def _folded(run: str) -> str:
+    # A single character can fold to several words ("½" to 1⁄2).
+    words = "".join(c if c.isalnum() else " " for c in fold(run)).split()
+    return " ".join([word[:_LONGEST_TERM] for word in words])
+
+
+_FOLDS = _ByRun(_folded)
+
+
+def _placed(text: str, become: _ByRun) -> list[Term]:
+    """The words of a run that folds to several each keep the place of the run."""
+    return [Term(word, start, end) for start, end in _spans(text) for word in become[text[start:end]].split()]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the runs are."""
+    if _is_plain(text):
+        return (match.span() for match in _RUN.finditer(text))
+    return _odd_spans(text)
+
+
+def _odd_spans(text: str) -> Iterator[tuple[int, int]]:
+    """As `_RUN` finds them, but with the marks within, and each character of a script without blanks by itself."""
     start = -1
     for at, character in enumerate(text):
         if character.isalnum():
             if _stands_alone(character):
                 if start >= 0:
-                    yield from _folded(text, start, at)
+                    yield start, at
                     start = -1
-                yield from _folded(text, at, at + 1)
+                yield at, at + 1
             elif start < 0:
                 start = at
         elif start >= 0 and not unicodedata.combining(character):
-            yield from _folded(text, start, at)
+            yield start, at
             start = -1
     if start >= 0:
-        yield from _folded(text, start, len(text))
+        yield start, len(text)
 
 
-def _folded(text: str, start: int, end: int) -> Iterator[Term]:
-    # A single character can fold to several words ("½" to 1⁄2): each keeps the place of the run.
-    for word in "".join(c if c.isalnum() else " " for c in fold(text[start:end])).split():
-        yield Term(word[:_LONGEST_TERM], start, end)
+def _is_plain(text: str) -> bool:
+    return text.isascii() or not any(map(_is_odd, set(text)))
+
+
+@lru_cache(maxsize=65_536)
+def _is_odd(character: str) -> bool:
+    return character >= _FIRST_ODD and (unicodedata.combining(character) != 0 or _stands_alone(character))
+
+
+def _is_part(character: str) -> bool:
+    """Whether it is of a run that may go on on either side of it."""
+    return character.isalnum() and not _stands_alone(character)
 
 
 @lru_cache(maxsize=65_536)

@@ -277,8 +277,10 @@ class EmbeddedIndex:
 
         header, missing = await self._run(lambda: self._read(wanted))
         analyser = self._analysers(header.schema.language)
-        terms = await self._run(lambda: [analysed(one.title, one.text, one.passages, analyser) for one in missing])
-        vectors = await self._passage_vectors(missing)
+        terms, vectors = await asyncio.gather(
+            self._run(lambda: [analysed(one.title, one.text, one.passages, analyser) for one in missing]),
+            self._passage_vectors(missing),
+        )
         return {
             one.doc_id: Prepared(
                 document=one,

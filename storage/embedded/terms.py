@@ -5,12 +5,12 @@ analyser on the same text. A bucket remembers its analyser's version, and its ta
 """
 
 import sqlite3
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from storage.search.documents import Passage
-from storage.search.text import Analyser, Term
+from storage.search.text import Analyser, Unplaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,31 +24,31 @@ class Analysed:
 
 
 def analysed(title: str, text: str, passages: Sequence[Passage], analyser: Analyser) -> Analysed:
-    terms = analyser.terms(text)
-    words = {term.text for term in analyser.words(text)} | {term.text for term in analyser.words(title)}
-    starts = [term.start for term in terms]
-    return Analysed(
-        title=_joined(analyser.terms(title)),
-        text=_joined(terms),
-        words=" ".join(sorted(words)),
-        passages=tuple(_joined(_within(passage, terms, starts, text, analyser)) for passage in passages),
-    )
+    heading, (body, within, words) = analyser.unplaced(title), _in_pieces(text, passages, analyser)
+    return Analysed(title=heading.terms, text=body, words=" ".join(sorted(heading.words | words)), passages=within)
 
 
-def _within(
-    passage: Passage, terms: Sequence[Term], starts: Sequence[int], text: str, analyser: Analyser
-) -> Sequence[Term]:
-    """The terms of a passage: those of the text that lie in it, unless a cut goes through one."""
-    first, last = bisect_left(starts, passage.start), bisect_left(starts, passage.end)
-    cut_before = first > 0 and terms[first - 1].end > passage.start
-    cut_after = last > 0 and terms[last - 1].end > passage.end
-    if cut_before or cut_after:
-        return analyser.terms(text[passage.start : passage.end])
-    return terms[first:last]
+def _in_pieces(text: str, passages: Sequence[Passage], analyser: Analyser) -> tuple[str, tuple[str, ...], set[str]]:
+    """The terms of the text and of each passage, and the words, no part of the text analysed twice.
+
+    The terms of a passage are those of the text that lie in it, unless a cut goes through one.
+    """
+    edges = {edge for one in passages for edge in (one.start, one.end) if not analyser.is_split(text, edge)}
+    cuts = sorted(edges | {0, len(text)})
+    pieces = [analyser.unplaced(text[start:end]) for start, end in pairwise(cuts)]
+    at = {cut: number for number, cut in enumerate(cuts)}
+
+    def terms_of(passage: Passage) -> str:
+        first, last = at.get(passage.start), at.get(passage.end)
+        if first is None or last is None:
+            return analyser.unplaced(text[passage.start : passage.end]).terms
+        return _joined(pieces[first:last])
+
+    return _joined(pieces), tuple(map(terms_of, passages)), set[str]().union(*(one.words for one in pieces))
 
 
-def _joined(terms: Sequence[Term]) -> str:
-    return " ".join([term.text for term in terms])
+def _joined(pieces: Sequence[Unplaced]) -> str:
+    return " ".join([one.terms for one in pieces if one.terms])
 
 
 def add_document(connection: sqlite3.Connection, bucket: int, document: int, terms: Analysed) -> None:
@@ -62,10 +62,10 @@ def add_document(connection: sqlite3.Connection, bucket: int, document: int, ter
     )
 
 
-def add_passage(connection: sqlite3.Connection, bucket: int, passage: int, title: str, text: str) -> None:
-    connection.execute(
+def add_passages(connection: sqlite3.Connection, bucket: int, passages: Sequence[int], terms: Analysed) -> None:
+    connection.executemany(
         f"INSERT INTO passages_{bucket:d}(rowid, title, text) VALUES(?, ?, ?)",
-        (passage, title, text),
+        [(number, terms.title, text) for number, text in zip(passages, terms.passages, strict=True)],
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from storage.embedded.bucket import Header
 from storage.embedded.database import create_term_tables, drop_term_tables
 from storage.embedded.records import passages_within
-from storage.embedded.terms import Analysed, add_document, add_passage, analysed, remove_document
+from storage.embedded.terms import Analysed, add_document, add_passages, analysed, remove_document
 from storage.search.codec import schema_to_json
 from storage.search.documents import Document, Values
 from storage.search.fit import is_unicode
@@ -82,22 +82,25 @@ def write(connection: sqlite3.Connection, header: Header, ready: Prepared, analy
         ),
     )
     add_document(connection, header.id, number, ready.terms)
-    for position in range(len(document.passages)):
-        _add_passage(connection, header, number, ready, position)
+    _add_passages(connection, header, number, ready)
 
 
-def _add_passage(connection: sqlite3.Connection, header: Header, document: int, ready: Prepared, position: int) -> None:
-    passage = ready.document.passages[position]
-    number = _inserted(
-        connection,
-        "INSERT INTO passage(bucket, doc, position, start, stop, page) VALUES(?, ?, ?, ?, ?, ?)",
-        (header.id, document, position, passage.start, passage.end, passage.page),
+def _add_passages(connection: sqlite3.Connection, header: Header, document: int, ready: Prepared) -> None:
+    rows = [(header.id, document, at, one.start, one.end, one.page) for at, one in enumerate(ready.document.passages)]
+    connection.executemany(
+        "INSERT INTO passage(bucket, doc, position, start, stop, page) VALUES(?, ?, ?, ?, ?, ?)", rows
     )
-    add_passage(connection, header.id, number, ready.terms.title, ready.terms.passages[position])
-    if ready.vectors is not None and ready.vectors[position].any():
-        connection.execute(
+    numbers = _passages_of(connection, document)
+    add_passages(connection, header.id, numbers, ready.terms)
+    if ready.vectors is not None:
+        stored = ready.vectors.astype("float16")
+        connection.executemany(
             "INSERT INTO vector(passage, bucket, embedder, data) VALUES(?, ?, ?, ?)",
-            (number, header.id, ready.embedder, ready.vectors[position].astype("float16").tobytes()),
+            [
+                (number, header.id, ready.embedder, stored[at].tobytes())
+                for at, number in enumerate(numbers)
+                if ready.vectors[at].any()
+            ],
         )
 
 
@@ -120,10 +123,7 @@ def _remove(connection: sqlite3.Connection, doc_id: DocId, analysers: Analysers)
         return None
     number, bucket, title, text, language = row
     terms = analysed(title, text, passages_within(connection, number), analysers(language))
-    passages = [
-        one[0] for one in connection.execute("SELECT id FROM passage WHERE doc = ? ORDER BY position", (number,))
-    ]
-    remove_document(connection, bucket, number, passages, terms)
+    remove_document(connection, bucket, number, _passages_of(connection, number), terms)
     connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (number,))
     connection.execute("DELETE FROM passage WHERE doc = ?", (number,))
     connection.execute("DELETE FROM document WHERE id = ?", (number,))
@@ -171,9 +171,7 @@ def reanalyse(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -
         title, text = connection.execute("SELECT title, text FROM document WHERE id = ?", (number,)).fetchone()
         terms = analysed(title, text, passages_within(connection, number), analyser)
         add_document(connection, bucket, number, terms)
-        passages = connection.execute("SELECT id FROM passage WHERE doc = ? ORDER BY position", (number,)).fetchall()
-        for (passage,), words in zip(passages, terms.passages, strict=True):
-            add_passage(connection, bucket, passage, terms.title, words)
+        add_passages(connection, bucket, _passages_of(connection, number), terms)
 
 
 def drop(connection: sqlite3.Connection, header: Header) -> None:
@@ -188,6 +186,12 @@ def changed(connection: sqlite3.Connection, bucket: int) -> None:
     """Raise the generation, the index's and the bucket's."""
     connection.execute("UPDATE state SET generation = generation + 1")
     connection.execute("UPDATE bucket SET generation = (SELECT generation FROM state) WHERE id = ?", (bucket,))
+
+
+def _passages_of(connection: sqlite3.Connection, document: int) -> list[int]:
+    """The numbers of its passages, in order."""
+    rows = connection.execute("SELECT id FROM passage WHERE doc = ? ORDER BY position", (document,))
+    return [number for (number,) in rows]
 
 
 def _inserted(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+import wordllama  # pyright: ignore[reportMissingTypeStubs]
 
 from storage.embedder import WordLlamaEmbedder
 
@@ -22,6 +25,15 @@ async def test_texts_of_like_meaning_lie_near() -> None:
     tyre, wheel, contract = await WordLlamaEmbedder().embed(["car tyre", "automobile wheel", "termination clause"])
 
     assert tyre @ wheel > tyre @ contract
+
+
+async def test_vectors_are_those_of_the_library() -> None:
+    texts = ["Some  words,\nthen\tmore.", " ▁ marks e\u0301, 中文 and 😀 ", "snake_case B-120 3.0%", "\n\n x", "a" * 70]
+    loaded = cast(Any, wordllama.WordLlama).load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+
+    expected = loaded.embed(texts, norm=True)
+
+    assert np.allclose(await WordLlamaEmbedder().embed(texts), expected, atol=1e-5)
 
 
 async def test_no_texts_give_no_rows() -> None:

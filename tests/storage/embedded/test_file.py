@@ -18,7 +18,7 @@ from storage.embedded.index import EmbeddedIndex
 from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import DocId, TenantId
 from storage.search.index import Count, NearPassages, Passages
-from storage.search.text import Analyser, Term
+from storage.search.text import Analyser, Term, Unplaced
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema, a_scope, a_search
 
 
@@ -165,6 +165,13 @@ class _Backwards:
 
     def words(self, text: str) -> Sequence[Term]:
         return SnowballAnalyser("en").words(text)
+
+    def unplaced(self, text: str) -> Unplaced:
+        words = {word.text for word in self.words(text)}
+        return Unplaced(terms=" ".join([term.text for term in self.terms(text)]), words=words)
+
+    def is_split(self, text: str, at: int) -> bool:
+        return SnowballAnalyser("en").is_split(text, at)
 
 
 async def test_terms_of_another_version_of_the_analyser_are_made_anew(tmp_path: Path) -> None:

@@ -310,6 +310,27 @@ def test_terms_are_letters_and_digits_at_their_places(text: str, language: str) 
 
 
 @lawful
+@given(st.text() | strings, st.sampled_from(["en", "de", ""]))
+def test_what_is_indexed_is_the_terms_and_words_without_their_places(text: str, language: str) -> None:
+    analyser = analyser_for(language)
+    indexed = analyser.unplaced(text)
+
+    assert indexed.terms == " ".join([one.text for one in analyser.terms(text)])
+    assert indexed.words == {one.text for one in analyser.words(text)}
+
+
+@lawful
+@given(st.text("ab1 -é\u0301中½", max_size=12))
+def test_a_text_is_split_where_a_term_goes_across(text: str) -> None:
+    analyser = analyser_for("")
+    terms = analyser.terms(text)
+
+    across = [any(one.start < at < one.end for one in terms) for at in range(len(text) + 1)]
+
+    assert [analyser.is_split(text, at) for at in range(len(text) + 1)] == across
+
+
+@lawful
 @given(st.dictionaries(numbers.map(lambda n: n + 0.0), st.integers(1, 50), min_size=1), st.integers(1, 9))
 def test_ranges_are_disjoint_non_empty_and_cover_every_value(counted: dict[float, int], parts: int) -> None:
     ranges = ranges_of(sorted(counted.items()), parts)
