@@ -138,8 +138,8 @@ def _show_steps(result: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    """A line of the batch. `fault`: why it is no question."""
+class Line:
+    """A question of a batch, and its line. `fault`: why it is no question."""
 
     number: int
     query_id: object = None
@@ -152,7 +152,7 @@ async def _batch(bot: "Bot", how: Asking, source: Path, out: Path, jobs: int) ->
     lines = await asyncio.to_thread(_lines, source)
     failed = 0
     with out.open("w", encoding="utf-8") as file:
-        async for result in _results(bot, how, lines, jobs):
+        async for result in results(bot, how, lines, jobs):
             failed += result["outcome"] == "failed"
             file.write(json.dumps(result, ensure_ascii=False) + "\n")
             file.flush()
@@ -165,11 +165,11 @@ async def _batch(bot: "Bot", how: Asking, source: Path, out: Path, jobs: int) ->
         complain(f"{failed:,} of {len(lines):,} questions failed; each has its reason in {out}")
 
 
-async def _results(bot: "Bot", how: Asking, lines: "Sequence[_Line]", jobs: int) -> AsyncGenerator[dict[str, Any]]:
-    """In the order of the lines, `jobs` at once."""
+async def results(bot: "Bot", how: Asking, lines: "Sequence[Line]", jobs: int) -> AsyncGenerator[dict[str, Any]]:
+    """What each line came to, as `--batch` writes it: in the order of the lines, `jobs` at once."""
     gate = asyncio.Semaphore(jobs)
 
-    async def one(line: _Line) -> dict[str, Any]:
+    async def one(line: Line) -> dict[str, Any]:
         async with gate:
             return await _result(bot, how, line)
 
@@ -178,7 +178,7 @@ async def _results(bot: "Bot", how: Asking, lines: "Sequence[_Line]", jobs: int)
             yield await task
 
 
-async def _result(bot: "Bot", how: Asking, line: _Line) -> dict[str, Any]:
+async def _result(bot: "Bot", how: Asking, line: Line) -> dict[str, Any]:
     from bot.dialogue import checked_question
     from bot.errors import BotError
     from bot.ids import TurnId
@@ -197,7 +197,7 @@ async def _result(bot: "Bot", how: Asking, line: _Line) -> dict[str, Any]:
     return {**done.result, "query_id": line.query_id}
 
 
-def _lines(source: Path) -> list[_Line]:
+def _lines(source: Path) -> list[Line]:
     """Raises `Failed` for a file that is no text, `OSError` for one that cannot be read."""
     try:
         text = source.read_text(encoding="utf-8")
@@ -206,18 +206,18 @@ def _lines(source: Path) -> list[_Line]:
     return [_line(number, raw) for number, raw in enumerate(text.split("\n"), start=1) if raw.strip()]
 
 
-def _line(number: int, raw: str) -> _Line:
+def _line(number: int, raw: str) -> Line:
     try:
         data = cast(object, json.loads(raw))
     except ValueError as exc:
-        return _Line(number=number, fault=f"it is not JSON ({exc})")
+        return Line(number=number, fault=f"it is not JSON ({exc})")
     if not isinstance(data, dict):
-        return _Line(number=number, fault="it is no JSON object")
+        return Line(number=number, fault="it is no JSON object")
     known = cast(dict[str, object], data)
     query, buckets, query_id = known.get("query"), known.get("buckets"), known.get("query_id")
     if not isinstance(query, str):
-        return _Line(number=number, query_id=query_id, fault='it has no text under "query"')
+        return Line(number=number, query_id=query_id, fault='it has no text under "query"')
     names = cast(list[object], buckets or []) if isinstance(buckets, list | None) else [None]
     if not all(isinstance(name, str) for name in names):
-        return _Line(number=number, query_id=query_id, query=query, fault='"buckets" is no list of names')
-    return _Line(number=number, query_id=query_id, query=query, buckets=tuple(map(str, names)))
+        return Line(number=number, query_id=query_id, query=query, fault='"buckets" is no list of names')
+    return Line(number=number, query_id=query_id, query=query, buckets=tuple(map(str, names)))

@@ -1,0 +1,1 @@
+"""Measuring Parley on documents and questions whose answers are known."""

@@ -1,0 +1,223 @@
+"""What to measure with: the sets of a folder, their documents, questions and schemas, read and checked."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any as Json
+from typing import cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.errors import BotError
+from storage.ingest.schema_file import parsed, read
+from storage.search.ids import BucketId
+from storage.search.schema import Schema
+
+_SUFFIXES = (".jsonl.gz", ".jsonl")
+_DOCS, _QUERIES = "_docs", "_queries"
+_HITS, _HITS_OF_RANKINGS = 10, 100  # ranked passages to ask for
+
+
+class UnreadableSet(BotError):
+    """A file of the folder that is not what it should be: where, and why."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}")
+        self.where, self.reason = where, reason
+
+
+class Evidence(BaseModel):
+    """A passage that holds the answer. Offsets into the document's text; None where it was not located."""
+
+    doc_id: str
+    text: str = ""
+    start: int | None = None
+    end: int | None = None
+    page: int | None = None
+
+    @property
+    def is_located(self) -> bool:
+        return self.page is not None or (self.start is not None and self.end is not None)
+
+
+class Gold(BaseModel):
+    """What is right."""
+
+    behaviour: str | None = None  # answer, list, no_result, clarify_too_many
+    doc_ids: tuple[str, ...] = ()
+    answer: Json = None
+    unit: str | None = None
+    currency: str | None = None
+    count: int | None = None
+    evidence: tuple[Evidence, ...] = ()
+    filter: dict[str, Json] | None = None
+    unjudged_doc_ids: tuple[str, ...] = ()  # could match but lack the value: neither right nor wrong
+    sub_questions: tuple[str, ...] = ()
+
+
+class Question(BaseModel):
+    """One question of a set, as its line has it."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    query_id: str
+    query: str = Field(min_length=1)
+    kind: str
+    category: str | None = None
+    gold: Gold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalSet:
+    """Documents and the questions about them. `schema`: as an admin wrote it; None: to be inferred."""
+
+    name: str
+    documents: Path
+    buckets: tuple[BucketId, ...]  # those that the documents name; that of the set's name where one names none
+    bucket: BucketId | None  # where the documents name none
+    questions: tuple[Question, ...]
+    schema: Schema | None
+
+    @property
+    def hits(self) -> int:
+        """How many ranked passages its questions are asked with."""
+        return _HITS_OF_RANKINGS if any(one.kind == "qrels" for one in self.questions) else _HITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """All that a folder has. `unscored`: files of questions without documents, by the number of their lines."""
+
+    sets: tuple[EvalSet, ...]
+    unscored: Mapping[str, int]
+
+    def schema_of(self, bucket: BucketId) -> Schema | None:
+        """What the sets of the bucket agree on: the fields of all, of one name the first; None where none has any."""
+        found = [one.schema for one in self.sets if bucket in one.buckets and one.schema is not None]
+        if not found:
+            return None
+        fields = {field.name: field for schema in reversed(found) for field in schema.fields}
+        ordered = dict.fromkeys(field.name for schema in found for field in schema.fields)
+        nouns = tuple(dict.fromkeys(noun for schema in found for noun in schema.synonyms))
+        return replace(found[0], bucket=bucket, fields=tuple(fields[name] for name in ordered), synonyms=nouns)
+
+    def is_inferred(self, bucket: BucketId) -> bool:
+        """Whether a set of the bucket has no schema, so that what its metadata shows is added."""
+        return any(bucket in one.buckets and one.schema is None for one in self.sets)
+
+
+def read_suite(folder: Path, names: Sequence[str] | None = None, limit: int | None = None) -> Suite:
+    """The sets of a folder, by name; `names`: only these; `limit`: as many questions of each.
+
+    Raises `UnreadableSet`, `UnreadableSchema`.
+    """
+    if not folder.is_dir():
+        raise UnreadableSet(str(folder), "it is no folder")
+    found = {name: path for name, path in _files(folder) if name.endswith(_DOCS)}
+    there = sorted(name.removesuffix(_DOCS) for name in found if _file(folder, name.removesuffix(_DOCS) + _QUERIES))
+    if unknown := sorted(set(names or ()) - set(there)):
+        raise UnreadableSet(str(folder), f"it has no set {unknown[0]!r}; there are {', '.join(there) or 'none'}")
+    if not there:
+        raise UnreadableSet(str(folder), "it has no set: NAME_docs.jsonl.gz beside NAME_queries.jsonl.gz")
+    wanted = [name for name in there if names is None or name in names]
+    sets = tuple(_set(folder, name, found[name + _DOCS], limit) for name in wanted)
+    return Suite(sets=sets, unscored={} if names else _unscored(folder))
+
+
+def _set(folder: Path, name: str, documents: Path, limit: int | None) -> EvalSet:
+    queries = _file(folder, name + _QUERIES)
+    assert queries is not None  # noqa: S101 - looked for before
+    named = {str(data.get("bucket") or "") for _, data in lines(documents)}
+    own = BucketId(name)
+    return EvalSet(
+        name=name,
+        documents=documents,
+        buckets=tuple(sorted(BucketId(one) if one else own for one in named)),
+        bucket=own if "" in named else None,
+        questions=_picked(_questions(queries), limit),
+        schema=_schema(folder, name),
+    )
+
+
+def _picked(questions: tuple[Question, ...], limit: int | None) -> tuple[Question, ...]:
+    """As many as wanted, evenly spread: neighbours are often of one kind."""
+    if limit is None or limit >= len(questions):
+        return questions
+    return tuple(questions[at * len(questions) // limit] for at in range(limit))
+
+
+def _schema(folder: Path, name: str) -> Schema | None:
+    """The folder's own, else the one that comes with Parley, by the set's name."""
+    file = f"{name}.schema.yaml"
+    if (folder / file).exists():
+        return read(folder / file)
+    shipped = files("bot.eval") / "schemas" / file
+    return parsed(shipped.read_text(encoding="utf-8"), Path(file)) if shipped.is_file() else None
+
+
+def _questions(path: Path) -> tuple[Question, ...]:
+    found: dict[str, Question] = {}
+    for number, data in lines(path):
+        where = f"{path}, line {number}"
+        try:
+            question = Question.model_validate(data)
+        except ValidationError as exc:
+            first = exc.errors(include_url=False, include_input=False)[0]
+            raise UnreadableSet(where, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from exc
+        if question.query_id in found:
+            raise UnreadableSet(where, f"the query_id {question.query_id!r} stands twice")
+        found[question.query_id] = question
+    return tuple(found.values())
+
+
+def lines(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
+    """The objects of a file, with the numbers of their lines from 1. Raises `UnreadableSet`."""
+    number = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            for number, raw in enumerate(file, start=1):
+                if raw.strip():
+                    yield number, _object(raw, f"{path}, line {number}")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+        raise UnreadableSet(f"{path}, after line {number}", f"it cannot be unpacked ({exc})") from exc
+    except UnicodeDecodeError as exc:
+        raise UnreadableSet(f"{path}, after line {number}", "it is not UTF-8 text") from exc
+
+
+def _object(raw: str, where: str) -> dict[str, Json]:
+    try:
+        data = cast(object, json.loads(raw))
+    except ValueError as exc:
+        raise UnreadableSet(where, f"it is not JSON ({exc})") from exc
+    if not isinstance(data, dict):
+        raise UnreadableSet(where, "it is no JSON object")
+    return cast(dict[str, Json], data)
+
+
+def _unscored(folder: Path) -> dict[str, int]:
+    """Files whose lines are questions of a kind that needs no documents."""
+    counts: dict[str, int] = {}
+    for name, path in _files(folder):
+        if name.endswith((_DOCS, _QUERIES)):
+            continue
+        kinds = ["kind" in data and "query" in data for _, data in lines(path)]
+        if kinds and all(kinds):
+            counts[name] = len(kinds)
+    return counts
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Name without suffix, and path; sorted."""
+    for path in sorted(folder.iterdir()):
+        for suffix in _SUFFIXES:
+            if path.name.endswith(suffix):
+                yield path.name.removesuffix(suffix), path
+                break
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    return next((folder / f"{name}{suffix}" for suffix in _SUFFIXES if (folder / f"{name}{suffix}").exists()), None)
