@@ -1,0 +1,188 @@
+"""The plan of a comparison: a leg for each side, the same asked of all of them."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent.reasoner import Doubt, Planned
+from agent.rules.atoms import Literal
+from agent.rules.intent import wanted_of
+from agent.rules.lexicon import Lexicon
+from agent.rules.reading import Reading
+from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
+from storage.search.conditions import TITLE, Compare, Condition, Op, all_of, fields_of
+from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.plan import (
+    Clause,
+    Combine,
+    Compute,
+    FindPassages,
+    Function,
+    Group,
+    Leg,
+    ListDocuments,
+    Plan,
+    ReadFields,
+    Search,
+    Wanted,
+)
+from storage.search.schema import FieldType
+
+_JOINED = re.compile(r"\band\b", re.IGNORECASE)
+_NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
+_GROUPED = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """How a text is read: its literals, and a reading per bucket, the best first."""
+
+    literals: Callable[[str], Sequence[Literal]]
+    readings: Callable[[str], Sequence[Reading]]
+    known: Mapping[BucketId, Lexicon]
+
+
+def compared(question: str, reader: Reader) -> Planned | None:
+    """The plan of a question that sets two to four things side by side; None for any other."""
+    found = _found(question, reader)
+    if found is None:
+        return None
+    sides, whole = found
+    read = [reader.readings(one) for one in sides.in_full()]
+    bucket = _bucket(read)
+    each = [_of_bucket(one, bucket) for one in read]
+    lexicon = reader.known[bucket]
+    whole = next(one for one in whole if one.bucket == bucket)
+    wanted = _wanted(sides, whole, lexicon)
+    legs = tuple(
+        _leg(LegId(chr(97 + at)), words, sides, sides.sides[at], each[at], wanted, reader.known)
+        for at, words in enumerate(sides.questions())
+    )
+    if len({leg.search.clauses for leg in legs}) < len(legs) and not isinstance(wanted, FindPassages):
+        return None  # the sides are one and the same set: nothing is compared
+    doubts = tuple(Doubt(leg=leg.id, doubtful=_doubtful(leg)) for leg in legs)
+    return Planned(plan=Plan(question=question, legs=legs, combine=Combine.COMPARE), doubts=doubts)
+
+
+def _found(question: str, reader: Reader) -> tuple[Sides, Sequence[Reading]] | None:
+    """The sides, and the readings of the question without its comparing words."""
+    asked = masked(question)
+    if not asked.cues and not _JOINED.search(question):
+        return None  # most questions: nothing is set beside anything
+    attempts = [asked]
+    if asked.explicit:
+        attempts.append(without_ranges(asked))
+    for one in attempts:
+        readings = reader.readings(one.text)
+        sides = _sides(one, readings, reader)
+        if sides is not None:
+            return sides, readings
+    return None
+
+
+def _sides(asked: Masked, readings: Sequence[Reading], reader: Reader) -> Sides | None:
+    return sides_of(asked, readings, reader.literals(asked.text), reader.known)
+
+
+def _bucket(read: Sequence[Sequence[Reading]]) -> BucketId:
+    """The bucket that fits all sides best."""
+    scores: dict[BucketId, float] = {}
+    for readings in read:
+        for one in readings:
+            scores[one.bucket] = scores.get(one.bucket, 0.0) + one.score
+    return max(scores, key=lambda bucket: (scores[bucket], bucket))
+
+
+def _of_bucket(readings: Sequence[Reading], bucket: BucketId) -> Reading:
+    """The reading in that bucket, unless the side alone names documents of another."""
+    shared = next(one for one in readings if one.bucket == bucket)
+    best = readings[0]
+    return best if best.has_noun and not shared.has_noun else shared
+
+
+# -- what is asked of each side
+
+
+def _wanted(sides: Sides, whole: Reading, lexicon: Lexicon) -> Wanted:
+    """Numbers where they are asked for, values where fields are, what the text says where there are other words."""
+    wanted = wanted_of(whole, lexicon)
+    names = tuple(dict.fromkeys(one.field for one in whole.asked if one.column is None))
+    if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
+        return wanted
+    if names:
+        return _of_fields(names, sides, lexicon)
+    if _topic(sides, whole):
+        return FindPassages()
+    if sides.plural:
+        return ListDocuments()
+    fields = tuple(one.name for one in lexicon.schema.fields if one.type is not FieldType.ROWS)
+    return ReadFields(fields=tuple((lexicon.bucket, name) for name in fields))
+
+
+def _says_number(wanted: Compute, whole: Reading) -> bool:
+    """A superlative between the sides ("which has the longest …") asks for each side's own value."""
+    return not set(wanted.functions) <= {Function.MINIMUM, Function.MAXIMUM}
+
+
+def _of_fields(names: Sequence[FieldName], sides: Sides, lexicon: Lexicon) -> Wanted:
+    """Of groups: the range of a number, or how often each value occurs; of documents: the values."""
+    field = lexicon.field(names[0])
+    if sides.plural and len(names) == 1 and field.type in _NUMERIC:
+        return Compute(functions=(Function.AVERAGE, Function.MINIMUM, Function.MAXIMUM), field=field.name)
+    if sides.plural and len(names) == 1 and field.type in _GROUPED:
+        return Compute(functions=(Function.COUNT,), group=Group(field=field.name))
+    return ReadFields(fields=tuple((lexicon.bucket, name) for name in names))
+
+
+def _topic(sides: Sides, whole: Reading) -> tuple[str, ...]:
+    """The words that all sides share and that mean no field."""
+    own = " ".join(sides.sides)
+    return tuple(one for one in (*whole.leftovers, *whole.quoted) if one not in own)
+
+
+# -- the set of each side
+
+
+def _leg(
+    leg_id: LegId,
+    question: str,
+    sides: Sides,
+    side: str,
+    reading: Reading,
+    wanted: Wanted,
+    known: Mapping[BucketId, Lexicon],
+) -> Leg:
+    own = tuple(one for one in reading.leftovers if one in side)
+    asked = {name for _, name in wanted.fields} if isinstance(wanted, ReadFields) else set[FieldName]()
+    conditions = tuple(one for one in reading.conditions if not _is_asked(one, asked, reading.bucket, known))
+    if isinstance(wanted, (Compute, ListDocuments)):
+        clause = Clause(bucket=reading.bucket, condition=all_of(*conditions), required=(*own, *reading.quoted))
+        search = Search(clauses=(clause,), ranking=sides.topic or question)
+        return Leg(id=leg_id, question=question, search=search, wanted=wanted)
+    exact = reading.exact and bool(conditions)
+    if isinstance(wanted, FindPassages) and not exact:
+        clauses = tuple(Clause(bucket=bucket, required=reading.quoted) for bucket in known)
+        return Leg(id=leg_id, question=question, search=Search(clauses=clauses, ranking=question), wanted=wanted)
+    named = [
+        Compare(field=TITLE, op=Op.CONTAINS, value=word, words=word)
+        for word in own
+        if not exact or any(c.isdigit() for c in word)
+    ]
+    clause = Clause(bucket=reading.bucket, condition=all_of(*conditions, *named), required=reading.quoted)
+    search = Search(clauses=(clause,), ranking=sides.topic or question)
+    if isinstance(wanted, ReadFields):
+        wanted = replace(wanted, fields=tuple((reading.bucket, name) for _, name in wanted.fields))
+    return Leg(id=leg_id, question=question, search=search, wanted=wanted)
+
+
+def _is_asked(condition: Condition, asked: set[FieldName], bucket: BucketId, known: Mapping[BucketId, Lexicon]) -> bool:
+    """A flag that is asked about is no condition: "do they differ in outdoor use"."""
+    names = fields_of(condition)
+    by_name = known[bucket].schema.by_name
+    return bool(names & asked) and all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
+
+
+def _doubtful(leg: Leg) -> tuple[str, ...]:
+    """Required words that need not be meant: no names, no identifiers."""
+    words = {word for clause in leg.search.clauses for word in clause.required}
+    return tuple(sorted(word for word in words if word.islower() and not any(c.isdigit() for c in word)))

@@ -1,0 +1,401 @@
+"""What a question sets side by side: where each side stands in it, what is asked of all of them, a question for each.
+
+Nothing is known of the wording but a few words that compare. The sides are found by what they are made of: runs of
+words on both sides of an "and", "or", "with", "than" that hold the same kinds of things (two parties and a kind of
+contract here, two parties and a kind of contract there). The split whose sides match best, and cover most, is taken.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import TypeAlias
+
+from agent.rules.atoms import Days, Literal
+from agent.rules.language import FILLER, STOP, SUPERLATIVES
+from agent.rules.lexicon import Lexicon, Mention, Noun, Partly, Valued
+from agent.rules.reading import Reading
+from agent.rules.tokens import Token
+from storage.search.conditions import Op
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType
+
+_MOST = 4  # sides
+_MOST_CUTS = 12
+_LEAST = 1.0  # what a split must score
+_COMPARING = re.compile(
+    r"\b(?:in\s+)?compar(?:e[sd]?|ing|ison|isons|ative|atively)\b(?:\s+(?:to|with|against|between|of)\b)?"
+    r"|\bcontrast(?:s|ed|ing)?\b(?:\s+(?:with|between|to)\b)?"
+    r"|\bdiffer(?:s|ed|ing)?\b(?:\s+from\b)?|\bdifferen(?:ces?|tly|t)\b(?:\s+(?:between|from|than|to)\b)?"
+    r"|\bdistinguish(?:es)?\b|\bside\s+by\s+side\b|\bversus\b|\bvs?\.?(?=\s)|\bstacks?\s+up\b|\bin\s+common\b"
+    r"|\bsimilarit(?:y|ies)\b(?:\s+between\b)?|\b(?:the\s+)?same\b|\bidentical\b|\balike\b|\bsimilar\b"
+    r"|\b(?:relative|as\s+opposed)\s+to\b|\bas\s+against\b|\bset\s+against\b|\brespectively\b|\bwhich\s+of\b"
+    r"|\bof\s+the\s+two\b",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"\b(?:more|less|fewer|better|worse|\w{2,}(?<!numb)(?<!memb)(?<!ord)(?<!pap)er)\b", re.IGNORECASE
+)  # comparatives, by their ending; they count only beside "than" or "or"
+_JOINS = frozenset({"and", "or", "nor", "&"})
+_SETS_AGAINST = frozenset({"with", "to", "against", "from", "than", "versus", "vs", "v"})
+_ELLIPSIS = frozenset({"that", "those", "this", "these", "one", "ones"})
+_WORDLESS = re.compile(r"^[\s,;:.?!]+|[\s,;:.?!]+$")
+_LEADS = frozenset(
+    """what which who whose how is are was were do does did has have had can could would please tell me show us give
+    list find between us we i you and or if whether there out""".split()
+)
+
+
+Kind: TypeAlias = str | tuple[FieldName, FieldName | None]  # the values of a field, or one of those below
+_NOUN, _DAYS, _NUMBER, _WORD = "noun", "days", "number", "word"
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """`tokens[first:last]` name something of a kind."""
+
+    first: int
+    last: int
+    kind: Kind
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """`tokens[first:last]` stand between two sides."""
+
+    first: int
+    last: int
+    strong: bool  # a word that compares
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Two to four sides as written, the words that all share before and after them, and whether they are compared."""
+
+    sides: tuple[str, ...]
+    before: str
+    after: str
+    topic: str  # the words shared, without those that only ask or compare
+    plural: bool  # a side is a group of documents
+    named: tuple[str, ...]  # the fields asked for, as spoken
+    lead: str = ""  # what joins such a field to a side
+
+    @property
+    def names_fields(self) -> bool:
+        return bool(self.named)
+
+    def in_full(self) -> tuple[str, ...]:
+        """Each side with all that is said of all of them: what its set is read from."""
+        return tuple(" ".join((self.before, side, self.after)) for side in self.sides)
+
+    def questions(self) -> tuple[str, ...]:
+        """A question for each side, as a person would put it."""
+        if self.named:
+            of = self.lead or "of the"
+            return tuple(f"What is the {' and '.join(self.named)} {of} {side}?" for side in self.sides)
+        return tuple(_joined(self.before, side, self.after) for side in self.sides)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Masked:
+    """A question with its comparing words blanked out, so that what is left reads as what is asked of each side."""
+
+    text: str  # as long as the question
+    cues: tuple[tuple[int, int], ...]  # the blanked words
+    explicit: bool  # compares in so many words
+    graded: bool  # "longer", "more": compares if there are two to choose from
+
+
+def masked(question: str) -> Masked:
+    cues = [match.span() for match in _COMPARING.finditer(question)]
+    explicit = any(question[a:b].lower() not in ("which of",) for a, b in cues) or _of_several(question)
+    graded = bool(re.search(r"\b(?:than|or)\b|,", question, re.IGNORECASE))
+    more = [match.span() for match in _MORE.finditer(question)] if graded else []
+    kept = [one for one in more if not any(a <= one[0] < b for a, b in cues) and _is_graded(question, one)]
+    text = question
+    for a, b in (*cues, *kept):
+        text = text[:a] + " " * (b - a) + text[b:]
+    return Masked(text=text, cues=tuple(sorted((*cues, *kept))), explicit=explicit, graded=bool(kept))
+
+
+def without_ranges(question: Masked) -> Masked:
+    """Days and numbers that "to" or a dash joins as two things: "compare 2023 to 2024"."""
+    text = re.sub(r"(?<=\d)(\s+)to(\s+)(?=\w+)", r"\1or\2", question.text)
+    return replace(question, text=re.sub(r"(?<=\d)\s*[-–]\s*(?=\d{4}\b)", lambda one: ";".ljust(len(one[0])), text))
+
+
+def _of_several(question: str) -> bool:
+    """ "Which of A and B has the longest …": a superlative among those that are named."""
+    words = tuple(re.findall(r"\w+", question.lower()))
+    return bool(re.search(r"\bwhich of\b", question, re.I)) and any(one in SUPERLATIVES for one in _grams(words))
+
+
+def _grams(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    yield from ((word,) for word in words)
+    yield from pairwise(words)
+
+
+_NOT_GRADED = frozenset(
+    """other another either neither whether rather over under after ever never number order paper water power filter
+    offer per her their cover letter member customer supplier provider partner owner former inverter charger
+    manufacturer maker consumer user buyer seller transfer later together however""".split()
+)
+
+
+def _is_graded(question: str, span: tuple[int, int]) -> bool:
+    """A comparative that compares the sides, rather than something with a number ("more than 50")."""
+    word = question[span[0] : span[1]]
+    followed = re.match(r"\s+than\s+(?:[$€£]|\w{0,3}\s?\d)", question[span[1] :], re.IGNORECASE)
+    return word.lower() not in _NOT_GRADED and not word[:1].isupper() and not followed
+
+
+def sides_of(
+    question: Masked, readings: Sequence[Reading], literals: Sequence[Literal], known: Mapping[BucketId, Lexicon]
+) -> Sides | None:
+    """The sides that the question compares, read in the bucket that fits it best; None where there are not two.
+
+    `readings` and `literals` are of the masked text.
+    """
+    best = readings[0]
+    anchors = _anchors(question, readings, literals)
+    split = _best_split(question, best, anchors, known[best.bucket])
+    return None if split is None else _written(question, best, split, known[best.bucket])
+
+
+# -- what there is
+
+
+def _anchors(question: Masked, readings: Sequence[Reading], literals: Sequence[Literal]) -> list[_Anchor]:
+    """Values, nouns, numbers and days, and words that mean nothing yet; in order."""
+    best, tokens = readings[0], readings[0].tokens
+    found: list[_Anchor] = []
+    covered: set[int] = set()
+    for link in best.links:
+        covered |= set(range(link.first, link.last))
+        match link.meaning:
+            case Valued(field=field, column=column) | Partly(field=field, column=column):
+                found.append(_Anchor(link.first, link.last, (field, column), 1.0))
+            case Noun():
+                found.append(_Anchor(link.first, link.last, _NOUN, 0.4))
+            case Mention():
+                pass
+    for literal in literals:
+        span = [at for at, one in enumerate(tokens) if one.start >= literal.number_start and one.end <= literal.end]
+        if span and not set(span) & covered:
+            covered |= set(span)
+            if _is_side(literal):
+                found.append(_Anchor(span[0], span[-1] + 1, _DAYS if isinstance(literal, Days) else _NUMBER, 1.0))
+    for first, last in _words(tokens, covered, question):
+        found.append(_Anchor(first, last, _WORD, 0.6))
+    return sorted(found, key=lambda one: one.first)
+
+
+def _is_side(literal: Literal) -> bool:
+    """A number that compares ("over 50") restricts; it is no side of a comparison."""
+    return literal.op is Op.EQ or (isinstance(literal, Days) and literal.op is Op.BETWEEN)
+
+
+def _words(tokens: Sequence[Token], covered: set[int], question: Masked) -> Iterator[tuple[int, int]]:
+    """Runs of content words that nothing is known of."""
+    run: list[int] = []
+    for at, token in enumerate(tokens):
+        plain = token.word in STOP or token.word in FILLER or token.word in _SETS_AGAINST
+        if at in covered or (plain and not token.quoted):
+            if run:
+                yield run[0], run[-1] + 1
+            run = []
+            continue
+        if run and "," in question.text[tokens[run[-1]].end : token.start]:
+            yield run[0], run[-1] + 1
+            run = []
+        run.append(at)
+    if run:
+        yield run[0], run[-1] + 1
+
+
+def _cuts(question: Masked, reading: Reading, anchors: Sequence[_Anchor]) -> list[_Cut]:
+    """Where one side may end and the next begin: never within an anchor."""
+    tokens = reading.tokens
+    inside = {at for one in anchors for at in range(one.first, one.last)}
+    found: list[_Cut] = []
+    for at, token in enumerate(tokens):
+        joins = token.word in _JOINS
+        against = token.word in _SETS_AGAINST and bool(question.cues)
+        if at in inside or not (joins or against):
+            continue
+        found.append(_Cut(at, at + 1, strong=token.word in ("than", "versus", "vs"), word=token.word))
+    for at in range(1, len(tokens)):
+        if at - 1 in inside and {at} <= inside and at not in {one.first for one in anchors}:
+            continue
+        gap = question.text[tokens[at - 1].end : tokens[at].start]
+        blanked = any(a >= tokens[at - 1].end and b <= tokens[at].start for a, b in question.cues)
+        if blanked or any(one in gap for one in ",;/&"):
+            found.append(_Cut(at, at, strong=blanked, word="" if blanked else ","))
+    return found[:_MOST_CUTS]
+
+
+# -- which split
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    sides: tuple[tuple[_Anchor, ...], ...]
+    score: float
+
+
+def _best_split(question: Masked, reading: Reading, anchors: Sequence[_Anchor], lexicon: Lexicon) -> _Split | None:
+    cuts = _cuts(question, reading, anchors)
+    best: _Split | None = None
+    for size in range(1, _MOST):
+        for chosen in combinations(cuts, size):
+            for sides in _divided(anchors, chosen):
+                score = _score(question, reading, sides, chosen)
+                if score is None or (best is not None and score <= best.score + 1e-9):
+                    continue
+                if _may_compare(question, reading, sides, chosen, lexicon):
+                    best = _Split(sides, score)
+    return best if best is not None and best.score >= _LEAST else None
+
+
+def _divided(anchors: Sequence[_Anchor], cuts: Sequence[_Cut]) -> Iterator[tuple[tuple[_Anchor, ...], ...]]:
+    """The anchors between the cuts, with each run of the nearest ones at both ends."""
+    groups: list[list[_Anchor]] = [[] for _ in range(len(cuts) + 1)]
+    for one in anchors:
+        groups[sum(cut.last <= one.first for cut in cuts)].append(one)
+    if not all(groups):
+        return
+    inner = tuple(tuple(one) for one in groups[1:-1])
+    for left in range(1, min(len(groups[0]), 8) + 1):
+        for right in range(1, min(len(groups[-1]), 8) + 1):
+            yield (tuple(groups[0][-left:]), *inner, tuple(groups[-1][:right]))
+
+
+def _score(
+    question: Masked, reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut]
+) -> float | None:
+    """What all sides have alike counts for, what only some have counts against; None where nothing is alike."""
+    weights = {one.kind: one.weight for side in sides for one in side}
+    counted = [Counter(one.kind for one in side) for side in sides]
+    alike = {kind: min(one[kind] for one in counted) for kind in weights}
+    matched = sum(alike[kind] * weights[kind] for kind in weights if kind != _NOUN)
+    odd = [sum((one[kind] - alike[kind]) * weights[kind] for kind in one) for one in counted]
+    crossed = min(odd)  # a name that is known beside one that is not
+    if not matched and not crossed:
+        return None
+    size = len(sides)
+    score = size * (matched + 0.4 * alike.get(_NOUN, 0) + 0.5 * crossed) - 0.8 * sum(one - crossed for one in odd)
+    score += sum(1.0 for cut in cuts if cut.strong)
+    if _same_lead(reading, sides):
+        score += 1.0
+    return score - 3.0 * sum(_is_bound(reading, sides[at], cut) for at, cut in enumerate(cuts))
+
+
+def _lead(reading: Reading, side: Sequence[_Anchor]) -> tuple[str, ...]:
+    """The function words right before a side."""
+    first = at = side[0].first
+    while at > 0 and reading.tokens[at - 1].word in STOP and first - at < 3:
+        if reading.tokens[at - 1].word in _JOINS:
+            break
+        at -= 1
+    return tuple(one.word for one in reading.tokens[at:first])
+
+
+def _same_lead(reading: Reading, sides: Sequence[Sequence[_Anchor]]) -> bool:
+    """ "In the … and in the …"."""
+    leads = [_lead(reading, side)[-2:] for side in sides]
+    return bool(leads[0]) and len(set(leads)) == 1
+
+
+def _is_bound(reading: Reading, side: Sequence[_Anchor], cut: _Cut) -> bool:
+    """Whether the "and" belongs to a "between A and B" that names one thing."""
+    if cut.word != "and":
+        return False
+    start = max(side[0].first - 2, 0)
+    words = [one.word for one in reading.tokens[start : cut.first]]
+    if "between" not in words:
+        return False
+    since = words[len(words) - words[::-1].index("between") :]
+    return "and" not in since
+
+
+def _may_compare(
+    question: Masked, reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut], lexicon: Lexicon
+) -> bool:
+    """Whether the wording sets the sides against each other: in so many words, or by asking one thing of each."""
+    if question.explicit:
+        return True
+    chosen_from = all(cut.word in ("or", "than", ",", "") for cut in cuts) and cuts[-1].word in ("or", "than")
+    if question.graded and (chosen_from or (question.graded and _names_each(sides) and reading.asked != ())):
+        return not (reading.plural_noun and chosen_from and not reading.asked)
+    return _names_each(sides) and _same_lead(reading, sides) and _asks_of_one(reading, sides, lexicon)
+
+
+def _names_each(sides: Sequence[Sequence[_Anchor]]) -> bool:
+    return all(any(isinstance(one.kind, tuple) for one in side) for side in sides)
+
+
+def _asks_of_one(reading: Reading, sides: Sequence[Sequence[_Anchor]], lexicon: Lexicon) -> bool:
+    """Each side is one document: it has a noun, or a value that only one document has at a time."""
+    words = [one.word for one in reading.tokens]
+    looks_up = words[:1] in (["what"], ["when"], ["how"], ["who"], ["where"]) and words[1:2] != ["many"]
+    single = all(
+        any(one.kind == _NOUN for one in side) or any(_is_single(one.kind, lexicon) for one in side) for side in sides
+    )
+    return looks_up and single and not reading.plural_noun
+
+
+def _is_single(kind: Kind, lexicon: Lexicon) -> bool:
+    return isinstance(kind, tuple) and lexicon.schema.by_name[kind[0]].type in (FieldType.CATEGORY, FieldType.TEXT)
+
+
+# -- in words
+
+
+def _written(question: Masked, reading: Reading, split: _Split, lexicon: Lexicon) -> Sides:
+    text, tokens = question.text, reading.tokens
+    spans = [(tokens[side[0].first].start, tokens[side[-1].last - 1].end) for side in split.sides]
+    before, after = text[: spans[0][0]], text[spans[-1][1] :]
+    inside = {at for side in split.sides for at in range(side[0].first, side[-1].last)}
+    named = tuple(
+        " ".join(text[tokens[link.first].start : tokens[link.last - 1].end].split())
+        for link in reading.links
+        if isinstance(link.meaning, Mention) and link.meaning in reading.asked and link.first not in inside
+    )
+    between = [text[a[1] : b[0]] for a, b in pairwise(spans)]
+    shared = " ".join((before, *between, after))
+    return Sides(
+        sides=tuple(" ".join(text[a:b].split()) for a, b in spans),
+        before=before,
+        after=after,
+        topic=" ".join(_content(shared)),
+        plural=any(_is_plural_noun(reading, one) for one in _nouns(reading)),
+        named=tuple(dict.fromkeys(named)),
+    )
+
+
+def _nouns(reading: Reading) -> Iterator[int]:
+    yield from (link.last - 1 for link in reading.links if isinstance(link.meaning, Noun))
+
+
+def _is_plural_noun(reading: Reading, at: int) -> bool:
+    word = reading.tokens[at].word
+    return word.endswith("s") and not word.endswith("ss")
+
+
+def _content(text: str) -> list[str]:
+    words = re.findall(r"[\w'-]+", text)
+    return [one for one in words if one.lower() not in STOP and one.lower() not in _SETS_AGAINST]
+
+
+def _joined(before: str, side: str, after: str) -> str:
+    """One question of one side; what only asks in the plural or set the sides apart is left away."""
+    lead = before.split()
+    while lead and _WORDLESS.sub("", lead[0]).lower() in (*_LEADS, ""):
+        if lead[0].lower() in ("how", "what") and len(lead) > 1 and lead[1].lower() in ("much", "many"):
+            break
+        lead.pop(0)
+    tail = _WORDLESS.sub("", " ".join(after.split()))
+    return " ".join((" ".join(lead), side, tail)).strip(" ,;:")
