@@ -2,7 +2,9 @@
 
 IngestError
 ├── UnreadableSchema   a schema file that cannot be read; names file, line and field
-└── Unparsable         one file that gives no text, with the reason
+├── Unparsable         one file that gives no text, with the reason
+├── ListingFailed      what a source has could not be listed to the end
+└── SyncLost           another process has taken over the sync of a source
 """
 
 from pathlib import Path
@@ -27,3 +29,19 @@ class Unparsable(IngestError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class ListingFailed(IngestError):
+    """What a source has could not be listed to the end. `reason` is for people."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class SyncLost(IngestError):
+    """Another process has taken over the sync of a source, since this one did not renew its lease in time."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(f"the sync of {source!r} was taken over by another process, which goes on with it")
+        self.source = source
