@@ -1,18 +1,26 @@
 """Literals find their fields: by dimension, value range, and how near the field is spoken of."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.cover import Cover, covered_by, unit_fits
-from agent.rules.lexicon import Lexicon, Mention, Partly, Valued
+from agent.rules.language import COMPARATORS, FILLER, STOP
+from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
+from agent.rules.tokens import Token
 from agent.rules.units import converted
 from storage.search.conditions import All, Compare, Condition, InRow, Not, Op
 from storage.search.ids import FieldName
 from storage.search.schema import Bare, Field, FieldType
 
 _ALIKE = 0.35  # readings of a literal whose scores differ by less are an ambiguity
+_POSSIBLE = 2.0  # readings that differ by less are possible, should the best lead nowhere
+_NEAR = 6  # tokens from a literal within which a field is spoken of for it
+_LONGEST_LABEL = 3  # words
+_BETWEEN_LABEL_AND_VALUE = COMPARATORS | frozenset("of is are was were a an the to no not equal equals than".split())
+_BEFORE_LABEL = frozenset("with whose a an the having has have of and or where its their for".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,42 +32,103 @@ class Alternative:
     conditions: tuple[Condition, ...] = ()
 
 
-def literal_conditions(work: Cover, alike: list[Alternative], wider: list[Alternative]) -> Iterator[Condition]:
-    taken: dict[tuple[FieldName, FieldName | None], list[Op]] = defaultdict(list)
+@dataclass(slots=True)
+class Doubts:
+    """Other readings of the literals of a question."""
+
+    alike: list[Alternative] = field(default_factory=list[Alternative])  # score as well
+    otherwise: list[Alternative] = field(default_factory=list[Alternative])  # fit, where no field was named
+    wider: list[Alternative] = field(default_factory=list[Alternative])  # "at least" beside a bare value
+
+
+def literal_conditions(work: Cover, doubts: Doubts) -> Iterator[Condition]:
+    """A condition for each literal, on the field that fits best."""
+    taken: dict[Key, list[Op]] = defaultdict(list)
     for literal, first, last in work.literals:
-        ranked = sorted(
-            (
-                (
-                    score
-                    + _nearness(work, field, row, first, last)
-                    - _repeated(taken[key_of(field, row)], literal)
-                    - _miscounted(work, literal, field, last),
-                    at,
-                )
-                for at, (field, row, score) in enumerate(candidates_for(literal, work.lexicon))
-            ),
-            key=lambda pair: (-pair[0], pair[1]),
-        )
-        candidates = candidates_for(literal, work.lexicon)
-        field, row, _ = candidates[ranked[0][1]]
-        taken[key_of(field, row)].append(literal.op)
-        _use_mention(work, field, row, first, last)
-        condition = _literal_condition(literal, field, row, work)
+        label = _label_of(work, literal, first)
+        fitting = _ranked(work, literal, first, last, taken, label)
+        (_, one, row), rest = fitting[0], fitting[1:]
+        taken[key_of(one, row)].append(literal.op)
+        is_named = _use_mention(work, one, row, first, last)
+        condition = _literal_condition(literal, one, row, work)
         under = any(at in work.negated for at in range(first, last))
         yield Not(condition) if under else condition
-        for score, at in ranked[1:2]:
-            other, other_row, _ = candidates[at]
-            if ranked[0][0] - score < _ALIKE and not under:
-                alike.append(
-                    Alternative(condition=condition, instead=_literal_condition(literal, other, other_row, work))
-                )
-        if isinstance(literal, Quantity) and literal.bare and field.type is FieldType.NUMBER and not under:
-            more = _literal_condition(replace(literal, op=Op.GTE, bare=False), field, row, work)
-            if more != condition:
-                wider.append(Alternative(condition=condition, instead=more))
+        if label and not is_named:
+            _take_label(work, label, one)
+        if not under:
+            _doubt(work, doubts, literal, condition, fitting[0], () if is_named else rest)
 
 
-def key_of(field: Field, row: FieldName | None) -> tuple[FieldName, FieldName | None]:
+Key: TypeAlias = tuple[FieldName, FieldName | None]
+_Fitting: TypeAlias = tuple[float, Field, FieldName | None]
+
+
+def _ranked(
+    work: Cover, literal: Literal, first: int, last: int, taken: Mapping[Key, Sequence[Op]], label: Sequence[int]
+) -> list[_Fitting]:
+    """The fields that the literal may belong to, the likeliest first."""
+    said = {work.tokens[at].stem for at in label}
+    fitting = [
+        (
+            score
+            + _nearness(work, one, row, first, last)
+            + 0.5 * len(said & work.lexicon.stems_of(row or one.name))
+            - _repeated(taken.get(key_of(one, row), ()), literal)
+            - _miscounted(work, literal, one, last),
+            one,
+            row,
+        )
+        for one, row, score in candidates_for(literal, work.lexicon)
+    ]
+    return sorted(fitting, key=lambda one: -one[0])
+
+
+def _doubt(
+    work: Cover, doubts: Doubts, literal: Literal, condition: Condition, best: _Fitting, rest: Sequence[_Fitting]
+) -> None:
+    def read_as(other: _Fitting) -> Alternative:
+        return Alternative(condition=condition, instead=_literal_condition(literal, other[1], other[2], work))
+
+    doubts.alike += [read_as(one) for one in rest[:1] if best[0] - one[0] < _ALIKE]
+    doubts.otherwise += [read_as(one) for one in rest if _ALIKE <= best[0] - one[0] < _POSSIBLE]
+    if isinstance(literal, Quantity) and literal.bare and best[1].type is FieldType.NUMBER:
+        more = _literal_condition(replace(literal, op=Op.GTE, bare=False), best[1], best[2], work)
+        doubts.wider += [Alternative(condition=condition, instead=more)] if more != condition else []
+
+
+def _label_of(work: Cover, literal: Literal, first: int) -> list[int]:
+    """The tokens right before a measure that no link covers: "with a *drain current* of at least 8 A"."""
+    if isinstance(literal, Days) or (literal.bare and not (literal.unit or literal.currency)):
+        return []
+    covered = {at for link in work.links if not _is_soft(link) for at in range(link.first, link.last)}
+    covered |= {at for _, begin, end in work.literals for at in range(begin, end)}
+    at = first - 1
+    while at >= 0 and at not in covered and work.tokens[at].word in _BETWEEN_LABEL_AND_VALUE:
+        at -= 1
+    label: list[int] = []
+    while at >= 0 and at not in covered and len(label) < _LONGEST_LABEL and _may_label(work.tokens[at]):
+        label.insert(0, at)
+        at -= 1
+    introduced = at >= 0 and (work.tokens[at].word in _BEFORE_LABEL or work.tokens[at].word in COMPARATORS)
+    return label if introduced else []
+
+
+def _is_soft(link: Link) -> bool:
+    return isinstance(link.meaning, Mention) and link.meaning.soft
+
+
+def _may_label(token: Token) -> bool:
+    return not token.quoted and not token.word.isdigit() and token.word not in STOP | FILLER | COMPARATORS
+
+
+def _take_label(work: Cover, label: Sequence[int], one: Field) -> None:
+    words = work.question[work.tokens[label[0]].start : work.tokens[label[-1]].end]
+    work.spent.update(label)
+    if not {work.tokens[at].stem for at in label} <= work.lexicon.stems_of(one.name):
+        work.assumed.append(f"took “{words}” to mean {one.label}")
+
+
+def key_of(field: Field, row: FieldName | None) -> Key:
     return (field.name, None) if row is None else (row, field.name)
 
 
@@ -138,15 +207,24 @@ def _nearness(work: Cover, field: Field, row: FieldName | None, first: int, last
     return best
 
 
-def _use_mention(work: Cover, field: Field, row: FieldName | None, first: int, last: int) -> None:
+def _use_mention(work: Cover, field: Field, row: FieldName | None, first: int, last: int) -> bool:
+    """Whether the field was spoken of near the literal; what spoke of it is used up."""
+    named = False
     for at, link in enumerate(work.links):
         own = isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == key_of(field, row)
-        if own and min(abs(first - link.last), abs(link.first - last)) <= 6:
+        if own and min(abs(first - link.last), abs(link.first - last)) <= _NEAR:
             work.used.add(at)
+            named = True
+    return named
 
 
 def _literal_condition(literal: Literal, field: Field, row: FieldName | None, work: Cover) -> Condition:
     words = work.question[slice(*covered_by(literal, work.lexicon))].strip()
+    if isinstance(literal, Quantity) and literal.apart is not None:
+        words = f"{work.question[slice(*literal.apart)]} {words}"
+        work.spent.update(
+            at for at, token in enumerate(work.tokens) if literal.apart[0] <= token.start < literal.apart[1]
+        )
     name = field.name
     condition = (
         _days_condition(literal, field, words) if isinstance(literal, Days) else _number(literal, field, words, work)
@@ -158,7 +236,7 @@ def _days_condition(literal: Days, field: Field, words: str) -> Condition:
     first: float | str = literal.first.isoformat()
     last: float | str = literal.last.isoformat()
     if field.type is FieldType.NUMBER:
-        first = last = float(literal.first.year)
+        first, last = float(literal.first.year), float(literal.last.year)
     match literal.op:
         case Op.GT:
             op, value = Op.GT, last

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.rules.atoms import Literal, Quantity
 from agent.rules.language import (
@@ -27,7 +27,9 @@ class Cover:
     measures: list[Link]  # "wider than" speaks of width, even where it compares
     literals: list[tuple[Literal, int, int]]  # with the tokens first..last that it covers
     negated: set[int]
-    used: set[int]  # indexes into `links`, of mentions that gave a condition
+    used: set[int] = field(default_factory=set[int])  # indexes into `links`, of mentions that gave a condition
+    spent: set[int] = field(default_factory=set[int])  # tokens that helped to bind a literal, and say nothing else
+    assumed: list[str] = field(default_factory=list[str])  # what was taken for granted, in words
 
 
 def covered_by(literal: Literal, lexicon: Lexicon) -> tuple[int, int]:

@@ -22,8 +22,33 @@ FILLER = frozenset(
     purchases purchased buy buys bought pay paid pays spend spent spending come comes came go goes use uses used
     using recorded stored kept held following given certain called named titled hello hi hey thanks thank ok okay
     yes rated rating
-    signed governed""".split()
+    signed governed
+    involve involves involved involving applies applied applicable filed classed classify classified categorise
+    categorised categorized categorize tagged labelled labeled assigned belong belongs belonging pertain pertains
+    pertaining occur occurred occurring happen happened specify specifies specified provided requires requiring needing
+    covered featuring totalling totaling amounting costing housed packaged executed entered concluded created produced
+    stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
+    interested looking searching asking wanted exactly precisely respectively""".split()
 )
+# Verbs that relate documents to what is said of them, where they stand as verbs; else words like any other.
+RELATING = frozenset(
+    """list lists listing state states stating cover covers covering feature features hold holds holding show shows
+    showing bear bears bearing carry carries carrying cost costs coming sold order ordered orders received receive sent
+    written drawn stock stocks keep keeps own owns owned deal deals dealing require need needs provide provides
+    providing known worth subject want wants ask asks apply mark marked present run runs""".split()
+)
+# How companies call what they are, stemmed and not: no part of a name that is asked for without it.
+LEGAL_FORMS = frozenset(
+    """inc incorporated incorpor ltd limited limit llc llp lp corp corporation corpor co company compani plc gmbh ag kg
+    sa sas sarl srl spa bv nv ab as oy sdn bhd pte pty""".split()
+)
+PRONOUNS = frozenset("i we you they he she it somebody someone anybody anyone".split())
+# What a clause or part of a document is called: nothing beside a value that already names it, else a word of the text.
+PARTS = frozenset(
+    """clause clauses provision provisions section sections requirement requirements restriction restrictions condition
+    conditions obligation obligations language term terms article articles paragraph paragraphs""".split()
+)
+RELATIVES = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 ALL_WORDS = frozenset("all every each any which what whichever everything".split())
@@ -33,6 +58,9 @@ NEGATIONS = frozenset(
 COMPARATORS = frozenset(
     "above below under over exceeding exceed beyond at between before after since until least most minimum maximum"
     " more less than higher lower greater fewer".split()
+)
+PREPOSITIONS = frozenset(
+    "in on at by for from with of to under over within as during into onto per via through against about".split()
 )
 NEGATION_PAIRS = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("rather", "than")})
 CONTRACTED_NEGATIONS = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won cannot".split())

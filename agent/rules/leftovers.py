@@ -1,11 +1,27 @@
 """The words of a question that mean nothing to a bucket: content words, quotations, and what of them is denied."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from agent.rules.cover import Cover
-from agent.rules.language import FILLER, FUNCTION_WORDS, GROUP_BEFORE, PERIODS, STOP, SUMMARISE
-from agent.rules.lexicon import Mention, Noun, Partly, Valued
+from agent.rules.language import (
+    COMPARATORS,
+    FILLER,
+    FUNCTION_WORDS,
+    GROUP_BEFORE,
+    PARTS,
+    PERIODS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATING,
+    RELATIVES,
+    STOP,
+    SUMMARISE,
+)
+from agent.rules.lexicon import Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation, Token
+
+_SHORT_VERB = 4  # letters
+_BEFORE_BOUND = PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
 
 
 def leftovers_of(
@@ -21,6 +37,7 @@ def leftovers_of(
         if not set(inside) <= covered:
             (denied if set(inside) & work.negated else quoted).append(quotation.text)
         covered |= set(inside)
+    covered |= work.spent
     spoken = _spoken_of(work)
     runs: list[tuple[int, int]] = []
     for at, token in enumerate(work.tokens):
@@ -36,7 +53,7 @@ def leftovers_of(
             runs.append((at, at + 1))
     kept: list[str] = []
     for first, last in runs:
-        if _is_how_many(work, first, last):
+        if _is_how_many(work, first, last) or _relates(work, first, last, covered) or _is_part(work, first, last):
             continue
         if any(_is_content(token) for token in work.tokens[first:last]):
             written = work.question[work.tokens[first].start : work.tokens[last - 1].end]
@@ -51,6 +68,41 @@ def _spoken_of(work: Cover) -> frozenset[str]:
         one.meaning.field for at, one in enumerate(work.links) if at in work.used and isinstance(one.meaning, Mention)
     }
     return frozenset[str]().union(*(work.lexicon.stems_of(name) for name in fields))
+
+
+def _relates(work: Cover, first: int, last: int, covered: Set[int]) -> bool:
+    """Verbs between documents and what is said of them: "receipts *costing* over 5", "agreements that *end* in 2012".
+
+    They say nothing of their own where what follows is bound to a field.
+    """
+    token = work.tokens[first]
+    if last - first != 1 or token.quoted or first in work.negated:
+        return False
+    after = first + 1
+    while after < len(work.tokens) and after not in covered and work.tokens[after].word in _BEFORE_BOUND:
+        after += 1
+    if after not in covered:
+        return False
+    before = work.tokens[first - 1].word if first else ""
+    is_after_noun = first > 0 and any(_stands_for_documents(link) and link.last == first for link in work.links)
+    if token.word in RELATING or before in RELATIVES:
+        return is_after_noun or before in RELATIVES | PRONOUNS or before in ("and", "or", "to", "do", "does")
+    if token.word.endswith("ing") and len(token.word) > _SHORT_VERB:
+        return is_after_noun
+    return token.word.endswith("ed") and len(token.word) > _SHORT_VERB
+
+
+def _stands_for_documents(link: Link) -> bool:
+    return isinstance(link.meaning, (Noun, Valued, Partly))
+
+
+def _is_part(work: Cover, first: int, last: int) -> bool:
+    """ "A non-compete *clause*": the part of a document that a value beside it names already."""
+    if last - first != 1 or work.tokens[first].word not in PARTS:
+        return False
+    return any(
+        isinstance(link.meaning, (Valued, Partly)) and first in (link.last, link.first - 1) for link in work.links
+    )
 
 
 def _is_how_many(work: Cover, first: int, last: int) -> bool:

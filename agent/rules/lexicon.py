@@ -5,12 +5,16 @@ Built from schema and vocabulary alone, so that another corpus is another lexico
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import TypeAlias
 
-from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, STOP
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+
+from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, STOP
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
@@ -21,6 +25,11 @@ _LONGEST = 12  # tokens of a value or name that are matched as one
 _MOST_SOFT = 400  # values a rare word may stand in and still point at them
 _WORDIEST = 60  # stems of a value that is linked at all
 _PROSE = 5  # stems a value has on average from which it is prose
+_SPELLED_LETTERS = 5  # of a stem that may be misspelt; fewer resemble too much
+_LONG = 8  # letters from which two slips are one word still
+_HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
+_SHORT = 3  # letters of a word that hints at nothing
+_FORM = STOP | FILLER | FUNCTION_WORDS | COMPARATORS
 _FEW = 50  # values that a field of kinds may have, however few documents there are
 
 
@@ -31,10 +40,13 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A field, by name, title or synonym. `column` within a rows field."""
+    """A field, by name, title or synonym. `column` within a rows field. `soft`: by a word of these, or of its
+    description, that belongs to no other field.
+    """
 
     field: FieldName
     column: FieldName | None = None
+    soft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,7 @@ class Partly:
     column: FieldName | None
     values: tuple[str, ...]
     by_head: bool = False  # kinds whose last words these are
+    whole: bool = False  # one name, written in several ways
 
 
 Meaning: TypeAlias = Noun | Mention | Valued | Partly
@@ -87,6 +100,7 @@ class Lexicon:
             self._add_field(field, None)
             for column in field.columns:
                 self._add_field(column, field.name)
+        self._hints = self._hinted()
 
     def links(self, tokens: Sequence[Token]) -> Iterator[Link]:
         """Every reading of every run of tokens; a quotation is taken whole or not at all."""
@@ -100,6 +114,10 @@ class Lexicon:
                         weight = _weight(meaning, tokens[first:last], documents)
                         yield Link(first=first, last=last, meaning=meaning, weight=weight)
         yield from self._partial_links(tokens)
+        for at, token in enumerate(tokens):
+            hinted = None if token.quoted else self._hints.get(token.stem)
+            if hinted is not None:
+                yield Link(first=at, last=at + 1, meaning=hinted, weight=_HINT)
 
     def field(self, name: FieldName, column: FieldName | None = None) -> Field:
         target = self.schema.by_name[name]
@@ -114,10 +132,65 @@ class Lexicon:
         written = " ".join((name.replace("_", " "), field.title, *field.synonyms, field.description))
         return frozenset(self._stems(written))
 
+    def _hinted(self) -> Mapping[str, Mention]:
+        """Words that speak of one field and of no other ("dissipate" of a power dissipation); names before
+        descriptions.
+        """
+        hints: dict[str, Mention] = {}
+        nouns = frozenset[str]().union(*(phrase for phrase, said in self._phrases.items() if Noun() in said))
+        for described in (False, True):
+            owners: dict[str, set[FieldName]] = defaultdict(set)
+            for field in self.schema.fields:
+                for stem in self._telling(field, described=described) - nouns:
+                    owners[stem].add(field.name)
+            hints |= {
+                stem: Mention(next(iter(names)), soft=True)
+                for stem, names in owners.items()
+                if len(names) == 1 and stem not in hints
+            }
+        return hints
+
+    def _telling(self, field: Field, *, described: bool) -> set[str]:
+        said = (
+            field.description if described else " ".join((field.name.replace("_", " "), field.title, *field.synonyms))
+        )
+        words, terms = self.analyser.words(said), self.analyser.terms(said)
+        return {
+            term.text
+            for word, term in zip(words, terms, strict=True)
+            if len(word.text) > _SHORT and word.text not in _FORM and not word.text.isdigit()
+        }
+
     def tells_kinds(self, name: FieldName, column: FieldName | None = None) -> bool:
         """Whether the field sorts documents into kinds, rather than naming each of them."""
         vocabulary = self.vocabulary(name, column)
         return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 2)
+
+    def respelled(self, token: Token) -> str | None:
+        """The stem of a name or kind that `token` misspells; None for a word that is known, short or like no other."""
+        stem = token.stem
+        if len(stem) < _SPELLED_LETTERS or not stem.isalpha() or stem in self._known or token.word in _FORM:
+            return None
+        found = extract(
+            stem, self._known_list, scorer=OSA.distance, score_cutoff=1 if len(stem) < _LONG else 2, limit=4
+        )
+        near = sorted((distance, -self._known[one], one) for one, distance, _ in found if one[:1] == stem[:1])
+        return near[0][2] if near else None
+
+    @cached_property
+    def _known(self) -> Mapping[str, int]:
+        """Every stem that means something here, with how many documents or values it stands in."""
+        known: dict[str, int] = defaultdict(int)
+        for phrase, meanings in self._phrases.items():
+            for stem in phrase:
+                known[stem] += max(meanings.values(), default=0)
+        for stem, places in self._words.items():
+            known[stem] += sum(map(len, places.values()))
+        return known
+
+    @cached_property
+    def _known_list(self) -> Sequence[str]:
+        return [stem for stem in self._known if len(stem) >= _SPELLED_LETTERS - 1]
 
     def _stems(self, text: str) -> tuple[str, ...]:
         return tuple(term.text for term in self.analyser.terms(text))
@@ -148,25 +221,22 @@ class Lexicon:
         kind = _kind_of(stems, column)
         self._kinds[name, column] = kind
         heads: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        wholes: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for value, phrase in stems.items():
             if not phrase or len(phrase) > _WORDIEST:
                 continue
             if len(phrase) <= _LONGEST and column is None:
-                self._phrases[phrase][Valued(name, column, value)] = counted[value]
+                for form in {phrase, _without_form(phrase)} if kind is _Kind.NAMES else {phrase}:
+                    wholes[form].add(value)
             if kind is not _Kind.PROSE and (len(phrase) > 1 or column is not None):
                 for stem in set(phrase):
                     self._words[stem][name, column][value] = counted[value]
             if kind is _Kind.PLAIN and column is None:
-                for start in range(len(phrase)):
+                for start in range(1, len(phrase)):
                     heads[phrase[start:]].add(value)
-        for phrase, values in heads.items():
-            if len(values) > 1:  # "transistor" means power transistors too: a kind is named by its last words
-                self._phrases[phrase].pop(Valued(name, column, self._whole(phrase, values, stems)), None)
-                documents = sum(counted[value] for value in values)
-                self._phrases[phrase][Partly(name, column, tuple(sorted(values)), by_head=True)] = documents
-
-    def _whole(self, phrase: tuple[str, ...], values: Iterable[str], stems: Mapping[str, tuple[str, ...]]) -> str:
-        return next((value for value in values if stems[value] == phrase), "")
+        for phrase, values in (wholes | {phrase: heads[phrase] | wholes[phrase] for phrase in heads}).items():
+            documents = sum(counted[value] for value in values)
+            self._phrases[phrase][_meaning_of(values, name, column, by_head=phrase in heads)] = documents
 
     def _partial_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
         runs: dict[Key, tuple[int, int, set[str]]] = {}
@@ -202,6 +272,21 @@ class Lexicon:
             return  # kinds are named by their last words, which are phrases of their own
         meaning = Partly(name, column, tuple(sorted(values)))
         yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, words, len(values)))
+
+
+def _meaning_of(values: Set[str], name: FieldName, column: FieldName | None, *, by_head: bool) -> Meaning:
+    """ "Transistor" means power transistors too: a kind is named by its last words. A name is one, however written."""
+    if len(values) == 1:
+        return Valued(name, column, next(iter(values)))
+    return Partly(name, column, tuple(sorted(values)), by_head=by_head, whole=not by_head)
+
+
+def _without_form(phrase: tuple[str, ...]) -> tuple[str, ...]:
+    """A company's name without its legal form; all of it where it is nothing else."""
+    end = len(phrase)
+    while end > 1 and phrase[end - 1] in LEGAL_FORMS:
+        end -= 1
+    return phrase[:end]
 
 
 class _Kind(Enum):
@@ -248,10 +333,12 @@ def _weight(meaning: Meaning, tokens: Sequence[Token], documents: int) -> float:
         case Valued():
             number = all(token.word.isdigit() for token in tokens)
             return (0.8 if number else 2.0) * content + 0.2 * (len(tokens) - 1) + common
+        case Mention(soft=True):
+            return _HINT
         case Mention():
             return 1.8 * content
-        case Partly(by_head=True):
-            return 2.0 * content + common
+        case Partly(by_head=True) | Partly(whole=True):
+            return 2.0 * content + 0.2 * (len(tokens) - 1) * meaning.whole + common
         case Partly(column=column, values=values):
             return (1.2 if column is None else 1.1) * content - 0.1 - min(len(values), 100) / 1000
 

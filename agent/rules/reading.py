@@ -5,19 +5,21 @@ set of meanings that do not overlap is picked (`cover`); then literals find thei
 conditions, negations and lacks are applied (`valued`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.rules.atoms import Days, Literal, Quantity
-from agent.rules.binding import Alternative, candidates_for, key_of, literal_conditions
+from agent.rules.binding import Alternative, Doubts, candidates_for, key_of, literal_conditions
 from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, negated_in, tokens_within, unit_fits
 from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS
 from agent.rules.leftovers import leftovers_of
-from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
+from agent.rules.lexicon import Lexicon, Link, Meaning, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation, Token, tokens_of
 from agent.rules.valued import in_rows, mention_conditions, value_conditions
-from storage.search.conditions import Condition, Not, all_of, contains_text
-from storage.search.ids import BucketId
+from storage.search.conditions import Condition, Not, Op, all_of, contains_text
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import Field
+from storage.search.text import fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +29,12 @@ class Reading:
     bucket: BucketId
     conditions: tuple[Condition, ...]
     asked: tuple[Mention, ...]  # fields spoken of that give no condition, in order
+    hinted: tuple[Mention, ...]  # fields that a word left over may speak of
+    assumed: tuple[str, ...]  # what was taken for granted, in words
     leftovers: tuple[str, ...]  # content words and phrases that mean nothing here, as written
     quoted: tuple[str, ...]  # phrases in quotation marks that are no value
     alike: tuple[Alternative, ...]  # readings that score as well as the one taken
+    otherwise: tuple[Alternative, ...]  # possible readings, should the one taken lead nowhere
     wider: tuple[Alternative, ...]  # "at least" beside a bare value
     has_noun: bool
     plural_noun: bool
@@ -44,13 +49,24 @@ class Reading:
         return all_of(*self.conditions)
 
 
-def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotations: Sequence[Quotation]) -> Reading:
-    """The best reading of `question` in the lexicon's bucket. Pure; costs some tenths of a millisecond."""
+def read(
+    lexicon: Lexicon,
+    question: str,
+    literals: Sequence[Literal],
+    quotations: Sequence[Quotation],
+    respelled: Mapping[str, str] | None = None,
+) -> Reading:
+    """The best reading of `question` in the lexicon's bucket. Pure; costs some tenths of a millisecond.
+
+    `respelled` gives for a stem the one that is meant.
+    """
+    meant = respelled or {}
     tokens = tokens_of(question, lexicon.analyser, quotations)
+    tokens = tuple(replace(one, stem=meant.get(one.stem, one.stem)) for one in tokens) if meant else tokens
     links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
     measures = list(_measure_links(lexicon, tokens))
     links += measures
-    links = [_beside_its_field(link, links) for link in links]
+    links = [_in_its_place(link, links, tokens) for link in links]
     spans = [(literal, *tokens_within(tokens, *covered_by(literal, lexicon))) for literal in literals]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
     bindable = [
@@ -59,12 +75,12 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
         if span[1] < span[2] and not _is_numbering(span, nouns_at) and _may_bind(span, lexicon, links)
     ]
     picked, kept = best_cover(len(tokens), links, bindable)
-    work = Cover(lexicon, question, tokens, picked, measures, kept, negated_in(tokens, picked), set())
-    alike: list[Alternative] = []
-    wider: list[Alternative] = []
-    conditions = [*literal_conditions(work, alike, wider)]
+    work = Cover(lexicon, question, tokens, picked, measures, kept, negated_in(tokens, picked))
+    doubts = Doubts()
+    conditions = [*literal_conditions(work, doubts)]
     conditions = [*value_conditions(work), *conditions]
     conditions += mention_conditions(work)
+    hinted = _without_idle_hints(work)
     leftovers, quoted, denied = leftovers_of(work, quotations)
     unsaid = [Not(contains_text(words)) for words in denied]
 
@@ -75,7 +91,8 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
         return replace(one, conditions=together([one.instead if c == one.condition else c for c in conditions]))
 
     nouns = [link for link in picked if isinstance(link.meaning, Noun)]
-    exact = bool(kept) or any(isinstance(link.meaning, Valued) for link in picked) or bool(work.used)
+    picked = work.links
+    exact = bool(kept) or any(_is_whole(link.meaning) for link in picked) or bool(work.used)
     score = sum(link.weight for link in picked) + LITERAL_WEIGHT * len(kept) - 0.6 * len(leftovers)
     return Reading(
         bucket=lexicon.bucket,
@@ -83,22 +100,29 @@ def read(lexicon: Lexicon, question: str, literals: Sequence[Literal], quotation
         asked=tuple(
             link.meaning for at, link in enumerate(picked) if isinstance(link.meaning, Mention) and at not in work.used
         ),
+        hinted=hinted,
+        assumed=tuple(dict.fromkeys(work.assumed)),
         leftovers=leftovers,
         quoted=quoted,
-        alike=tuple(map(whole, alike)),
-        wider=tuple(map(whole, wider)),
+        alike=tuple(map(whole, doubts.alike)),
+        otherwise=tuple(map(whole, doubts.otherwise)),
+        wider=tuple(map(whole, doubts.wider)),
         has_noun=bool(nouns),
-        plural_noun=any(_is_plural(tokens[link.last - 1]) for link in nouns),
+        plural_noun=any(_is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked))),
         exact=exact,
         score=score + (0.5 if nouns else 0.0),
         tokens=tokens,
         links=tuple(picked),
         in_literals=frozenset(at for _, first, last in kept for at in range(first, last))
-        | {at for used in work.used for at in range(picked[used].first, picked[used].last)},
+        | {at for used in work.used for at in range(picked[used].first, picked[used].last)}
+        | work.spent,
     )
 
 
 # -- which words mean what
+
+_SURE = 1.5  # weight from which a value is one whatever stands beside it
+_COPULAS = frozenset("is are was were be of named called as the a an".split())
 
 
 def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int]) -> bool:
@@ -108,16 +132,68 @@ def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int]) -> bool:
     return bare and ((first > 0 and -first in nouns_at) or last in nouns_at)
 
 
-def _beside_its_field(link: Link, links: Sequence[Link]) -> Link:
-    """ "Group 3": a number that is a value counts as one where its field is named right before it."""
+def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) -> Link:
+    """The link as its neighbours make it more or less likely."""
     meaning = link.meaning
-    if not isinstance(meaning, Valued) or link.weight >= 1.5:
+    if isinstance(meaning, Mention) and not meaning.soft:
+        return replace(link, weight=link.weight + 1.0) if _names_its_value(link, meaning, links, tokens) else link
+    if not isinstance(meaning, Valued):
         return link
-    named = any(
-        isinstance(one.meaning, Mention) and one.meaning.field == meaning.field and one.last == link.first
+    if link.weight < _SURE:
+        return replace(link, weight=3.0) if _is_named(link, meaning, links) else link
+    return replace(link, weight=link.weight - 1.5) if _is_kind_in_plural(link, meaning, links, tokens) else link
+
+
+def _is_named(link: Link, meaning: Valued, links: Sequence[Link]) -> bool:
+    """ "Group 3": a number that is a value counts as one where its field is named right before it."""
+    return any(
+        isinstance(one.meaning, Mention) and one.meaning.field == meaning.field and 0 <= link.first - one.last <= 1
         for one in links
     )
-    return replace(link, weight=3.0) if named else link
+
+
+def _names_its_value(link: Link, meaning: Mention, links: Sequence[Link], tokens: Sequence[Token]) -> bool:
+    """ "The shop is Acme": a field's name, whatever else the word may be, where a value of the field follows."""
+    return any(
+        isinstance(one.meaning, (Valued, Partly))
+        and (one.meaning.field, one.meaning.column) == (meaning.field, meaning.column)
+        and 0 <= one.first - link.last <= 2
+        and all(token.word in _COPULAS for token in tokens[link.last : one.first])
+        for one in links
+    )
+
+
+def _is_kind_in_plural(link: Link, meaning: Valued, links: Sequence[Link], tokens: Sequence[Token]) -> bool:
+    """ "Supply agreements" are agreements of a kind, though one document may be titled "Supply Agreement"."""
+    last = tokens[link.last - 1]
+    in_plural = last.word != last.stem and last.word.endswith("s") and last.word not in fold(meaning.value)
+    nouns = any(isinstance(one.meaning, Noun) and one.last == link.last and one.first > link.first for one in links)
+    return in_plural and nouns
+
+
+def _is_whole(meaning: Meaning) -> bool:
+    return isinstance(meaning, Valued) or (isinstance(meaning, Partly) and meaning.whole)
+
+
+def _kinds_in(links: Sequence[Link]) -> list[Link]:
+    """What may stand for the documents: "transistors" where a kind of part is called so."""
+    return [one for one in links if isinstance(one.meaning, (Valued, Partly))]
+
+
+def _without_idle_hints(work: Cover) -> tuple[Mention, ...]:
+    """Takes the words that only hint at a field out of the links where they gave nothing; what they hint at."""
+    idle = [at for at, link in enumerate(work.links) if _is_soft(link.meaning) and at not in work.used]
+    hinted = tuple(
+        link.meaning for at, link in enumerate(work.links) if at in idle and isinstance(link.meaning, Mention)
+    )
+    kept = [at for at in range(len(work.links)) if at not in idle]
+    work.used = {kept.index(at) for at in work.used}
+    work.links = [work.links[at] for at in kept]
+    return hinted
+
+
+def _is_soft(meaning: Meaning) -> bool:
+    return isinstance(meaning, Mention) and meaning.soft
 
 
 def _is_grouping(link: Link, tokens: Sequence[Token]) -> bool:
@@ -130,6 +206,8 @@ def _may_bind(span: tuple[Literal, int, int], lexicon: Lexicon, links: Sequence[
     """A bare number without a unit belongs to a field that has none, or that is spoken of near it."""
     literal, first, last = span
     candidates = candidates_for(literal, lexicon)
+    if isinstance(literal, Quantity) and literal.op is Op.EQ and not literal.unit and not literal.currency:
+        candidates = [one for one in candidates if not one[0].unit or _is_beside(one[0], one[1], first, links)]
     if (
         isinstance(literal, Days)
         or not literal.bare
@@ -143,6 +221,16 @@ def _may_bind(span: tuple[Literal, int, int], lexicon: Lexicon, links: Sequence[
         if isinstance(one.meaning, Mention) and min(abs(first - one.last), abs(one.first - last)) <= 4
     }
     return any(key_of(field, row) in near for field, row, _ in candidates)
+
+
+def _is_beside(field: Field, row: FieldName | None, first: int, links: Sequence[Link]) -> bool:
+    """Whether the field is spoken of right before: "Vceo of 40" needs no unit."""
+    return any(
+        isinstance(one.meaning, Mention)
+        and (one.meaning.field, one.meaning.column) == key_of(field, row)
+        and 0 <= first - one.last <= 2
+        for one in links
+    )
 
 
 def _measure_links(lexicon: Lexicon, tokens: Sequence[Token]) -> Iterator[Link]:

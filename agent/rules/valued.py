@@ -101,9 +101,10 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         if token.word == "undated" and (order := work.lexicon.schema.natural_order):
             yield Missing(field=order.field, words=work.question[token.start : token.end])
     for at, link in enumerate(work.links):
-        if not isinstance(link.meaning, Mention) or at in work.used or link.meaning.column is not None:
+        meaning = link.meaning
+        if not isinstance(meaning, Mention) or meaning.soft or at in work.used or meaning.column is not None:
             continue
-        field = work.lexicon.field(link.meaning.field)
+        field = work.lexicon.field(meaning.field)
         words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
         under = any(one in work.negated for one in range(link.first, link.last))
         before = [token.word for token in work.tokens[max(link.first - 3, 0) : link.first]]
