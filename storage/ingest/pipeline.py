@@ -14,12 +14,14 @@ from typing import Protocol, TypeVar
 
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
+from storage.ingest.files import SourceFile, document_id, sources
 from storage.ingest.infer import Profile, inferred, merged, see_all, styles_of
-from storage.ingest.load import SourceFile, document_id, records, sources
+from storage.ingest.limits import Limits
+from storage.ingest.load import records
 from storage.ingest.records import Broken, Loaded, Origin, Record, Remark
 from storage.ingest.report import Progress, Report, SchemaWritten, Tally
 from storage.ingest.values import flattened
-from storage.ingest.worker import Limits, Worker
+from storage.ingest.worker import Worker
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import Put, SearchIndex

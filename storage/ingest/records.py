@@ -14,9 +14,11 @@ class Origin:
     file: str
     line: int | None = None
     read: int = 0
+    sheet: str | None = None
 
     def __str__(self) -> str:
-        return self.file if self.line is None else f"{self.file}, line {self.line}"
+        sheet = "" if self.sheet is None else f", sheet {self.sheet}"
+        return self.file + sheet + ("" if self.line is None else f", line {self.line}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """A process beside this one that parses files, so that a broken or hostile one costs that process and no more.
 
-The two speak JSON lines: a request `{"format", "path"}`; then `{"title"}`, a `{"page"}` for each page, and `{"end"}`,
-or `{"error"}` instead of any of them. Memory is limited in the worker, time here.
+The two speak JSON lines: a request `{"format", "path"}`; then frames, as the format's parser yields them, and
+`{"end"}`, or `{"error"}` instead of any of them. Memory is limited in the worker, time here.
 """
 
 import contextlib
@@ -11,26 +11,18 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, TypeAlias
 
 from storage.ingest.errors import Unparsable
+from storage.ingest.limits import Limits, too_long
 
 COMMAND = (sys.executable, "-m", "storage.ingest.worker")
 _OUT_OF_MEMORY = 86  # exit status of a worker that hit its limit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one file may cost."""
-
-    memory_mb: int = 1024
-    page_s: float = 30.0  # without a word from the worker
-    file_s: float = 600.0
-    characters: int = 50_000_000
+Frame: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +31,6 @@ class Pages:
 
     title: str
     texts: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _Parsed:
-    title: str = ""
-    texts: list[str] = field(default_factory=list[str])
-    size: int = 0
 
 
 class Worker:
@@ -62,17 +47,37 @@ class Worker:
         self.close()
 
     def pages(self, path: Path, kind: str) -> Pages:
-        """The pages of a file of format `kind`. Raises `Unparsable`."""
-        was_running = self._process is not None
-        try:
-            return self._asked(path, kind)
-        except _Died as exc:
-            if not was_running or exc.timed_out:
-                raise Unparsable(exc.reason) from exc
-        try:  # the files before it may have left too little memory
-            return self._asked(path, kind)
-        except _Died as exc:
-            raise Unparsable(exc.reason) from exc
+        """The pages of a file of format `kind`: its frames `title` and `page`. Raises `Unparsable`."""
+        title, texts, size = "", list[str](), 0
+        with contextlib.closing(self.frames(path, kind)) as frames:
+            for frame in frames:
+                title = str(frame.get("title", title))
+                if "page" in frame:
+                    texts.append(str(frame["page"]))
+                    size += len(texts[-1])
+                if size > self._limits.characters:
+                    raise too_long(self._limits.characters)
+        return Pages(title=title, texts=tuple(texts))
+
+    def frames(self, path: Path, kind: str) -> Generator[Frame, None, None]:
+        """What the parser of format `kind` makes of a file, as it makes it. Raises `Unparsable`.
+
+        The worker is busy until the last; closed before it, the process is ended.
+        """
+        may_begin_again = self._process is not None  # the files before it may have left too little memory
+        while True:
+            try:
+                for frame in self._asked(path, kind):
+                    may_begin_again = False
+                    yield frame
+                return
+            except _Died as exc:
+                if exc.timed_out or not may_begin_again:
+                    raise Unparsable(exc.reason) from exc
+                may_begin_again = False
+            except GeneratorExit:
+                self.close()
+                raise
 
     def close(self) -> None:
         """End the worker."""
@@ -83,7 +88,7 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             process.communicate()
 
-    def _asked(self, path: Path, kind: str) -> Pages:
+    def _asked(self, path: Path, kind: str) -> Iterator[Frame]:
         process = self._started()
         assert process.stdin is not None  # noqa: S101 - both are pipes
         try:
@@ -91,30 +96,25 @@ class Worker:
             process.stdin.flush()
         except OSError as exc:
             raise self._died(process, timed_out=False) from exc
-        parsed, deadline = _Parsed(), monotonic() + self._limits.file_s
-        while not self._is_complete(parsed, self._frame(process, deadline)):
-            if parsed.size > self._limits.characters:
-                self.close()
-                raise Unparsable(f"it has more than {self._limits.characters:,} characters of text")
-        return Pages(title=parsed.title, texts=tuple(parsed.texts))
+        left = self._limits.file_s  # of waiting; what is done with the frames does not count
+        while True:
+            asked = monotonic()
+            frame = self._frame(process, left)
+            left -= monotonic() - asked
+            if "error" in frame:
+                raise Unparsable(str(frame["error"]))
+            if "end" in frame:
+                return
+            yield frame
 
-    def _is_complete(self, parsed: _Parsed, frame: Mapping[str, Any]) -> bool:
-        if "error" in frame:
-            raise Unparsable(str(frame["error"]))
-        if "page" in frame:
-            parsed.texts.append(str(frame["page"]))
-            parsed.size += len(parsed.texts[-1])
-        parsed.title = str(frame.get("title", parsed.title))
-        return "end" in frame
-
-    def _frame(self, process: "subprocess.Popen[str]", deadline: float) -> Mapping[str, Any]:
+    def _frame(self, process: "subprocess.Popen[str]", left: float) -> Frame:
         timed_out = threading.Event()
 
         def stop() -> None:
             timed_out.set()
             process.kill()
 
-        watchdog = threading.Timer(min(self._limits.page_s, max(0.0, deadline - monotonic())), stop)
+        watchdog = threading.Timer(min(self._limits.page_s, max(0.0, left)), stop)
         watchdog.daemon = True
         watchdog.start()
         try:
@@ -162,9 +162,9 @@ class _Died(Exception):
 
 
 class Parser(Protocol):
-    """Gives a file's title and then its pages. Raises `Unparsable`."""
+    """Gives what a file holds, frame by frame. Raises `Unparsable`."""
 
-    def __call__(self, path: Path) -> Iterator[str]: ...
+    def __call__(self, path: Path) -> Iterator[Frame]: ...
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -176,29 +176,31 @@ def main(arguments: Sequence[str]) -> None:
     for line in sys.stdin:
         request: dict[str, str] = json.loads(line)
         try:
-            _answer(_parser(request["format"]), Path(request["path"]), out)
+            for frame in _parser(request["format"])(Path(request["path"])):
+                _send(out, frame)
+            _send(out, {"end": True})
         except Unparsable as exc:
-            _send(out, error=exc.reason)
+            _send(out, {"error": exc.reason})
         except MemoryError:
             os._exit(_OUT_OF_MEMORY)
 
 
-def _answer(parser: Parser, path: Path, out: TextIO) -> None:
-    pages = parser(path)
-    _send(out, title=next(pages))
-    for page in pages:
-        _send(out, page=page)
-    _send(out, end=True)
-
-
 def _parser(kind: str) -> Parser:
+    """Imported here: the libraries are loaded under the limit, and each when it is needed."""
     match kind:
         case "pdf":
-            from storage.ingest.pdf import title_and_pages  # here: the library is loaded under the limit
-
-            return title_and_pages
+            from storage.ingest.pages.pdf import frames
+        case "docx":
+            from storage.ingest.pages.docx import frames
+        case "pptx":
+            from storage.ingest.pages.pptx import frames
+        case "html":
+            from storage.ingest.pages.html import frames
+        case "xlsx":
+            from storage.ingest.pages.xlsx import frames
         case _:
             raise Unparsable(f"there is no reader for {kind}")
+    return frames
 
 
 def _limit_memory(megabytes: int) -> None:
@@ -210,7 +212,7 @@ def _limit_memory(megabytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
-def _send(out: TextIO, **frame: str | bool) -> None:
+def _send(out: TextIO, frame: Frame) -> None:
     out.write(json.dumps(frame) + "\n")
     out.flush()
 

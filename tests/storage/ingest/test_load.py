@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.ingest.load import SourceFile, records, sources
+from storage.ingest.files import SourceFile, sources
+from storage.ingest.load import records
 from storage.ingest.records import Broken, Loaded, Record, Remark
 from storage.ingest.worker import Worker
 

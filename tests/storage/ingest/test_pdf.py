@@ -10,9 +10,11 @@ from reportlab.pdfgen.canvas import Canvas  # pyright: ignore[reportMissingTypeS
 
 from storage.ingest.chunk import passages_of
 from storage.ingest.errors import Unparsable
-from storage.ingest.load import SourceFile, records
+from storage.ingest.files import SourceFile
+from storage.ingest.limits import Limits
+from storage.ingest.load import records
 from storage.ingest.records import Broken, Record
-from storage.ingest.worker import Limits, Worker
+from storage.ingest.worker import Worker
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def test_broken_locked_and_wordless_pdfs_are_reported_and_the_next_is_read(tmp_p
     assert reasons == [
         "it is broken, or no PDF",
         "it is encrypted and needs a password",
-        "it has no text (a scan?)",
+        "it has no text on any of its 2 pages (a scan? it needs text recognition first)",
         "it cannot be read: No such file or directory",
     ]
     assert isinstance(loaded[-1], Record)
@@ -108,7 +110,7 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
 def test_a_file_that_takes_too_much_memory_is_reported(tmp_path: Path) -> None:
     program = (
         "import sys; from storage.ingest import worker\n"
-        "def hungry(path):\n    yield 'title'\n    yield 'x' * 10**9\n"
+        "def hungry(path):\n    yield {'page': 'x' * 10**9}\n"
         "worker._parser = lambda kind: hungry\n"
         "worker.main(sys.argv[1:])\n"
     )

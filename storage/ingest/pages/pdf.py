@@ -10,6 +10,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from storage.ingest.errors import Unparsable
+from storage.ingest.worker import Frame
 
 _REASONS = {
     pdfium.FPDF_ERR_FILE: "it cannot be opened",
@@ -21,8 +22,8 @@ _HYPHEN_AT_LINE_END = re.compile("[\ufffe\x02]\r?\n?")  # how PDFium writes it
 _WIDE_BLANK = re.compile(r"[ \t]{3,}")  # drawn space
 
 
-def title_and_pages(path: Path) -> Iterator[str]:
-    """First the title (empty where it says nothing), then the text of each page. Raises `Unparsable`."""
+def frames(path: Path) -> Iterator[Frame]:
+    """The title, and each page. Raises `Unparsable`."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as exc:
@@ -30,16 +31,11 @@ def title_and_pages(path: Path) -> Iterator[str]:
     except OSError as exc:
         raise Unparsable(f"it cannot be opened: {exc.strerror or exc}") from exc
     try:
-        yield _title(document)
+        yield {"title": document.get_metadata_value("Title")}
         for number in range(len(document)):
-            yield _text(document, number)
+            yield {"page": _text(document, number)}
     finally:
         document.close()
-
-
-def _title(document: pypdfium2.PdfDocument) -> str:
-    title = " ".join(document.get_metadata_value("Title").split())
-    return "" if title.startswith("Microsoft ") or title.casefold().startswith("untitled") else title
 
 
 def _text(document: pypdfium2.PdfDocument, number: int) -> str:
