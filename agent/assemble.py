@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from agent import refine
+from agent.compare import together
 from agent.decision import AskBack, Enough, Under
-from agent.outcome import Answer, Choice, Citation, Clarify, OutcomeKind
+from agent.outcome import Answer, Choice, Citation, Clarify, FoundPassage, OutcomeKind
 from agent.reasoner import Planned
-from storage.search.plan import Plan
+from storage.search.plan import Combine, Plan
 
 
 async def answered(plan: Plan, planned: Planned, under: Sequence[Under], found: Sequence[Enough]) -> Answer:
@@ -18,19 +20,29 @@ async def answered(plan: Plan, planned: Planned, under: Sequence[Under], found: 
         of = f": {leg.question}" if len(found) > 1 else ""  # several files to choose from
         choices += refine.actions(leg, one.export, of=of, anyway=False)
     lines, citations = _renumbered(found)
+    grids = tuple(grid for one in found for grid in one.grids)
+    if plan.combine is Combine.COMPARE:
+        said, grid = together(found)
+        lines, grids = [said, *lines] if said else lines, (grid,) if grid is not None else grids
     return Answer(
         plan=plan,
         text="\n\n".join(lines),
         legs=tuple(one.result for one in found),
         citations=tuple(citations),
-        grids=tuple(grid for one in found for grid in one.grids),
-        hits=tuple(hit for one in found for hit in one.hits)[: desk.context.limits.hits],
+        grids=grids,
+        hits=_in_turn([one.hits for one in found])[: desk.context.limits.hits],
         choices=tuple(choices),
         assumptions=tuple(dict.fromkeys((*plan.assumptions, *(a for one in found for a in one.assumptions)))),
         kept=planned.kept,
         trace=desk.trace(found[0].route),
         generation=under[0].answers.generation,
     )
+
+
+def _in_turn(lists: Sequence[Sequence[FoundPassage]]) -> tuple[FoundPassage, ...]:
+    """The best of each leg, then the second best of each: no leg crowds out another."""
+    turns = (hit for rank in zip_longest(*lists) for hit in rank if hit is not None)
+    return tuple({one.hit.chunk_id: one for one in reversed([*turns])}.values())[::-1]
 
 
 def _renumbered(found: Sequence[Enough]) -> tuple[list[str], list[Citation]]:
@@ -67,7 +79,7 @@ async def asked_back_about(
         choices=tuple(choices),
         citations=tuple(citations),
         grids=tuple(grid for one in found for grid in one.grids),
-        hits=back.hits,
+        hits=_in_turn([one.hits for one in concluded])[: desk.context.limits.hits],
         assumptions=tuple(dict.fromkeys((*plan.assumptions, *back.assumptions))),
         kept=planned.kept,
         asked_back=(under.desk.context.asked_back if planned.follows else 0) + 1,

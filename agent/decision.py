@@ -16,6 +16,26 @@ from storage.search.conditions import Condition
 from storage.search.ids import DocId
 from storage.search.index import Answers, Record
 from storage.search.plan import Leg
+from storage.search.schema import Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What one side of a comparison says of one thing: as people read it, and as a number or a day where it is one."""
+
+    row: str
+    text: str
+    value: float | str | None = None
+    unit: str | None = None
+    field: Field | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One side of a comparison. Raw text, not escaped."""
+
+    title: str
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +51,7 @@ class Enough:
     export: int | None = None  # documents that an export would bring, where it is offered
     assumptions: tuple[str, ...] = ()
     route: Route = Route.STRUCTURED
+    column: Column | None = None  # as a side of a comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +75,7 @@ class More:
 
     leg: Leg
     ignored: tuple[str, ...]  # words taken out of it, which no document holds
+    assumed: tuple[str, ...] = ()  # what is taken for granted by it, in words
 
 
 Decision: TypeAlias = Enough | More | AskBack
@@ -71,6 +93,7 @@ class Under:
     answers: Answers
     may_ask: bool
     ignored: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -112,6 +135,7 @@ def missing_of(under: Under) -> tuple[MissingCount, ...]:
 def assumptions_of(under: Under) -> tuple[str, ...]:
     said = [f"ignored, since no document holds it: “{word}”" for word in under.ignored]
     required = sorted({word for clause in under.leg.search.clauses for word in clause.required})
+    said += under.assumed
     said += [f"“{word}” fits no field, so the text must mention it" for word in required]
     return tuple(said)
 

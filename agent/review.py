@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import cast
 
 from agent.assemble import answered, asked_back_about
+from agent.compare import sides_decided
 from agent.decision import AskBack, Decision, Enough, More, Under
 from agent.documents import text_found, values_read
 from agent.gather import asked_of, without_unknown
@@ -18,7 +19,7 @@ from agent.reasoner import Doubt, Material, Planned
 from agent.sets import computed, listed, summarised
 from agent.tools import Desk
 from storage.search.ids import LegId
-from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, ReadFields, Summarise
+from storage.search.plan import Combine, Compute, FindPassages, Leg, ListDocuments, ReadFields, Summarise
 
 _ROUNDS = 3  # of searching, at most
 
@@ -55,7 +56,7 @@ async def _decided(
         under = await _searched(desk, legs, doubts, ignored, material, may_ask=may_ask)
         desk.stage("search", started)
         started = time.perf_counter()
-        decided = [await _decision(one, is_last=round_ == _ROUNDS) for one in under]
+        decided = await _decisions(under, planned.plan.combine, is_last=round_ == _ROUNDS)
         desk.stage("review", started)
         more = {one.leg.id: one for one in decided if isinstance(one, More)}
         if not more:
@@ -91,11 +92,22 @@ async def _searched(
     ]  # fmt: skip
 
 
-async def _decision(under: Under, *, is_last: bool) -> Decision:
-    """Words that no document holds, and that need not be meant, are taken out and searched without."""
+async def _decisions(under: Sequence[Under], combine: Combine, *, is_last: bool) -> list[Decision]:
+    """Of all legs, in order. Words that no document holds, and that need not be meant, are taken out first."""
+    more = [] if is_last else [one for one in map(_more, under) if one is not None]
+    if more:
+        return [*more]
+    if combine is Combine.COMPARE:
+        return [*await sides_decided(under)]
+    return [await _decision(one) for one in under]
+
+
+def _more(under: Under) -> More | None:
     leg, unknown = without_unknown(under.leg, under.doubt, under.asked, under.answers)
-    if unknown and not is_last:
-        return More(leg=leg, ignored=(*under.ignored, *unknown))
+    return More(leg=leg, ignored=(*under.ignored, *unknown)) if unknown else None
+
+
+async def _decision(under: Under) -> Enough | AskBack:
     match under.leg.wanted:
         case FindPassages():
             return text_found(under)
@@ -106,4 +118,4 @@ async def _decision(under: Under, *, is_last: bool) -> Decision:
         case ReadFields():
             return await values_read(under)
         case Summarise():
-            return summarised(under)
+            return await summarised(under)

@@ -21,7 +21,7 @@ from agent.compose import (
 )
 from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, missing_of, result_of
 from agent.gather import hits_of, weighted
-from agent.outcome import Citation, FoundPassage, Grid, OutcomeKind, Route
+from agent.outcome import Citation, FoundPassage, Grid, GroupLine, OutcomeKind, Route
 from agent.prune import fused
 from agent.refine import Candidate
 from agent.verify import verified
@@ -32,7 +32,7 @@ from storage.search.ids import BucketId, DocId
 from storage.search.index import Fetch, Hit, Record
 from storage.search.plan import Compute, ListDocuments
 from storage.search.refinement import TakeInMissing
-from storage.search.schema import Field
+from storage.search.schema import Field, Schema
 
 
 def nothing_found(under: Under) -> AskBack:
@@ -155,7 +155,8 @@ def _missing_candidates(under: Under) -> list[Candidate]:
 
 def too_many(under: Under, limit: int) -> AskBack:
     by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
-    text = f"I found **{count_words(under.count, under.noun)}** ({under.where}), more than the {limit} that I list."
+    verb = "list" if isinstance(under.leg.wanted, ListDocuments) and limit > under.desk.context.limits.read else "read"
+    text = f"I found **{count_words(under.count, under.noun)}** ({under.where}), more than the {limit} that I {verb}."
     ask = f"Which of them? By {escaped(by)}:" if by else "Narrow it in words, or take the file:"
     return AskBack(
         kind=OutcomeKind.OVERLOAD,
@@ -173,6 +174,16 @@ def too_many(under: Under, limit: int) -> AskBack:
 
 
 async def computed(under: Under) -> Enough | AskBack:
+    """Numbers over the set. What the one document of a set of one says is fetched with them."""
+    document: Document | None = None
+    if under.count == 1 and under.asked.page is not None:
+        fetch = Fetch(ids_of(under.answers[under.asked.page].records))
+        document = next(iter((await under.desk.ask((fetch,)))[fetch]), None)
+    return numbers(under, document)
+
+
+def numbers(under: Under, document: Document | None) -> Enough | AskBack:
+    """Numbers over the set; `document`: its only member, which bears them out."""
     compute, count = under.leg.wanted, under.count
     assert isinstance(compute, Compute) and under.asked.aggregate and under.asked.page  # noqa: PT018, S101
     if count == 0:
@@ -192,25 +203,18 @@ async def computed(under: Under) -> Enough | AskBack:
     text = "\n".join(f"- {one}" for one in said) if len(said) > 1 else "".join(said)
     if figures and len(said) <= 1:
         text += f", {under.where}."
-    grids = ()
-    if groups:
-        rows = tuple(
-            (one.label, amount_words(one.value, one.unit, field) if field else number_words(one.value), str(one.count))
-            for one in groups
-        )
-        title = compute.functions[0].value.capitalize()
-        columns = (schema.by_name[compute.group.field].label.capitalize(), title, "Documents") if compute.group else ()
-        grids = (Grid(caption=set_words(under.leg.search, under.material.schemas), columns=columns, rows=rows),)
-    records = under.answers[under.asked.page].records
     result = replace(
-        result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=ids_of(records), values=figures, groups=groups
+        result_of(under, OutcomeKind.ANSWER, text, count),
+        doc_ids=ids_of(under.answers[under.asked.page].records),
+        values=figures,
+        groups=groups,
     )
-    quoted, citations = await _borne_out(under, records, field) if count == 1 else ("", ())
+    quoted, citations = _borne_out(document, field) if document is not None else ("", ())
     return Enough(
         result=result,
         lines=(text + quoted,),
         citations=citations,
-        grids=grids,
+        grids=_grouped(under, compute, groups, field, schema),
         hits=hits_by_document(under),
         candidates=(*_reading_candidates(under), *_missing_candidates(under)),
         export=count or None,
@@ -218,10 +222,25 @@ async def computed(under: Under) -> Enough | AskBack:
     )
 
 
-async def _borne_out(under: Under, records: Sequence[Record], field: Field | None) -> tuple[str, tuple[Citation, ...]]:
+def _grouped(
+    under: Under, compute: Compute, groups: Sequence[GroupLine], field: Field | None, schema: Schema
+) -> tuple[Grid, ...]:
+    if not groups or compute.group is None:
+        return ()
+    rows = tuple(
+        (one.label, amount_words(one.value, one.unit, field) if field else number_words(one.value), str(one.count))
+        for one in groups
+    )
+    columns = (
+        schema.by_name[compute.group.field].label.capitalize(),
+        compute.functions[0].value.capitalize(),
+        "Documents",
+    )
+    return (Grid(caption=set_words(under.leg.search, under.material.schemas), columns=columns, rows=rows),)
+
+
+def _borne_out(document: Document, field: Field | None) -> tuple[str, tuple[Citation, ...]]:
     """Where the one document that a number rests on says it."""
-    fetch = Fetch(tuple(one.doc_id for one in records[:1]))
-    document = (await under.desk.ask((fetch,)))[fetch][0]
     value = document.values.get(field.name) if field is not None else None
     quote = sentence_with(document, written_forms(value, field), [field.label]) if field and value is not None else None
     citation = citation_of(1, document, quote or beginning_of(document))
@@ -231,7 +250,7 @@ async def _borne_out(under: Under, records: Sequence[Record], field: Field | Non
 # -- summaries
 
 
-def summarised(under: Under) -> Enough | AskBack:
+async def summarised(under: Under) -> Enough | AskBack:
     count, limits = under.count, under.desk.context.limits
     if count == 0:
         return nothing_found(under)

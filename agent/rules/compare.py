@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from agent.reasoner import Doubt, Planned
 from agent.rules.atoms import Literal
 from agent.rules.intent import wanted_of
-from agent.rules.lexicon import Lexicon
+from agent.rules.language import MEASURES
+from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
+from agent.rules.tokens import tokens_of
 from storage.search.conditions import TITLE, Compare, Condition, Op, all_of, fields_of
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import (
@@ -30,6 +32,8 @@ from storage.search.schema import FieldType
 
 _JOINED = re.compile(r"\band\b", re.IGNORECASE)
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
+_RANGE = (Function.AVERAGE, Function.MINIMUM, Function.MAXIMUM)
+_OF_DAYS = frozenset({"older", "newer", "earlier", "later"})
 _GROUPED = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
 
 
@@ -47,16 +51,17 @@ def compared(question: str, reader: Reader) -> Planned | None:
     found = _found(question, reader)
     if found is None:
         return None
-    sides, whole = found
+    asked, sides, whole = found
     read = [reader.readings(one) for one in sides.in_full()]
     bucket = _bucket(read)
     each = [_of_bucket(one, bucket) for one in read]
     lexicon = reader.known[bucket]
     whole = next(one for one in whole if one.bucket == bucket)
-    wanted = _wanted(sides, whole, lexicon)
+    wanted = _wanted(asked, sides, whole, lexicon)
+    of_fields = isinstance(wanted, ReadFields) or (isinstance(wanted, Compute) and not _is_spoken(wanted))
     legs = tuple(
         _leg(LegId(chr(97 + at)), words, sides, sides.sides[at], each[at], wanted, reader.known)
-        for at, words in enumerate(sides.questions())
+        for at, words in enumerate(sides.questions(of_fields=of_fields))
     )
     if len({leg.search.clauses for leg in legs}) < len(legs) and not isinstance(wanted, FindPassages):
         return None  # the sides are one and the same set: nothing is compared
@@ -64,7 +69,7 @@ def compared(question: str, reader: Reader) -> Planned | None:
     return Planned(plan=Plan(question=question, legs=legs, combine=Combine.COMPARE), doubts=doubts)
 
 
-def _found(question: str, reader: Reader) -> tuple[Sides, Sequence[Reading]] | None:
+def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Reading]] | None:
     """The sides, and the readings of the question without its comparing words."""
     asked = masked(question)
     if not asked.cues and not _JOINED.search(question):
@@ -76,7 +81,7 @@ def _found(question: str, reader: Reader) -> tuple[Sides, Sequence[Reading]] | N
         readings = reader.readings(one.text)
         sides = _sides(one, readings, reader)
         if sides is not None:
-            return sides, readings
+            return one, sides, readings
     return None
 
 
@@ -103,10 +108,11 @@ def _of_bucket(readings: Sequence[Reading], bucket: BucketId) -> Reading:
 # -- what is asked of each side
 
 
-def _wanted(sides: Sides, whole: Reading, lexicon: Lexicon) -> Wanted:
+def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wanted:
     """Numbers where they are asked for, values where fields are, what the text says where there are other words."""
     wanted = wanted_of(whole, lexicon)
     names = tuple(dict.fromkeys(one.field for one in whole.asked if one.column is None))
+    names = names or _graded(asked, lexicon)
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
     if names:
@@ -124,11 +130,31 @@ def _says_number(wanted: Compute, whole: Reading) -> bool:
     return not set(wanted.functions) <= {Function.MINIMUM, Function.MAXIMUM}
 
 
+def _is_spoken(wanted: Compute) -> bool:
+    """A sum or a count was asked for in words; a range stands in for "how do they compare"."""
+    return wanted.functions != _RANGE and not (wanted.group is not None and wanted.functions == (Function.COUNT,))
+
+
+def _graded(asked: Masked, lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """ "Which is heavier" speaks of weight, "which is older" of the day."""
+    for word in asked.graded:
+        measure = MEASURES.get(word)
+        tokens = tokens_of(measure, lexicon.analyser) if measure else ()
+        found = [one.meaning for one in lexicon.links(tokens) if isinstance(one.meaning, Mention)]
+        if found:
+            return (found[0].field,)
+        dates = [one.name for one in lexicon.schema.fields if one.type is FieldType.DATE]
+        if word in _OF_DAYS and dates:
+            natural = lexicon.schema.natural_order
+            return (natural.field if natural is not None and natural.field in dates else dates[0],)
+    return ()
+
+
 def _of_fields(names: Sequence[FieldName], sides: Sides, lexicon: Lexicon) -> Wanted:
     """Of groups: the range of a number, or how often each value occurs; of documents: the values."""
     field = lexicon.field(names[0])
     if sides.plural and len(names) == 1 and field.type in _NUMERIC:
-        return Compute(functions=(Function.AVERAGE, Function.MINIMUM, Function.MAXIMUM), field=field.name)
+        return Compute(functions=_RANGE, field=field.name)
     if sides.plural and len(names) == 1 and field.type in _GROUPED:
         return Compute(functions=(Function.COUNT,), group=Group(field=field.name))
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in names))

@@ -23,6 +23,7 @@ from storage.search.schema import FieldType
 
 _MOST = 4  # sides
 _MOST_CUTS = 12
+_WORD_WEIGHT = 0.6
 _LEAST = 1.0  # what a split must score
 _COMPARING = re.compile(
     r"\b(?:in\s+)?compar(?:e[sd]?|ing|ison|isons|ative|atively)\b(?:\s+(?:to|with|against|between|of)\b)?"
@@ -91,9 +92,9 @@ class Sides:
         """Each side with all that is said of all of them: what its set is read from."""
         return tuple(" ".join((self.before, side, self.after)) for side in self.sides)
 
-    def questions(self) -> tuple[str, ...]:
-        """A question for each side, as a person would put it."""
-        if self.named:
+    def questions(self, *, of_fields: bool) -> tuple[str, ...]:
+        """A question for each side, as a person would put it: of its fields, or in the words of the whole."""
+        if self.named and of_fields:
             of = self.lead or "of the"
             return tuple(f"What is the {' and '.join(self.named)} {of} {side}?" for side in self.sides)
         return tuple(_joined(self.before, side, self.after) for side in self.sides)
@@ -106,7 +107,7 @@ class Masked:
     text: str  # as long as the question
     cues: tuple[tuple[int, int], ...]  # the blanked words
     explicit: bool  # compares in so many words
-    graded: bool  # "longer", "more": compares if there are two to choose from
+    graded: tuple[str, ...]  # "longer", "more": compares if there are two to choose from
 
 
 def masked(question: str) -> Masked:
@@ -118,7 +119,12 @@ def masked(question: str) -> Masked:
     text = question
     for a, b in (*cues, *kept):
         text = text[:a] + " " * (b - a) + text[b:]
-    return Masked(text=text, cues=tuple(sorted((*cues, *kept))), explicit=explicit, graded=bool(kept))
+    return Masked(
+        text=text,
+        cues=tuple(sorted((*cues, *kept))),
+        explicit=explicit,
+        graded=tuple(question[a:b].lower() for a, b in kept),
+    )
 
 
 def without_ranges(question: Masked) -> Masked:
@@ -189,7 +195,7 @@ def _anchors(question: Masked, readings: Sequence[Reading], literals: Sequence[L
             if _is_side(literal):
                 found.append(_Anchor(span[0], span[-1] + 1, _DAYS if isinstance(literal, Days) else _NUMBER, 1.0))
     for first, last in _words(tokens, covered, question):
-        found.append(_Anchor(first, last, _WORD, 0.6))
+        found.append(_Anchor(first, last, _WORD, _WORD_WEIGHT))
     return sorted(found, key=lambda one: one.first)
 
 
@@ -277,17 +283,26 @@ def _score(
     question: Masked, reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut]
 ) -> float | None:
     """What all sides have alike counts for, what only some have counts against; None where nothing is alike."""
-    weights = {one.kind: one.weight for side in sides for one in side}
+    size, kinds = len(sides), {one.kind: one.weight for side in sides for one in side if one.kind != _WORD}
     counted = [Counter(one.kind for one in side) for side in sides]
-    alike = {kind: min(one[kind] for one in counted) for kind in weights}
-    matched = sum(alike[kind] * weights[kind] for kind in weights if kind != _NOUN)
-    odd = [sum((one[kind] - alike[kind]) * weights[kind] for kind in one) for one in counted]
-    crossed = min(odd)  # a name that is known beside one that is not
-    if not matched and not crossed:
+    words = [one[_WORD] for one in counted]  # any of them may be a name that is not known
+    matched, odd = 0.0, 0.0
+    for kind, weight in sorted(kinds.items(), key=lambda pair: (-pair[1], str(pair[0]))):
+        most = max(one[kind] for one in counted)
+        lacking = [most - one[kind] for one in counted]
+        if kind != _NOUN and any(lacking) and all(lack <= left for lack, left in zip(lacking, words, strict=True)):
+            words = [left - lack for lack, left in zip(lacking, words, strict=True)]
+            matched += size * 0.8 * weight * most
+            continue
+        alike = min(one[kind] for one in counted)
+        matched += size * alike * weight
+        odd += sum((one[kind] - alike) * weight for one in counted)
+    alike = min(words)
+    matched += size * alike * _WORD_WEIGHT
+    odd += sum(one - alike for one in words) * _WORD_WEIGHT
+    if not matched or all(one.kind == _NOUN for side in sides for one in side):
         return None
-    size = len(sides)
-    score = size * (matched + 0.4 * alike.get(_NOUN, 0) + 0.5 * crossed) - 0.8 * sum(one - crossed for one in odd)
-    score += sum(1.0 for cut in cuts if cut.strong)
+    score = matched - 0.8 * odd + sum(1.0 for cut in cuts if cut.strong)
     if _same_lead(reading, sides):
         score += 1.0
     return score - 3.0 * sum(_is_bound(reading, sides[at], cut) for at, cut in enumerate(cuts))
@@ -360,7 +375,7 @@ def _written(question: Masked, reading: Reading, split: _Split, lexicon: Lexicon
     before, after = text[: spans[0][0]], text[spans[-1][1] :]
     inside = {at for side in split.sides for at in range(side[0].first, side[-1].last)}
     named = tuple(
-        " ".join(text[tokens[link.first].start : tokens[link.last - 1].end].split())
+        _spoken(text[tokens[link.first].start : tokens[link.last - 1].end], lexicon, link.meaning)
         for link in reading.links
         if isinstance(link.meaning, Mention) and link.meaning in reading.asked and link.first not in inside
     )
@@ -374,6 +389,13 @@ def _written(question: Masked, reading: Reading, split: _Split, lexicon: Lexicon
         plural=any(_is_plural_noun(reading, one) for one in _nouns(reading)),
         named=tuple(dict.fromkeys(named)),
     )
+
+
+def _spoken(words: str, lexicon: Lexicon, meaning: Mention) -> str:
+    """The field in a person's words, if they are a noun phrase; else as the schema calls it."""
+    written = " ".join(words.split())
+    label = lexicon.field(meaning.field, meaning.column).label
+    return written if " " in written and not written.endswith("s") else label[:1].lower() + label[1:]
 
 
 def _nouns(reading: Reading) -> Iterator[int]:
