@@ -1,12 +1,13 @@
 """Parley's own analyser: both engines index its terms, so their sets and phrases agree by construction."""
 
 import re
+import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol, cast
 
-import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
+import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
 from storage.search.text import Term, Unplaced, fold
 
@@ -50,8 +51,8 @@ class SnowballAnalyser:
 
     def unplaced(self, text: str) -> Unplaced:
         runs = _RUN.findall(text) if _is_plain(text) else [text[start:end] for start, end in _spans(text)]
-        words = {word for run in set(runs) for word in _FOLDS[run].split()}
-        return Unplaced(terms=" ".join(filter(None, map(self._stems.__getitem__, runs))), words=words)
+        words = " ".join(map(_FOLDS.__getitem__, set(runs))).split()
+        return Unplaced(terms=" ".join(filter(None, map(self._stems.__getitem__, runs))), words=set(words))
 
     def is_split(self, text: str, at: int) -> bool:
         before = at - 1
@@ -76,11 +77,14 @@ class _Stemmer(Protocol):
 def _stemmed(language: str) -> Callable[[str], str]:
     if not language:
         return _unchanged
-    stem = cast(_Stemmer, snowballstemmer.stemmer(_STEMMERS[language])).stemWord  # pyright: ignore[reportUnknownMemberType]
+    made = cast(Callable[[str, int], _Stemmer], Stemmer.Stemmer)  # pyright: ignore[reportUnknownMemberType]
+    stem = made(_STEMMERS[language], 0).stemWord  # 0: no cache of its own
+    lock = threading.Lock()  # a stemmer is one thread's at a time
 
     @lru_cache(maxsize=_REMEMBERED)
     def cached(word: str) -> str:
-        return stem(word) or word
+        with lock:
+            return stem(word) or word
 
     return cached
 
