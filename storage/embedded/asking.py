@@ -66,8 +66,7 @@ class Asking:
             case Nearest(search=search):
                 return nearest(self._part(search), request.field, request.value)
             case Passages(search=search):
-                found = [by_terms(*one, request.text) for one in self._parts(search)]
-                return hits(best(found, request.limit))
+                return hits(best(by_terms(self._parts(search), request.text), request.limit))
             case NearPassages(search=search):
                 return self._near(request)
             case Spellings():

@@ -86,6 +86,7 @@ class Passages:
     ids: Ints
     owners: Ints  # positions of their documents
     ordinals: Ints  # which passage of its document
+    lengths: "np.ndarray[tuple[int], np.dtype[np.int32]]"  # in code points
 
 
 @dataclass(frozen=True, kw_only=True)

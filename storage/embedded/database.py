@@ -46,9 +46,10 @@ CREATE VIRTUAL TABLE terms_{n} USING fts5(title, text, content='', tokenize='asc
 CREATE VIRTUAL TABLE passages_{n} USING fts5(title, text, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE words_{n} USING fts5(word, content='', detail='none', tokenize='ascii');
 CREATE VIRTUAL TABLE common_{n} USING fts5vocab('passages_{n}', 'row');
+CREATE VIRTUAL TABLE placed_{n} USING fts5vocab('passages_{n}', 'instance');
 CREATE VIRTUAL TABLE spelt_{n} USING fts5vocab('words_{n}', 'row');
 """
-_TERM_TABLE_NAMES = ("common", "spelt", "terms", "passages", "words")
+_TERM_TABLE_NAMES = ("common", "placed", "spelt", "terms", "passages", "words")
 
 
 class Database:
@@ -147,6 +148,7 @@ class Database:
         try:
             if _version(connection) == 0:  # asked again under the lock: another process may have been quicker
                 self._create(connection, tenant)
+            _add_views(connection)
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:
@@ -194,9 +196,17 @@ def create_term_tables(connection: sqlite3.Connection, bucket: int) -> None:
     _run(connection, _TERM_TABLES.format(n=bucket))
 
 
+def _add_views(connection: sqlite3.Connection) -> None:
+    """The views of terms that files made before there were any lack; they hold no rows of their own."""
+    for (bucket,) in connection.execute("SELECT id FROM bucket").fetchall():
+        connection.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS placed_{bucket:d} USING fts5vocab('passages_{bucket:d}', 'instance')"
+        )
+
+
 def drop_term_tables(connection: sqlite3.Connection, bucket: int) -> None:
     for name in _TERM_TABLE_NAMES:
-        connection.execute(f"DROP TABLE {name}_{bucket:d}")
+        connection.execute(f"DROP TABLE IF EXISTS {name}_{bucket:d}")
 
 
 def _run(connection: sqlite3.Connection, statements: str) -> None:

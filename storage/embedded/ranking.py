@@ -1,6 +1,7 @@
-"""Passages in order: by BM25 over a bucket's own FTS5 table, and by cosine over its vectors."""
+"""Passages in order: by BM25 over the postings of each bucket, and by cosine over its vectors."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 
 from storage.embedded.bucket import PASSAGES, VECTORS, Bucket, Passages, Vectors
 from storage.embedded.columns import Mask
-from storage.embedded.compile import Reading, quoted
+from storage.embedded.compile import Reading
 from storage.embedded.dictionary import Ints
+from storage.embedded.postings import Postings, postings_of, rarities
 from storage.search.ids import ChunkId
 from storage.search.index import Hit
 
-_TITLE_WEIGHT = 2.0
 _COMMON = 0.2  # of a bucket's passages; at a tenth the top ten change
 _MOST_TERMS = 64  # of a ranking text; the rarest are kept
 _BLOCK = 16_384  # rows of float16 made float32 at a time
@@ -30,35 +31,44 @@ class Ranked:
     score: float
 
 
-def by_terms(reading: Reading, members: Mask, text: str) -> tuple[Reading, Ints, NDArray[np.float64]]:
-    """Passages of the members with any of the terms, by BM25; in no order."""
-    terms = _telling(reading, text)
-    if not terms or not members.any():
+def by_terms(parts: Sequence[tuple[Reading, Mask]], text: str) -> list[tuple[Reading, Ints, NDArray[np.float64]]]:
+    """For each bucket the passages of its members with any of the terms, by BM25; in no order."""
+    known = [postings_of(one.bucket, passages_of(one.connection, one.bucket)) for one, _ in parts]
+    said = [Counter(term.text for term in one.analyser.terms(text)) for one, _ in parts]
+    terms = list(dict.fromkeys(term for one in said for term in one))
+    counts = [
+        {term: postings.count(one.connection, term) if term in own else 0 for term in terms}
+        for (one, _), postings, own in zip(parts, known, said, strict=True)
+    ]
+    weights = rarities(terms, counts, [len(one.passages.ids) for one in known])
+    return [
+        _in_part(
+            part, postings, {term: weight[term] * own[term] for term in _telling(held, len(postings.passages.ids))}
+        )
+        for part, postings, own, held, weight in zip(parts, known, said, counts, weights, strict=True)
+    ]
+
+
+def _in_part(
+    part: tuple[Reading, Mask], postings: Postings, weights: Mapping[str, float]
+) -> tuple[Reading, Ints, NDArray[np.float64]]:
+    reading, members = part
+    if not weights or not members.any():
         return reading, np.zeros(0, dtype=np.int64), np.zeros(0)
-    table = f"passages_{reading.bucket.header.id:d}"
-    rows = reading.connection.execute(
-        f"SELECT rowid, bm25({table}, {_TITLE_WEIGHT}, 1.0) FROM {table} WHERE {table} MATCH ?",  # noqa: S608
-        (" OR ".join(quoted([term]) for term in terms),),
-    ).fetchall()
-    found = np.array(rows, dtype=np.float64).reshape(-1, 2)
-    ids = found[:, 0].astype(np.int64)
-    inside = members[_owners(reading, ids)]
-    return reading, ids[inside], -found[inside, 1]
+    scores = np.zeros(len(postings.passages.ids), dtype=np.float64)
+    for term, weight in weights.items():
+        posting = postings.of(reading.connection, term)
+        scores[posting.at] += weight * posting.weights
+    found = np.flatnonzero(scores)
+    found = found[members[postings.passages.owners[found]]]
+    return reading, postings.passages.ids[found], scores[found]
 
 
-def _telling(reading: Reading, text: str) -> list[str]:
+def _telling(held: Mapping[str, int], passages: int) -> list[str]:
     """The terms that exist, rarest first, without those too common to tell passages apart, if others remain."""
-    terms = dict.fromkeys(term.text for term in reading.analyser.terms(text))
-    table = f"common_{reading.bucket.header.id:d}"
-    held = list[tuple[int, str]]()
-    for term in terms:
-        row = reading.connection.execute(f"SELECT doc FROM {table} WHERE term = ?", (term,)).fetchone()  # noqa: S608
-        if row:
-            held.append((int(row[0]), term))
-    held.sort()
-    most = _COMMON * len(passages_of(reading.connection, reading.bucket).ids)
-    rare = [term for count, term in held if count <= most]
-    return (rare or [term for _, term in held])[:_MOST_TERMS]
+    known = sorted((count, term) for term, count in held.items() if count)
+    rare = [term for count, term in known if count <= _COMMON * passages]
+    return (rare or [term for _, term in known])[:_MOST_TERMS]
 
 
 def by_meaning(
@@ -137,16 +147,20 @@ def _passages(connection: sqlite3.Connection, bucket: Bucket) -> Passages:
     before = cast(Passages | None, bucket.inherited.get(PASSAGES))
     newest = int(before.ids[-1]) if before is not None and len(before.ids) else 0
     rows = connection.execute(
-        "SELECT id, doc, position FROM passage WHERE bucket = ? AND id > ? ORDER BY id", (bucket.header.id, newest)
+        "SELECT id, doc, position, stop - start FROM passage WHERE bucket = ? AND id > ? ORDER BY id",
+        (bucket.header.id, newest),
     ).fetchall()
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    added = Passages(ids=table[:, 0], owners=bucket.at(table[:, 1]), ordinals=table[:, 2])
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    added = Passages(
+        ids=table[:, 0], owners=bucket.at(table[:, 1]), ordinals=table[:, 2], lengths=table[:, 3].astype(np.int32)
+    )
     if before is None:
         return added
     return Passages(
         ids=np.concatenate((before.ids, added.ids)),
         owners=np.concatenate((before.owners, added.owners)),
         ordinals=np.concatenate((before.ordinals, added.ordinals)),
+        lengths=np.concatenate((before.lengths, added.lengths)),
     )
 
 
