@@ -38,6 +38,8 @@ _MOST_ROWS = 8  # telling fields that are set side by side when none is asked fo
 _LONGEST_CELL = 160
 _LONGEST_TITLE = 80
 _SHOWN_VALUES = 3
+_LEAST_SAID = 0.4  # of what is asked, that a sentence must hold
+_IN_TEXT = "In the text"
 _MOST_SAID = 6  # rows that the sentence names
 _MEASURED = (FieldType.NUMBER, FieldType.MONEY)
 
@@ -108,27 +110,35 @@ def _agree(under: Under) -> bool:
     if not isinstance(wanted, ReadFields) or page is None or _asks_everything(under):
         return False
     records = under.answers[page].records
-    said = {tuple(repr(one.values.get(name)) for _, name in wanted.fields) for one in records}
+    said = {tuple(repr(one.values.get(name)) for name in _wanted(under)) for one in records}
     return len(said) == 1 and under.count == len(records)
 
 
+def _bucket(under: Under) -> BucketId:
+    """Where the documents lie that were found; the search may span several."""
+    records = under.answers[under.asked.page].records if under.asked.page is not None else ()
+    return records[0].bucket if records else under.leg.search.clauses[0].bucket
+
+
 def _schema(under: Under) -> Schema:
-    return under.material.schemas[under.leg.search.clauses[0].bucket]
+    return under.material.schemas[_bucket(under)]
 
 
 def _asks_everything(under: Under) -> bool:
     """No field was named: the telling ones are meant."""
-    wanted = under.leg.wanted
     every = {one.name for one in _schema(under).fields if one.type is not FieldType.ROWS}
-    return isinstance(wanted, ReadFields) and len(every) > 1 and {name for _, name in wanted.fields} == every
+    return len(every) > 1 and set(_wanted(under)) == every
+
+
+def _wanted(under: Under) -> list[FieldName]:
+    """The fields asked for, of the bucket that the documents lie in."""
+    wanted, bucket = under.leg.wanted, _bucket(under)
+    return [name for own, name in wanted.fields if own == bucket] if isinstance(wanted, ReadFields) else []
 
 
 def _names(under: Under, read: Sequence[Document | None]) -> list[FieldName]:
     """The fields to set side by side: those asked for, else those in which the documents differ."""
-    wanted = under.leg.wanted
-    if not isinstance(wanted, ReadFields):
-        return []
-    names = [name for _, name in wanted.fields]
+    names = _wanted(under)
     known = [one for one in read if one is not None]
     if not _asks_everything(under) or len(known) < 2:
         return names[:_MOST_ROWS] if _asks_everything(under) else names
@@ -383,7 +393,7 @@ def _cut(text: str) -> str:
 
 def _hits(under: Under, document: Document, citations: Sequence[Citation]) -> tuple[FoundPassage, ...]:
     """The passages that are cited, then the document's best."""
-    bucket = under.leg.search.clauses[0].bucket
+    bucket = _bucket(under)
     cited = [_passage(document, bucket, one.start) for one in citations]
     ranked = fused(hits_of(under.asked.ranked, under.answers))
     unique = {one.hit.chunk_id: one for one in reversed([*(one for one in cited if one is not None), *ranked])}
@@ -436,7 +446,7 @@ def _sentences(under: Under) -> list[tuple[FoundPassage, Quote]]:
     topic = _topic(under)
     found = fused(hits_of(under.asked.ranked, under.answers))
     ranked = extracted(found, topic, under.material.analysers, under.leg) if topic else []
-    return [(passage, quote) for score, passage, quote in ranked if score > 0][:3]
+    return [(passage, quote) for score, passage, quote in ranked if score >= _LEAST_SAID][:3]
 
 
 def _topic(under: Under) -> tuple[Weighted, ...]:
@@ -451,7 +461,7 @@ def _topic(under: Under) -> tuple[Weighted, ...]:
 def _with_quote(decided: Enough | AskBack, title: str) -> Enough | AskBack:
     if isinstance(decided, AskBack) or not decided.citations:
         return decided
-    said = Cell(row="In the text", text=_cut(decided.citations[0].text))
+    said = Cell(row=_IN_TEXT, text=_cut(decided.citations[0].text))
     return replace(decided, column=Column(title=title, cells=(said,)))
 
 
@@ -464,7 +474,7 @@ def _cell_of(column: Column, row: str) -> Cell | None:
 
 def _said(titles: Sequence[str], cells: dict[str, list[Cell | None]]) -> str:
     """In what the sides differ, in what they do not, and which of them has more."""
-    texts = {row: {cell.text if cell else "" for cell in sides} for row, sides in cells.items()}
+    texts = {row: {cell.text if cell else "" for cell in sides} for row, sides in cells.items() if row != _IN_TEXT}
     differ = [row for row, said in texts.items() if len(said) > 1]
     same = [row for row, said in texts.items() if len(said) == 1]
     lines: list[str] = []

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.reasoner import Doubt, Planned
 from agent.rules.atoms import Literal
@@ -12,7 +12,7 @@ from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
 from agent.rules.tokens import tokens_of
-from storage.search.conditions import TITLE, Compare, Condition, Op, all_of, fields_of
+from storage.search.conditions import TITLE, Compare, Condition, Missing, Not, Op, all_of, fields_of
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import (
     Clause,
@@ -26,6 +26,7 @@ from storage.search.plan import (
     Plan,
     ReadFields,
     Search,
+    Summarise,
     Wanted,
 )
 from storage.search.schema import FieldType
@@ -54,19 +55,23 @@ def compared(question: str, reader: Reader) -> Planned | None:
     asked, sides, whole = found
     read = [reader.readings(one) for one in sides.in_full()]
     bucket = _bucket(read)
-    each = [_of_bucket(one, bucket) for one in read]
-    lexicon = reader.known[bucket]
     whole = next(one for one in whole if one.bucket == bucket)
-    wanted = _wanted(asked, sides, whole, lexicon)
-    of_fields = isinstance(wanted, ReadFields) or (isinstance(wanted, Compute) and not _is_spoken(wanted))
+    each = [_of_bucket(one, bucket) for one in read]
+    wanted = _wanted(asked, sides, whole, reader.known[bucket])
+    frame = _Frame(sides=sides, topic=_topic(sides, whole), wanted=wanted, known=reader.known, named=_is_named(each))
     legs = tuple(
-        _leg(LegId(chr(97 + at)), words, sides, sides.sides[at], each[at], wanted, reader.known)
-        for at, words in enumerate(sides.questions(of_fields=of_fields))
+        _leg(frame, LegId(chr(97 + at)), words, sides.sides[at], each[at])
+        for at, words in enumerate(sides.questions(of_fields=_asks_fields(wanted)))
     )
-    if len({leg.search.clauses for leg in legs}) < len(legs) and not isinstance(wanted, FindPassages):
+    if len({leg.search for leg in legs}) < len(legs):
         return None  # the sides are one and the same set: nothing is compared
     doubts = tuple(Doubt(leg=leg.id, doubtful=_doubtful(leg)) for leg in legs)
     return Planned(plan=Plan(question=question, legs=legs, combine=Combine.COMPARE), doubts=doubts)
+
+
+def _is_named(each: Sequence[Reading]) -> bool:
+    """Whether something said of the sides tells which bucket they lie in."""
+    return any(one.exact or one.has_noun or one.asked for one in each)
 
 
 def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Reading]] | None:
@@ -111,8 +116,7 @@ def _of_bucket(readings: Sequence[Reading], bucket: BucketId) -> Reading:
 def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wanted:
     """Numbers where they are asked for, values where fields are, what the text says where there are other words."""
     wanted = wanted_of(whole, lexicon)
-    names = tuple(dict.fromkeys(one.field for one in whole.asked if one.column is None))
-    names = names or _graded(asked, lexicon)
+    names = sides.fields or _graded(asked, lexicon)
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
     if names:
@@ -121,8 +125,7 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
         return FindPassages()
     if sides.plural:
         return ListDocuments()
-    fields = tuple(one.name for one in lexicon.schema.fields if one.type is not FieldType.ROWS)
-    return ReadFields(fields=tuple((lexicon.bucket, name) for name in fields))
+    return ReadFields(fields=tuple((lexicon.bucket, name) for name in _telling(lexicon)))
 
 
 def _says_number(wanted: Compute, whole: Reading) -> bool:
@@ -130,9 +133,11 @@ def _says_number(wanted: Compute, whole: Reading) -> bool:
     return not set(wanted.functions) <= {Function.MINIMUM, Function.MAXIMUM}
 
 
-def _is_spoken(wanted: Compute) -> bool:
-    """A sum or a count was asked for in words; a range stands in for "how do they compare"."""
-    return wanted.functions != _RANGE and not (wanted.group is not None and wanted.functions == (Function.COUNT,))
+def _asks_fields(wanted: Wanted) -> bool:
+    """Values are asked for, or the range that stands in for them; not a sum or a count in so many words."""
+    if not isinstance(wanted, Compute):
+        return isinstance(wanted, ReadFields)
+    return wanted.functions == _RANGE or (wanted.group is not None and wanted.functions == (Function.COUNT,))
 
 
 def _graded(asked: Masked, lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -169,43 +174,81 @@ def _topic(sides: Sides, whole: Reading) -> tuple[str, ...]:
 # -- the set of each side
 
 
-def _leg(
-    leg_id: LegId,
-    question: str,
-    sides: Sides,
-    side: str,
-    reading: Reading,
-    wanted: Wanted,
-    known: Mapping[BucketId, Lexicon],
-) -> Leg:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    """What all legs share."""
+
+    sides: Sides
+    topic: tuple[str, ...]
+    wanted: Wanted
+    known: Mapping[BucketId, Lexicon]
+    named: bool  # the bucket is known
+
+
+def _leg(frame: _Frame, leg_id: LegId, question: str, side: str, reading: Reading) -> Leg:
     own = tuple(one for one in reading.leftovers if one in side)
-    asked = {name for _, name in wanted.fields} if isinstance(wanted, ReadFields) else set[FieldName]()
-    conditions = tuple(one for one in reading.conditions if not _is_asked(one, asked, reading.bucket, known))
-    if isinstance(wanted, (Compute, ListDocuments)):
-        clause = Clause(bucket=reading.bucket, condition=all_of(*conditions), required=(*own, *reading.quoted))
-        search = Search(clauses=(clause,), ranking=sides.topic or question)
-        return Leg(id=leg_id, question=question, search=search, wanted=wanted)
-    exact = reading.exact and bool(conditions)
-    if isinstance(wanted, FindPassages) and not exact:
-        clauses = tuple(Clause(bucket=bucket, required=reading.quoted) for bucket in known)
-        return Leg(id=leg_id, question=question, search=Search(clauses=clauses, ranking=question), wanted=wanted)
-    named = [
+    match frame.wanted:
+        case Compute() | ListDocuments() | Summarise():
+            clause = Clause(bucket=reading.bucket, condition=reading.condition, required=(*own, *reading.quoted))
+            search = Search(clauses=(clause,), ranking=frame.sides.topic or question)
+            return Leg(id=leg_id, question=question, search=search, wanted=frame.wanted)
+        case FindPassages():
+            return _text_leg(frame, leg_id, question, reading, own)
+        case ReadFields():
+            return _document_leg(frame, leg_id, question, reading, own)
+
+
+def _text_leg(frame: _Frame, leg_id: LegId, question: str, reading: Reading, own: Sequence[str]) -> Leg:
+    """What the side's documents say; anywhere, where nothing known names them."""
+    if reading.exact and reading.conditions:
+        condition = all_of(reading.condition, *_titles(own, identifiers=True))
+        clauses = (Clause(bucket=reading.bucket, condition=condition, required=reading.quoted),)
+        search = Search(clauses=clauses, ranking=" ".join(frame.topic) or question)
+    else:
+        clauses = tuple(Clause(bucket=bucket, required=reading.quoted) for bucket in frame.known)
+        search = Search(clauses=clauses, ranking=question)
+    return Leg(id=leg_id, question=question, search=search, wanted=FindPassages())
+
+
+def _document_leg(frame: _Frame, leg_id: LegId, question: str, reading: Reading, own: Sequence[str]) -> Leg:
+    """The values of a document that conditions name, or words of its title: in any bucket, where none is known."""
+    assert isinstance(frame.wanted, ReadFields)  # noqa: S101 - as `_leg` calls it
+    asked = {name for _, name in frame.wanted.fields}
+    conditions = [one for one in reading.conditions if not _is_asked(one, asked, frame.known[reading.bucket])]
+    titles = _titles(own, identifiers=reading.exact and bool(conditions))
+    buckets = [reading.bucket] if frame.named else sorted(frame.known)
+    clauses = tuple(
+        Clause(bucket=bucket, condition=all_of(*conditions, *titles), required=reading.quoted) for bucket in buckets
+    )
+    fields = frame.wanted.fields
+    if not frame.named:
+        fields = tuple((bucket, name) for bucket in buckets for name in _telling(frame.known[bucket]))
+    elif reading.bucket not in {bucket for bucket, _ in fields}:
+        fields = tuple((reading.bucket, name) for _, name in fields)
+    search = Search(clauses=clauses, ranking=frame.sides.topic or question)
+    return Leg(id=leg_id, question=question, search=search, wanted=ReadFields(fields=fields))
+
+
+def _titles(words: Sequence[str], *, identifiers: bool) -> list[Condition]:
+    """The words as parts of the title; only `identifiers`, where something else names the document."""
+    return [
         Compare(field=TITLE, op=Op.CONTAINS, value=word, words=word)
-        for word in own
-        if not exact or any(c.isdigit() for c in word)
+        for word in words
+        if not identifiers or any(c.isdigit() for c in word)
     ]
-    clause = Clause(bucket=reading.bucket, condition=all_of(*conditions, *named), required=reading.quoted)
-    search = Search(clauses=(clause,), ranking=sides.topic or question)
-    if isinstance(wanted, ReadFields):
-        wanted = replace(wanted, fields=tuple((reading.bucket, name) for _, name in wanted.fields))
-    return Leg(id=leg_id, question=question, search=search, wanted=wanted)
 
 
-def _is_asked(condition: Condition, asked: set[FieldName], bucket: BucketId, known: Mapping[BucketId, Lexicon]) -> bool:
-    """A flag that is asked about is no condition: "do they differ in outdoor use"."""
+def _telling(lexicon: Lexicon) -> tuple[FieldName, ...]:
+    return tuple(one.name for one in lexicon.schema.fields if one.type is not FieldType.ROWS)
+
+
+def _is_asked(condition: Condition, asked: set[FieldName], lexicon: Lexicon) -> bool:
+    """What is asked is no condition: "do they differ in outdoor use", "do they have the same law"."""
     names = fields_of(condition)
-    by_name = known[bucket].schema.by_name
-    return bool(names & asked) and all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
+    by_name = lexicon.schema.by_name
+    flags = all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
+    speaks_of = isinstance(condition, Not) and isinstance(condition.condition, Missing)
+    return bool(names & asked) and (flags or speaks_of)
 
 
 def _doubtful(leg: Leg) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from itertools import combinations, pairwise
 from typing import TypeAlias
 
 from agent.rules.atoms import Days, Literal
-from agent.rules.language import FILLER, STOP, SUPERLATIVES
-from agent.rules.lexicon import Lexicon, Mention, Noun, Partly, Valued
+from agent.rules.language import FILLER, FUNCTION_WORDS, MEASURES, PERIODS, STOP, SUMMARISE, SUPERLATIVES
+from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
 from agent.rules.tokens import Token
 from storage.search.conditions import Op
@@ -41,6 +41,7 @@ _MORE = re.compile(
 _JOINS = frozenset({"and", "or", "nor", "&"})
 _SETS_AGAINST = frozenset({"with", "to", "against", "from", "than", "versus", "vs", "v"})
 _ELLIPSIS = frozenset({"that", "those", "this", "these", "one", "ones"})
+_FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE | _SETS_AGAINST | MEASURES.keys() | PERIODS.keys()
 _WORDLESS = re.compile(r"^[\s,;:.?!]+|[\s,;:.?!]+$")
 _LEADS = frozenset(
     """what which who whose how is are was were do does did has have had can could would please tell me show us give
@@ -49,7 +50,7 @@ _LEADS = frozenset(
 
 
 Kind: TypeAlias = str | tuple[FieldName, FieldName | None]  # the values of a field, or one of those below
-_NOUN, _DAYS, _NUMBER, _WORD = "noun", "days", "number", "word"
+_NOUN, _DAYS, _NUMBER, _ID, _WORD = "noun", "days", "number", "identifier", "word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,8 @@ class Sides:
     after: str
     topic: str  # the words shared, without those that only ask or compare
     plural: bool  # a side is a group of documents
-    named: tuple[str, ...]  # the fields asked for, as spoken
+    fields: tuple[FieldName, ...]  # asked for
+    named: tuple[str, ...]  # the same, as spoken
     lead: str = ""  # what joins such a field to a side
 
     @property
@@ -195,7 +197,8 @@ def _anchors(question: Masked, readings: Sequence[Reading], literals: Sequence[L
             if _is_side(literal):
                 found.append(_Anchor(span[0], span[-1] + 1, _DAYS if isinstance(literal, Days) else _NUMBER, 1.0))
     for first, last in _words(tokens, covered, question):
-        found.append(_Anchor(first, last, _WORD, _WORD_WEIGHT))
+        identifies = any(c.isdigit() for one in tokens[first:last] for c in one.word)
+        found.append(_Anchor(first, last, _ID if identifies else _WORD, 1.0 if identifies else _WORD_WEIGHT))
     return sorted(found, key=lambda one: one.first)
 
 
@@ -208,7 +211,7 @@ def _words(tokens: Sequence[Token], covered: set[int], question: Masked) -> Iter
     """Runs of content words that nothing is known of."""
     run: list[int] = []
     for at, token in enumerate(tokens):
-        plain = token.word in STOP or token.word in FILLER or token.word in _SETS_AGAINST
+        plain = token.word in _FORM or (at == 0 and _only_opens(tokens))
         if at in covered or (plain and not token.quoted):
             if run:
                 yield run[0], run[-1] + 1
@@ -220,6 +223,11 @@ def _words(tokens: Sequence[Token], covered: set[int], question: Masked) -> Iter
         run.append(at)
     if run:
         yield run[0], run[-1] + 1
+
+
+def _only_opens(tokens: Sequence[Token]) -> bool:
+    """ "Put the one beside the other": a verb of asking, whatever it is."""
+    return len(tokens) > 1 and tokens[1].word in STOP and tokens[1].word not in _JOINS
 
 
 def _cuts(question: Masked, reading: Reading, anchors: Sequence[_Anchor]) -> list[_Cut]:
@@ -258,7 +266,7 @@ def _best_split(question: Masked, reading: Reading, anchors: Sequence[_Anchor], 
     for size in range(1, _MOST):
         for chosen in combinations(cuts, size):
             for sides in _divided(anchors, chosen):
-                score = _score(question, reading, sides, chosen)
+                score = _score(reading, sides, chosen)
                 if score is None or (best is not None and score <= best.score + 1e-9):
                     continue
                 if _may_compare(question, reading, sides, chosen, lexicon):
@@ -274,35 +282,43 @@ def _divided(anchors: Sequence[_Anchor], cuts: Sequence[_Cut]) -> Iterator[tuple
     if not all(groups):
         return
     inner = tuple(tuple(one) for one in groups[1:-1])
+    if len(groups) == 2:  # "what the one says of it, and the other": what is asked may follow the first side
+        first = groups[0][-8:]
+        for end in range(1, len(first)):
+            for start in range(end):
+                for right in range(1, min(len(groups[-1]), 8) + 1):
+                    yield (tuple(first[start:end]), tuple(groups[-1][:right]))
     for left in range(1, min(len(groups[0]), 8) + 1):
         for right in range(1, min(len(groups[-1]), 8) + 1):
             yield (tuple(groups[0][-left:]), *inner, tuple(groups[-1][:right]))
 
 
-def _score(
-    question: Masked, reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut]
-) -> float | None:
+def _score(reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut]) -> float | None:
     """What all sides have alike counts for, what only some have counts against; None where nothing is alike."""
     size, kinds = len(sides), {one.kind: one.weight for side in sides for one in side if one.kind != _WORD}
     counted = [Counter(one.kind for one in side) for side in sides]
     words = [one[_WORD] for one in counted]  # any of them may be a name that is not known
-    matched, odd = 0.0, 0.0
+    matched = 0.0
+    odd = [0.0] * size
     for kind, weight in sorted(kinds.items(), key=lambda pair: (-pair[1], str(pair[0]))):
         most = max(one[kind] for one in counted)
         lacking = [most - one[kind] for one in counted]
-        if kind != _NOUN and any(lacking) and all(lack <= left for lack, left in zip(lacking, words, strict=True)):
+        fills = all(lack <= left for lack, left in zip(lacking, words, strict=True))
+        if isinstance(kind, tuple) and any(lacking) and fills:
             words = [left - lack for lack, left in zip(lacking, words, strict=True)]
             matched += size * 0.8 * weight * most
             continue
         alike = min(one[kind] for one in counted)
         matched += size * alike * weight
-        odd += sum((one[kind] - alike) * weight for one in counted)
+        odd = [before + (one[kind] - alike) * weight for before, one in zip(odd, counted, strict=True)]
+    crossed = min(odd)  # the same names in different fields
+    matched += size * 0.6 * crossed
     alike = min(words)
     matched += size * alike * _WORD_WEIGHT
-    odd += sum(one - alike for one in words) * _WORD_WEIGHT
+    left = sum(odd) - size * crossed + sum(one - alike for one in words) * _WORD_WEIGHT
     if not matched or all(one.kind == _NOUN for side in sides for one in side):
         return None
-    score = matched - 0.8 * odd + sum(1.0 for cut in cuts if cut.strong)
+    score = matched - 0.8 * left + sum(1.0 for cut in cuts if cut.strong)
     if _same_lead(reading, sides):
         score += 1.0
     return score - 3.0 * sum(_is_bound(reading, sides[at], cut) for at, cut in enumerate(cuts))
@@ -343,13 +359,31 @@ def _may_compare(
     if question.explicit:
         return True
     chosen_from = all(cut.word in ("or", "than", ",", "") for cut in cuts) and cuts[-1].word in ("or", "than")
-    if question.graded and (chosen_from or (question.graded and _names_each(sides) and reading.asked != ())):
-        return not (reading.plural_noun and chosen_from and not reading.asked)
+    if question.graded and (chosen_from or (question.graded and _names_each(sides))):
+        return not (_is_plural(reading) and chosen_from and not reading.asked)
+    if _asks_in_plural(reading, lexicon) and all(len(side) == 1 for side in sides):
+        return True
     return _names_each(sides) and _same_lead(reading, sides) and _asks_of_one(reading, sides, lexicon)
 
 
+def _asks_in_plural(reading: Reading, lexicon: Lexicon) -> bool:
+    """ "The boiling points of the one and the other"."""
+    words = [one.word for one in reading.tokens]
+    spoken = [
+        link
+        for link in reading.links
+        if isinstance(link.meaning, Mention) and link.meaning in reading.asked and link.meaning.column is None
+    ]
+    return words[:2] == ["what", "are"] and any(
+        words[link.last - 1].endswith("s")
+        and isinstance(link.meaning, Mention)
+        and not lexicon.field(link.meaning.field).label.endswith("s")
+        for link in spoken
+    )
+
+
 def _names_each(sides: Sequence[Sequence[_Anchor]]) -> bool:
-    return all(any(isinstance(one.kind, tuple) for one in side) for side in sides)
+    return all(any(isinstance(one.kind, tuple) or one.kind == _ID for one in side) for side in sides)
 
 
 def _asks_of_one(reading: Reading, sides: Sequence[Sequence[_Anchor]], lexicon: Lexicon) -> bool:
@@ -359,7 +393,7 @@ def _asks_of_one(reading: Reading, sides: Sequence[Sequence[_Anchor]], lexicon: 
     single = all(
         any(one.kind == _NOUN for one in side) or any(_is_single(one.kind, lexicon) for one in side) for side in sides
     )
-    return looks_up and single and not reading.plural_noun
+    return looks_up and single and not _is_plural(reading)
 
 
 def _is_single(kind: Kind, lexicon: Lexicon) -> bool:
@@ -373,38 +407,59 @@ def _written(question: Masked, reading: Reading, split: _Split, lexicon: Lexicon
     text, tokens = question.text, reading.tokens
     spans = [(tokens[side[0].first].start, tokens[side[-1].last - 1].end) for side in split.sides]
     before, after = text[: spans[0][0]], text[spans[-1][1] :]
-    inside = {at for side in split.sides for at in range(side[0].first, side[-1].last)}
-    named = tuple(
-        _spoken(text[tokens[link.first].start : tokens[link.last - 1].end], lexicon, link.meaning)
-        for link in reading.links
-        if isinstance(link.meaning, Mention) and link.meaning in reading.asked and link.first not in inside
-    )
+    asked = _asked(reading, split)
+    named = [_spoken(text[tokens[link.first].start : tokens[link.last - 1].end], lexicon, link) for link in asked]
     between = [text[a[1] : b[0]] for a, b in pairwise(spans)]
+    after = f"{_tail(question, between[0], spans[0][1])} {after}"
     shared = " ".join((before, *between, after))
     return Sides(
         sides=tuple(" ".join(text[a:b].split()) for a, b in spans),
         before=before,
         after=after,
         topic=" ".join(_content(shared)),
-        plural=any(_is_plural_noun(reading, one) for one in _nouns(reading)),
+        plural=_is_plural(reading),
+        fields=tuple(dict.fromkeys(link.meaning.field for link in asked if isinstance(link.meaning, Mention))),
         named=tuple(dict.fromkeys(named)),
     )
 
 
-def _spoken(words: str, lexicon: Lexicon, meaning: Mention) -> str:
+def _tail(question: Masked, between: str, start: int) -> str:
+    """What stands behind the first side and holds for all of them: "at A *in 2024* or at B"."""
+    words = list(re.finditer(r"[\w'-]+", between))
+    joins = [at for at, one in enumerate(words) if one[0].lower() in (_JOINS | _SETS_AGAINST)]
+    cues = [a - start for a, _ in question.cues if start <= a < start + len(between)]
+    ends = [words[joins[-1]].start()] if joins else []
+    tail = between[: min([*ends, *cues], default=len(between))]
+    return tail if _content(tail) else ""
+
+
+def _asked(reading: Reading, split: _Split) -> list[Link]:
+    """Fields that are spoken of outside the sides, and not to say of which value something is."""
+    inside = {at for side in split.sides for at in range(side[0].first, side[-1].last)}
+    ends = {side[-1].last for side in split.sides}  # "Texas law" speaks of no field that is asked for
+    valued = {link.meaning.field for link in reading.links if isinstance(link.meaning, (Valued, Partly))}
+    return [
+        link
+        for link in reading.links
+        if isinstance(link.meaning, Mention)
+        and link.meaning.column is None
+        and link.first not in inside
+        and (link.meaning.field not in valued or (link.meaning in reading.asked and link.first not in ends))
+    ]
+
+
+def _spoken(words: str, lexicon: Lexicon, link: Link) -> str:
     """The field in a person's words, if they are a noun phrase; else as the schema calls it."""
     written = " ".join(words.split())
-    label = lexicon.field(meaning.field, meaning.column).label
+    assert isinstance(link.meaning, Mention)  # noqa: S101 - as `_asked` picks them
+    label = lexicon.field(link.meaning.field).label
     return written if " " in written and not written.endswith("s") else label[:1].lower() + label[1:]
 
 
-def _nouns(reading: Reading) -> Iterator[int]:
-    yield from (link.last - 1 for link in reading.links if isinstance(link.meaning, Noun))
-
-
-def _is_plural_noun(reading: Reading, at: int) -> bool:
-    word = reading.tokens[at].word
-    return word.endswith("s") and not word.endswith("ss")
+def _is_plural(reading: Reading) -> bool:
+    """Whether documents are spoken of in the plural."""
+    nouns = (reading.tokens[link.last - 1].word for link in reading.links if isinstance(link.meaning, Noun))
+    return any(word.endswith("s") and not word.endswith("ss") for word in nouns)
 
 
 def _content(text: str) -> list[str]:
