@@ -25,7 +25,7 @@ SHORT = 6  # words; a longer gold answer is prose, which no comparison of words 
 _MARKER = re.compile(r"\[\d{1,3}\](?:\([^)]*\))?")
 _MARKUP = re.compile(r"[*_`#>|\\]+")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
-_NUMBER = re.compile(r"(?<![\w.,])[-−+]?(?:\d[\d.,'\u00a0\u202f]*\d|\d)(?![\d])")
+_NUMBER = re.compile(r"(?<![\w.,])[-−+]?(?:\d[\d.,'\u00a0\u202f]*\d|\d)(?!\d|[^\W\d_]+\d)")
 _UNIT = re.compile(r"[ \u00a0\u202f]?([^\W\d_°%ΩµμΩ]{1,8}|[°%ΩµμΩ][^\W\d_]{0,3}|[µμ]?[^\W\d_]{0,3}Ω)")
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAYS = re.compile(
@@ -79,7 +79,7 @@ def said(gold: Json, text: str, unit: str | None = None) -> bool:
 def is_short(gold: Json) -> bool:
     """Whether it can be compared at all: a value, or a few words."""
     if isinstance(gold, str):
-        return 0 < len(words(gold)) <= SHORT
+        return bool(words(gold)) and len(gold.split()) <= SHORT
     if isinstance(gold, list):
         members = cast(list[Json], gold)
         return bool(members) and all(map(is_short, members))

@@ -1,0 +1,77 @@
+"""Whether a reply says what is right."""
+
+import pytest
+
+from bot.eval.answers import days_in, is_short, said, said_yes, words
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"),
+    [
+        (22.25, "The total is **22.25 MYR** [1]"),
+        (1042, "They are 1,042."),
+        (1234.5, "1.234,5 EUR"),
+        (-35.6, "melts at −35.6 °C"),
+        ("2018-01-12", "It is dated January 12, 2018."),
+        ("2018-01-12", "the 12th day of January, 2018"),
+        ("2018-01-12", "on 12/01/2018"),
+        ("31/01/2025", "It ends on 2025-01-31."),
+        ("30 days", "upon thirty (30) days notice"),
+        ("successive 1 year", "renews for periods of twelve (12) months"),
+        ("Yes", "Yes, it does: “audit” [1]"),
+        ("No", "No. Nothing says so."),
+        ("TO-18", "Its package is TO-18."),
+        ("MSCI Inc.", "between Morgan Stanley and MSCI"),
+        (["MSCI Inc", "Morgan Stanley & Co."], "Morgan Stanley & Co. and MSCI, Inc."),
+        ("19", "There are 19 of them."),
+        (True, "Yes, it is."),
+        ("Café Olé", "paid at CAFE OLE"),
+    ],
+)
+def test_what_is_right_is_found_however_it_is_written(gold: object, text: str) -> None:
+    assert said(gold, text)
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"),
+    [
+        (22.25, "The total is 122.25 MYR"),
+        (1, "It says so. [1]"),
+        (7, "The 7N2 is one."),
+        ("2018-01-12", "dated January 13, 2018"),
+        ("30 days", "upon sixty (60) days notice"),
+        ("1 year", "1 month"),
+        ("Yes", "No, it does not, though yes was expected."),
+        ("Yes", "It is an agreement."),
+        ("TO-18", "Its package is TO-180."),
+        (["MSCI Inc", "Morgan Stanley & Co."], "MSCI Inc alone"),
+        ([], "anything"),
+        ("", "anything"),
+        (None, "None"),
+    ],
+)
+def test_what_is_not_said_is_not_found(gold: object, text: str) -> None:
+    assert not said(gold, text)
+
+
+@pytest.mark.parametrize(("text", "is_said"), [("0.8 W", True), ("800 mW", True), ("0.8", True), ("0.8 V", False)])
+def test_a_quantity_may_stand_in_another_unit_of_its_kind(text: str, is_said: bool) -> None:
+    assert said(0.8, f"It is {text}.", "W") is is_said
+
+
+def test_the_first_yes_or_no_counts() -> None:
+    assert said_yes("**No**, yes is wrong") is False
+    assert said_yes("nothing of the kind") is None
+
+
+def test_a_day_in_numbers_may_be_two() -> None:
+    assert days_in("03/04/2031") == {"2031-04-03", "2031-03-04"}
+
+
+def test_prose_cannot_be_compared() -> None:
+    assert is_short("128 GB (FAT16 or FAT32)")
+    assert not is_short("The device has to be charged for two hours before it is used")
+
+
+def test_letters_stand_apart_from_digits() -> None:
+    assert words("up to 128GB, Brisa – Concessão") == ["up", "to", "128", "gb", "brisa", "concessao"]
