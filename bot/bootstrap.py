@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import structlog
@@ -25,6 +27,7 @@ from bot.inbound import Inbound
 from bot.jobs import ticking
 from bot.outbox import Outbox
 from bot.settings import Settings
+from bot.sources import ALLOW_PRIVATE, FOLDER, Sources
 from bot.surfaces import Surface
 from bot.turns import MAX_ATTEMPTS, TurnDone, Turns
 from bot.workers import Workers
@@ -35,11 +38,13 @@ from storage.sql.database import Database
 from storage.sql.errors import SqlError
 from storage.sql.grants import Grants, LocalGroups
 from storage.sql.inbox import Inbox
+from storage.sql.sources import Source
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from storage.embedder import Embedder
+    from storage.ingest.sources.source import Source as Place
 
 Clock = Callable[[], datetime]
 
@@ -60,6 +65,7 @@ class Bot:
     groups: LocalGroups
     access: Access
     exports: Exports
+    sources: Sources
     clarifications: Clarifications
     limits: Limits
     log: FilteringBoundLogger
@@ -91,8 +97,8 @@ class Bot:
         return await self.turns.done(turn)
 
     async def work(self, stop: asyncio.Event) -> None:
-        """Works on the turns of the registered surfaces, and expires what is old, until `stop`."""
-        async with ticking(self.turns, self.exports, self.log):
+        """Works on the turns of the registered surfaces, syncs what is due, and expires what is old, until `stop`."""
+        async with ticking(self.turns, self.exports, self.sources, self.log):
             await self.workers.work(stop)
 
     def routes(self) -> tuple["web.RouteDef", ...]:
@@ -178,6 +184,14 @@ def _assembled(
         link_base=settings.link_base,
         worker=worker,
     )
+    sources = Sources(
+        database=database,
+        index=index,
+        opener=partial(_opened_source, clock),
+        schemas=settings.home / "schemas",
+        worker=worker,
+        log=log,
+    )
     dialogue = Dialogue(
         agent=agent,
         reasoner=reasoner,
@@ -200,12 +214,26 @@ def _assembled(
         groups=groups,
         access=access,
         exports=exports,
+        sources=sources,
         clarifications=clarifications,
         limits=limits,
         log=log,
         turns=turns,
         workers=Workers(turns, inbox, name=worker, log=log),
     )
+
+
+@asynccontextmanager
+async def _opened_source(clock: Clock, source: Source) -> "AsyncGenerator[Place]":
+    if source.kind == FOLDER:
+        from storage.ingest.sources.folder import Folder
+
+        yield Folder(Path(source.location))
+        return
+    from storage.ingest.sources.site import opened
+
+    async with opened(source.location, allow_private=bool(source.options.get(ALLOW_PRIVATE)), clock=clock) as site:
+        yield site
 
 
 async def _open_index(settings: Settings) -> SearchIndex:

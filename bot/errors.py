@@ -6,6 +6,9 @@ BotError                    its text is one plain sentence for a person
 ├── InvalidQuestion         empty, or too long to be one
 ├── NoSuchBucket            the operator named one that is not there
 ├── UnknownTurn             no such turn
+├── InvalidSource           nothing that documents could come from
+├── UnknownSource           no such source
+├── SourceBusy              another process is at it
 ├── ChoiceRefused           a click that does not count
 │   ├── UnknownChoice       forged, or of another conversation
 │   ├── ExpiredChoice       offered too long ago
@@ -19,6 +22,8 @@ BotError                    its text is one plain sentence for a person
     ├── LinkExpired         older than it may be
     └── FileGone            no such file any more, or not for this person
 """
+
+from collections.abc import Sequence
 
 
 class BotError(Exception):
@@ -59,6 +64,27 @@ class UnknownTurn(BotError):
     def __init__(self, turn: str) -> None:
         super().__init__(f"There is no turn {turn!r}.")
         self.turn = turn
+
+
+class InvalidSource(BotError):
+    """Nothing that documents could come from, or not so."""
+
+
+class UnknownSource(BotError):
+    """There is no such source; `known` are those there are."""
+
+    def __init__(self, source: str, known: Sequence[str]) -> None:
+        there = f"there are {', '.join(known)}" if known else "there are none yet"
+        super().__init__(f"there is no source {source!r}; {there}")
+        self.source = source
+
+
+class SourceBusy(BotError):
+    """Another process is at it."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(f"{source} is being synced by another process; try again when that has ended")
+        self.source = source
 
 
 class ChoiceRefused(BotError):

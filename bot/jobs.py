@@ -1,5 +1,6 @@
 """What this process does now and then. What must happen once across processes is decided by a row in the database."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -8,32 +9,48 @@ from typing import Final
 from structlog.typing import FilteringBoundLogger
 
 from bot.exports import Exports
+from bot.sources import Sources
 from bot.turns import Turns
 from storage.sql.errors import SqlError
 
 _EVERY: Final = timedelta(minutes=1)
+_Job = Callable[[], Awaitable[object]]
 
 
 @asynccontextmanager
 async def ticking(
-    turns: Turns, exports: Exports, log: FilteringBoundLogger, *, every: timedelta = _EVERY
+    turns: Turns, exports: Exports, sources: Sources, log: FilteringBoundLogger, *, every: timedelta = _EVERY
 ) -> AsyncGenerator[None]:
-    """Offers and files whose time is over are expired now and then, in the background of the block."""
+    """In the background of the block: offers and files whose time is over are expired, sources that are due synced.
+
+    What is under way when the block ends is cancelled and waited for.
+    """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # pyright: ignore[reportMissingTypeStubs]
 
+    running: dict[_Job, asyncio.Task[None]] = {}
     scheduler = AsyncIOScheduler(timezone="UTC")  # in memory: a shared store lets jobs run twice
-    for job in (turns.expire_clarifications, exports.expire):
+    for job in (turns.expire_clarifications, exports.expire, sources.sync_due):
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
-            _tick, "interval", args=(job, log), seconds=every.total_seconds(), coalesce=True, max_instances=1
+            _tick, "interval", args=(job, log, running), seconds=every.total_seconds(), coalesce=True, max_instances=1
         )
     scheduler.start()
     try:
         yield
     finally:
         scheduler.shutdown(wait=False)
+        for task in running.values():
+            task.cancel()
+        if running:
+            await asyncio.wait(running.values())
 
 
-async def _tick(job: Callable[[], Awaitable[object]], log: FilteringBoundLogger) -> None:
+async def _tick(job: _Job, log: FilteringBoundLogger, running: dict[_Job, asyncio.Task[None]]) -> None:
+    """Begins the job, unless it still runs: a sync may take longer than the time between two ticks."""
+    if job not in running or running[job].done():
+        running[job] = asyncio.create_task(_run(job, log))
+
+
+async def _run(job: _Job, log: FilteringBoundLogger) -> None:
     try:
         await job()
     except SqlError as exc:  # the next tick tries again

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, buckets, chat, demo, doctor, export, grants, ingest, serve
+from bot.cli import ask, buckets, chat, demo, doctor, export, grants, ingest, serve, sources
 from bot.cli import eval as evaluation
 from bot.cli.failures import last_resort
 from bot.cli.running import Given, given
@@ -49,6 +49,7 @@ app.command()(ask.ask)
 app.command()(export.export)
 app.command("eval")(evaluation.evaluate)
 app.add_typer(buckets.app, name="bucket")
+app.add_typer(sources.app, name="source")
 app.command()(grants.grant)
 app.command()(grants.revoke)
 app.command()(grants.grants)

@@ -110,7 +110,7 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     def _asked_pause(self, answer: Answer) -> float | None:
-        """The seconds to wait that the site asks for. Raises `Unreachable`, now and from now on, where they are many."""
+        """The seconds to wait that the site asks for. Raises `Unreachable`, now and from then on, if they are many."""
         seconds = _seconds(answer.headers.get("retry-after", ""), self._clock())
         if seconds is not None and seconds > _PATIENCE_S:
             reason = f"the site answers {answer.status} and asks for {seconds:.0f} seconds of rest"
