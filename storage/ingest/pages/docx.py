@@ -13,9 +13,8 @@ from docx.document import Document
 from docx.opc.exceptions import OpcError
 from docx.oxml.parser import parse_xml
 
-from storage.ingest.errors import Unparsable
 from storage.ingest.pages.markdown import heading, item, joined, line, row
-from storage.ingest.pages.package import unpacked
+from storage.ingest.pages.package import unpacked, unparsable
 from storage.ingest.worker import Frame
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -39,7 +38,7 @@ def frames(path: Path) -> Iterator[Frame]:
         reading = _Reading(document)
         yield {"page": joined(reading.blocks(document.element.body))}
     except (OpcError, KeyError, ValueError, SyntaxError) as exc:
-        raise Unparsable(f"it is broken, or no Word document ({line(str(exc))[:120]})") from exc
+        raise unparsable(exc, "Word document") from exc
 
 
 class _Reading:

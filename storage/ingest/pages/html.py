@@ -96,7 +96,8 @@ class _Rendering:
                     self._end(element)
                 self._say(element.tail if element is not root else None)
         self._flush()
-        return "\n".join(self._blocks).strip("\n")
+        kept = (one for at, one in enumerate(self._blocks) if one or (at and self._blocks[at - 1]))
+        return "\n".join(kept).strip("\n")
 
     def _is_whole(self, element: Element) -> bool:
         """Whether it is done with as it begins: passed over, or a table told by its rows."""

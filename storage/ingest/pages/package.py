@@ -2,6 +2,8 @@
 
 What libraries get is a copy in memory, of parts that were unpacked piece by piece up to their limit, without pictures.
 """
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# (lxml has no annotations)
 
 import io
 import mmap
@@ -10,7 +12,10 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from lxml.etree import ErrorTypes, LxmlSyntaxError
+
 from storage.ingest.errors import Unparsable
+from storage.ingest.pages.markdown import line
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # Office before 2007, and whatever Office encrypts
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -40,6 +45,13 @@ def unpacked(path: Path) -> io.BytesIO:
         raise Unparsable(f"it is broken, or no Office file ({exc})") from exc
     copy.seek(0)
     return copy
+
+
+def unparsable(exc: Exception, what: str) -> Unparsable:
+    """What a library says of a package that is not right. Raises `MemoryError` where libxml2 means that."""
+    if isinstance(exc, LxmlSyntaxError) and getattr(exc, "code", None) == ErrorTypes.ERR_NO_MEMORY:
+        raise MemoryError from exc
+    return Unparsable(f"it is broken, or no {what} ({line(str(exc))[:120]})")
 
 
 def _refuse_ole(path: Path) -> None:

@@ -12,9 +12,8 @@ from pptx.exc import PythonPptxError
 from pptx.oxml import parse_xml
 from pptx.slide import Slide
 
-from storage.ingest.errors import Unparsable
 from storage.ingest.pages.markdown import heading, item, line, row
-from storage.ingest.pages.package import unpacked
+from storage.ingest.pages.package import unpacked, unparsable
 from storage.ingest.worker import Frame
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
@@ -32,7 +31,7 @@ def frames(path: Path) -> Iterator[Frame]:
         for slide in deck.slides:
             yield {"page": "\n\n".join(filter(None, _blocks(slide)))}
     except (PythonPptxError, KeyError, ValueError, SyntaxError) as exc:
-        raise Unparsable(f"it is broken, or no PowerPoint presentation ({line(str(exc))[:120]})") from exc
+        raise unparsable(exc, "PowerPoint presentation") from exc
 
 
 def _blocks(slide: Slide) -> Iterator[str]:

@@ -15,9 +15,7 @@ import openpyxl
 from openpyxl.utils import column_index_from_string
 from openpyxl.utils.exceptions import InvalidFileException
 
-from storage.ingest.errors import Unparsable
-from storage.ingest.pages.markdown import line
-from storage.ingest.pages.package import unpacked
+from storage.ingest.pages.package import unpacked, unparsable
 from storage.ingest.tables import Cell, Line, body_of, layout_of
 from storage.ingest.worker import Frame
 
@@ -35,8 +33,8 @@ def frames(path: Path) -> Iterator[Frame]:
     package = unpacked(path)
     try:
         yield from _frames(package)
-    except (InvalidFileException, SyntaxError, KeyError, ValueError, TypeError) as exc:
-        raise Unparsable(f"it is broken, or no Excel workbook ({line(str(exc))[:120]})") from exc
+    except (InvalidFileException, SyntaxError, KeyError, ValueError, TypeError, OSError) as exc:
+        raise unparsable(exc, "Excel workbook") from exc
 
 
 def _frames(package: BinaryIO) -> Iterator[Frame]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from storage.ingest.chunk import passages_of
 
-_WORDS = st.text(st.sampled_from("abcé 日\n\t\r\x1c\u3000😀́.,-"), max_size=40)
+_WORDS = st.text(st.sampled_from("abcé 日#\n\t\r\x1c\u3000😀́.,-"), max_size=40)
 
 
 def _repeated(parts: list[str], times: int) -> str:
@@ -46,6 +46,24 @@ def test_each_passage_lies_on_one_page_the_last_known_one(paged: tuple[str, list
 def test_a_short_rest_joins_the_passage_before_it() -> None:
     text = ("A sentence of words. " * 55) + "\n\nThe end."
     assert [(one.start, one.end) for one in passages_of(text)] == [(0, len(text))]
+
+
+BODY = "Some words of a section.\n" * 20
+
+
+def test_a_heading_begins_a_passage() -> None:
+    text = f"{BODY}\n# One\n\n{BODY}\n## Two\n\n{BODY}```\n# no heading\n```\n#nor this\n{BODY}"
+    parts = [text[one.start : one.end] for one in passages_of(text)]
+    assert [part.split("\n")[0] for part in parts] == ["Some words of a section.", "# One", "## Two"]
+    assert "#nor this" in parts[2]
+
+
+def test_short_sections_stay_together_and_pages_part_them() -> None:
+    text = f"# Book\n\n## Chapter\n\n{BODY}\n# Next\n\n{BODY}\n# Last\n\nWords."
+    assert [text[one.start : one.end].split("\n")[0] for one in passages_of(text)] == ["# Book", "# Next"]
+    starts = [0, text.index("## Chapter"), text.index("# Last")]
+    parted = [(text[one.start : one.end].split("\n")[0], one.page) for one in passages_of(text, starts)]
+    assert parted == [("# Book", 1), ("## Chapter", 2), ("# Next", 2), ("# Last", 3)]
 
 
 def test_offsets_count_code_points() -> None:
