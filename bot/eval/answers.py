@@ -1,7 +1,7 @@
 """Whether a reply says what is right, however it writes it.
 
 A reply says the gold answer where its own words (Markdown marks and citation markers aside) hold
-- *yes* or *no*: as the first word that is one of the two;
+- *yes* or *no*: as its first word, or the first that is bold;
 - a number: a number equal to 12 digits, `1,234.50` and `1.234,5` read either way; where the gold has a unit, also the
   same quantity in another unit (800 mW for 0.8 W), and no quantity of another dimension;
 - a day (ISO, or 31/01/2025): the same day in any common writing, `March 5, 2020`, `the 5th day of March, 2020`;
@@ -12,7 +12,7 @@ A reply says the gold answer where its own words (Markdown marks and citation ma
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any as Json
@@ -28,6 +28,7 @@ _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _NUMBER = re.compile(r"(?<![\w.,])[-−+]?(?:\d[\d.,'\u00a0\u202f]*\d|\d)(?!\d|[^\W\d_]+\d)")
 _UNIT = re.compile(r"[ \u00a0\u202f]?([^\W\d_°%ΩµμΩ]{1,8}|[°%ΩµμΩ][^\W\d_]{0,3}|[µμ]?[^\W\d_]{0,3}Ω)")
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_YES_OR_NO = re.compile(r"(?:^\W*|\*\*)(yes|no)\b", re.IGNORECASE)
 _DAYS = re.compile(
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}"
     rf"|\d{{1,2}}\s*(?:st|nd|rd|th)?\s*(?:day\s+)?(?:of\s+)?{_MONTH}\.?,?\s*\d{{4}}"
@@ -61,17 +62,18 @@ _DURATION = re.compile(
 
 def said(gold: Json, text: str, unit: str | None = None) -> bool:
     """Whether the text says the gold answer, as the module's page defines it; `unit`: that of a gold number."""
-    plain = plain_text(text)
     match gold:
         case bool():
-            return said_yes(plain) is gold
+            return said_yes(text) is gold
         case int() | float():
-            return _says_number(Decimal(str(gold)), plain, unit or None)
+            return _says_number(Decimal(str(gold)), plain_text(text), unit or None)
         case list() | tuple():
             members = cast(Sequence[Json], gold)
             return bool(members) and all(said(one, text, unit) for one in members)
+        case str() if gold.strip().casefold() in ("yes", "no"):
+            return said_yes(text) is (gold.strip().casefold() == "yes")
         case str():
-            return _says_words(gold, plain, unit)
+            return _says_words(gold, plain_text(text), unit)
         case _:
             return False
 
@@ -92,9 +94,17 @@ def holds_words(gold: str, text: str) -> bool:
 
 
 def said_yes(text: str) -> bool | None:
-    """True for yes, False for no, by the first of the two words; None where neither is said."""
-    first = next((one for one in words(plain_text(text)) if one in ("yes", "no")), None)
-    return None if first is None else first == "yes"
+    """True for yes, False for no; None where neither stands first, in the reply or in bold."""
+    found = _YES_OR_NO.search(text)
+    return None if found is None else found[1].casefold() == "yes"
+
+
+def without(titles: Iterable[str], text: str) -> str:
+    """The text less the titles of documents, which are no answers: a title may hold the day that was asked for."""
+    unescaped = text.replace("\\", "")
+    for title in sorted(titles, key=len, reverse=True):
+        unescaped = unescaped.replace(title, " ") if title else unescaped
+    return unescaped
 
 
 def plain_text(text: str) -> str:
@@ -115,8 +125,6 @@ def words(text: str) -> list[str]:
 def _says_words(gold: str, text: str, unit: str | None) -> bool:
     if not gold.strip():
         return False
-    if gold.strip().casefold() in ("yes", "no"):
-        return said_yes(text) is (gold.strip().casefold() == "yes")
     if days := days_in(gold):
         return bool(days & days_in(text))
     if lengths := _lengths_in(gold):

@@ -2,7 +2,7 @@
 
 `right` is what a question is judged by as a whole:
 - list: the expected behaviour and, where there is something to list, exactly the expected documents;
-- lookup, yes_no: the answer; of a lookup also that a gold document is cited;
+- lookup, yes_no: the answer, titles of cited documents aside; of a lookup also that a gold document is cited;
 - aggregate: value, currency and the set behind it;
 - compare: both documents among the first ten passages;
 - qa: the evidence among the first ten passages, where it was located, else a gold document;
@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any as Json
 
-from bot.eval.answers import holds_words, is_short, said, said_yes, words
+from bot.eval.answers import holds_words, is_short, said, without, words
 from bot.eval.filters import same, values_of
 from bot.eval.load import Evidence, Question
 from bot.eval.rankings import average_precision, ndcg, recall
@@ -173,7 +173,8 @@ def _is_cited(doc_id: str, result: Result) -> bool:
 def _lookup(question: Question, result: Result) -> Measures:
     gold = question.gold
     cited = any(_is_cited(doc_id, result) for doc_id in gold.doc_ids)
-    says = result["outcome"] == "answer" and said(gold.answer, result["text"], gold.unit)
+    own_words = without((citation["title"] for citation in result["citations"]), result["text"])
+    says = result["outcome"] == "answer" and said(gold.answer, own_words, gold.unit)
     answer = float(says and (cited or question.kind == "yes_no"))
     return {"answer": answer, "right": answer, "document cited": float(cited)} | _evidence(question, result)
 
@@ -251,7 +252,7 @@ def _multihop(question: Question, result: Result, got: str) -> Measures:
 
 def _says(gold: Json, result: Result) -> bool:
     if isinstance(gold, str) and gold.casefold() in ("yes", "no"):
-        return said_yes(result["text"]) is (gold.casefold() == "yes")
+        return said(gold, result["text"])
     return _says_short(gold, result)
 
 

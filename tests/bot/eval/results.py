@@ -33,7 +33,7 @@ def a_result(**given: Any) -> Object:
 
 
 def a_passage(doc_id: str, start: int = 0, end: int = 100, page: int | None = None, text: str = "") -> Object:
-    return {"doc_id": doc_id, "start": start, "end": end, "page": page, "text": text}
+    return {"doc_id": doc_id, "start": start, "end": end, "page": page, "text": text, "title": f"Title of {doc_id}"}
 
 
 def a_condition(field: str, op: str, value: object) -> Object:

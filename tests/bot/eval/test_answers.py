@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.eval.answers import days_in, is_short, said, said_yes, words
+from bot.eval.answers import days_in, is_short, said, said_yes, without, words
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,14 @@ def test_a_quantity_may_stand_in_another_unit_of_its_kind(text: str, is_said: bo
     assert said(0.8, f"It is {text}.", "W") is is_said
 
 
-def test_the_first_yes_or_no_counts() -> None:
+def test_yes_and_no_stand_first_or_in_bold() -> None:
     assert said_yes("**No**, yes is wrong") is False
-    assert said_yes("nothing of the kind") is None
+    assert said_yes("Sealed: **yes** [1]") is True
+    assert said_yes("It lives at Pole No. 3, yes.") is None
+
+
+def test_a_title_is_no_answer() -> None:
+    assert without(["Slip_1 2024-03-05"], "Date of Slip\\_1 2024-03-05: **2024-03-06**") == "Date of  : **2024-03-06**"
 
 
 def test_a_day_in_numbers_may_be_two() -> None:
