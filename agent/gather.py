@@ -57,13 +57,15 @@ class Asked:
     stems: Mapping[str, str] = field(default_factory=dict[str, str])
     missing: Mapping[FieldName, Count] = field(default_factory=dict[FieldName, Count])
     alike: tuple[Count, ...] = ()  # the readings that score as well, in the order of the doubt
+    otherwise: tuple[Count, ...] = ()  # the possible ones, likewise
+    misspelt: tuple[Count, ...] = ()  # the words that may be misspelt, likewise, anywhere
 
     def requests(self) -> Iterator[Request[object]]:
         yield self.count
         yield from (one for one in (self.page, self.aggregate) if one is not None)
         yield from self.facets
         yield from (*self.ranked.values(), *self.fallback.values(), *self.words.values(), *self.missing.values())
-        yield from self.alike
+        yield from (*self.alike, *self.otherwise, *self.misspelt)
 
     def noted(self) -> Iterator[Request[object]]:
         """The requests worth an attempt of their own."""
@@ -73,9 +75,16 @@ class Asked:
 
 
 def asked_of(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *, narrowing: bool) -> Asked:
-    """The requests of a leg, with a count for each reading that scores as well as the one taken."""
+    """The requests of a leg, with a count for each other reading and for each word that may be misspelt."""
     asked = _asked_by_form(leg, doubt, material, limits, narrowing=narrowing)
-    return replace(asked, alike=tuple(Count(one.search) for one in doubt.alike)) if narrowing else asked
+    whole = everything_in(*material.schemas)
+    misspelt = doubt.respelled.words if doubt.respelled else ()
+    return replace(
+        asked,
+        alike=tuple(Count(one.search) for one in doubt.alike) if narrowing else (),
+        otherwise=tuple(Count(one.search) for one in doubt.otherwise),
+        misspelt=tuple(_word_count(whole, written) for written, _ in misspelt),
+    )
 
 
 def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *, narrowing: bool) -> Asked:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from storage.search.ids import BucketId, LegId
 from storage.search.index import Vocabulary
-from storage.search.plan import Clause, Plan, Search
+from storage.search.plan import Clause, Leg, Plan, Search
 from storage.search.schema import Schema
 from storage.search.text import Analyser
 
@@ -33,11 +33,21 @@ class Reread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Respelled:
+    """The leg as it reads if words are misspelt: each as it was written, and as it is then meant."""
+
+    words: tuple[tuple[str, str], ...]
+    leg: Leg
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """What a leg could also have meant; each is counted before it is offered."""
 
     leg: LegId
     alike: tuple[Reread, ...] = ()  # score as well as the one taken: an ambiguity
+    otherwise: tuple[Reread, ...] = ()  # possible as well, should the one taken lead nowhere
+    respelled: Respelled | None = None  # for words that no document holds
     wider: tuple[Reread, ...] = ()  # "at least" beside a bare value
     elsewhere: tuple[Clause, ...] = ()  # what the question says to buckets that were not chosen
     doubtful: tuple[str, ...] = ()  # required words that are dropped, and named, if no document holds them
@@ -51,6 +61,7 @@ class Planned:
     doubts: tuple[Doubt, ...] = ()
     kept: tuple[str, ...] = ()
     follows: bool = False  # goes on with the last plan; a new topic may ask back anew
+    instead: "Planned | None" = None  # taken when no leg of the plan finds a document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from agent.anew import searched_anew
 from agent.assemble import answered, asked_back_about
 from agent.compare import sides_decided
 from agent.decision import AskBack, Decision, Enough, More, Under
 from agent.documents import text_found, values_read
-from agent.gather import asked_of, without_unknown
+from agent.gather import asked_of
 from agent.outcome import Outcome
 from agent.reasoner import Doubt, Material, Planned
 from agent.sets import computed, listed, summarised
@@ -49,11 +50,11 @@ async def _decided(
     """The legs as they were searched in the end, and what was decided of each. A round searches all legs in one trip;
     the last takes what there is.
     """
-    doubts = {doubt.leg: doubt for doubt in planned.doubts}
-    legs, ignored = planned.plan.legs, dict[LegId, tuple[str, ...]]()
+    doubts = {leg.id: Doubt(leg=leg.id) for leg in planned.plan.legs} | {one.leg: one for one in planned.doubts}
+    legs, before = planned.plan.legs, dict[LegId, More]()
     for round_ in range(1, _ROUNDS + 1):
         started = time.perf_counter()
-        under = await _searched(desk, legs, doubts, ignored, material, may_ask=may_ask)
+        under = await _searched(desk, legs, doubts, before, material, may_ask=may_ask)
         desk.stage("search", started)
         started = time.perf_counter()
         decided = await _decisions(under, planned.plan.combine, is_last=round_ == _ROUNDS)
@@ -62,7 +63,8 @@ async def _decided(
         if not more:
             return under, cast(list[Enough | AskBack], decided)
         legs = tuple(more[leg.id].leg if leg.id in more else leg for leg in legs)
-        ignored |= {leg: one.ignored for leg, one in more.items()}
+        before |= more
+        doubts |= {leg: Doubt(leg=leg, doubtful=doubts[leg].doubtful) for leg, one in more.items() if one.assumed}
     raise AssertionError("the last round asks for no more")
 
 
@@ -70,14 +72,14 @@ async def _searched(
     desk: Desk,
     legs: Sequence[Leg],
     doubts: Mapping[LegId, Doubt],
-    ignored: Mapping[LegId, tuple[str, ...]],
+    before: Mapping[LegId, More],
     material: Material,
     *,
     may_ask: bool,
 ) -> list[Under]:
     """All legs in one round trip."""
     limits = desk.context.limits
-    known = [doubts.get(leg.id, Doubt(leg=leg.id)) for leg in legs]
+    known = [doubts[leg.id] for leg in legs]
     asked = [asked_of(leg, doubt, material, limits, narrowing=may_ask) for leg, doubt in zip(legs, known, strict=True)]
     answers = await desk.ask(
         [request for one in asked for request in one.requests()],
@@ -86,25 +88,21 @@ async def _searched(
     return [
         Under(
             desk=desk, material=material, leg=leg, doubt=doubt, asked=one, answers=answers, may_ask=may_ask,
-            ignored=ignored.get(leg.id, ()),
+            ignored=before[leg.id].ignored if leg.id in before else (),
+            assumed=before[leg.id].assumed if leg.id in before else (),
         )
         for leg, doubt, one in zip(legs, known, asked, strict=True)
     ]  # fmt: skip
 
 
 async def _decisions(under: Sequence[Under], combine: Combine, *, is_last: bool) -> list[Decision]:
-    """Of all legs, in order. Words that no document holds, and that need not be meant, are taken out first."""
-    more = [] if is_last else [one for one in map(_more, under) if one is not None]
+    """Of all legs, in order; or of those alone that are searched anew first."""
+    more = [] if is_last else [one for one in map(searched_anew, under) if one is not None]
     if more:
         return [*more]
     if combine is Combine.COMPARE:
         return [*await sides_decided(under)]
     return [await _decision(one) for one in under]
-
-
-def _more(under: Under) -> More | None:
-    leg, unknown = without_unknown(under.leg, under.doubt, under.asked, under.answers)
-    return More(leg=leg, ignored=(*under.ignored, *unknown)) if unknown else None
 
 
 async def _decision(under: Under) -> Enough | AskBack:

@@ -37,7 +37,9 @@ class Doubts:
     """Other readings of the literals of a question."""
 
     alike: list[Alternative] = field(default_factory=list[Alternative])  # score as well
-    otherwise: list[Alternative] = field(default_factory=list[Alternative])  # fit, where no field was named
+    otherwise: list[Alternative] = field(
+        default_factory=list[Alternative]
+    )  # fit what was named by words that name no field
     wider: list[Alternative] = field(default_factory=list[Alternative])  # "at least" beside a bare value
 
 
@@ -54,9 +56,9 @@ def literal_conditions(work: Cover, doubts: Doubts) -> Iterator[Condition]:
         under = any(at in work.negated for at in range(first, last))
         yield Not(condition) if under else condition
         if label and not is_named:
-            _take_label(work, label, one)
+            _take_label(work, label, one, row)
         if not under:
-            _doubt(work, doubts, literal, condition, fitting[0], () if is_named else rest)
+            _doubt(work, doubts, literal, condition, fitting[0], () if is_named else rest, labelled=bool(label))
 
 
 Key: TypeAlias = tuple[FieldName, FieldName | None]
@@ -84,13 +86,20 @@ def _ranked(
 
 
 def _doubt(
-    work: Cover, doubts: Doubts, literal: Literal, condition: Condition, best: _Fitting, rest: Sequence[_Fitting]
+    work: Cover,
+    doubts: Doubts,
+    literal: Literal,
+    condition: Condition,
+    best: _Fitting,
+    rest: Sequence[_Fitting],
+    *,
+    labelled: bool,
 ) -> None:
     def read_as(other: _Fitting) -> Alternative:
         return Alternative(condition=condition, instead=_literal_condition(literal, other[1], other[2], work))
 
     doubts.alike += [read_as(one) for one in rest[:1] if best[0] - one[0] < _ALIKE]
-    doubts.otherwise += [read_as(one) for one in rest if _ALIKE <= best[0] - one[0] < _POSSIBLE]
+    doubts.otherwise += [read_as(one) for one in rest if labelled and _ALIKE <= best[0] - one[0] < _POSSIBLE]
     if isinstance(literal, Quantity) and literal.bare and best[1].type is FieldType.NUMBER:
         more = _literal_condition(replace(literal, op=Op.GTE, bare=False), best[1], best[2], work)
         doubts.wider += [Alternative(condition=condition, instead=more)] if more != condition else []
@@ -121,10 +130,10 @@ def _may_label(token: Token) -> bool:
     return not token.quoted and not token.word.isdigit() and token.word not in STOP | FILLER | COMPARATORS
 
 
-def _take_label(work: Cover, label: Sequence[int], one: Field) -> None:
+def _take_label(work: Cover, label: Sequence[int], one: Field, row: FieldName | None) -> None:
     words = work.question[work.tokens[label[0]].start : work.tokens[label[-1]].end]
     work.spent.update(label)
-    if not {work.tokens[at].stem for at in label} <= work.lexicon.stems_of(one.name):
+    if not {work.tokens[at].stem for at in label} <= work.lexicon.stems_of(row or one.name):
         work.assumed.append(f"took “{words}” to mean {one.label}")
 
 

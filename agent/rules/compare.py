@@ -44,21 +44,30 @@ class Reader:
 
     literals: Callable[[str], Sequence[Literal]]
     readings: Callable[[str], Sequence[Reading]]
+    asks_for_list: Callable[[str], bool]
     known: Mapping[BucketId, Lexicon]
 
 
-def compared(question: str, reader: Reader) -> Planned | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A plan with a leg for each side. Not `sure`: the sides may be words that no title holds."""
+
+    planned: Planned
+    sure: bool
+
+
+def compared(question: str, reader: Reader) -> Comparison | None:
     """The plan of a question that sets two to four things side by side; None for any other."""
     found = _found(question, reader)
     if found is None:
         return None
     asked, sides, whole = found
-    read = [reader.readings(one) for one in sides.in_full()]
-    bucket = _bucket(read)
-    whole = next(one for one in whole if one.bucket == bucket)
-    each = [_of_bucket(one, bucket) for one in read]
-    wanted = _wanted(asked, sides, whole, reader.known[bucket])
-    frame = _Frame(sides=sides, topic=_topic(sides, whole), wanted=wanted, known=reader.known, named=_is_named(each))
+    best = whole[0]
+    wanted = _wanted(asked, sides, best, reader.known[best.bucket])
+    if isinstance(wanted, FindPassages) and not sides.known:
+        return None  # what any text says of both is one question
+    each = [_in_bucket(reader.readings(one), best.bucket, wanted) for one in sides.in_full()]
+    frame = _Frame(sides=sides, topic=_topic(sides, best), wanted=wanted, known=reader.known, named=_is_named(each))
     legs = tuple(
         _leg(frame, LegId(chr(97 + at)), words, sides.sides[at], each[at])
         for at, words in enumerate(sides.questions(of_fields=_asks_fields(wanted)))
@@ -66,7 +75,8 @@ def compared(question: str, reader: Reader) -> Planned | None:
     if len({leg.search for leg in legs}) < len(legs):
         return None  # the sides are one and the same set: nothing is compared
     doubts = tuple(Doubt(leg=leg.id, doubtful=_doubtful(leg)) for leg in legs)
-    return Planned(plan=Plan(question=question, legs=legs, combine=Combine.COMPARE), doubts=doubts)
+    plan = Plan(question=question, legs=legs, combine=Combine.COMPARE)
+    return Comparison(planned=Planned(plan=plan, doubts=doubts), sure=sides.known)
 
 
 def _is_named(each: Sequence[Reading]) -> bool:
@@ -76,8 +86,8 @@ def _is_named(each: Sequence[Reading]) -> bool:
 
 def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Reading]] | None:
     """The sides, and the readings of the question without its comparing words."""
-    asked = masked(question)
-    if not asked.cues and not _JOINED.search(question):
+    asked = masked(question, reader.literals(question))
+    if not asked.cues and (not _JOINED.search(question) or reader.asks_for_list(question)):
         return None  # most questions: nothing is set beside anything
     attempts = [asked]
     if asked.explicit:
@@ -94,20 +104,11 @@ def _sides(asked: Masked, readings: Sequence[Reading], reader: Reader) -> Sides 
     return sides_of(asked, readings, reader.literals(asked.text), reader.known)
 
 
-def _bucket(read: Sequence[Sequence[Reading]]) -> BucketId:
-    """The bucket that fits all sides best."""
-    scores: dict[BucketId, float] = {}
-    for readings in read:
-        for one in readings:
-            scores[one.bucket] = scores.get(one.bucket, 0.0) + one.score
-    return max(scores, key=lambda bucket: (scores[bucket], bucket))
-
-
-def _of_bucket(readings: Sequence[Reading], bucket: BucketId) -> Reading:
-    """The reading in that bucket, unless the side alone names documents of another."""
+def _in_bucket(readings: Sequence[Reading], bucket: BucketId, wanted: Wanted) -> Reading:
+    """The reading in that bucket, unless a side that is only counted names documents of another."""
     shared = next(one for one in readings if one.bucket == bucket)
-    best = readings[0]
-    return best if best.has_noun and not shared.has_noun else shared
+    counts = isinstance(wanted, Compute) and wanted.functions == (Function.COUNT,) and wanted.group is None
+    return readings[0] if counts and readings[0].has_noun and not shared.has_noun else shared
 
 
 # -- what is asked of each side
@@ -223,8 +224,6 @@ def _document_leg(frame: _Frame, leg_id: LegId, question: str, reading: Reading,
     fields = frame.wanted.fields
     if not frame.named:
         fields = tuple((bucket, name) for bucket in buckets for name in _telling(frame.known[bucket]))
-    elif reading.bucket not in {bucket for bucket, _ in fields}:
-        fields = tuple((reading.bucket, name) for _, name in fields)
     search = Search(clauses=clauses, ranking=frame.sides.topic or question)
     return Leg(id=leg_id, question=question, search=search, wanted=ReadFields(fields=fields))
 

@@ -20,7 +20,7 @@ from agent.rules.language import (
     SUPERLATIVES,
     YES_NO,
 )
-from agent.rules.lexicon import Lexicon, Mention, Noun, Partly, Valued
+from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
 from storage.search.ids import FieldName
 from storage.search.plan import (
@@ -264,30 +264,53 @@ def _is_list(words: Sequence[str], reading: Reading) -> bool:
     if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
         return False
     nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
-    early = [link for link in nouns if link.first <= 6]
     if lead in ("which", "what"):
-        within = 4 if set(words[1:2]) & {"are", "were"} else 2
-        heads = [
-            link for link in reading.links if isinstance(link.meaning, (Noun, Valued, Partly)) and link.first <= within
-        ]
-        direct = any(
-            within > 2 or not _is_owned(words, link.first) for link in (*heads, *early) if link.first <= within + 1
-        )
-        of_them = "are" in words[1:3] and bool(nouns)
-        return (direct or of_them) and (
-            reading.plural_noun or "all" in words or (lead == "which" and not reading.asked)
-        )
+        return _asks_which(words, reading)
     if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
         return bool(nouns) or bool(reading.conditions) or bool(set(words[:4]) & ALL_WORDS)
     if lead in YES_NO and set(words[1:]) & LIST_VERBS:
         return True  # "Are there …? Show them."
     if lead in YES_NO:
-        return reading.plural_noun and bool({"there", "any", "we"} & set(words[:4]))
+        return reading.plural_noun and bool({"there", "any", "we", "you"} & set(words[:4]))
     if lead in ALL_WORDS or (set(words[:4]) & {"all", "every"}):
         return True
     if set(words) & QUESTION_WORDS & {"what", "when", "how", "why", "who"}:
         return False
     return (bool(nouns) and (reading.plural_noun or bool(reading.conditions))) or bool(reading.conditions)
+
+
+def _asks_which(words: Sequence[str], reading: Reading) -> bool:
+    """ "Which panels …", "what are the contracts …", "what NPN transistors …": documents, not what they say."""
+    within = 4 if set(words[1:2]) & {"are", "were"} else 2
+    heads = [link for link in reading.links if isinstance(link.meaning, (Noun, Valued, Partly))]
+    nouns = [link for link in heads if isinstance(link.meaning, Noun)]
+    leading = [link for link in heads if link.first <= within + (link in nouns and link.first <= 6)]
+    if _opens_with_kinds(words, reading, heads):
+        return True
+    direct = any(within > 2 or not _is_owned(words, link.first) for link in leading)
+    of_them = "are" in words[1:3] and bool(nouns)
+    return (direct or of_them) and (
+        reading.plural_noun or "all" in words or (words[0] == "which" and not reading.asked)
+    )
+
+
+def _opens_with_kinds(words: Sequence[str], reading: Reading, heads: Sequence[Link]) -> bool:
+    """ "What NPN transistors with …", "what are the bills under 5": kinds and nouns, the last in the plural."""
+    at = 1
+    while at < len(words) and words[at] in ("are", "were", "the", "all", "our", "other"):
+        at += 1
+    start = at
+    while at < len(words):
+        here = next((link for link in heads if link.first == at), None)
+        if here is None:
+            break
+        at = here.last
+    if at == start:
+        return False
+    last = reading.tokens[at - 1]
+    plural = last.word.endswith("s") and last.word != last.stem
+    follows = words[at] if at < len(words) else ""
+    return plural and follows not in ("is", "was", "of", "for") and (bool(reading.conditions) or words[1] == "are")
 
 
 def _is_owned(words: Sequence[str], at: int) -> bool:

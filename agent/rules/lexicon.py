@@ -19,7 +19,7 @@ from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
 from storage.search.schema import Field, FieldType, Schema
-from storage.search.text import Analyser
+from storage.search.text import Analyser, fold
 
 _LONGEST = 12  # tokens of a value or name that are matched as one
 _MOST_SOFT = 400  # values a rare word may stand in and still point at them
@@ -83,6 +83,9 @@ class Link:
     weight: float
 
 
+_NO_VALUES = FieldVocabulary(bucket=BucketId(""), field=FieldName(""), documents=0)
+
+
 class Lexicon:
     """One bucket's words. Phrases are tuples of the bucket's stems."""
 
@@ -95,6 +98,8 @@ class Lexicon:
         self._phrases: dict[tuple[str, ...], dict[Meaning, int]] = defaultdict(dict)  # with documents
         self._words: dict[str, dict[Key, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
         self._kinds: dict[Key, _Kind] = {}
+        self._folded: dict[Key, Sequence[str]] = {}
+        self._stems_of: dict[FieldName, frozenset[str]] = {}
         self._add_nouns()
         for field in schema.fields:
             self._add_field(field, None)
@@ -126,11 +131,21 @@ class Lexicon:
     def vocabulary(self, name: FieldName, column: FieldName | None = None) -> FieldVocabulary | None:
         return self.fields.get(name if column is None else FieldName(f"{name}.{column}"))
 
+    def folded(self, name: FieldName, column: FieldName | None = None) -> Sequence[str]:
+        """The values of a field as they compare."""
+        key = (name, column)
+        if key not in self._folded:
+            vocabulary = self.vocabulary(name, column)
+            self._folded[key] = [fold(one.value) for one in vocabulary.values] if vocabulary else []
+        return self._folded[key]
+
     def stems_of(self, name: FieldName) -> frozenset[str]:
         """The words that speak of a field: its name, title, synonyms and description."""
-        field = self.schema.by_name[name]
-        written = " ".join((name.replace("_", " "), field.title, *field.synonyms, field.description))
-        return frozenset(self._stems(written))
+        if name not in self._stems_of:
+            field = self.schema.by_name[name]
+            written = " ".join((name.replace("_", " "), field.title, *field.synonyms, field.description))
+            self._stems_of[name] = frozenset(self._stems(written))
+        return self._stems_of[name]
 
     def _hinted(self) -> Mapping[str, Mention]:
         """Words that speak of one field and of no other ("dissipate" of a power dissipation); names before
@@ -166,31 +181,47 @@ class Lexicon:
         vocabulary = self.vocabulary(name, column)
         return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 2)
 
-    def respelled(self, token: Token) -> str | None:
-        """The stem of a name or kind that `token` misspells; None for a word that is known, short or like no other."""
-        stem = token.stem
-        if len(stem) < _SPELLED_LETTERS or not stem.isalpha() or stem in self._known or token.word in _FORM:
+    def respelled(self, token: Token) -> tuple[str, str] | None:
+        """The word of a name or kind that `token` misspells, and its stem; None for a word that is known, short or
+        like no other.
+        """
+        word = token.word
+        if len(word) < _SPELLED_LETTERS or not word.isalpha() or word in _FORM or token.stem in self._known_stems:
             return None
-        found = extract(
-            stem, self._known_list, scorer=OSA.distance, score_cutoff=1 if len(stem) < _LONG else 2, limit=4
-        )
-        near = sorted((distance, -self._known[one], one) for one, distance, _ in found if one[:1] == stem[:1])
-        return near[0][2] if near else None
+        slips = 1 if len(word) < _LONG else 2
+        found = extract(word, self._spelled, scorer=OSA.distance, score_cutoff=slips, limit=4)
+        near = sorted((distance, one) for one, distance, _ in found if one[:1] == word[:1])
+        return (near[0][1], self._known[near[0][1]]) if near else None
 
     @cached_property
-    def _known(self) -> Mapping[str, int]:
-        """Every stem that means something here, with how many documents or values it stands in."""
-        known: dict[str, int] = defaultdict(int)
-        for phrase, meanings in self._phrases.items():
-            for stem in phrase:
-                known[stem] += max(meanings.values(), default=0)
-        for stem, places in self._words.items():
-            known[stem] += sum(map(len, places.values()))
+    def _known(self) -> Mapping[str, str]:
+        """Every word of names and kinds, with its stem."""
+        texts = [value for places in self._words.values() for values in places.values() for value in values]
+        known: dict[str, str] = {}
+        for text in dict.fromkeys([*texts, *self._called()]):
+            words, terms = self.analyser.words(text), self.analyser.terms(text)
+            known |= {word.text: term.text for word, term in zip(words, terms, strict=True)}
         return known
 
     @cached_property
-    def _known_list(self) -> Sequence[str]:
-        return [stem for stem in self._known if len(stem) >= _SPELLED_LETTERS - 1]
+    def _known_stems(self) -> frozenset[str]:
+        return frozenset(self._known.values())
+
+    @cached_property
+    def _spelled(self) -> Sequence[str]:
+        return [word for word in self._known if len(word) >= _SPELLED_LETTERS - 1]
+
+    def _called(self) -> Iterator[str]:
+        """What the bucket, its fields and the schema's values are called."""
+        yield from (self.schema.title, *self.schema.synonyms)
+        for field in self.schema.fields:
+            yield from (
+                field.label,
+                *field.synonyms,
+                *field.values,
+                *(w for said in field.values.values() for w in said),
+            )
+            yield from (one.value for one in (self.fields.get(field.name) or _NO_VALUES).values)
 
     def _stems(self, text: str) -> tuple[str, ...]:
         return tuple(term.text for term in self.analyser.terms(text))
@@ -253,6 +284,7 @@ class Lexicon:
 
     def _places(self, token: Token) -> Mapping[Key, Mapping[str, int]]:
         empty = len(token.stem) < 2 or token.quoted or token.word in STOP or token.word in FILLER
+        empty = empty or token.word in LEGAL_FORMS
         if empty or token.word in FUNCTION_WORDS or token.word in COMPARATORS:
             return {}
         return self._words.get(token.stem, {})

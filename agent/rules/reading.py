@@ -137,9 +137,9 @@ def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) ->
     meaning = link.meaning
     if isinstance(meaning, Mention) and not meaning.soft:
         return replace(link, weight=link.weight + 1.0) if _names_its_value(link, meaning, links, tokens) else link
-    if not isinstance(meaning, Valued):
+    if not _is_whole(meaning) or not isinstance(meaning, (Valued, Partly)):
         return link
-    if link.weight < _SURE:
+    if isinstance(meaning, Valued) and link.weight < _SURE:
         return replace(link, weight=3.0) if _is_named(link, meaning, links) else link
     return replace(link, weight=link.weight - 1.5) if _is_kind_in_plural(link, meaning, links, tokens) else link
 
@@ -163,10 +163,11 @@ def _names_its_value(link: Link, meaning: Mention, links: Sequence[Link], tokens
     )
 
 
-def _is_kind_in_plural(link: Link, meaning: Valued, links: Sequence[Link], tokens: Sequence[Token]) -> bool:
+def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Link], tokens: Sequence[Token]) -> bool:
     """ "Supply agreements" are agreements of a kind, though one document may be titled "Supply Agreement"."""
     last = tokens[link.last - 1]
-    in_plural = last.word != last.stem and last.word.endswith("s") and last.word not in fold(meaning.value)
+    value = meaning.value if isinstance(meaning, Valued) else meaning.values[0]
+    in_plural = last.word != last.stem and last.word.endswith("s") and last.word not in fold(value)
     nouns = any(isinstance(one.meaning, Noun) and one.last == link.last and one.first > link.first for one in links)
     return in_plural and nouns
 

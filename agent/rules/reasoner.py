@@ -1,9 +1,19 @@
 """The rule reasoner: value linking against the scoped dictionary, the best reading per bucket, coverage as routing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from agent.reasoner import Decomposition, Doubt, Material, MeansNothing, Planned, Reread, WantsExport, WantsStartOver
+from agent.reasoner import (
+    Decomposition,
+    Doubt,
+    Material,
+    MeansNothing,
+    Planned,
+    Reread,
+    Respelled,
+    WantsExport,
+    WantsStartOver,
+)
 from agent.rules.atoms import Literal
 from agent.rules.compare import Reader, compared
 from agent.rules.follow import exports, points_back, refines, starts_over
@@ -69,11 +79,15 @@ class RuleReasoner:
             pointing = _pointing(question, material.last, readings[0], known)
             if pointing is not None:
                 return pointing
-        legs = [_leg(LegId(chr(97 + at)), part, readings[at], known) for at, part in enumerate(parts)]
+        legs = [
+            _with_respelling(_leg(LegId(chr(97 + at)), part, readings[at], known), part, readings[at], known, material)
+            for at, part in enumerate(parts)
+        ]
         if len(legs) == 1 and not _means_anything(readings[0]) and not _wants_every(legs[0][0], readings[0]):
             return MeansNothing(words=max((r.leftovers for r in readings[0]), key=len, default=()))
         combine = Combine.ONE if len(legs) == 1 else Combine.SIDE_BY_SIDE
-        plan = Plan(question=question, legs=tuple(leg for leg, _ in legs), combine=combine)
+        assumed = tuple(dict.fromkeys(said for one in readings for said in one[0].assumed))
+        plan = Plan(question=question, legs=tuple(leg for leg, _ in legs), combine=combine, assumptions=assumed)
         if len(legs) == 1 and exports(question, plan) and isinstance(plan.legs[0].wanted, ListDocuments):
             return WantsExport(plan=plan, leg=plan.legs[0].id)
         return Planned(plan=plan, doubts=tuple(doubt for _, doubt in legs))
@@ -82,6 +96,7 @@ class RuleReasoner:
         reader = Reader(
             literals=lambda text: literals_of(text, material.now.date()),
             readings=lambda text: self._read(text, known, material),
+            asks_for_list=lambda text: _asks_for_list(self._read(text, known, material)[0], known),
             known=known,
         )
         return compared(question, reader)
@@ -100,11 +115,67 @@ class RuleReasoner:
 
     def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
         """A reading per bucket, the best first; among equals the larger bucket."""
-        literals: tuple[Literal, ...] = literals_of(question, material.now.date())
-        quotations = quotations_of(question)
-        outside = tuple(one for one in literals if not any(q.start <= one.start < q.end for q in quotations))
-        readings = [read(lexicon, question, outside, quotations) for lexicon in known.values()]
-        return sorted(readings, key=lambda one: (-one.score, -known[one.bucket].documents, one.bucket))
+        return _readings(question, known, material)
+
+
+def _asks_for_list(reading: Reading, known: Mapping[BucketId, Lexicon]) -> bool:
+    return isinstance(wanted_of(reading, known[reading.bucket]), ListDocuments)
+
+
+def _readings(
+    question: str,
+    known: Mapping[BucketId, Lexicon],
+    material: Material,
+    respelled: Mapping[BucketId, Mapping[str, str]] | None = None,
+) -> list[Reading]:
+    literals: tuple[Literal, ...] = literals_of(question, material.now.date())
+    quotations = quotations_of(question)
+    outside = tuple(one for one in literals if not any(q.start <= one.start < q.end for q in quotations))
+    meant = respelled or {}
+    readings = [read(one, question, outside, quotations, meant.get(bucket)) for bucket, one in known.items()]
+    return sorted(readings, key=lambda one: (-one.score, -known[one.bucket].documents, one.bucket))
+
+
+def _with_respelling(
+    taken: tuple[Leg, Doubt],
+    question: str,
+    readings: Sequence[Reading],
+    known: Mapping[BucketId, Lexicon],
+    material: Material,
+) -> tuple[Leg, Doubt]:
+    """The leg and its doubt, which holds what the leg would be were its unknown words misspelt."""
+    leg, doubt = taken
+    meant = {one.bucket: _misspelt(one, known[one.bucket]) for one in readings}
+    if not any(meant.values()):
+        return taken
+    stems = {bucket: {one.stem: one.meant_stem for one in words} for bucket, words in meant.items()}
+    again = _readings(question, known, material, stems)
+    words = tuple((one.written, one.meant) for one in meant[again[0].bucket])
+    if not words:
+        return taken
+    other, _ = _leg(leg.id, question, again, known)
+    return leg, replace(doubt, respelled=Respelled(words=words, leg=other))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Misspelt:
+    """A word as written, and the one that may be meant, each with its stem."""
+
+    written: str
+    stem: str
+    meant: str
+    meant_stem: str
+
+
+def _misspelt(reading: Reading, lexicon: Lexicon) -> list[_Misspelt]:
+    """The words left over that resemble one that is known here."""
+    left = " ".join(reading.leftovers).casefold()
+    found = [(one, lexicon.respelled(one)) for one in reading.tokens if not one.quoted and one.word in left]
+    return [
+        _Misspelt(written=token.word, stem=token.stem, meant=known[0], meant_stem=known[1])
+        for token, known in found
+        if known is not None
+    ]
 
 
 def _pointing(
@@ -153,6 +224,7 @@ def _leg(
     doubt = Doubt(
         leg=leg_id,
         alike=tuple(_reread(search, best, one, known) for one in best.alike),
+        otherwise=tuple(_reread(search, best, one, known) for one in best.otherwise),
         wider=tuple(_reread(search, best, one, known) for one in best.wider),
         elsewhere=_elsewhere(readings, chosen, wanted),
         doubtful=tuple(word for word in best.leftovers if not _is_name(word, question)),

@@ -29,15 +29,18 @@ _COMPARING = re.compile(
     r"\b(?:in\s+)?compar(?:e[sd]?|ing|ison|isons|ative|atively)\b(?:\s+(?:to|with|against|between|of)\b)?"
     r"|\bcontrast(?:s|ed|ing)?\b(?:\s+(?:with|between|to)\b)?"
     r"|\bdiffer(?:s|ed|ing)?\b(?:\s+from\b)?|\bdifferen(?:ces?|tly|t)\b(?:\s+(?:between|from|than|to)\b)?"
-    r"|\bdistinguish(?:es)?\b|\bside\s+by\s+side\b|\bversus\b|\bvs?\.?(?=\s)|\bstacks?\s+up\b|\bin\s+common\b"
+    r"|\bdistinguish(?:es)?\b|\bside\s+by\s+side\b|\bversus\b|\bvs\.?(?=\s)|(?<!\d)(?<!\d\s)(?<!\.)\b(?-i:v)\.?(?=\s)|\bstacks?\s+up\b|\bin\s+common\b"
     r"|\bsimilarit(?:y|ies)\b(?:\s+between\b)?|\b(?:the\s+)?same\b|\bidentical\b|\balike\b|\bsimilar\b"
     r"|\b(?:relative|as\s+opposed)\s+to\b|\bas\s+against\b|\bset\s+against\b|\brespectively\b|\bwhich\s+of\b"
     r"|\bof\s+the\s+two\b",
     re.IGNORECASE,
 )
-_MORE = re.compile(
-    r"\b(?:more|less|fewer|better|worse|\w{2,}(?<!numb)(?<!memb)(?<!ord)(?<!pap)er)\b", re.IGNORECASE
-)  # comparatives, by their ending; they count only beside "than" or "or"
+_GRADED = frozenset(
+    """more less fewer better worse longer shorter higher lower larger smaller bigger greater cheaper dearer older newer
+    younger earlier later sooner heavier lighter wider narrower taller deeper shallower thicker thinner faster slower
+    stronger weaker warmer colder hotter cooler denser stricter looser safer easier harder richer poorer broader closer
+    further farther""".split()
+)  # they count only beside "than" or "or"
 _JOINS = frozenset({"and", "or", "nor", "&"})
 _SETS_AGAINST = frozenset({"with", "to", "against", "from", "than", "versus", "vs", "v"})
 _ELLIPSIS = frozenset({"that", "those", "this", "these", "one", "ones"})
@@ -82,6 +85,7 @@ class Sides:
     after: str
     topic: str  # the words shared, without those that only ask or compare
     plural: bool  # a side is a group of documents
+    known: bool  # something in them is a value, an identifier, a day, a kind of document
     fields: tuple[FieldName, ...]  # asked for
     named: tuple[str, ...]  # the same, as spoken
     lead: str = ""  # what joins such a field to a side
@@ -112,12 +116,14 @@ class Masked:
     graded: tuple[str, ...]  # "longer", "more": compares if there are two to choose from
 
 
-def masked(question: str) -> Masked:
+def masked(question: str, literals: Sequence[Literal] = ()) -> Masked:
+    """The question without its comparing words; those that compare a number with a field ("5 A or more") stay."""
     cues = [match.span() for match in _COMPARING.finditer(question)]
     explicit = any(question[a:b].lower() not in ("which of",) for a, b in cues) or _of_several(question)
     graded = bool(re.search(r"\b(?:than|or)\b|,", question, re.IGNORECASE))
-    more = [match.span() for match in _MORE.finditer(question)] if graded else []
-    kept = [one for one in more if not any(a <= one[0] < b for a, b in cues) and _is_graded(question, one)]
+    more = [match.span() for match in re.finditer(r"\w+", question)] if graded else []
+    taken = [*cues, *((one.start, one.end) for one in literals)]
+    kept = [one for one in more if not any(a <= one[0] < b for a, b in taken) and _is_graded(question, one)]
     text = question
     for a, b in (*cues, *kept):
         text = text[:a] + " " * (b - a) + text[b:]
@@ -146,18 +152,10 @@ def _grams(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     yield from pairwise(words)
 
 
-_NOT_GRADED = frozenset(
-    """other another either neither whether rather over under after ever never number order paper water power filter
-    offer per her their cover letter member customer supplier provider partner owner former inverter charger
-    manufacturer maker consumer user buyer seller transfer later together however""".split()
-)
-
-
 def _is_graded(question: str, span: tuple[int, int]) -> bool:
     """A comparative that compares the sides, rather than something with a number ("more than 50")."""
-    word = question[span[0] : span[1]]
     followed = re.match(r"\s+than\s+(?:[$€£]|\w{0,3}\s?\d)", question[span[1] :], re.IGNORECASE)
-    return word.lower() not in _NOT_GRADED and not word[:1].isupper() and not followed
+    return question[span[0] : span[1]].lower() in _GRADED and not followed
 
 
 def sides_of(
@@ -361,7 +359,8 @@ def _may_compare(
     chosen_from = all(cut.word in ("or", "than", ",", "") for cut in cuts) and cuts[-1].word in ("or", "than")
     if question.graded and (chosen_from or (question.graded and _names_each(sides))):
         return not (_is_plural(reading) and chosen_from and not reading.asked)
-    if _asks_in_plural(reading, lexicon) and all(len(side) == 1 for side in sides):
+    alone = len(cuts) == 1 and cuts[0].word == "and" and all(len(side) == 1 for side in sides)
+    if alone and _asks_in_plural(reading, lexicon):
         return True
     return _names_each(sides) and _same_lead(reading, sides) and _asks_of_one(reading, sides, lexicon)
 
@@ -418,6 +417,7 @@ def _written(question: Masked, reading: Reading, split: _Split, lexicon: Lexicon
         after=after,
         topic=" ".join(_content(shared)),
         plural=_is_plural(reading),
+        known=any(one.kind != _WORD for side in split.sides for one in side),
         fields=tuple(dict.fromkeys(link.meaning.field for link in asked if isinstance(link.meaning, Mention))),
         named=tuple(dict.fromkeys(named)),
     )

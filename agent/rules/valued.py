@@ -84,8 +84,8 @@ def _valued(work: Cover, field: Field, link: Link) -> Condition:
     values = link.meaning.values
     written = fold(words)
     if field.type is not FieldType.LIST and all(written in fold(value) for value in values):
-        vocabulary = work.lexicon.vocabulary(link.meaning.field, link.meaning.column)
-        holding = sum(written in fold(one.value) for one in vocabulary.values) if vocabulary else 0
+        folded = work.lexicon.folded(link.meaning.field, link.meaning.column)
+        holding = sum(written in one for one in folded)
         if len(values) > 1 and (holding == len(values) or len(values) > _MANY_VALUES):
             return Compare(field=field.name, op=Op.CONTAINS, value=words, words=words)
     if len(values) == 1:

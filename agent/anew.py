@@ -1,0 +1,40 @@
+"""Searching again: when what the first search found shows that another reading was meant."""
+
+from agent.decision import More, Under
+from agent.gather import without_unknown
+from storage.search.plan import Compute, Leg, ListDocuments, Summarise
+
+
+def searched_anew(under: Under) -> More | None:
+    """What to search instead, and what is taken for granted by it; None where the leg stands.
+
+    Words that no document holds are read as the words they misspell, or, where they need not be meant, left out. Where
+    a number's field was not named and the likeliest leads nowhere, the likeliest that leads somewhere is taken.
+    """
+    return _respelled(under) or _without_unknown(under) or _otherwise(under)
+
+
+def _respelled(under: Under) -> More | None:
+    respelled = under.doubt.respelled
+    if respelled is None or under.assumed or any(under.answers[count] for count in under.asked.misspelt):
+        return None
+    said = tuple(f"read “{written}” as “{meant}”" for written, meant in respelled.words)
+    return More(leg=respelled.leg, ignored=under.ignored, assumed=(*under.assumed, *said))
+
+
+def _without_unknown(under: Under) -> More | None:
+    leg, unknown = without_unknown(under.leg, under.doubt, under.asked, under.answers)
+    return More(leg=leg, ignored=(*under.ignored, *unknown), assumed=under.assumed) if unknown else None
+
+
+def _otherwise(under: Under) -> More | None:
+    if under.count or under.assumed or not isinstance(under.leg.wanted, (ListDocuments, Compute, Summarise)):
+        return None
+    leading = [
+        one for one, count in zip(under.doubt.otherwise, under.asked.otherwise, strict=True) if under.answers[count]
+    ]
+    if not leading:
+        return None
+    best, leg = leading[0], under.leg
+    searched = Leg(id=leg.id, question=leg.question, search=best.search, wanted=leg.wanted, probes=leg.probes)
+    return More(leg=searched, ignored=under.ignored, assumed=(f"took it to mean {best.words}",))
