@@ -1,0 +1,180 @@
+"""Money fields: of the amounts beside a label, that of the best label; and the currency they are in."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from decimal import Decimal
+
+from storage.ingest.extract.candidates import Candidate
+from storage.ingest.extract.concepts import currency_words, payment_words
+from storage.ingest.extract.figures import Figure, amounts
+from storage.ingest.extract.labelled import labels_in
+from storage.ingest.extract.page import Cell, Page
+from storage.ingest.extract.targets import Target
+from storage.ingest.extract.wording import words_of
+from storage.ingest.literals import currency_of
+
+_AROUND = 40  # characters before a label that can make another thing of it
+_REACH = 120  # characters behind a label
+_HEAD = 20_000  # characters in which currencies and payments are looked for
+_STRONG, _OWN, _WEAK = 0.62, 0.55, 0.35  # a label of several words; the field's very name; another word for it
+_SPOILT = 0.35
+_PAID, _AGREED, _LARGEST, _COLUMN = 0.22, 0.08, 0.05, 0.06
+_SIGN = re.compile(
+    r"(?<![a-z])(?:us\$|r\$|hk\$|s\$|[$€£¥₹₩₫฿₺]|rm|rp\.?)\s?(?=\d)|(?<=\d)\s?[€£$](?!\d)", re.IGNORECASE
+)
+_CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
+_WITHOUT_CENTS = "IDR"  # the largest of the currencies that are counted in thousands
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    figure: Figure
+    confidence: float
+    label: Cell
+
+
+def money(page: Page, target: Target) -> Iterator[Candidate]:
+    """Each labelled amount; likelier where several say it and where it is what was then paid."""
+    paid = _paid(page) if target.concept else {}
+    found = list(_labelled(page, target))
+    numbers = [one.figure.number for one in found if one.confidence > _WEAK]
+    for one in found:
+        number, confidence = one.figure.number, one.confidence
+        confidence += _PAID * (number in paid) + _AGREED * (numbers.count(number) > 1)
+        confidence += _LARGEST * (bool(numbers) and number == max(numbers))
+        start, end = min(one.label.start, one.figure.start), max(one.label.end, one.figure.end)
+        yield Candidate(value=float(number), confidence=min(confidence, 0.95), start=start, end=end)
+    for number, cell in paid.items():
+        yield Candidate(value=float(number), confidence=0.52, start=cell.start, end=cell.end)
+    if not found:
+        yield from _largest(page)
+
+
+def _labelled(page: Page, target: Target) -> Iterator[_Labelled]:
+    never = target.concept.never if target.concept else None
+    for label in labels_in(page, target.labels):
+        line = page.line_at(label.start)
+        head = page.low[max(line.start, label.start - _AROUND) : label.start]
+        figure, is_far = _amount_for(page, label)
+        if figure is None:
+            continue
+        between = page.low[label.end : figure.start]
+        spoilt = bool(never and (never.search(head) or never.search(between)))
+        confidence = _strength(page.low[label.start : label.end], target) - _SPOILT * spoilt - 0.1 * is_far
+        yield _Labelled(figure, confidence - _COLUMN * _has_more(page, figure), label)
+
+
+def _strength(label: str, target: Target) -> float:
+    words = " ".join(words_of(label))
+    if target.concept and words in target.concept.labels:
+        return _STRONG if " " in words else _OWN
+    return _OWN if words in (target.field.name.casefold(), target.field.label.casefold()) else _WEAK
+
+
+def _has_more(page: Page, figure: Figure) -> bool:
+    """Whether other amounts follow on the line: a line of a table of taxes."""
+    line = page.line_at(figure.start)
+    return next(amounts(page.text, figure.end, min(line.end, figure.end + _AROUND)), None) is not None
+
+
+def _amount_for(page: Page, label: Cell) -> tuple[Figure | None, bool]:
+    """The amount after the label on its line, else alone on the next; and whether it was the latter."""
+    line = page.line_at(label.start)
+    same = list(amounts(page.text, label.end, min(line.end, label.end + _REACH)))
+    if same:
+        return _main(same), False
+    below = page.next_line(label.start)
+    if below and not _has_words(page, below):
+        under = list(amounts(page.text, below.start, min(below.end, below.start + _AROUND)))
+        if under:
+            return under[-1], True
+    return None, False
+
+
+def _main(figures: Sequence[Figure]) -> Figure:
+    """The first that is no count; the last, if those before it are its parts."""
+    likely = [one for one in figures if one.decimals == 2 or one.number >= 100] or list(figures)
+    if 2 < len(likely) <= 4 and sum(one.number for one in likely[:-1]) == likely[-1].number:
+        return likely[-1]
+    return likely[0]
+
+
+def _has_words(page: Page, line: Cell) -> bool:
+    return sum(c.isalpha() for c in page.text[line.start : line.end]) > 5
+
+
+def _paid(page: Page) -> Mapping[Decimal, Cell]:
+    """What was paid: amounts beside words of payment, and what is left of them after the change."""
+    given, returned = (_beside(page, pattern) for pattern in payment_words())
+    if not given:
+        return {}
+    due = dict[Decimal, Cell]()
+    for change in returned or {Decimal(0): Cell(0, 0)}:
+        for amount, cell in given.items():
+            if amount > change:
+                due.setdefault(amount - change, cell)
+    stated = {one.number for one in amounts(page.text, 0, min(len(page.text), _HEAD))}
+    return {amount: cell for amount, cell in due.items() if amount in stated}
+
+
+def _beside(page: Page, pattern: re.Pattern[str]) -> dict[Decimal, Cell]:
+    found = dict[Decimal, Cell]()
+    for label in labels_in(page, pattern):
+        figure, _ = _amount_for(page, label)
+        if figure is not None and (figure.decimals == 2 or figure.number >= 100 or figure.number == 0):
+            found.setdefault(figure.number, Cell(label.start, figure.end))
+    return found
+
+
+def _largest(page: Page) -> Iterator[Candidate]:
+    """Without any label the largest amount with decimals, doubtful."""
+    figures = [one for one in amounts(page.text, 0, min(len(page.text), _HEAD)) if one.decimals == 2]
+    if figures:
+        best = max(figures, key=lambda one: one.number)
+        yield Candidate(value=float(best.number), confidence=0.4, start=best.start, end=best.end)
+
+
+# -- which currency
+
+
+def currencies(page: Page) -> Iterator[Candidate]:
+    """The currency of the document's amounts: by the signs and codes beside them, else by words that tell the country,
+    else by amounts that are all counted in thousands.
+    """
+    seen = dict[str, list[tuple[float, int, int]]]()
+    for code, weight, start, end in _told(page):
+        seen.setdefault(code, []).append((weight, start, end))
+    weights = {code: sum(weight for weight, _, _ in told) for code, told in seen.items()}
+    for code, weight in weights.items():
+        _, start, end = max(seen[code], key=lambda one: one[0])
+        share = weight / sum(weights.values())
+        yield Candidate(value=code, confidence=min(0.95, 0.4 + 0.55 * share), start=start, end=end)
+    if not seen and (figure := _in_thousands(page)):
+        yield Candidate(value=_WITHOUT_CENTS, confidence=0.55, start=figure.start, end=figure.end)
+
+
+def _told(page: Page) -> Iterator[tuple[str, float, int, int]]:
+    known: Set[str] = currency_words().keys()
+    for match in _SIGN.finditer(page.text, 0, _HEAD):
+        if code := _code_of(match[0]):
+            yield code, 2.0, match.start(), match.end()
+    for match in _CODE.finditer(page.text, 0, _HEAD):
+        if match[0] in known:
+            yield match[0], 1.0, match.start(), match.end()
+    for code, pattern in currency_words().items():
+        words = {match[0]: match for match in pattern.finditer(page.low, 0, _HEAD)}
+        for match in words.values():
+            yield code, 1.0, match.start(), match.end()
+
+
+def _code_of(sign: str) -> str | None:
+    bare = sign.strip().rstrip(".")
+    return {"rm": "MYR", "rp": "IDR"}.get(bare.lower()) or currency_of(bare.upper())
+
+
+def _in_thousands(page: Page) -> Figure | None:
+    """The largest amount, where none has cents and it is at least a thousand."""
+    figures = list(amounts(page.text, 0, min(len(page.text), _HEAD)))
+    best = max(figures, key=lambda one: one.number, default=None)
+    return best if best and best.number >= 1000 and not any(one.decimals == 2 for one in figures) else None

@@ -1,0 +1,201 @@
+"""Names: what a title calls the thing, who stands at the head of a slip, who made an agreement."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from storage.ingest.extract.candidates import Candidate
+from storage.ingest.extract.days import days_in
+from storage.ingest.extract.page import Cell, Page, lowered
+from storage.ingest.extract.wording import any_of, words_of
+from storage.search.schema import Schema
+
+_LEGAL = (
+    r"inc|incorporated|llc|l\.l\.c|ltd|limited|corp|corporation|company|co|l\.?p|llp|plc|gmbh|ag|s\.?a|n\.?v|b\.?v|lda|sdn|bhd"
+    r"|pty|pte|s\.?r\.?l|s\.?p\.?a|trust|bank|university|association|foundation|partners|partnership|holdings|group|authority"
+)
+_LEGAL_FORM = re.compile(rf"(?<![A-Za-z])(?:{_LEGAL})(?![A-Za-z])\.?", re.IGNORECASE)
+_NAME_WORD = r"(?:[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.& ]{0,20}\))"
+_NAME_BEFORE = re.compile(rf"{_NAME_WORD}(?:,?\s{{1,4}}{_NAME_WORD}){{0,9}},?\s{{0,4}}$")
+_DESCRIBED = re.compile(
+    r"(?P<name>[A-Z][\w&.'’\-]*(?:[ ]{1,3}(?:[A-Z(][\w&.'’\-)]*|of|the|and|&|de)){0,8}?)\s*,?\s{1,4}"
+    r"(?:an? (?:[\w.]+ ){0,4}(?:corporation|company|limited|partnership|individual|entity|trust|bank|person|association|institution|university)"
+    r"|\(\s?(?:hereinafter |the |referred to as |herein |collectively |together )*[\"“])"
+)
+_INTRO = re.compile(r"(?<![a-z])(?:by and between|by and among|between|among|by|amongst)(?![a-z])[\s:]{1,10}")
+_LEADING = re.compile(r"^(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this)\s+)+", re.IGNORECASE)
+_HEAD = 5_000
+_INTRO_REACH = 1_500
+_DULL = (
+    r"receipt|invoice|tax invoice|bill|welcome|thank you|copy|original|duplicate|customer|order|table|cash|date|time|tel|fax|phone|"
+    r"gst|vat|nif|page|no|fatura|recibo|guest check|check|reprint|simplified|full text|talao|factura|document|www|http"
+)
+_IS_DULL = re.compile(rf"(?:{_DULL})(?![a-z])")
+_MOSTLY_LETTERS = 0.5
+
+
+# -- in the title
+
+
+def titled(page: Page, schema: Schema, *, cut: bool) -> Iterator[Candidate]:
+    """What title and text begin with alike; else the title without the kind of document and days, and with
+    `cut` without what other fields' values say behind it.
+    """
+    first = next((line for line in page.lines() if page.text[line.start : line.end].strip()), None)
+    if first and (common := _common_start(page.title, page.text[first.start : first.end])):
+        start = page.text.index(common, first.start)
+        yield Candidate(value=common, confidence=0.9, start=start, end=start + len(common))
+    rest = _without(page.title, schema)
+    if cut:
+        rest = _before(rest, schema)
+    if rest and rest != page.title.strip() and not _says_unknown(rest):
+        at = page.low.find(rest.lower()) if rest.isascii() else page.text.find(rest)
+        span = (at, at + len(rest)) if at >= 0 else (None, None)
+        yield Candidate(value=rest, confidence=0.85, start=span[0], end=span[1])
+
+
+def _common_start(title: str, line: str) -> str:
+    """Whole words, fewer than all of the title's."""
+    words, others = title.split(), line.split()
+    count = 0
+    while count < min(len(words), len(others)) and words[count] == others[count]:
+        count += 1
+    common = " ".join(words[:count])
+    return common if 0 < count < len(words) and common in line else ""
+
+
+def _without(title: str, schema: Schema) -> str:
+    """The title without its document's kind, days, and what other fields' values say."""
+    rest = title
+    for day in reversed(days_in(title.lower(), day_first=False)):
+        rest = f"{rest[: day.start]} {rest[day.end :]}"
+    kinds = _kinds(tuple(schema.synonyms), schema.label, str(schema.bucket))
+    if kinds:
+        low = rest.lower()
+        match = kinds.match(low.lstrip()) if len(low) == len(rest) else None
+        if match:
+            rest = rest.lstrip()[match.end() :]
+    return " ".join(rest.split()).strip(" -:,|")
+
+
+def _before(title: str, schema: Schema) -> str:
+    """The title up to where a value of another field begins."""
+    values = _values(tuple(value for one in schema.fields for value in one.values))
+    match = values.search(lowered(title), 1) if values else None
+    return title[: match.start()].strip(" -:,|") if match and match.start() > 1 else title
+
+
+@lru_cache(maxsize=64)
+def _values(values: tuple[str, ...]) -> re.Pattern[str] | None:
+    return any_of(one for one in values if len(one) > 2)
+
+
+@lru_cache(maxsize=64)
+def _kinds(synonyms: tuple[str, ...], label: str, bucket: str) -> re.Pattern[str] | None:
+    return any_of([*synonyms, label, bucket])
+
+
+def _says_unknown(text: str) -> bool:
+    return words_of(text)[:1] in (("unknown",), ("untitled",), ("unnamed",), ("no",))
+
+
+# -- at the head of a slip
+
+
+def at_head(page: Page) -> Iterator[Candidate]:
+    """The first lines that could be a name; one with a legal form is likelier."""
+    confidence = 0.62
+    for number in range(min(8, len(page.line_starts))):
+        line = page.line(number)
+        cell = page.trimmed(line.start, min(line.end, line.start + 60))
+        if not _is_name(page, cell):
+            continue
+        has_form = _LEGAL_FORM.search(page.text, cell.start, cell.end) is not None
+        value = page.text[cell.start : cell.end].strip(" *-=_.:|")
+        if len(value) < 2:
+            continue
+        yield Candidate(
+            value=value, confidence=min(0.85, confidence + 0.2 * has_form), start=cell.start, end=cell.end
+        )
+        confidence -= 0.12
+        if confidence < 0.3:
+            return
+
+
+def _is_name(page: Page, cell: Cell) -> bool:
+    text = page.low[cell.start : cell.end]
+    letters = sum(c.isalpha() for c in text)
+    return letters >= max(2, _MOSTLY_LETTERS * len(text)) and not _IS_DULL.match(text.strip(" *-=_.:|<>#"))
+
+
+# -- who made an agreement
+
+
+def parties(page: Page) -> Iterator[Candidate]:
+    """Behind "between": names with a legal form, and those that are described or given a short name."""
+    for intro in _INTRO.finditer(page.low, 0, _HEAD):
+        start = intro.end()
+        end = _end_of_intro(page, start)
+        found = sorted(_parties_in(page, start, end), key=lambda one: one.start)
+        if len(found) >= 2:
+            yield from _told(page, found)
+            return
+
+
+def _end_of_intro(page: Page, start: int) -> int:
+    stop = min(len(page.low), start + _INTRO_REACH)
+    for word in ("whereas", "recitals", "witnesseth", "background", "now, therefore", "preliminary statement"):
+        at = page.low.find(word, start, stop)
+        stop = at if at >= 0 else stop
+    return stop
+
+
+def _parties_in(page: Page, start: int, end: int) -> Iterator[Cell]:
+    taken: list[Cell] = []
+    for form in _LEGAL_FORM.finditer(page.text, start, end):
+        before = _NAME_BEFORE.search(page.text, max(start, form.start() - 90), form.start())
+        if before and page.text[form.start()].isupper():
+            cell = _led(page, before.start(), form.end())
+            if cell and not _overlaps(cell, taken) and not page.text[cell.start : cell.end].endswith("of"):
+                taken.append(cell)
+    for match in _DESCRIBED.finditer(page.text, start, end):
+        cell = _led(page, match.start("name"), match.end("name"))
+        if cell and not _overlaps(cell, taken) and " " in page.text[cell.start : cell.end]:
+            taken.append(cell)
+    yield from taken
+
+
+def _overlaps(cell: Cell, taken: Sequence[Cell]) -> bool:
+    return any(cell.start < other.end and other.start < cell.end for other in taken)
+
+
+def _led(page: Page, start: int, end: int) -> Cell | None:
+    """The name without what leads to it."""
+    text = page.text[start:end]
+    lead = _LEADING.match(text)
+    cell = page.trimmed(start + (lead.end() if lead else 0), end)
+    return cell if cell.end - cell.start > 3 else None
+
+
+def _told(page: Page, cells: Sequence[Cell]) -> Iterator[Candidate]:
+    said = set[str]()
+    for rank, cell in enumerate(cells):
+        value = " ".join(page.text[cell.start : cell.end].split()).strip(" ,;")
+        if value.casefold() not in said:
+            said.add(value.casefold())
+            yield Candidate(value=(value,), confidence=0.85 if rank < 3 else 0.55, start=cell.start, end=cell.end)
+
+
+# -- what an agreement is called
+
+
+_HEADING = re.compile(r"[A-Z][A-Za-z&,/'’\- ]{3,80}?(?:AGREEMENT|Agreement|CONTRACT|Contract|LICENSE|License|LEASE|Lease|PLAN|Plan|POLICY|Policy)")
+
+
+def heading(page: Page) -> Iterator[Candidate]:
+    """The first words at the head that name a kind of paper."""
+    match = _HEADING.search(page.text, 0, 3_000)
+    if match:
+        cell = page.trimmed(match.start(), match.end())
+        value = " ".join(page.text[cell.start : cell.end].split())
+        yield Candidate(value=value, confidence=0.7, start=cell.start, end=cell.end)
