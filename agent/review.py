@@ -32,6 +32,8 @@ async def reviewed(desk: Desk, planned: Planned, material: Material) -> Outcome:
     may_ask = not context.just_answer and asked_back < context.limits.clarifications_in_a_row
     context.progress("Searching")
     under, decided = await _decided(desk, planned, material, may_ask=may_ask)
+    if planned.instead is not None and not any(one.count for one in under):
+        return await reviewed(desk, planned.instead, material)
     plan = replace(planned.plan, legs=tuple(one.leg for one in under))
     back = next(((u, one) for u, one in zip(under, decided, strict=True) if isinstance(one, AskBack)), None)
     started = time.perf_counter()

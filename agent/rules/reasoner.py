@@ -15,7 +15,7 @@ from agent.reasoner import (
     WantsStartOver,
 )
 from agent.rules.atoms import Literal
-from agent.rules.compare import Reader, compared
+from agent.rules.compare import Comparison, Reader, compared
 from agent.rules.follow import exports, points_back, refines, starts_over
 from agent.rules.intent import wanted_of
 from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
@@ -66,8 +66,14 @@ class RuleReasoner:
             if leg is not None:
                 return WantsExport(plan=material.last, leg=leg)
         comparison = self._compared(question, known, material)
-        if comparison is not None:
-            return comparison
+        if comparison is not None and comparison.sure:
+            return comparison.planned
+        alone = self._decomposed(question, known, material)
+        compares = comparison is not None and isinstance(alone, Planned) and not alone.follows
+        return replace(comparison.planned, instead=alone) if comparison is not None and compares else alone
+
+    def _decomposed(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Decomposition:
+        """What the question asks, taken part by part."""
         parts = questions_of(question)
         readings = [self._read(part, known, material) for part in parts]
         if len(parts) > 1 and not all(_asks_something(one[0]) for one in readings):
@@ -92,7 +98,7 @@ class RuleReasoner:
             return WantsExport(plan=plan, leg=plan.legs[0].id)
         return Planned(plan=plan, doubts=tuple(doubt for _, doubt in legs))
 
-    def _compared(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Planned | None:
+    def _compared(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Comparison | None:
         reader = Reader(
             literals=lambda text: literals_of(text, material.now.date()),
             readings=lambda text: self._read(text, known, material),

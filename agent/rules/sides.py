@@ -28,7 +28,7 @@ _LEAST = 1.0  # what a split must score
 _COMPARING = re.compile(
     r"\b(?:in\s+)?compar(?:e[sd]?|ing|ison|isons|ative|atively)\b(?:\s+(?:to|with|against|between|of)\b)?"
     r"|\bcontrast(?:s|ed|ing)?\b(?:\s+(?:with|between|to)\b)?"
-    r"|\bdiffer(?:s|ed|ing)?\b(?:\s+from\b)?|\bdifferen(?:ces?|tly|t)\b(?:\s+(?:between|from|than|to)\b)?"
+    r"|\bdiffer(?:s|ed|ing)?\b(?:\s+from\b)?|\bdifferen(?:ces?|tly|t(?=\s+(?:from|than|to)\b|\s*[?.!,]|\s*$))\b(?:\s+(?:between|from|than|to)\b)?"
     r"|\bdistinguish(?:es)?\b|\bside\s+by\s+side\b|\bversus\b|\bvs\.?(?=\s)|(?<!\d)(?<!\d\s)(?<!\.)\b(?-i:v)\.?(?=\s)|\bstacks?\s+up\b|\bin\s+common\b"
     r"|\bsimilarit(?:y|ies)\b(?:\s+between\b)?|\b(?:the\s+)?same\b|\bidentical\b|\balike\b|\bsimilar\b"
     r"|\b(?:relative|as\s+opposed)\s+to\b|\bas\s+against\b|\bset\s+against\b|\brespectively\b|\bwhich\s+of\b"
@@ -120,6 +120,8 @@ def masked(question: str, literals: Sequence[Literal] = ()) -> Masked:
     """The question without its comparing words; those that compare a number with a field ("5 A or more") stay."""
     cues = [match.span() for match in _COMPARING.finditer(question)]
     explicit = any(question[a:b].lower() not in ("which of",) for a, b in cues) or _of_several(question)
+    if re.match(r"\s*why\b", question, re.IGNORECASE):
+        return Masked(text=question, cues=(), explicit=False, graded=())  # asks for a reason
     graded = bool(re.search(r"\b(?:than|or)\b|,", question, re.IGNORECASE))
     more = [match.span() for match in re.finditer(r"\w+", question)] if graded else []
     taken = [*cues, *((one.start, one.end) for one in literals)]
