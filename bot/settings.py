@@ -182,6 +182,11 @@ def default_home() -> Path:
     return Path(platformdirs.user_data_dir("parley", appauthor=False))
 
 
+def home_of(argument: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """Where the home is or would be; makes none."""
+    return _home(argument, dict(os.environ if environ is None else environ))[0]
+
+
 def load_settings(home: Path | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
     """Read, check, and make the home and its secret key where they are missing. Raises `InvalidSettings`."""
     loaded = surveyed_settings(home, environ)

@@ -46,7 +46,8 @@ def _sections(first: int, last: int, headings: Sequence[int]) -> list[tuple[int,
     cuts = [first, *headings[bisect_right(headings, first) : bisect_left(headings, last)], last]
     sections: list[tuple[int, int]] = []
     for start, end in pairwise(cuts):
-        if sections and min(end - start if end == last else _SHORTEST, _length(sections[-1])) < _SHORTEST:
+        is_short_rest = end == last and end - start < _SHORTEST
+        if sections and (is_short_rest or _length(sections[-1]) < _SHORTEST):
             sections[-1] = (sections[-1][0], end)
         else:
             sections.append((start, end))

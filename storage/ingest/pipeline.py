@@ -10,21 +10,24 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import Protocol, TypeVar
 
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
 from storage.ingest.files import SourceFile, document_id, sources
-from storage.ingest.infer import Profile, inferred, merged, see_all, styles_of
+from storage.ingest.infer import inferred, merged
 from storage.ingest.limits import Limits
 from storage.ingest.load import records
+from storage.ingest.profile import Profile, see_all, styles_of
 from storage.ingest.records import Broken, Loaded, Origin, Record, Remark
+from storage.ingest.rehearsal import Target
 from storage.ingest.report import Progress, Report, SchemaWritten, Tally
 from storage.ingest.values import flattened
 from storage.ingest.worker import Worker
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.index import Put, SearchIndex
+from storage.search.index import Put
 from storage.search.schema import Field, Schema
 
 _BATCH = 500  # documents
@@ -61,7 +64,7 @@ def is_bucket_name(name: str) -> bool:
 
 
 async def ingest(
-    index: SearchIndex,
+    index: Target,
     paths: Sequence[str | Path | SourceFile],
     *,
     bucket: BucketId | None = None,
@@ -77,7 +80,8 @@ async def ingest(
     `bucket` wins over what a document names; where neither does, the bucket of `schema`. With `schema`, its bucket (or
     `bucket`) gets exactly it, and its documents the fields it has; other buckets keep theirs, widened by new keys.
     `ignore_metadata`: text and title alone, fields stay empty. `schema_folder`: where schemas made or widened are
-    written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Raises what the index raises.
+    written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Into a `Rehearsal` nothing changes.
+    Raises what the index raises.
     """
     given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
     run = _Run(
@@ -116,7 +120,7 @@ async def _in_thread(run: "_Run", work: Callable[[], T]) -> T:
         raise
 
 
-async def _set_schemas(index: SearchIndex, run: "_Run", folder: Path | None) -> list[SchemaWritten]:
+async def _set_schemas(index: Target, run: "_Run", folder: Path | None) -> list[SchemaWritten]:
     existing = {name: state.schema for name, state in (await index.buckets()).items()}
     written: list[SchemaWritten] = []
     for bucket in sorted(run.profiles):
@@ -148,7 +152,7 @@ def _write(schema: Schema, folder: Path, tally: Tally) -> Path | None:
     return path
 
 
-async def _put_all(index: SearchIndex, run: "_Run", batches: "Iterator[_Batch]") -> None:
+async def _put_all(index: Target, run: "_Run", batches: "Iterator[_Batch]") -> None:
     """Puts each batch while the next is read."""
 
     def read_on() -> "asyncio.Task[_Batch | None]":
@@ -164,11 +168,11 @@ async def _put_all(index: SearchIndex, run: "_Run", batches: "Iterator[_Batch]")
         await asyncio.wait([upcoming])
 
 
-async def _put(index: SearchIndex, run: "_Run", batch: "_Batch") -> None:
+async def _put(index: Target, run: "_Run", batch: "_Batch") -> None:
     if run.follower is not None:
         await run.follower.storing(batch.files)
     put = await index.put(batch.bucket, batch.documents)
-    run.tally.put(put, batch.origins)
+    run.tally.put(batch.bucket, put, batch.origins)
     if run.follower is not None:
         await run.follower.stored(put)
 
@@ -314,13 +318,28 @@ class _Run:
     # -- both
 
     def _fail(self, origin: Origin, reason: str, doc_id: str | None = None) -> None:
-        self.tally.fail(origin, reason, doc_id)
+        self.tally.fail(origin, reason, doc_id, bucket=self._bucket_of(None))
         if self.follower is not None:
             self.follower.failed(origin.file)
 
     def _read(self, worker: Worker, *, looking: bool) -> Iterator[tuple[SourceFile, Loaded | None]]:
         """What the files hold; None for one that is not opened, in the first pass all that are no tables."""
-        done, documents, total = 0, 0, sum(source.size for source in self._files)
+        start, done, documents, total = monotonic(), 0, 0, sum(source.size for source in self._files)
+
+        def say(source: SourceFile, files: int, read: int, documents: int) -> None:
+            self._say(
+                Progress(
+                    looking=looking,
+                    file=source.name,
+                    files=files,
+                    of_files=len(self._files),
+                    bytes=read,
+                    of_bytes=total,
+                    documents=documents,
+                    elapsed_s=monotonic() - start,
+                )
+            )
+
         for finished, source in enumerate(self._files):
             read = 0
             for loaded in [None] if looking and not source.is_table else records(source, worker):
@@ -331,21 +350,8 @@ class _Run:
                 if loaded is not None:
                     documents, read = documents + isinstance(loaded, Record), loaded.origin.read
                     if documents % _SAY_EVERY == 1:
-                        self._tell(looking, source, finished, done + read, total, documents)
+                        say(source, finished, done + read, documents)
                 yield source, loaded
             done += source.size
             if not looking or source.is_table:
-                self._tell(looking, source, finished + 1, done, total, documents)
-
-    def _tell(self, looking: bool, source: SourceFile, files: int, read: int, total: int, documents: int) -> None:
-        self._say(
-            Progress(
-                looking=looking,
-                file=source.name,
-                files=files,
-                of_files=len(self._files),
-                bytes=read,
-                of_bytes=total,
-                documents=documents,
-            )
-        )
+                say(source, finished + 1, done, documents)

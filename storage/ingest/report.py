@@ -1,7 +1,7 @@
 """What comes of a run, and the tally it is made from."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +27,16 @@ class Progress:
     bytes: int
     of_bytes: int
     documents: int  # read in this pass
+    elapsed_s: float = 0.0  # of this pass
+
+    @property
+    def documents_per_s(self) -> float:
+        return self.documents / self.elapsed_s if self.elapsed_s else 0.0
+
+    @property
+    def remaining_s(self) -> float | None:
+        """As long as the rest takes if its bytes come as fast; None while nothing can be said."""
+        return self.elapsed_s * (self.of_bytes - self.bytes) / self.bytes if self.bytes and self.elapsed_s else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +87,23 @@ class SchemaWritten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """All that came of a run. The counts are of documents; `failed` also counts files and lines that gave none."""
+class Counts:
+    """Of documents; `failed` also counts files and lines that gave none."""
 
     added: int = 0
     replaced: int = 0
     skipped: int = 0  # unchanged
     failed: int = 0
+
+    def __str__(self) -> str:
+        return f"added {self.added:,}, replaced {self.replaced:,}, skipped {self.skipped:,}, failed {self.failed:,}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Counts):
+    """All that came of a run."""
+
+    by_bucket: Mapping[BucketId, Counts] = field(default_factory=dict[BucketId, Counts])  # failures where it is known
     failures: tuple[Failure, ...] = ()  # the first thousand
     superseded: tuple[Failure, ...] = ()  # documents whose id came again later; the first thousand
     renamed: tuple[Renamed, ...] = ()
@@ -95,14 +115,14 @@ class Report:
 
     @property
     def last_line(self) -> str:
-        return f"added {self.added:,}, replaced {self.replaced:,}, skipped {self.skipped:,}, failed {self.failed:,}"
+        return Counts.__str__(self)
 
 
 @dataclass(slots=True)
 class Tally:
     """Counts while a run goes on."""
 
-    _counts: Counter[str] = field(default_factory=Counter[str])
+    _counts: Counter[tuple[BucketId | None, str]] = field(default_factory=Counter[tuple[BucketId | None, str]])
     _failures: list[Failure] = field(default_factory=list[Failure])
     _superseded: list[Failure] = field(default_factory=list[Failure])
     _renamed: dict[tuple[BucketId, str], FieldName] = field(default_factory=dict[tuple[BucketId, str], FieldName])
@@ -111,10 +131,12 @@ class Tally:
         default_factory=dict[tuple[BucketId, FieldName], list[str]]
     )
     _ignored: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
-    _remarks: list[str] = field(default_factory=list[str])
+    _remarks: dict[str, None] = field(default_factory=dict[str, None])
 
-    def fail(self, where: Origin | str, reason: str, doc_id: str | None = None) -> None:
-        self._counts["failed"] += 1
+    def fail(
+        self, where: Origin | str, reason: str, doc_id: str | None = None, *, bucket: BucketId | None = None
+    ) -> None:
+        self._counts[bucket, "failed"] += 1
         if len(self._failures) < _NAMED:
             self._failures.append(Failure(where=str(where), reason=reason, doc_id=DocId(doc_id) if doc_id else None))
 
@@ -124,13 +146,16 @@ class Tally:
             self._superseded.append(Failure(where=str(where), reason=reason, doc_id=DocId(doc_id)))
 
     def remark(self, text: str) -> None:
-        self._remarks.append(text)
+        if len(self._remarks) < _NAMED:
+            self._remarks[text] = None
 
-    def put(self, result: Put, origins: Mapping[DocId, str]) -> None:
+    def put(self, bucket: BucketId, result: Put, origins: Mapping[DocId, str]) -> None:
         """What the index made of a batch."""
-        self._counts.update(added=len(result.added), replaced=len(result.replaced), skipped=len(result.skipped))
+        self._counts[bucket, "added"] += len(result.added)
+        self._counts[bucket, "replaced"] += len(result.replaced)
+        self._counts[bucket, "skipped"] += len(result.skipped)
         for doc_id in result.taken:
-            self.fail(origins[doc_id], str(DocumentTaken(doc_id)), doc_id)
+            self.fail(origins[doc_id], str(DocumentTaken(doc_id)), doc_id, bucket=bucket)
 
     def rename(self, bucket: BucketId, renamed: Mapping[str, FieldName]) -> None:
         for key, name in renamed.items():
@@ -146,12 +171,16 @@ class Tally:
     def ignore(self, bucket: BucketId, name: FieldName) -> None:
         self._ignored[bucket, name] += 1
 
+    def _sums(self, buckets: Set[BucketId | None]) -> dict[str, int]:
+        return {
+            fate: sum(self._counts[bucket, fate] for bucket in buckets)
+            for fate in ("added", "replaced", "skipped", "failed")
+        }
+
     def report(self, buckets: tuple[BucketId, ...], schemas: tuple[SchemaWritten, ...]) -> Report:
         return Report(
-            added=self._counts["added"],
-            replaced=self._counts["replaced"],
-            skipped=self._counts["skipped"],
-            failed=self._counts["failed"],
+            **self._sums({bucket for bucket, _ in self._counts}),
+            by_bucket={bucket: Counts(**self._sums({bucket})) for bucket in buckets},
             failures=tuple(self._failures),
             superseded=tuple(self._superseded),
             renamed=tuple(Renamed(bucket=b, key=key, field=name) for (b, key), name in self._renamed.items()),
@@ -162,5 +191,5 @@ class Tally:
             ignored=tuple(Ignored(bucket=b, key=name, count=count) for (b, name), count in self._ignored.items()),
             buckets=buckets,
             schemas=schemas,
-            remarks=tuple(dict.fromkeys(self._remarks)),
+            remarks=tuple(self._remarks),
         )
