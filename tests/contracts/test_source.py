@@ -1,8 +1,9 @@
 """What every kind of source promises, whatever it is."""
 
+import asyncio
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +13,7 @@ import pytest
 from storage.ingest.errors import ListingFailed
 from storage.ingest.sources.folder import Folder
 from storage.ingest.sources.site import opened
-from storage.ingest.sources.source import Fetch, Fetched, Gone, Item, PassedOver, Source, Unchanged, Unfetched
+from storage.ingest.sources.source import Fetch, Fetched, Gone, Item, Source, Unchanged, Unfetched
 from tests.stand_ins.site import Served, WebSite, a_site
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -21,14 +22,14 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 class Place(Protocol):
     """Where a source looks, as others change it. Names are of text files, `a.txt` or `b/c.txt`."""
 
-    def source(self) -> "AsyncContext": ...
+    def source(self) -> AbstractAsyncContextManager[Source]: ...
 
     def write(self, name: str, text: str) -> None: ...
 
     def remove(self, name: str) -> None: ...
 
     def lose_some(self) -> None:
-        """Afterwards `lost/x.txt` is there, and its listing cannot be read."""
+        """Afterwards a part of it, or all, cannot be listed."""
         ...
 
     def spoil(self, name: str) -> None:
@@ -36,19 +37,13 @@ class Place(Protocol):
         ...
 
 
-class AsyncContext(Protocol):
-    async def __aenter__(self) -> Source: ...
-
-    async def __aexit__(self, *_: object) -> bool | None: ...
-
-
 class AFolder:
     def __init__(self, path: Path) -> None:
-        self._path, self._writes = path, 0
+        self._path = path
         path.mkdir()
 
     @asynccontextmanager
-    async def source(self) -> AsyncIterator[Source]:
+    async def source(self) -> AsyncGenerator[Source]:
         yield Folder(self._path)
 
     def write(self, name: str, text: str) -> None:
@@ -60,7 +55,7 @@ class AFolder:
         (self._path / name).unlink()
 
     def lose_some(self) -> None:
-        """A folder that goes as a whole: the one that even root cannot list."""
+        """All of it: any other folder could still be listed by root."""
         shutil.rmtree(self._path)
 
     def spoil(self, name: str) -> None:
@@ -75,7 +70,7 @@ class ASite:
         site.fixed["/more.xml"] = Served(text="<urlset/>")
 
     @asynccontextmanager
-    async def source(self) -> AsyncIterator[Source]:
+    async def source(self) -> AsyncGenerator[Source]:
         async with opened(self._site.url, allow_private=True, clock=lambda: NOW) as source:
             yield source
 
@@ -110,7 +105,7 @@ async def listed(place: Place) -> dict[str, Item]:
 
 
 async def fetched(place: Place, name: str, folder: Path, cursor: str = "") -> Fetch:
-    folder.mkdir(exist_ok=True)
+    await asyncio.to_thread(folder.mkdir)
     async with place.source() as source:
         items = [item async for item in source.items()]
         [item] = [item for item in items if item.id.endswith(name)]
@@ -225,13 +220,3 @@ async def test_what_is_there_and_cannot_be_had_says_why(place: Place, tmp_path: 
 
     assert isinstance(one, Unfetched)
     assert one.reason
-
-
-async def test_what_no_format_is_known_of_is_passed_over(place: Place, tmp_path: Path) -> None:
-    place.write("a.weights", "one")
-    async with place.source() as source:
-        [item] = [item async for item in source.items()]
-
-        one = await source.fetch(item, "", tmp_path)
-
-    assert isinstance(one, PassedOver) or isinstance(one, Fetched)

@@ -26,13 +26,15 @@ class Served:
 
 @dataclass(kw_only=True)
 class WebSite:
-    """`pages` by path; the sitemap names them all, unless a page is served at its path. `changed` by path: `lastmod`."""
+    """`pages` by path, all named by `/sitemap.xml`, with their `lastmod` in `changed`; `fixed` wins over both."""
 
     url: str = ""
     pages: dict[str, Served] = field(default_factory=dict[str, Served])
     changed: dict[str, str] = field(default_factory=dict[str, str])
-    fixed: dict[str, Served] = field(default_factory=dict[str, Served])  # not in the sitemap
+    fixed: dict[str, Served] = field(default_factory=dict[str, Served])
     asked: list[str] = field(default_factory=list[str])
+    headers: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
+    busy: list[Served] = field(default_factory=list[Served])  # what the next requests get, whatever they ask for
     answered: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
 
     def sitemap(self) -> bytes:
@@ -44,8 +46,9 @@ class WebSite:
         return f"<url><loc>{escape(self.url + path)}</loc>{changed}</url>"
 
     def index(self, *paths: str) -> bytes:
-        """A sitemap index."""
-        return f"<sitemapindex>{''.join(f'<sitemap><loc>{self.url}{path}</loc></sitemap>' for path in paths)}</sitemapindex>".encode()
+        """A sitemap of sitemaps."""
+        entries = "".join(f"<sitemap><loc>{self.url}{path}</loc></sitemap>" for path in paths)
+        return f"<sitemapindex>{entries}</sitemapindex>".encode()
 
     def pack_sitemap(self, path: str) -> None:
         """The sitemap of now, packed, at a path."""
@@ -53,7 +56,8 @@ class WebSite:
 
     async def answer(self, request: web.Request) -> web.Response:
         self.asked.append(request.path_qs)
-        served = self._served(request.path_qs)
+        self.headers.append(dict(request.headers))
+        served = self.busy.pop(0) if self.busy and request.path != "/robots.txt" else self._served(request.path_qs)
         known = served.etag and request.headers.get("If-None-Match") == served.etag
         status = 304 if known else served.status
         self.answered.append((request.path_qs, status))

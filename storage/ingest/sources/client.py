@@ -27,8 +27,8 @@ _SILENCE_S: Final = 20.0
 _CHUNK: Final = 1 << 16
 _AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-# What aiohttp raises of a request; a URL that it cannot read is a ValueError, one that IDNA cannot write a UnicodeError
-_ERRORS: Final = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+TRANSLATED: Final = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+"""What may come out of a request; a URL that cannot be read is a ValueError, one that IDNA cannot write as well."""
 
 
 class Unreachable(Exception):
@@ -89,7 +89,7 @@ class Client:
             answer = await self._tried(url, sink, largest, headers)
             if answer.status not in _REDIRECTS:
                 return answer
-            url = urljoin(url, answer.headers.get("location", ""))
+            url = _joined(url, answer.headers.get("location", ""))
         raise Unreachable(f"it leads through more than {_HOPS} redirects")
 
     async def _tried(self, url: str, sink: Callable[[], Sink], largest: int, headers: Mapping[str, str]) -> Answer:
@@ -133,15 +133,15 @@ class Client:
                 self._asked = True
 
     async def _got(self, url: str, sink: Callable[[], Sink], largest: int, headers: Mapping[str, str]) -> Answer:
-        if urlsplit(url).scheme not in ("http", "https"):
-            raise Unreachable("its address is not of the web")
         try:
+            if urlsplit(url).scheme not in ("http", "https"):
+                raise Unreachable("its address is not of the web")
             async with self._session.get(url, headers=headers, allow_redirects=False) as response:
                 if response.status == 200:
                     await _received(response, sink(), largest)
                 kept = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(url=url, status=response.status, headers=kept)
-        except _ERRORS as exc:
+        except TRANSLATED as exc:
             raise _unreachable(exc) from _cause(exc)
 
 
@@ -174,6 +174,13 @@ async def _received(response: aiohttp.ClientResponse, sink: Sink, largest: int) 
         sink.write(data)
 
 
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as exc:
+        raise Unreachable("it leads to an address that cannot be read") from exc
+
+
 def _expected(answer: Answer) -> Answer:
     if answer.status in (200, 304) or answer.status in _REDIRECTS:
         return answer
@@ -201,7 +208,7 @@ def _unreachable(exc: Exception) -> Unreachable:
             return Unreachable(str(refused.strerror))
         case TimeoutError():
             return Unreachable("it does not answer in time")
-        case aiohttp.InvalidURL() | UnicodeError():
+        case aiohttp.InvalidURL() | ValueError():
             return Unreachable("its address cannot be read")
         case OSError() as failed:
             return Unreachable(f"it cannot be reached: {failed.strerror or failed}")

@@ -31,7 +31,7 @@ def parsed(data: bytes) -> Sitemap:
     if text.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _of_xml(text)
     lines = [line.strip() for line in text.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-    if not all(line.startswith(("http://", "https://")) for line in lines):
+    if not lines or not all(line.startswith(("http://", "https://")) for line in lines):
         raise Unparsable("it is no sitemap")
     return Sitemap(pages=tuple(Page(url=line, changed="") for line in lines))
 
