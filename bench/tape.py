@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId
+from storage.search.ids import BucketId, DocId, TenantId
 from storage.search.index import Answers, BucketState, Put, Request, ScopedIndex, SearchIndex, Vocabulary
 from storage.search.schema import Schema
 from storage.search.scope import Scope
@@ -76,6 +76,10 @@ class TapedIndex:
 
     def __init__(self, index: SearchIndex) -> None:
         self._index, self.tape = index, Tape()
+
+    @property
+    def tenant(self) -> TenantId:
+        return self._index.tenant
 
     def within(self, scope: Scope) -> ScopedIndex:
         return TapedScopedIndex(self._index.within(scope), self.tape)

@@ -39,6 +39,11 @@ CREATE TABLE vector(passage INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, embedd
 CREATE INDEX vector_by_bucket ON vector(bucket, embedder, passage);
 """
 
+# Came later: made where it is missing, and a file without any reads as one without annotations.
+_LATER_TABLES = """
+CREATE TABLE IF NOT EXISTS annotation(doc INTEGER PRIMARY KEY, data TEXT NOT NULL);
+"""
+
 # Each bucket has its own: one bucket's statistics and size do not touch another's. The tokenizer `ascii` splits at
 # ASCII characters that are neither letters nor digits, which our terms do not hold, and leaves all others as they are.
 _TERM_TABLES = """
@@ -149,6 +154,7 @@ class Database:
             if _version(connection) == 0:  # asked again under the lock: another process may have been quicker
                 self._create(connection, tenant)
             _add_views(connection)
+            _run(connection, _LATER_TABLES)
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:

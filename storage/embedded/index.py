@@ -89,6 +89,10 @@ class EmbeddedIndex:
             raise
         return index
 
+    @property
+    def tenant(self) -> TenantId:
+        return self._tenant
+
     # -- writing
 
     async def set_schema(self, schema: Schema) -> None:

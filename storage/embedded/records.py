@@ -16,7 +16,8 @@ from storage.embedded.bucket import Bucket, Header, values_of
 from storage.embedded.columns import Column, Flags, Numbers, Strings
 from storage.embedded.dictionary import Ints
 from storage.embedded.facets import Set, fields_in
-from storage.search.documents import Document, Passage, Value, Values
+from storage.search.codec import annotations_from_json
+from storage.search.documents import Annotation, Document, Passage, Value, Values
 from storage.search.errors import InvalidCondition
 from storage.search.fit import is_unicode
 from storage.search.ids import BucketId, DocId, FieldName, Subject
@@ -226,8 +227,14 @@ def _document(
         values=typed_values(vals, revision, headers[names[bucket]]),
         readers=subjects,
         passages=passages_within(connection, number),
+        annotations=_annotations(connection, number),
         digest=digest,
     )
+
+
+def _annotations(connection: sqlite3.Connection, document: int) -> tuple[Annotation, ...]:
+    row = connection.execute("SELECT data FROM annotation WHERE doc = ?", (document,)).fetchone()
+    return annotations_from_json(json.loads(row[0])) if row else ()
 
 
 def passages_within(connection: sqlite3.Connection, document: int) -> tuple[Passage, ...]:

@@ -11,7 +11,7 @@ from storage.embedded.bucket import Header
 from storage.embedded.database import create_term_tables, drop_term_tables
 from storage.embedded.records import passages_within
 from storage.embedded.terms import Analysed, add_document, add_passages, analysed, remove_document
-from storage.search.codec import schema_to_json
+from storage.search.codec import annotations_to_json, schema_to_json
 from storage.search.documents import Document, Values
 from storage.search.fit import is_unicode
 from storage.search.ids import BucketId, DocId
@@ -81,6 +81,9 @@ def write(connection: sqlite3.Connection, header: Header, ready: Prepared, analy
             document.text,
         ),
     )
+    if document.annotations:
+        held = json.dumps(annotations_to_json(document.annotations))
+        connection.execute("INSERT INTO annotation(doc, data) VALUES(?, ?)", (number, held))
     add_document(connection, header.id, number, ready.terms)
     _add_passages(connection, header, number, ready)
 
@@ -126,6 +129,7 @@ def _remove(connection: sqlite3.Connection, doc_id: DocId, analysers: Analysers)
     remove_document(connection, bucket, number, _passages_of(connection, number), terms)
     connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (number,))
     connection.execute("DELETE FROM passage WHERE doc = ?", (number,))
+    connection.execute("DELETE FROM annotation WHERE doc = ?", (number,))
     connection.execute("DELETE FROM document WHERE id = ?", (number,))
     return int(bucket)
 
@@ -175,6 +179,8 @@ def reanalyse(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -
 
 
 def drop(connection: sqlite3.Connection, header: Header) -> None:
+    annotated = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
+    connection.execute(annotated, (header.id,))
     for table in ("vector", "passage", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)

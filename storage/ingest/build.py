@@ -10,6 +10,7 @@ from storage.ingest.records import Record
 from storage.ingest.report import Tally
 from storage.ingest.units import label_of
 from storage.ingest.values import Raw, Styles, flattened, rendered, typed
+from storage.search.codec import annotations_to_json
 from storage.search.documents import Document, Values
 from storage.search.ids import DocId, FieldName
 from storage.search.schema import Schema
@@ -71,6 +72,7 @@ def digest_of(document: Document) -> str:
         sorted(document.values.items()),
         sorted(document.readers),
         [(one.start, one.end, one.page) for one in document.passages],
+        annotations_to_json(document.annotations),
     )
     written = json.dumps(list(parts), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()

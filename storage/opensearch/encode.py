@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from storage.opensearch.connection import Object
 from storage.opensearch.layout import BODY, DOCUMENT, PASSAGE, Coded, Layout, digest_of
 from storage.opensearch.terms import key, label, token, tokens, windows
+from storage.search.codec import annotations_from_json, annotations_to_json
 from storage.search.documents import Document, Passage, Row, Value, Values
 from storage.search.fit import still_fitting
 from storage.search.ids import DocId, FieldName, Subject
@@ -65,6 +66,7 @@ def _document(document: Document, revision: str, layout: Layout) -> Object:
             "readers": sorted(document.readers),
             "passages": [[one.start, one.end, one.page] for one in document.passages],
             "values": json.dumps(document.values, default=dict),
+            "annotations": json.dumps(annotations_to_json(document.annotations)),
         },
     }
     return source | _columns(values, layout.fields)
@@ -186,5 +188,6 @@ def _with_values(stored: Object, text: str, values: Values) -> Document:
         values=values,
         readers=frozenset(Subject(reader) for reader in stored["readers"]),
         passages=tuple(Passage(start=start, end=end, page=page) for start, end, page in stored["passages"]),
+        annotations=annotations_from_json(json.loads(stored.get("annotations", "[]"))),
         digest=stored["digest"],
     )

@@ -68,6 +68,10 @@ class OpenSearchIndex:
             if layout.analyser.version != layout.analyser_version:
                 await self._versions.set_schema(layout.schema)
 
+    @property
+    def tenant(self) -> TenantId:
+        return self._tenant
+
     # -- writing
 
     async def set_schema(self, schema: Schema) -> None:

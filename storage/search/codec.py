@@ -11,6 +11,7 @@ from typing import TypeVar, assert_never, cast
 
 from storage.search import refinement as refinements
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, Scalar
+from storage.search.documents import Annotation, Value
 from storage.search.errors import SearchError, UnreadableJson
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.numbers import plain
@@ -438,3 +439,42 @@ def _read(build: Callable[[Object], T], data: Json) -> T:
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         what = f"{exc.args[0]!r} is missing" if isinstance(exc, KeyError) else str(exc)
         raise UnreadableJson(what) from exc
+
+
+# -- annotations
+
+
+def annotations_to_json(annotations: Sequence[Annotation]) -> list[Object]:
+    """Without an envelope: they are kept as a document's values are."""
+    return [
+        {
+            "field": one.field,
+            "value": _held(one.value),
+            "confidence": one.confidence,
+            "start": one.start,
+            "end": one.end,
+        }
+        for one in annotations
+    ]
+
+
+def _held(value: Value) -> Json:
+    if not isinstance(value, tuple):
+        return value
+    return [dict(member) if isinstance(member, Mapping) else member for member in value]
+
+
+def annotations_from_json(data: Sequence[Json]) -> tuple[Annotation, ...]:
+    """Raises `UnreadableJson`."""
+    return tuple(_read(_annotation, one) for one in data)
+
+
+def _annotation(data: Object) -> Annotation:
+    value = data["value"]
+    return Annotation(
+        field=FieldName(data["field"]),
+        value=cast(Value, tuple(cast(list[Json], value)) if isinstance(value, list) else value),
+        confidence=data["confidence"],
+        start=data["start"],
+        end=data["end"],
+    )

@@ -23,6 +23,21 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """A value that was read from the text, as it was read: of a list one member, of rows one row, each in a tuple.
+
+    `text[start:end]` is its evidence; both None where it stands in the title or follows from other values. Whether it
+    became a value of the document depends on its confidence; a name may have become the one that it is a spelling of.
+    """
+
+    field: FieldName
+    value: Value
+    confidence: float  # 0 to 1
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One file or record. Passages are in order of `start` and may not be empty."""
 
@@ -33,6 +48,7 @@ class Document:
     values: Values = field(default_factory=dict[FieldName, Value])
     readers: frozenset[Subject] = frozenset()  # empty: whoever sees the bucket
     passages: tuple[Passage, ...] = ()
+    annotations: tuple[Annotation, ...] = ()  # where values were extracted: each, and those that were not sure enough
     digest: str = ""  # of the content as ingested; the same digest again is skipped
 
     def chunk_id(self, position: int) -> ChunkId:

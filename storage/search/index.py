@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
 
 from storage.search.documents import Document, Values
-from storage.search.ids import BucketId, ChunkId, DocId, FieldName, Generation
+from storage.search.ids import BucketId, ChunkId, DocId, FieldName, Generation, TenantId
 from storage.search.plan import Group, Period, Search
 from storage.search.schema import Schema, SchemaOrder
 from storage.search.scope import Scope
@@ -349,6 +349,11 @@ class BucketState:
 
 class SearchIndex(Protocol):
     """The writing side of an index of one tenant. Safe to use from several tasks and several processes."""
+
+    @property
+    def tenant(self) -> TenantId:
+        """Whose it is."""
+        ...
 
     async def set_schema(self, schema: Schema) -> None:
         """Create the bucket, or change its schema and re-index what needs it. The same schema again does nothing.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from storage.search.conditions import EVERYTHING, All, Any, Compare, Condition, InRow, Missing, Not, Op, Scalar
-from storage.search.documents import Document, Passage
+from storage.search.documents import Annotation, Document, Passage
 from storage.search.errors import InvalidCondition, NotInScope, UnknownBucket, UnknownField
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import (
@@ -900,6 +900,14 @@ async def test_fetched_documents_are_those_that_were_put_in_the_order_asked(inde
         passages=(Passage(start=0, end=11, page=1), Passage(start=12, end=len(text), page=None)),
         vendor="Acme",
         items=(a_row(name="Tire"),),
+    )
+    document = replace(
+        document,
+        annotations=(
+            Annotation(field=FieldName("vendor"), value="ACME Ltd", confidence=0.9, start=0, end=5),
+            Annotation(field=FieldName("tags"), value=("🙂",), confidence=0.25),
+            Annotation(field=FieldName("items"), value=(a_row(name="Tire"),), confidence=0.5, start=14, end=19),
+        ),
     )
     await filled(index, document, a_document("b"))
     scoped = index.within(a_scope(subjects=["user:y"]))

@@ -20,7 +20,7 @@ from bot.bootstrap import Bot
 from bot.inbound import Operator
 from storage.search.conditions import all_of
 from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, FieldName, LegId
+from storage.search.ids import BucketId, DocId, FieldName, LegId, TenantId
 from storage.search.index import Answers, BucketState, Count, Put, Request, ScopedIndex, SearchIndex, Vocabulary
 from storage.search.plan import (
     Clause,
@@ -183,6 +183,10 @@ class OneTooMany:
         self._index = index
         self.wrong: Count | None = None
         self.asked: dict[Count, None] = {}
+
+    @property
+    def tenant(self) -> TenantId:
+        return self._index.tenant
 
     def within(self, scope: Scope) -> ScopedIndex:
         return _OneTooManyWithin(self, self._index.within(scope))
