@@ -22,6 +22,7 @@ from agent.rules.language import (
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
+from agent.rules.tokens import is_plural
 from storage.search.ids import FieldName
 from storage.search.plan import (
     Compute,
@@ -307,8 +308,7 @@ def _opens_with_kinds(words: Sequence[str], reading: Reading, heads: Sequence[Li
         at = here.last
     if at == start:
         return False
-    last = reading.tokens[at - 1]
-    plural = last.word.endswith("s") and last.word != last.stem
+    plural = is_plural(reading.tokens[at - 1])
     follows = words[at] if at < len(words) else ""
     return plural and follows not in ("is", "was", "of", "for") and (bool(reading.conditions) or words[1] == "are")
 

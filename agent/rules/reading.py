@@ -14,7 +14,7 @@ from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, neg
 from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS
 from agent.rules.leftovers import leftovers_of
 from agent.rules.lexicon import Lexicon, Link, Meaning, Mention, Noun, Partly, Valued
-from agent.rules.tokens import Quotation, Token, tokens_of
+from agent.rules.tokens import Quotation, Token, is_plural, tokens_of
 from agent.rules.valued import in_rows, mention_conditions, value_conditions
 from storage.search.conditions import Condition, Not, Op, all_of, contains_text
 from storage.search.ids import BucketId, FieldName
@@ -108,7 +108,7 @@ def read(
         otherwise=tuple(map(whole, doubts.otherwise)),
         wider=tuple(map(whole, doubts.wider)),
         has_noun=bool(nouns),
-        plural_noun=any(_is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked))),
+        plural_noun=any(is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked))),
         exact=exact,
         score=score + (0.5 if nouns else 0.0),
         tokens=tokens,
@@ -167,7 +167,7 @@ def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Lin
     """ "Supply agreements" are agreements of a kind, though one document may be titled "Supply Agreement"."""
     last = tokens[link.last - 1]
     value = meaning.value if isinstance(meaning, Valued) else meaning.values[0]
-    in_plural = last.word != last.stem and last.word.endswith("s") and last.word not in fold(value)
+    in_plural = is_plural(last) and last.word not in fold(value)
     nouns = any(isinstance(one.meaning, Noun) and one.last == link.last and one.first > link.first for one in links)
     return in_plural and nouns
 
@@ -244,7 +244,3 @@ def _measure_links(lexicon: Lexicon, tokens: Sequence[Token]) -> Iterator[Link]:
             for link in lexicon.links(parts):
                 if isinstance(link.meaning, Mention) and link.first == 0 and link.last == len(parts):
                     yield Link(first=at, last=at + 1, meaning=link.meaning, weight=1.0)
-
-
-def _is_plural(token: Token) -> bool:
-    return token.word != token.stem and token.word.endswith("s")

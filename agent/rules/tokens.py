@@ -38,6 +38,11 @@ def quotations_of(question: str) -> tuple[Quotation, ...]:
     )
 
 
+def is_plural(token: Token) -> bool:
+    """Whether it looks like a regular English plural."""
+    return token.word.endswith("s") and not token.word.endswith(("ss", "us", "is"))
+
+
 def _is_name(question: str, start: int, end: int) -> bool:
     written = question[start:end]
     return any(c.isupper() or c.isdigit() for c in written)
