@@ -20,6 +20,7 @@ class Style:
 
     decimal_comma: bool | None = None
     day_first: bool | None = None
+    comma_between: bool = False  # of lists in strings: `red, blue` is two members
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -30,8 +30,23 @@ _SUFFIX = {name.lower(): unit for name, unit in _WRITTEN.items() if name.isalpha
     "kmh": "km/hour",
     "sqm": "m**2",
 }
-_TEMPERATURE = re.compile(r"temp|point|boil|melt|flash|freez|^[bmf]p\b|[_ ][bmf]p\b|heat|cold|ambient|junction|t[aj]\b")
-_NEEDS_TEMPERATURE = frozenset({"f", "k"})  # else farads, thousands, anything
+# What must stand before a suffix that can mean something else: a column `a`, thousands, North America, a lowest price
+_ELECTRIC = r"volt|current|amp|power|watt|dissip|consum|output|supply|load|drain|gate|collect|charg|\b[uvip][a-z]{0,4}$"
+_TEMPERATURE = r"temp|point|boil|melt|flash|freez|\b[bmf]p$|heat|cold|ambient|junction|\bt[a-z]{0,3}$"
+_EXTENT = (
+    r"length|width|height|depth|thick|diam|dist|size|radius|altitude|elevation|range|diagonal|long|wide|high|\b[lwhd]$"
+)
+_TIME = r"time|dura|delay|latenc|timeout|period|interval|life|age|uptime|runtime|length|work|train|response|wait"
+_WEIGHT = r"weight|mass|fat|protein|sugar|salt|carb|fib|dose|load|content|amount|portion|serving"
+_NEEDS = {
+    **dict.fromkeys(("v", "a", "w", "ma", "na", "pa", "ua", "mw", "wh", "ah", "j"), re.compile(_ELECTRIC)),
+    **dict.fromkeys(("c", "f", "k", "deg"), re.compile(_TEMPERATURE)),
+    **dict.fromkeys(("m", "in", "ft", "um", "mm2", "mile", "miles"), re.compile(_EXTENT + "|_off|drop|lift")),
+    **dict.fromkeys(("h", "s", "min", "mins", "sec", "second", "minute", "hour"), re.compile(_TIME)),
+    **dict.fromkeys(("g", "mg", "l"), re.compile(_WEIGHT + "|vol|capac|tank|engine|displac|content|cargo|\\bnet$")),
+}
+_ALLIED = ("v", "a", "w", "ma", "mw", "mv", "kv", "kw", "mohm", "ohm", "nf", "pf", "uf", "mhz")  # beside one another
+_CALENDAR = frozenset({"year", "month", "week", "day"})  # `birth_year` is one, `warranty_years` are so many
 _BRACKETED = re.compile(r"\s*(?:[(\[]\s*(?:in\s+)?([^()\[\]]{1,8}?)\s*[)\]]|,\s*([^\s,]{1,8})|\s/\s*([^\s/]{1,8}))\s*$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -49,18 +64,39 @@ def written_unit(text: str) -> str | None:
     return _WRITTEN.get(unicodedata.normalize("NFKC", text))
 
 
-def label_of(name: str) -> Label:
-    """`vceo_v` → Vceo in V, `Width (mm)` → Width in mm, `notice_days` → Notice days in day."""
+def label_of(name: str, beside: Iterable[str] = ()) -> Label:
+    """`vceo_v` → Vceo in V, `Width (mm)` → Width in mm, `notice_days` → Notice days in day.
+
+    A suffix that means other things too counts where the rest of the name is such a quantity, or another name in
+    `beside` has the like: `id_a` beside `vds_v`.
+    """
     bracketed = _BRACKETED.search(name)
     if bracketed and (unit := written_unit(next(filter(None, bracketed.groups()), ""))):
         return Label(_titled(name[: bracketed.start()]) or name, unit)
-    parts = [part for part in re.split(r"[_\s-]+", _CAMEL.sub("_", name)) if part]
-    suffix, stem = (parts[-1].lower() if parts else ""), " ".join(parts[:-1]).lower()
-    unit = _SUFFIX.get(suffix, "") if stem else ""
-    if suffix in _NEEDS_TEMPERATURE and not _TEMPERATURE.search(stem):
-        unit = ""
+    parts, suffix, stem = _parted(name)
+    unit = _SUFFIX.get(suffix, "") if stem and _suits(suffix, stem, name, beside) else ""
     is_symbol = bool(unit) and suffix not in _WORDS
     return Label(_titled(" ".join(parts[:-1] if is_symbol else parts)) or name, unit)
+
+
+def _parted(name: str) -> tuple[list[str], str, str]:
+    """The parts of a name, the last in small letters, the others joined in small letters."""
+    parts = [part for part in re.split(r"[_\s-]+", _CAMEL.sub("_", name)) if part]
+    return parts, (parts[-1].lower() if parts else ""), " ".join(parts[:-1]).lower()
+
+
+def _suits(suffix: str, stem: str, name: str, beside: Iterable[str]) -> bool:
+    if suffix in _CALENDAR:
+        return False
+    needs = _NEEDS.get(suffix)
+    if needs is None or needs.search(stem):
+        return True
+    return suffix in _ALLIED and any(_is_electric(other) for other in beside if other != name)
+
+
+def _is_electric(name: str) -> bool:
+    _, suffix, stem = _parted(name)
+    return suffix in _ALLIED and bool(stem) and (suffix not in _NEEDS or bool(_NEEDS[suffix].search(stem)))
 
 
 _WORDS = frozenset(name for name in _SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf"))

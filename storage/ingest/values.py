@@ -34,6 +34,7 @@ RawRows: TypeAlias = tuple[RawRow, ...]
 Raw: TypeAlias = RawScalar | RawList | RawRows
 _PLAIN = Style()
 _UNFIT_IN_NAMES = re.compile(r"[.\x00-\x1f]+")
+_PARTS, _PARTS_AND_COMMAS = re.compile(r"[;|]"), re.compile(r"[;|]|,\s")
 _LONGEST_NAME = 100
 _LARGEST = 1e308  # of the numbers that an index takes
 
@@ -205,7 +206,9 @@ def _typed(raw: Mapping[FieldName, Raw], fields: Mapping[FieldName, Field], styl
         elif one.type is FieldType.ROWS:
             _put_rows(one, value, styles, result)
         elif one.type is FieldType.LIST:
-            result.values[name] = _members(value)
+            style = styles.get(FieldName(prefix + name), _PLAIN)
+            if members := _members(value, style):
+                result.values[name] = members
         elif not _says_nothing(one, value):
             _put_scalar(one, value, styles.get(FieldName(prefix + name), _PLAIN), raw, result, prefix)
     return result
@@ -247,9 +250,12 @@ def _put_rows(rows: Field, raw: Raw, styles: Styles, result: Typed) -> None:
         result.unknown += [name for name in row.unknown if name not in result.unknown]
 
 
-def _members(raw: Raw) -> tuple[str, ...]:
+def _members(raw: Raw, style: Style) -> tuple[str, ...]:
+    """Each once. A string in place of a list is parted at its marks."""
     members: Sequence[object] = raw if isinstance(raw, tuple) else (raw,)
-    return tuple(dict.fromkeys(_text_of(member) for member in members))
+    if isinstance(raw, str):
+        members = (_PARTS_AND_COMMAS if style.comma_between else _PARTS).split(raw)
+    return tuple(dict.fromkeys(text for member in members if (text := _text_of(member))))
 
 
 def _says_nothing(one: Field, raw: Raw) -> bool:

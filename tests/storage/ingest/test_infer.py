@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.ingest.infer import Profile, inferred, merged, nouns_for, see_all, styles_of
+from storage.ingest.infer import inferred, merged
+from storage.ingest.profile import Profile, see_all, styles_of
+from storage.ingest.synonyms import nouns_for
 from storage.ingest.values import Typed, flattened, typed
 from storage.search.documents import Document
 from storage.search.fit import fitted
@@ -191,11 +193,11 @@ def test_keys_that_no_field_can_have_are_renamed() -> None:
 @pytest.mark.parametrize(
     ("bucket", "nouns"),
     [
-        ("receipts", ("receipt", "receipts")),
-        ("tire_receipts", ("tire receipt", "tire receipts", "receipt", "receipts")),
-        ("companies", ("company", "companies")),
+        ("receipts", ("receipt", "receipts", "bill", "slip", "till slip", "sales slip")),
+        ("tire_loads", ("tire load", "tire loads", "load", "loads")),
+        ("companies", ("company", "companies", "firm", "business", "organisation")),
         ("boxes", ("box", "boxes")),
-        ("invoice", ("invoice", "invoices")),
+        ("invoice", ("invoice", "invoices", "bill")),
         ("battery", ("battery", "batteries")),
         ("x1", ()),
     ],
