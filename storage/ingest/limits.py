@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from storage.ingest.errors import Unparsable
 
-LARGEST_TEXT = 50_000_000  # characters of a document
+LARGEST_TEXT = 20_000_000  # characters of a document; to index as much takes some 700 MB of memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,4 +18,4 @@ class Limits:
 
 
 def too_long(characters: int) -> Unparsable:
-    return Unparsable(f"it has more than {characters:,} characters of text")
+    return Unparsable(f"it has more than {characters:,} characters of text; split it into smaller documents")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from storage.ingest.errors import Unparsable
 from storage.ingest.files import SourceFile, document_id, sources
 from storage.ingest.formats import delimited, jsonl, paged, text, workbook
+from storage.ingest.limits import LARGEST_TEXT, too_long
 from storage.ingest.records import Broken, Loaded, Origin, Record
 from storage.ingest.worker import Worker
 
@@ -72,6 +73,8 @@ def _checked(record: Record) -> Record | Broken:
         return Broken(origin=record.origin, reason="its doc_id is blank or holds control characters")
     if len(record.doc_id.encode()) > _LONGEST_ID:
         return Broken(origin=record.origin, reason=f"its doc_id is longer than {_LONGEST_ID} bytes")
+    if len(record.text) > LARGEST_TEXT:
+        return Broken(origin=record.origin, reason=too_long(LARGEST_TEXT).reason)
     if not record.text.strip() and not record.metadata and not record.title.strip():
         return Broken(origin=record.origin, reason="it has neither text nor title nor metadata")
     return record

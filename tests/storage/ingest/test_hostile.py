@@ -168,6 +168,13 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path: Path, worker: Worker) 
         assert "larger than 200 MB" in outcome(path, worker)
 
 
+def test_a_text_that_is_too_long_is_told_wherever_it_stands(tmp_path: Path, worker: Worker) -> None:
+    words = b"words\n" * 4_000_000
+    assert "more than 20,000,000 characters" in outcome(file(tmp_path / "x.txt", words), worker)
+    line = b'{"doc_id": "d", "text": "' + words.replace(b"\n", b" ") + b'"}'
+    assert "more than 20,000,000 characters" in outcome(file(tmp_path / "x.jsonl", line), worker)
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path, worker: Worker) -> None:
     os.mkfifo(tmp_path / "x.txt")
     assert "no ordinary file" in outcome(tmp_path / "x.txt", worker)
