@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from agent import gather
 from agent.context import Context
 from agent.outcome import ExportWanted, Outcome, Refused, Route, StartedOver
+from agent.picks import picked
 from agent.reasoner import Material, MeansNothing, Planned, WantsExport, WantsStartOver
 from agent.review import reviewed
 from agent.tools import Desk
@@ -34,7 +35,7 @@ async def answer(question: str, context: Context) -> Outcome:
         case MeansNothing(words=words):
             return gather.nothing_understood(question, words, desk, material)
         case Planned():
-            return await reviewed(desk, decomposition, material)
+            return await reviewed(desk, await picked(desk, decomposition), material)
 
 
 async def resume(plan: Plan, context: Context) -> Outcome:

@@ -54,6 +54,15 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """A leg is about documents that an earlier leg listed, by their places: from 1; from the end, below 0."""
+
+    leg: LegId
+    of: Leg
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """A plan, and what stands in doubt. `kept`: what it took over from the last plan, in words."""
 
@@ -61,6 +70,7 @@ class Planned:
     doubts: tuple[Doubt, ...] = ()
     kept: tuple[str, ...] = ()
     follows: bool = False  # goes on with the last plan; a new topic may ask back anew
+    picks: tuple[Pick, ...] = ()  # looked up before the plan is searched
     instead: "Planned | None" = None  # taken when no leg of the plan finds a document
 
 

@@ -15,8 +15,8 @@ from agent.reasoner import (
     WantsStartOver,
 )
 from agent.rules.atoms import Literal
-from agent.rules.compare import Comparison, Reader, compared
-from agent.rules.follow import exports, points_back, refines, starts_over
+from agent.rules.compare import Reader, compared
+from agent.rules.follow import exports, follows, starts_over
 from agent.rules.intent import wanted_of
 from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
@@ -65,7 +65,11 @@ class RuleReasoner:
             leg = exports(question, material.last)
             if leg is not None:
                 return WantsExport(plan=material.last, leg=leg)
-        comparison = self._compared(question, known, material)
+        reader = self._reader(known, material)
+        comparison = compared(question, reader)
+        following = None if material.last is None else follows(question, material.last, reader)
+        if following is not None and (comparison is None or following.picks):
+            return following
         if comparison is not None and comparison.sure:
             return comparison.planned
         alone = self._decomposed(question, known, material)
@@ -78,13 +82,6 @@ class RuleReasoner:
         readings = [self._read(part, known, material) for part in parts]
         if len(parts) > 1 and not all(_asks_something(one[0]) for one in readings):
             parts, readings = (question,), [self._read(question, known, material)]
-        if material.last is not None and len(parts) == 1:
-            follow = refines(question, material.last, readings[0], material.schemas)
-            if follow is not None:
-                return follow
-            pointing = _pointing(question, material.last, readings[0], known)
-            if pointing is not None:
-                return pointing
         legs = [
             _with_respelling(_leg(LegId(chr(97 + at)), part, readings[at], known), part, readings[at], known, material)
             for at, part in enumerate(parts)
@@ -98,14 +95,13 @@ class RuleReasoner:
             return WantsExport(plan=plan, leg=plan.legs[0].id)
         return Planned(plan=plan, doubts=tuple(doubt for _, doubt in legs))
 
-    def _compared(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Comparison | None:
-        reader = Reader(
+    def _reader(self, known: Mapping[BucketId, Lexicon], material: Material) -> Reader:
+        return Reader(
             literals=lambda text: literals_of(text, material.now.date()),
             readings=lambda text: self._read(text, known, material),
             asks_for_list=lambda text: _asks_for_list(self._read(text, known, material)[0], known),
             known=known,
         )
-        return compared(question, reader)
 
     def _lexicons(self, material: Material) -> Mapping[BucketId, Lexicon]:
         key = (material.vocabulary.generation, id(material.vocabulary), tuple(sorted(material.schemas)))
@@ -182,15 +178,6 @@ def _misspelt(reading: Reading, lexicon: Lexicon) -> list[_Misspelt]:
         for token, known in found
         if known is not None
     ]
-
-
-def _pointing(
-    question: str, last: Plan, readings: Sequence[Reading], known: Mapping[BucketId, Lexicon]
-) -> Planned | None:
-    reading = next((one for one in readings if one.bucket in last.legs[-1].search.buckets), None)
-    if reading is None:
-        return None
-    return points_back(question, last, reading, wanted_of(reading, known[reading.bucket]))
 
 
 def _asks_something(reading: Reading) -> bool:
