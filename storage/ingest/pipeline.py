@@ -15,26 +15,28 @@ from typing import Protocol, TypeVar
 
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
+from storage.ingest.extract.filling import Annotator
+from storage.ingest.extract.rules import RuleExtractor
 from storage.ingest.files import SourceFile, document_id, sources
 from storage.ingest.infer import inferred, merged
 from storage.ingest.limits import Limits
 from storage.ingest.load import records
 from storage.ingest.profile import Profile, see_all, styles_of
 from storage.ingest.records import Broken, Loaded, Origin, Record, Remark
-from storage.ingest.rehearsal import Target
+from storage.ingest.rehearsal import Rehearsal, Target
 from storage.ingest.report import Progress, Report, SchemaWritten, Tally
 from storage.ingest.values import flattened
 from storage.ingest.worker import Worker
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.index import Put
+from storage.search.index import Put, SearchIndex
 from storage.search.schema import Field, Schema
 
 _BATCH = 500  # documents
 _BATCH_CHARACTERS = 4_000_000
 _SAY_EVERY = 200  # records
 _BUCKET = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
-_IGNORED = "the metadata was ignored: the fields stay empty until they are filled from the text"
+_IGNORED = "the metadata was ignored: the fields hold what the text says; parley bucket review shows how sure that is"
 T = TypeVar("T")
 
 
@@ -64,7 +66,7 @@ def is_bucket_name(name: str) -> bool:
 
 
 async def ingest(
-    index: Target,
+    index: SearchIndex | Rehearsal,
     paths: Sequence[str | Path | SourceFile],
     *,
     bucket: BucketId | None = None,
@@ -79,9 +81,9 @@ async def ingest(
 
     `bucket` wins over what a document names; where neither does, the bucket of `schema`. With `schema`, its bucket (or
     `bucket`) gets exactly it, and its documents the fields it has; other buckets keep theirs, widened by new keys.
-    `ignore_metadata`: text and title alone, fields stay empty. `schema_folder`: where schemas made or widened are
-    written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Into a `Rehearsal` nothing changes.
-    Raises what the index raises.
+    Documents without metadata, with `ignore_metadata` all, get the values that their text gives. `schema_folder`: where
+    schemas made or widened are written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Into a
+    `Rehearsal` nothing changes. Raises what the index raises.
     """
     given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
     run = _Run(
@@ -92,7 +94,9 @@ async def ingest(
         await _in_thread(run, lambda: run.look(paths, worker))
         written = await _set_schemas(index, run, schema_folder)
         with closing(run.batches(worker)) as batches:
-            await _put_all(index, run, batches)
+            annotator = _annotator(index)
+            await _put_all(index, run, batches, annotator)
+            await annotator.settle()
     finally:
         await asyncio.to_thread(worker.close)
     return run.tally.report(tuple(sorted(run.profiles)), tuple(written))
@@ -152,7 +156,12 @@ def _write(schema: Schema, folder: Path, tally: Tally) -> Path | None:
     return path
 
 
-async def _put_all(index: Target, run: "_Run", batches: "Iterator[_Batch]") -> None:
+def _annotator(index: SearchIndex | Rehearsal) -> Annotator:
+    is_rehearsed = isinstance(index, Rehearsal)
+    return Annotator(index.index if is_rehearsed else index, RuleExtractor(), rehearsed=is_rehearsed)
+
+
+async def _put_all(index: Target, run: "_Run", batches: "Iterator[_Batch]", annotator: Annotator) -> None:
     """Puts each batch while the next is read."""
 
     def read_on() -> "asyncio.Task[_Batch | None]":
@@ -162,6 +171,7 @@ async def _put_all(index: Target, run: "_Run", batches: "Iterator[_Batch]") -> N
     try:
         while batch := await upcoming:
             upcoming = read_on()
+            batch.documents = await annotator.filled(batch.documents, run.schema_of(batch.bucket))
             await _put(index, run, batch)
     finally:
         run.is_stopped = True
@@ -258,6 +268,10 @@ class _Run:
         found = inferred(bucket, self.profiles[bucket])
         schema = self.given if self.given and self.given.bucket == bucket else None
         self._schemas[bucket] = schema or (merged(existing, found) if existing else found)
+        return self._schemas[bucket]
+
+    def schema_of(self, bucket: BucketId) -> Schema:
+        """As it was decided."""
         return self._schemas[bucket]
 
     # -- the second pass

@@ -29,6 +29,11 @@ class Rehearsal:
         self._index = index
         self._held: dict[DocId, tuple[BucketId, str]] | None = None
 
+    @property
+    def index(self) -> SearchIndex:
+        """What it is a rehearsal for."""
+        return self._index
+
     async def buckets(self) -> Mapping[BucketId, BucketState]:
         return await self._index.buckets()
 

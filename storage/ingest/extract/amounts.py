@@ -36,7 +36,7 @@ class _Labelled:
 
 def money(page: Page, target: Target) -> Iterator[Candidate]:
     """Each labelled amount; likelier where several say it and where it is what was then paid."""
-    paid = _paid(page) if target.concept else {}
+    paid = _paid(page) if target.concept else dict[Decimal, Cell]()
     found = list(_labelled(page, target))
     numbers = [one.figure.number for one in found if one.confidence > _WEAK]
     for one in found:

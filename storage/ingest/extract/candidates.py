@@ -11,12 +11,16 @@ from storage.search.schema import Schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """A document as an extractor gets it. `page_starts` as a record has them."""
+    """A document as an extractor gets it."""
 
     title: str
     text: str
-    page_starts: Sequence[int | None] = ()
     passages: Sequence[Passage] = ()
+
+    @property
+    def pages(self) -> int:
+        """The last page that is known; 0 where none is."""
+        return max((one.page or 0 for one in self.passages), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,9 @@ def shaped(page: Page, shapes: re.Pattern[str]) -> Iterator[Candidate]:
             yield Candidate(value=whole, confidence=0.8 - 0.01 * count, start=segment.start, end=segment.end)
         else:
             end = match.end()
-            while end < len(page.text) and (page.text[end].isalnum() or page.text[end] in "-/") and end < match.end() + 12:
+            while (
+                end < len(page.text) and (page.text[end].isalnum() or page.text[end] in "-/") and end < match.end() + 12
+            ):
                 end += 1
             yield Candidate(value=page.text[match.start() : end], confidence=0.6, start=match.start(), end=end)
 

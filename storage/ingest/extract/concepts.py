@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TypedDict
+from typing import Required, TypedDict
 
 import yaml
 
@@ -13,9 +13,11 @@ from storage.ingest.extract.wording import any_of, labels_of, words_of
 from storage.search.schema import Field, FieldType
 
 _BY_NAME, _BY_SYNONYM, _BY_DESCRIPTION = 4, 2, 1
+
+
 class _Written(TypedDict, total=False):
-    named: list[str]
-    types: list[str]
+    named: Required[list[str]]
+    types: Required[list[str]]
     labels: list[str]
     never: list[str]
     leads: list[str]
@@ -26,6 +28,14 @@ class _Written(TypedDict, total=False):
     shapes: list[str]
     place: str
     of: str
+    joined: bool
+
+
+class _File(TypedDict):
+    concepts: dict[str, _Written]
+    payment: dict[str, list[str]]
+    columns: dict[str, list[str]]
+    currencies: dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +54,8 @@ class Concept:
     reckoned: re.Pattern[str] | None  # what a span of time that ends on the day is called
     shapes: re.Pattern[str] | None  # what its values look like
     place: str  # where its value stands by itself: title, heading, head
-    of: str
+    of: str  # a date, whose part it is
+    is_joined: bool  # whether its spellings are brought together
 
 
 def concept_of(field: Field) -> Concept | None:
@@ -65,8 +76,7 @@ def _named(concept: Concept, field: Field) -> int:
 
 @lru_cache(maxsize=1)
 def concepts() -> Sequence[Concept]:
-    written: Mapping[str, _Written] = _file()["concepts"]
-    return [_concept(name, one) for name, one in written.items()]
+    return [_concept(name, one) for name, one in _file()["concepts"].items()]
 
 
 @lru_cache(maxsize=1)
@@ -92,7 +102,7 @@ def payment_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 @lru_cache(maxsize=1)
-def _file() -> Mapping[str, Mapping[str, object]]:
+def _file() -> _File:
     return yaml.safe_load(files("storage.ingest.extract").joinpath("cues.yaml").read_text(encoding="utf-8"))
 
 
@@ -112,6 +122,7 @@ def _concept(name: str, written: _Written) -> Concept:
         shapes=re.compile(rf"(?<![\w-])(?:{'|'.join(shapes)})(?![\w])") if shapes else None,
         place=written.get("place", ""),
         of=written.get("of", ""),
+        is_joined=written.get("joined", False),
     )
 
 
@@ -119,7 +130,8 @@ def _plain(words: str) -> str:
     return " ".join(words_of(words))
 
 
-_BETWEEN = r"(?:[\s_,:]|(?<![a-z])(?:as|of|on|the|this|in|at|by|and|is|be|shall|date|dated|effective|from|to|day|midnight|including)(?![a-z])){0,12}"
+_SMALL = "as|of|on|the|this|in|at|by|and|is|be|shall|date|dated|effective|from|to|day|midnight|including"
+_BETWEEN = rf"(?:[\s_,:]|(?<![a-z])(?:{_SMALL})(?![a-z])){{0,12}}"
 
 
 def _leading(phrases: Sequence[str]) -> re.Pattern[str] | None:

@@ -20,18 +20,24 @@ _MONTHS = (
     ("december", "dec", "dezembro", "dez", "dezember", "diciembre", "dic", "decembre", "desember", "disember"),
 )
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
-_ORDINALS = {
+_UNITS = {
     word: number
     for number, word in enumerate(
         "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
         "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
         1,
     )
-} | {"thirtieth": 30, "thirty-first": 31}
-_ORDINALS |= {f"twenty-{word}": 20 + number for word, number in list(_ORDINALS.items())[:9]}
+}
+_ORDINALS = {
+    **_UNITS,
+    **{f"twenty-{word}": 20 + number for word, number in _UNITS.items() if number < 10},
+    "thirtieth": 30,
+    "thirty-first": 31,
+}
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTH_OF, key=len, reverse=True)) + ")"
 _ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
-_DAY = rf"(?:(?P<day>\d{{1,2}})\s?(?:st|nd|rd|th|t h|s t|n d|r d|o|º)?|(?P<word>{_ORDINAL})(?:\s?\(\d{{1,2}}(?:st|nd|rd|th)?\))?)"
+_ENDING = r"(?:st|nd|rd|th|t h|s t|n d|r d|o|º)"
+_DAY = rf"(?:(?P<day>\d{{1,2}})\s?{_ENDING}?|(?P<word>{_ORDINAL})(?:\s?\(\d{{1,2}}{_ENDING}?\))?)"
 _YEAR = r"(?P<year>(?:19|20)\d{2}|'\d{2}|\d{2}(?![\d:./]))"
 _GAP = r"[\s_,.*/-]{0,4}"
 _PATTERNS = tuple(

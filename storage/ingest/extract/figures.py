@@ -1,7 +1,7 @@
 """Numbers as running text has them: quantities with units, amounts of money, numbers in words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -9,20 +9,25 @@ from functools import lru_cache
 from storage.ingest.units import converted, written_unit
 from storage.search.numbers import nearest_double
 
-_QUANTITY = re.compile(r"([-+−±]?)\s?(\d[\d.,]{0,18}(?<=\d)|\d)\s?(°\s?[CFK]|[^\W\d_%°]{1,8}(?:/[a-zA-Z³^0-9]{1,4})?|%|°)?")
+_QUANTITY = re.compile(
+    r"([-+−±]?)\s?(\d[\d.,]{0,18}(?<=\d)|\d)\s?(°\s?[CFK]|[^\W\d_%°]{1,8}(?:/[a-zA-Z³^0-9]{1,4})?|%|°)?"
+)
 _AMOUNT = re.compile(r"(?<![\w.,])(-?)\s?((?:\d{1,3}(?:[.,']\d{3})+|\d{1,9})(?:[.,]\d{1,3})?)(?![\d%])(?![.,]\d)")
 _GROUPS = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+")
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-} | {
-    word: 10 * number
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-_WORDS |= {"hundred": 100, "a": 1, "an": 1}
+_WORDS: Mapping[str, int] = (
+    {"hundred": 100}
+    | {
+        word: number
+        for number, word in enumerate(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen".split()
+        )
+    }
+    | {
+        word: 10 * number
+        for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    }
+)
 WORDS = "|".join(sorted(_WORDS, key=len, reverse=True))
 
 

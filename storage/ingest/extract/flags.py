@@ -25,4 +25,3 @@ def flags(page: Page, target: Target, clauses: Clauses) -> Iterator[Candidate]:
         yield Candidate(value=denied is None, confidence=0.7, start=label.start, end=label.end)
     for found in clauses.found_in(page):
         yield Candidate(value=True, confidence=found.confidence, start=found.start, end=found.end)
-    yield Candidate(value=False, confidence=0.55)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from storage.ingest.extract.page import Cell, Page
 from storage.ingest.extract.targets import Target
 
-_FILLER = re.compile(
-    r"(?:[\s:=.|*_#>()\[\]]|-(?!\d)|(?<![a-z])(?:max|min|typ|maximum|minimum|typical|nominal|rated|rating|is|was|are|of|at|up to|about|approx"
-    r"|approximately|circa|ca|the|value|over|to|abs|absolute|no|nr|number|n|be|shall be|means|on|as of|rm|eur|euro|usd|rp|price)(?![a-z]))*"
+_SMALL = (
+    "max|min|typ|maximum|minimum|typical|nominal|rated|rating|is|was|are|of|at|up to|about|approx|approximately|circa"
+    "|ca|the|value|over|to|abs|absolute|no|nr|number|n|be|shall be|means|on|as of|rm|eur|euro|usd|rp|price"
 )
+_FILLER = re.compile(rf"(?:[\s:=.|*_#>()\[\]]|-(?!\d)|(?<![a-z])(?:{_SMALL})(?![a-z]))*")
 _REACH = 80  # characters between a label and its value
 _FIELD_END = re.compile(r"\s{3,}|[|\t\n;]|\.\s|\.$")
 _MOST = 40  # labels looked at in one document
@@ -47,7 +48,6 @@ def places_after(page: Page, label: Cell) -> Iterator[Place]:
         yield Place(label, below.start, min(below.end, below.start + _REACH), 0.8)
     if cell := page.below(label.start):
         yield Place(label, cell.start, cell.end, 0.85)
-
 
 
 def _marked(page: Page, label: Cell, start: int) -> bool:

@@ -19,16 +19,20 @@ _NAME_WORD = r"(?:[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.&
 _NAME_BEFORE = re.compile(rf"{_NAME_WORD}(?:,?\s{{1,4}}{_NAME_WORD}){{0,9}},?\s{{0,4}}$")
 _DESCRIBED = re.compile(
     r"(?P<name>[A-Z][\w&.'’\-]*(?:[ ]{1,3}(?:[A-Z(][\w&.'’\-)]*|of|the|and|&|de)){0,8}?)\s*,?\s{1,4}"
-    r"(?:an? (?:[\w.]+ ){0,4}(?:corporation|company|limited|partnership|individual|entity|trust|bank|person|association|institution|university)"
+    r"(?:an? (?:[\w.]+ ){0,4}(?:corporation|company|limited|partnership|individual|entity|trust|bank|person"
+    r"|association|institution|university)"
     r"|\(\s?(?:hereinafter |the |referred to as |herein |collectively |together )*[\"“])"
 )
 _INTRO = re.compile(r"(?<![a-z])(?:by and between|by and among|between|among|by|amongst)(?![a-z])[\s:]{1,10}")
-_LEADING = re.compile(r"^(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this)\s+)+", re.IGNORECASE)
+_LEADING = re.compile(
+    r"^(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this)\s+)+", re.IGNORECASE
+)
 _HEAD = 5_000
 _INTRO_REACH = 1_500
 _DULL = (
-    r"receipt|invoice|tax invoice|bill|welcome|thank you|copy|original|duplicate|customer|order|table|cash|date|time|tel|fax|phone|"
-    r"gst|vat|nif|page|no|fatura|recibo|guest check|check|reprint|simplified|full text|talao|factura|document|www|http"
+    r"receipt|invoice|tax invoice|bill|welcome|thank you|copy|original|duplicate|customer|order|table|cash|date|time"
+    r"|tel|fax|phone|gst|vat|nif|page|no|fatura|recibo|guest check|check|reprint|simplified|full text|talao|factura"
+    r"|document|www|http"
 )
 _IS_DULL = re.compile(rf"(?:{_DULL})(?![a-z])")
 _MOSTLY_LETTERS = 0.5
@@ -114,9 +118,7 @@ def at_head(page: Page) -> Iterator[Candidate]:
         value = page.text[cell.start : cell.end].strip(" *-=_.:|")
         if len(value) < 2:
             continue
-        yield Candidate(
-            value=value, confidence=min(0.85, confidence + 0.2 * has_form), start=cell.start, end=cell.end
-        )
+        yield Candidate(value=value, confidence=min(0.85, confidence + 0.2 * has_form), start=cell.start, end=cell.end)
         confidence -= 0.12
         if confidence < 0.3:
             return
@@ -189,7 +191,10 @@ def _told(page: Page, cells: Sequence[Cell]) -> Iterator[Candidate]:
 # -- what an agreement is called
 
 
-_HEADING = re.compile(r"[A-Z][A-Za-z&,/'’\- ]{3,80}?(?:AGREEMENT|Agreement|CONTRACT|Contract|LICENSE|License|LEASE|Lease|PLAN|Plan|POLICY|Policy)")
+_HEADING = re.compile(
+    r"[A-Z][A-Za-z&,/'’\- ]{3,80}?(?:AGREEMENT|Agreement|CONTRACT|Contract|LICENSE|License|LEASE|Lease"
+    r"|PLAN|Plan|POLICY|Policy)"
+)
 
 
 def heading(page: Page) -> Iterator[Candidate]:

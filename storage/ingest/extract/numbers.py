@@ -16,7 +16,6 @@ _AHEAD = 28  # characters that a quantity before its label may take
 _LETTER = re.compile(r"[^\W\d_]")
 _BREAK = re.compile(r"[,;]|\.\s")
 _MOST = frozenset(("highest", "maximum", "max", "rating", "rated"))
-_MOST = frozenset(("highest", "maximum", "max", "rating", "rated"))
 
 
 def numbers(page: Page, target: Target) -> Iterator[Candidate]:

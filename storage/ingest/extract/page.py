@@ -39,7 +39,7 @@ class Page:
     """The text of one document."""
 
     def __init__(self, material: Material) -> None:
-        self.text, self.title, self.pages = material.text, material.title, len(material.page_starts)
+        self.text, self.title, self.pages = material.text, material.title, material.pages
         self.low = lowered(material.text)
         self.title_low = lowered(material.title)
 

@@ -9,12 +9,16 @@ from storage.ingest.extract.targets import Target
 
 _CAPITAL = re.compile(r"[A-Z][A-Za-z.'’&-]*")
 _LAW = re.compile(r"(?<![a-z-])laws?(?![a-z])")
-_OF = re.compile(r"(?:[^.;()]{0,60}?\([^)]{0,60}\))?(?:\s+(?:and\s+decisions|and\s+regulations|in\s+force|in\s+effect|applicable))?,?\s+(?:of|in)\s+(?=\S)", re.IGNORECASE)
+_OF = re.compile(
+    r"(?:[^.;()]{0,60}?\([^)]{0,60}\))?(?:\s+(?:and\s+decisions|and\s+regulations|in\s+force|in\s+effect|applicable))?,?\s+(?:of|in)\s+(?=\S)",
+    re.IGNORECASE,
+)
 _ADJECTIVE = re.compile(r"((?:[A-Z][A-Za-z.]+\s+){1,3})(?:[Ss]tate\s+)?$")
 _BEFORE, _AFTER = 220, 120
 _NO_PLACE = frozenset(
-    "state states' commonwealth province republic kingdom country district the laws law agreement without and or as contract "
-    "court courts exclusive jurisdiction applicable party parties its their any such this article section territory us".split()
+    "state states' commonwealth province republic kingdom country district the laws law agreement without and or as "
+    "contract court courts exclusive jurisdiction applicable party parties its their any such this article section "
+    "territory us".split()
 )
 _LEAD = frozenset("the state commonwealth province republic of people's people’s kingdom".split())
 

@@ -21,7 +21,9 @@ _NO_ROW = re.compile(
     r"|nif|contribuinte|troco|numerario|multibanco|taxa|base|capital|kembali\w*|tunai|pajak|pb1|jumlah|member|points|qty|no\s?:|thank\w*)(?![a-z])"
 )
 _END = re.compile(r"(?<![a-z])(?:sub\s?-?total|grand total|total)(?![a-z])")
-_QUANTITY = re.compile(r"(?:^|\s)(?P<first>\d{1,4}(?:[.,]\d{1,3})?)\s?(?:x|×|\*|pcs?|un|@|pc|nos?)(?![a-z])|^\s*(?P<lead>\d{1,3})\s+(?=[^\d\s])|(?:^|\s)x\s?(?P<x>\d{1,3})(?!\S)")
+_QUANTITY = re.compile(
+    r"(?:^|\s)(?P<first>\d{1,4}(?:[.,]\d{1,3})?)\s?(?:x|×|\*|pcs?|un|@|pc|nos?)(?![a-z])|^\s*(?P<lead>\d{1,3})\s+(?=[^\d\s])|(?:^|\s)x\s?(?P<x>\d{1,3})(?!\S)"
+)
 _CODE = re.compile(r"^(?:[\d#*]{4,}[\w-]*|\d+\s*[-:.)]\s*)\s*")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
@@ -69,7 +71,7 @@ def rows(page: Page, shape: Columns) -> Iterator[Candidate]:
                 return
             name = None
             continue
-        figures = [one for one in amounts(page.text, line.start, line.end)]
+        figures = list(amounts(page.text, line.start, line.end))
         cell = _name_in(page, line, figures)
         if figures and _is_price(figures[-1]) and (cell or name):
             named = cell or name
@@ -77,9 +79,7 @@ def rows(page: Page, shape: Columns) -> Iterator[Candidate]:
             count += 1
             yield _row(page, shape, named, line, figures)
             name = None
-        elif cell and not figures:
-            name = cell
-        elif cell:
+        elif (cell and not figures) or cell:
             name = cell
 
 

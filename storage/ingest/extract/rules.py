@@ -9,7 +9,7 @@ from typing import cast
 from storage.ingest.extract import categories, dates, flags, names
 from storage.ingest.extract.amounts import currencies, money
 from storage.ingest.extract.candidates import Candidate, Candidates, Material
-from storage.ingest.extract.categories import Kinds, kinds_of
+from storage.ingest.extract.categories import kinds_of
 from storage.ingest.extract.clauses import Clauses, clauses_of, clauses_of_values
 from storage.ingest.extract.days import days_in
 from storage.ingest.extract.labelled import written_after
