@@ -34,6 +34,7 @@ ALLOW_PRIVATE: Final = "allow_private"
 _LEASE: Final = timedelta(seconds=60)
 _AT_ONCE: Final = 2  # sources that one process syncs at the same time by itself
 _SHORTEST: Final = timedelta(minutes=1)
+_LONGEST: Final = timedelta(days=366)
 _UNNAMED = re.compile(r"[^\w.]+")
 
 Opener = Callable[[Source], AbstractAsyncContextManager["Place"]]
@@ -267,8 +268,8 @@ def _checked(wanted: Wanted) -> str:
 
     if not is_bucket_name(wanted.bucket):
         raise InvalidSource(f"{wanted.bucket!r} cannot be the name of a bucket: no slashes, no dot at the start")
-    if wanted.every is not None and wanted.every < _SHORTEST:
-        raise InvalidSource("a source cannot be synced more often than every minute")
+    if wanted.every is not None and not _SHORTEST <= wanted.every <= _LONGEST:
+        raise InvalidSource("a source is synced every minute at most, and every year at least")
     return _checked_url(wanted.location) if wanted.kind == SITE else _checked_folder(wanted.location)
 
 
