@@ -1,5 +1,6 @@
 """The text of a PDF, page by page. Runs in the worker process: PDFium is native, and not for threads."""
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
 # (pypdfium2 has annotations in part, and no marker)
 
 import re
@@ -19,6 +20,9 @@ _REASONS = {
     pdfium.FPDF_ERR_SECURITY: "it is encrypted in a way that cannot be read",
 }
 _HYPHEN_AT_LINE_END = re.compile("[\ufffe\x02]\r?\n?")  # how PDFium writes it
+_BLANK = re.compile("(?<=\\S)[ \xa0](?=\\S)")
+_MARK = re.compile(r"\s*(\(?\w{1,4}[.)]|[•·▪–—*-])")  # of a list, which a gap follows as well
+_WIDE, _LEAST = 1.5, 5.0  # sizes of the font; points
 _WIDE_BLANK = re.compile(r"[ \t]{3,}")  # drawn space
 
 
@@ -41,9 +45,32 @@ def frames(path: Path) -> Iterator[Frame]:
 def _text(document: pypdfium2.PdfDocument, number: int) -> str:
     try:
         page = document[number]
-        text = page.get_textpage().get_text_bounded()
+        text = _in_columns(page.get_textpage())
         page.close()
     except pypdfium2.PdfiumError as exc:
         raise Unparsable(f"its page {number + 1} is broken") from exc
     text = _HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n").replace("\xa0", " ")
     return _WIDE_BLANK.sub("  ", text).strip()
+
+
+def _in_columns(page: pypdfium2.PdfTextPage) -> str:
+    """The text of a page, ` | ` where a gap within a line is as wide as between the cells of a table."""
+    text, parts, end = page.get_text_range(), list[str](), 0
+    if len(text) != page.count_chars():
+        return text  # places in it are no places on the page then
+    for blank in _BLANK.finditer(text):
+        at = blank.start()
+        if _gap(page, at) > _WIDE and not _MARK.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
+            parts += [text[end:at], " | "]
+            end = at + 1
+    return "".join([*parts, text[end:]])
+
+
+def _gap(page: pypdfium2.PdfTextPage, at: int) -> float:
+    """Between the characters before and after, in sizes of the font."""
+    right: float = page.get_charbox(at - 1)[2]
+    left: float = page.get_charbox(at + 1)[0]
+    if left - right < _LEAST:
+        return 0.0
+    size: float = pdfium.FPDFText_GetFontSize(page, at - 1)
+    return (left - right) / (size or _LEAST)

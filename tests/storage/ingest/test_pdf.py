@@ -51,6 +51,21 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path, worker: Worker) -> None:
     ]
 
 
+def test_cells_of_a_table_are_parted_and_words_and_list_marks_are_not(tmp_path: Path, worker: Worker) -> None:
+    canvas = Canvas(str(tmp_path / "t.pdf"))
+    for row, cells in enumerate([("Part", "Interval", "Price"), ("Oil filter", "6 months", "12.50")]):
+        for column, words in enumerate(cells):
+            canvas.drawString(72 + 120 * column, 700 - 14 * row, words)
+    canvas.drawString(72, 600, "1.")
+    canvas.drawString(108, 600, "A wide  gap after a mark of a list")
+    canvas.showPage()
+    canvas.save()
+    record = load(tmp_path / "t.pdf", worker)
+    assert isinstance(record, Record)
+    lines = ["Part | Interval | Price", "Oil filter | 6 months | 12.50", "1. A wide gap after a mark of a list"]
+    assert [" ".join(line.split()) for line in record.text.splitlines()] == lines
+
+
 def test_a_pdf_without_a_title_is_called_by_its_file(tmp_path: Path, worker: Worker) -> None:
     record = load(a_pdf(tmp_path / "plan b.pdf", "x"), worker)
     assert isinstance(record, Record)
