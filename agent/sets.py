@@ -10,7 +10,6 @@ from agent.compose import (
     beginning_of,
     citation_of,
     escaped,
-    extracted,
     figure_words,
     figures_of,
     grid_of,
@@ -20,10 +19,11 @@ from agent.compose import (
     written_forms,
 )
 from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, missing_of, result_of
-from agent.gather import hits_of, weighted
+from agent.gather import hits_of
 from agent.outcome import Citation, FoundPassage, Grid, GroupLine, OutcomeKind, Route
 from agent.prune import fused
 from agent.refine import Candidate
+from agent.telling import telling_sentences
 from agent.verify import verified
 from agent.wording import condition_words, count_words, number_words
 from storage.search.conditions import conjuncts
@@ -33,6 +33,11 @@ from storage.search.index import Fetch, Hit, Record
 from storage.search.plan import Compute, ListDocuments
 from storage.search.refinement import TakeInMissing
 from storage.search.schema import Field, Schema
+from storage.search.text import fold
+
+_OUTLINED = 6  # sentences of one document
+_BRIEF = 2  # sentences of each of several
+_LONGEST_SAID = 300
 
 
 def nothing_found(under: Under) -> AskBack:
@@ -251,28 +256,87 @@ def _borne_out(document: Document, field: Field | None) -> tuple[str, tuple[Cita
 
 
 async def summarised(under: Under) -> Enough | AskBack:
+    """What one document says, under its headings and pages; a sentence or two of each of a few."""
     count, limits = under.count, under.desk.context.limits
     if count == 0:
         return nothing_found(under)
     if count > limits.read and under.may_ask:
         return too_many(under, limits.read)
-    found = fused(hits_of(under.asked.ranked, under.answers))
-    best: dict[DocId, FoundPassage] = {}
-    for one in found:
-        best.setdefault(one.hit.doc_id, one)
-    lines = [f"{min(count, limits.read)} of {count_words(count, under.noun)}: {under.where}."]
-    citations: list[Citation] = []
-    for one in list(best.values())[: min(limits.read, SHOWN)]:
-        hit = one.hit
-        record = Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
-        ranked = extracted([one], weighted(under.asked, under.answers, under.material) if under.asked.stems else (),
-                           under.material.analysers, under.leg)  # fmt: skip
-        if ranked:
-            citations.append(citation_of(len(citations) + 1, record, ranked[0][2]))
-            lines.append(f"- {escaped(hit.title)}: “{escaped(ranked[0][2].text[:300])}” [{len(citations)}]")
+    records = _to_summarise(under)
+    fetch = Fetch(ids_of(records))
+    documents = (await under.desk.ask((fetch,)))[fetch]
+    lines, citations = _outline(under, records[0], documents[0]) if len(documents) == 1 else _briefs(under, documents)
     kept, used, _ = verified(lines, citations)
-    text = "\n".join(kept)
-    result = replace(result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=tuple(best))
-    return Enough(
-        result=result, lines=(text,), citations=tuple(used), hits=hits_by_document(under), route=Route.LONG_TEXT
+    if not used and documents:
+        used = [citation_of(1, documents[0], beginning_of(documents[0]))]
+        kept = [*kept, f"“{escaped(used[0].text)}” [1]"]
+    some = "" if len(records) == count else f"{len(records)} of "
+    head = f"{some}{count_words(count, under.noun)}: {under.where}." if count > 1 else ""
+    text = "\n".join(filter(None, (head, *kept)))
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=ids_of(records), records=tuple(records[:SHOWN])
     )
+    return Enough(
+        result=result,
+        lines=(text,),
+        citations=tuple(used),
+        hits=hits_by_document(under),
+        assumptions=assumptions_of(under),
+        route=Route.LONG_TEXT,
+    )
+
+
+def _to_summarise(under: Under) -> list[Record]:
+    """The whole set; of too large a one, those that rank best."""
+    page, most = under.asked.page, under.desk.context.limits.read
+    records = list(under.answers[page].records) if page is not None else []
+    if under.count <= most:
+        return records
+    known = {one.doc_id: one for one in records}
+    best: dict[DocId, Record] = {}
+    for one in fused(hits_of(under.asked.ranked, under.answers)):
+        hit = one.hit
+        bare = Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
+        best.setdefault(hit.doc_id, known.get(hit.doc_id, bare))
+    return list((best | {one.doc_id: one for one in records if one.doc_id not in best}).values())[:most]
+
+
+def _words_asked(under: Under) -> set[str]:
+    """The words that a summary is to be about, folded."""
+    required = " ".join(word for clause in under.leg.search.clauses for word in clause.required)
+    return set(fold(required).split())
+
+
+def _outline(under: Under, record: Record, document: Document) -> tuple[list[str], list[Citation]]:
+    """The fields that tell most, then the sentences that do, by heading and page."""
+    grid = grid_of([record], under.leg.search, under.material.schemas, caption="")
+    known = zip(grid.columns[1:], grid.rows[0][1:], strict=True)
+    lines = [f"**{escaped(document.title)}**"]
+    fields = " · ".join(f"{escaped(label)}: {escaped(value)}" for label, value in known if value)
+    lines += [fields] if fields else []
+    citations: list[Citation] = []
+    place = ""
+    for one in telling_sentences(document, _OUTLINED, _words_asked(under)):
+        citations.append(citation_of(len(citations) + 1, document, one.quote))
+        here = one.heading or (f"Page {one.quote.page}" if one.quote.page is not None else "")
+        if here and here != place:
+            lines.append(f"\n**{escaped(here)}**")
+        place = here
+        lines.append(f"- “{escaped(one.quote.text[:_LONGEST_SAID])}” [{len(citations)}]")
+    return lines, citations
+
+
+def _briefs(under: Under, documents: Sequence[Document]) -> tuple[list[str], list[Citation]]:
+    lines: list[str] = []
+    citations: list[Citation] = []
+    asked = _words_asked(under)
+    for document in documents:
+        said: list[str] = []
+        for one in telling_sentences(document, _BRIEF, asked):
+            citations.append(citation_of(len(citations) + 1, document, one.quote))
+            said.append(f"“{escaped(one.quote.text[:_LONGEST_SAID])}” [{len(citations)}]")
+        if not said and document.passages:
+            citations.append(citation_of(len(citations) + 1, document, beginning_of(document)))
+            said.append(f"“{escaped(citations[-1].text)}” [{len(citations)}]")
+        lines.append(f"- **{escaped(document.title)}**: " + " ".join(said))
+    return lines, citations

@@ -21,6 +21,7 @@ from agent.rules.intent import wanted_of
 from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
 from agent.rules.literals import literals_of
+from agent.rules.overview import as_summary
 from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
@@ -79,7 +80,7 @@ class RuleReasoner:
     def _decomposed(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Decomposition:
         """What the question asks, taken part by part."""
         parts = questions_of(question)
-        readings = [self._read(part, known, material) for part in parts]
+        readings = [self._read(as_summary(part), known, material) for part in parts]
         if len(parts) > 1 and not all(_asks_something(one[0]) for one in readings):
             parts, readings = (question,), [self._read(question, known, material)]
         legs = [
