@@ -90,14 +90,26 @@ class EvalSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """All that a folder has. `unscored`: files of questions without documents, by the number of their lines."""
+    """All that a folder has, and which of its sets are wanted.
 
-    sets: tuple[EvalSet, ...]
+    `unscored`: files of questions without documents, by the number of their lines.
+    """
+
+    every: tuple[EvalSet, ...]  # those that are not wanted without their questions
+    wanted: frozenset[str]
     unscored: Mapping[str, int]
 
+    @property
+    def sets(self) -> tuple[EvalSet, ...]:
+        """Those wanted, by name."""
+        return tuple(one for one in self.every if one.name in self.wanted)
+
     def schema_of(self, bucket: BucketId) -> Schema | None:
-        """What the sets of the bucket agree on: the fields of all, of one name the first; None where none has any."""
-        found = [one.schema for one in self.sets if bucket in one.buckets and one.schema is not None]
+        """The fields of every set of the bucket, wanted or not, so that a kept home keeps it; of one name the first.
+
+        None where none has a schema.
+        """
+        found = [one.schema for one in self.every if bucket in one.buckets and one.schema is not None]
         if not found:
             return None
         fields = {field.name: field for schema in reversed(found) for field in schema.fields}
@@ -107,7 +119,7 @@ class Suite:
 
     def is_inferred(self, bucket: BucketId) -> bool:
         """Whether a set of the bucket has no schema, so that what its metadata shows is added."""
-        return any(bucket in one.buckets and one.schema is None for one in self.sets)
+        return any(bucket in one.buckets and one.schema is None for one in self.every)
 
 
 def read_suite(folder: Path, names: Sequence[str] | None = None, limit: int | None = None) -> Suite:
@@ -123,14 +135,13 @@ def read_suite(folder: Path, names: Sequence[str] | None = None, limit: int | No
         raise UnreadableSet(str(folder), f"it has no set {unknown[0]!r}; there are {', '.join(there) or 'none'}")
     if not there:
         raise UnreadableSet(str(folder), "it has no set: NAME_docs.jsonl.gz beside NAME_queries.jsonl.gz")
-    wanted = [name for name in there if names is None or name in names]
-    sets = tuple(_set(folder, name, found[name + _DOCS], limit) for name in wanted)
-    return Suite(sets=sets, unscored={} if names else _unscored(folder))
+    wanted = frozenset(there if names is None else names)
+    every = tuple(_set(folder, name, found[name + _DOCS], asked=name in wanted, limit=limit) for name in there)
+    return Suite(every=every, wanted=wanted, unscored={} if names else _unscored(folder))
 
 
-def _set(folder: Path, name: str, documents: Path, limit: int | None) -> EvalSet:
+def _set(folder: Path, name: str, documents: Path, *, asked: bool, limit: int | None) -> EvalSet:
     queries = _file(folder, name + _QUERIES)
-    assert queries is not None  # noqa: S101 - looked for before
     named = {str(data.get("bucket") or "") for _, data in lines(documents)}
     own = BucketId(name)
     return EvalSet(
@@ -138,7 +149,7 @@ def _set(folder: Path, name: str, documents: Path, limit: int | None) -> EvalSet
         documents=documents,
         buckets=tuple(sorted(BucketId(one) if one else own for one in named)),
         bucket=own if "" in named else None,
-        questions=_picked(_questions(queries), limit),
+        questions=_picked(_questions(queries), limit) if asked and queries else (),
         schema=_schema(folder, name),
     )
 

@@ -75,6 +75,20 @@ def test_sets_of_one_bucket_join_their_schemas(tmp_path: Path) -> None:
     assert not suite.is_inferred(BucketId("deeds"))
 
 
+def test_a_set_that_is_not_wanted_still_shapes_its_bucket(tmp_path: Path) -> None:
+    for name, field in (("one", "notary"), ("two", "seal")):
+        a_set(tmp_path, name)
+        (tmp_path / f"{name}.schema.yaml").write_text(SCHEMA.format(name, field), encoding="utf-8")
+    (tmp_path / "two_queries.jsonl").write_text("{broken\n", encoding="utf-8")
+
+    suite = read_suite(tmp_path, ["one"])
+    schema = suite.schema_of(BucketId("deeds"))
+
+    assert [one.name for one in suite.sets] == ["one"]
+    assert schema is not None
+    assert list(schema.by_name) == ["notary", "seal"]
+
+
 def test_a_limit_picks_evenly(tmp_path: Path) -> None:
     a_set(tmp_path, "deeds", [QUESTION | {"query_id": f"q{number}"} for number in range(6)])
 
