@@ -13,7 +13,7 @@ from storage.ingest.limits import LARGEST_TEXT, too_long
 from storage.ingest.records import Broken, Loaded, Origin, Record
 from storage.ingest.worker import Worker
 
-__all__ = ["SourceFile", "document_id", "is_known", "records", "sources"]
+__all__ = ["SourceFile", "document_id", "is_known", "is_parsed", "records", "sources"]
 
 _LARGEST = 200 * 1024 * 1024  # bytes of a file that is one document, or that cannot be read as a stream
 _STREAMED = ("jsonl", "csv")
@@ -36,6 +36,11 @@ _KNOWN = ", ".join(f".{kind}" for kind in _READERS) + ", .jsonl.gz"
 def is_known(source: SourceFile) -> bool:
     """Whether there is a reader for its format."""
     return source.kind in _READERS
+
+
+def is_parsed(source: SourceFile) -> bool:
+    """Whether a worker reads it, and gives all of it at once."""
+    return _READERS.get(source.kind) in (paged.with_pages, paged.without_pages)
 
 
 def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:

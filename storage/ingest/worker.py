@@ -34,11 +34,19 @@ class Pages:
 
 
 class Worker:
-    """One worker process, started when first needed and again after it died. A context manager; use from one thread."""
+    """One worker process, started when first needed and again after it died. A context manager.
+
+    Use from one thread; another may close it, which ends what it does.
+    """
 
     def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
         self._limits, self._command = limits or Limits(), command
         self._process: subprocess.Popen[str] | None = None
+        self._starting, self._is_closed = threading.Lock(), False
+
+    def sibling(self) -> "Worker":
+        """Another one like it."""
+        return Worker(self._limits, self._command)
 
     def __enter__(self) -> "Worker":
         return self
@@ -72,20 +80,25 @@ class Worker:
                     yield frame
                 return
             except _Died as exc:
-                if exc.timed_out or not may_begin_again:
+                if exc.timed_out or not may_begin_again or self._is_closed:
                     raise Unparsable(exc.reason) from exc
                 may_begin_again = False
             except GeneratorExit:
-                self.close()
+                self._end()
                 raise
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker for good."""
+        with self._starting:
+            self._is_closed = True
+        self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ValueError):  # the other thread may have closed its pipes
             process.communicate()
 
     def _asked(self, path: Path, kind: str) -> Iterator[Frame]:
@@ -94,7 +107,7 @@ class Worker:
         try:
             process.stdin.write(json.dumps({"format": kind, "path": str(path.absolute())}) + "\n")
             process.stdin.flush()
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # it is dead, or closed
             raise self._died(process, timed_out=False) from exc
         left = self._limits.file_s  # of waiting; what is done with the frames does not count
         while True:
@@ -131,7 +144,7 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1)
         status = process.poll()
-        self.close()
+        self._end()
         if timed_out:
             limits = f"{self._limits.page_s:g} seconds for a page, {self._limits.file_s:g} for all"
             return _Died(f"reading it took too long ({limits})", timed_out=True)
@@ -140,16 +153,19 @@ class Worker:
         return _Died("the program that reads it broke down over it")
 
     def _started(self) -> "subprocess.Popen[str]":
-        if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [*self._command, str(self._limits.memory_mb)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                encoding="utf-8",
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            )
-        return self._process
+        with self._starting:
+            if self._is_closed:
+                raise _Died("the run was stopped")
+            if self._process is None:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                    [*self._command, str(self._limits.memory_mb)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    encoding="utf-8",
+                    env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                )
+            return self._process
 
 
 class _Died(Exception):
