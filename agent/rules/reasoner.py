@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from agent.reasoner import (
     Decomposition,
@@ -22,6 +23,7 @@ from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
 from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
+from agent.rules.parts import Part, continued, is_open, with_noun
 from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
@@ -67,34 +69,63 @@ class RuleReasoner:
             if leg is not None:
                 return WantsExport(plan=material.last, leg=leg)
         reader = self._reader(known, material)
+        parts = questions_of(question)
         comparison = compared(question, reader)
-        following = None if material.last is None else follows(question, material.last, reader)
+        follows_on = material.last is not None and len(parts) == 1
+        following = follows(question, material.last, reader) if follows_on and material.last is not None else None
         if following is not None and (comparison is None or following.picks):
             return following
         if comparison is not None and comparison.sure:
             return comparison.planned
-        alone = self._decomposed(question, known, material)
+        several = self._several(question, parts, reader, material) if len(parts) > 1 else None
+        alone = several or self._decomposed(question, known, material)
         compares = comparison is not None and isinstance(alone, Planned) and not alone.follows
         return replace(comparison.planned, instead=alone) if comparison is not None and compares else alone
 
+    def _several(self, question: str, parts: Sequence[str], reader: Reader, material: Material) -> Planned | None:
+        """A leg for each part; one that points back goes on with the leg before it. None where a part asks nothing."""
+        found: list[Part] = []
+        for at, part in enumerate(parts):
+            leg_id = LegId(chr(97 + at))
+            plan = Plan(question=question, legs=tuple(one.leg for one in found)) if found else material.last
+            going_on = None if plan is None else continued(part, plan, reader, is_first=not found)
+            if going_on is None:
+                part = with_noun(part, found[-1], reader) if found else part
+                readings = reader.readings(as_summary(part))
+                if not (_asks_something(readings[0]) or readings[0].has_noun):
+                    return None
+                leg, doubt = _with_respelling(
+                    _leg(leg_id, part, readings, reader.known), part, readings, reader.known, material
+                )
+                found.append(Part(leg=leg, doubt=doubt, assumed=readings[0].assumed))
+            else:
+                found.append(going_on.renamed(leg_id, part))
+        if len(found) > 1 and any(one.continues and is_open(before.leg) for before, one in pairwise(found)):
+            return None  # what "it" is stands nowhere yet: one question
+        plan = Plan(
+            question=question,
+            legs=tuple(one.leg for one in found),
+            combine=Combine.SEQUENCE if any(one.continues for one in found[1:]) else Combine.SIDE_BY_SIDE,
+            assumptions=tuple(dict.fromkeys(said for one in found for said in one.assumed)),
+        )
+        doubts = tuple(one.doubt for one in found)
+        return Planned(
+            plan=plan,
+            doubts=doubts,
+            picks=tuple(pick for one in found for pick in one.picks),
+            follows=found[0].continues,
+        )
+
     def _decomposed(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Decomposition:
-        """What the question asks, taken part by part."""
-        parts = questions_of(question)
-        readings = [self._read(as_summary(part), known, material) for part in parts]
-        if len(parts) > 1 and not all(_asks_something(one[0]) for one in readings):
-            parts, readings = (question,), [self._read(question, known, material)]
-        legs = [
-            _with_respelling(_leg(LegId(chr(97 + at)), part, readings[at], known), part, readings[at], known, material)
-            for at, part in enumerate(parts)
-        ]
-        if len(legs) == 1 and not _means_anything(readings[0]) and not _wants_every(legs[0][0], readings[0]):
-            return MeansNothing(words=max((r.leftovers for r in readings[0]), key=len, default=()))
-        combine = Combine.ONE if len(legs) == 1 else Combine.SIDE_BY_SIDE
-        assumed = tuple(dict.fromkeys(said for one in readings for said in one[0].assumed))
-        plan = Plan(question=question, legs=tuple(leg for leg, _ in legs), combine=combine, assumptions=assumed)
-        if len(legs) == 1 and exports(question, plan) and isinstance(plan.legs[0].wanted, ListDocuments):
-            return WantsExport(plan=plan, leg=plan.legs[0].id)
-        return Planned(plan=plan, doubts=tuple(doubt for _, doubt in legs))
+        """What a question of one part asks."""
+        readings = self._read(as_summary(question), known, material)
+        leg, doubt = _with_respelling(_leg(LegId("a"), question, readings, known), question, readings, known, material)
+        if not _means_anything(readings) and not _wants_every(leg, readings):
+            return MeansNothing(words=max((r.leftovers for r in readings), key=len, default=()))
+        plan = Plan(question=question, legs=(leg,), assumptions=tuple(dict.fromkeys(readings[0].assumed)))
+        if exports(question, plan) and isinstance(leg.wanted, ListDocuments):
+            return WantsExport(plan=plan, leg=leg.id)
+        return Planned(plan=plan, doubts=(doubt,))
 
     def _reader(self, known: Mapping[BucketId, Lexicon], material: Material) -> Reader:
         return Reader(

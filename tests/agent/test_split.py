@@ -22,8 +22,25 @@ from agent.rules.split import questions_of
         ),
         (
             "What is the notice period and how long is it valid?",
-            ("What is the notice period and how long is it valid?",),
+            ("What is the notice period", "how long is it valid?"),
         ),
+        (
+            "How many parcels are late and which arrived in May?",
+            ("How many parcels are late", "which arrived in May?"),
+        ),
+        (
+            "List the parcels from Oslo. Also, what did they weigh in total?",
+            ("List the parcels from Oslo.", "what did they weigh in total?"),
+        ),
+        (
+            "1. How many are red? 2) Which are heavy? 3. Who sent the last one?",
+            ("How many are red?", "Which are heavy?", "Who sent the last one?"),
+        ),
+        (
+            "What is late?\nWhat is lost?\nWhat is new?\nWhat is old?\nWhat is due?",
+            ("What is late?", "What is lost?", "What is new?", "What is old? What is due?"),
+        ),
+        ("List parcels which are late and which are heavy", ("List parcels which are late and which are heavy",)),
         ("List the parcels and how many there are", ("List the parcels and how many there are",)),
         ("Parcels with wool and what is written on the box", ("Parcels with wool and what is written on the box",)),
         (", and how many are red?", (", and how many are red?",)),
