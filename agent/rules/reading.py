@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.binding import Alternative, Doubts, candidates_for, key_of, literal_conditions
 from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, negated_in, tokens_within, unit_fits
-from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS
+from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS, SUPERLATIVES
 from agent.rules.leftovers import leftovers_of
 from agent.rules.lexicon import Lexicon, Link, Meaning, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation, Token, is_plural, tokens_of
@@ -69,6 +69,7 @@ def read(
     links = [_in_its_place(link, links, tokens) for link in links]
     spans = [(literal, *tokens_within(tokens, *covered_by(literal, lexicon))) for literal in literals]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
+    nouns_at |= {at for at, one in enumerate(tokens) if (one.word,) in SUPERLATIVES}  # "the 3 cheapest"
     bindable = [
         span
         for span in spans
