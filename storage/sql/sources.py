@@ -4,7 +4,7 @@ A source is synced by whoever holds its lease; as with turns, one whose lease ra
 lost it finds out at the next write. Its ledger says which items there were and which documents came of each.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -148,6 +148,19 @@ class SourceLedger:
         """How many the source has."""
         asked = select(func.count()).where(source_documents.c.source == self._source)
         return await self._database.read(lambda connection: connection.execute(asked).scalar_one())
+
+    async def documents_of_bucket(self) -> int:
+        """How many all sources of the same bucket have."""
+        beside = select(sources.c.id).where(sources.c.bucket == self._claimed.source.bucket)
+        asked = select(func.count()).where(source_documents.c.source.in_(beside))
+        return await self._database.read(lambda connection: connection.execute(asked).scalar_one())
+
+    async def lost(self, present: Container[str]) -> set[str]:
+        """The items that have a document which is not among those present."""
+        columns = source_documents.c.doc_id, source_documents.c.item
+        asked = select(*columns).where(source_documents.c.source == self._source)
+        rows = await self._database.read(lambda connection: connection.execute(asked).all())
+        return {row.item for row in rows if row.doc_id not in present}
 
     async def renew(self) -> bool:
         """Keep the lease."""

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
@@ -60,6 +61,8 @@ def _fetched(item: Item, cursor: str) -> Fetch:
     if not is_known(SourceFile(path=path, name=item.id)):
         return PassedOver(reason="its format is not known", version=item.version, cursor="")
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would keep us waiting
+            return PassedOver(reason="it is no ordinary file", version=item.version, cursor="")
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:

@@ -6,7 +6,7 @@ after they are deleted. So a sync that is killed anywhere is gone on with by the
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -41,6 +41,14 @@ class Ledger(Protocol):
         ...
 
     async def documents(self) -> int: ...
+
+    async def documents_of_bucket(self) -> int:
+        """Those of all sources of the same bucket."""
+        ...
+
+    async def lost(self, present: Container[str]) -> Set[str]:
+        """The items that have a document which is not among those present."""
+        ...
 
     async def renew(self) -> bool: ...
 
@@ -158,7 +166,8 @@ class _Sync:
 
     async def run(self, *, sweep_anyway: bool) -> Synced:
         before, known = await self._ledger.documents(), await self._ledger.items()
-        self._known = known if self._bucket in await self._index.buckets() else {}
+        lost = await self._lost()
+        self._known = {item: words for item, words in known.items() if item not in lost}
         listed, trouble = await self._listed()
         due = [item for item in listed.values() if not self._is_known(item)]
         self._unchanged = len(listed) - len(due)
@@ -175,6 +184,15 @@ class _Sync:
         except ListingFailed as exc:
             return listed, exc.reason
         return listed, None
+
+    async def _lost(self) -> Set[str]:
+        """Items of which the index has lost something, as when the bucket was deleted and made anew."""
+        state = (await self._index.buckets()).get(self._bucket)
+        if state is None:
+            return await self._ledger.lost(())
+        if state.documents >= await self._ledger.documents_of_bucket():
+            return frozenset()
+        return await self._ledger.lost(await self._index.digests(self._bucket))
 
     def _is_known(self, item: Item) -> bool:
         version, _ = self._known.get(item.id, ("", ""))

@@ -192,6 +192,19 @@ async def _held(sources: Sources, ledger: SourceLedger) -> ClaimedSource:
     return ClaimedSource(source=found, fence=1)
 
 
+async def test_an_item_is_lost_with_the_first_of_its_documents(sources: Sources) -> None:
+    await sources.add(a_source("beside"))
+    await sources.ledger(await claimed(sources, "beside"), LEASE).claim({"b:a": "a"})
+    await sources.add(replace(a_source("elsewhere"), bucket=BucketId("other")))
+    await sources.ledger(await claimed(sources, "elsewhere"), LEASE).claim({"e:a": "a"})
+    ledger = await a_ledger(sources)
+    await ledger.claim({"h:a": "a", "h:b#1": "b", "h:b#2": "b"})
+
+    assert (await ledger.documents(), await ledger.documents_of_bucket()) == (3, 4)
+    assert await ledger.lost({"h:a", "h:b#1", "b:a"}) == {"b"}
+    assert await ledger.lost(()) == {"a", "b"}
+
+
 async def test_what_is_gone_is_forgotten(sources: Sources) -> None:
     ledger = await a_ledger(sources)
     await ledger.claim({"h:a": "a", "h:b": "b", "h:c": "c"})

@@ -12,16 +12,18 @@ from storage.analysis import analyser_for
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.errors import ListingFailed, SyncLost
 from storage.ingest.sources.folder import Folder
+from storage.ingest.sources.site import opened
 from storage.ingest.sources.source import Fetch, Item, Source
 from storage.ingest.sources.sync import NotSwept, SweepRefused, Swept, Synced, sync
 from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, TenantId
+from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import Fetch as FetchDocuments
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 from storage.sql.address import sqlite_url
 from storage.sql.database import Database
 from storage.sql.sources import ClaimedSource, NewSource, SourceLedger, Sources
+from tests.stand_ins.site import Served, a_site
 
 TENANT = TenantId("test")
 B = BucketId("b")
@@ -126,7 +128,7 @@ async def test_a_first_sync_loads_all_that_is_there_under_ids_of_its_own(world: 
     assert (synced.items, synced.added, synced.sweep) == (3, 4, Swept(documents=0))
     documents = await world.documents()
     assert [documents[one].source for one in ("s:a.txt", "s:data.jsonl#j")] == ["a.txt", "elsewhere"]
-    assert documents["s:sub/rows.csv#x"].values == {"price": 5.0}
+    assert documents["s:sub/rows.csv#x"].values[FieldName("price")] == 5.0
 
 
 async def test_the_same_again_reads_nothing(world: World) -> None:
@@ -313,12 +315,17 @@ async def test_an_id_that_belongs_to_another_bucket_is_reported_and_stays_there(
     assert [*await world.index.digests(other)] == ["s:a.txt"]
 
 
-async def test_a_bucket_that_was_deleted_is_filled_again(world: World) -> None:
+@pytest.mark.parametrize("made_anew", [False, True])
+async def test_a_bucket_that_was_deleted_is_filled_again(world: World, made_anew: bool) -> None:
     ten_notes(world)
-    await world.synced()
+    for name in ("s", "t"):
+        await world.synced(name)
     await world.index.drop_bucket(B)
+    if made_anew:
+        await world.index.set_schema(Schema(bucket=B))
 
-    assert (await world.synced()).added == 10
+    assert [(await world.synced(name)).added for name in ("s", "t")] == [10, 10]
+    assert [(await world.synced(name)).unchanged for name in ("s", "t")] == [10, 10]
 
 
 @pytest.mark.parametrize("point", ["claim", "note", "forget"])
@@ -375,3 +382,60 @@ async def test_an_id_that_no_index_could_hold_is_reported(world: World) -> None:
     synced = await world.synced()
 
     assert (synced.added, synced.failed) == (1, 1)
+
+
+async def test_what_cannot_be_read_in_principle_is_passed_over_once(world: World) -> None:
+    world.write("a.txt", "one")
+    world.write("model.weights", "binary")
+    os.mkfifo(world.folder / "pipe.txt")
+
+    first, second = await world.synced(), await world.synced()
+
+    assert (first.passed_over, first.added, first.failed) == (2, 1, 0)
+    assert (second.passed_over, second.unchanged, second.failed) == (0, 3, 0)
+
+
+async def test_a_site_is_kept_in_step_page_by_page(world: World) -> None:
+    async with a_site() as site, opened(site.url, allow_private=True, clock=lambda: world.now[0]) as place:
+        site.pages = {f"/{n}.txt": Served(text=f"page number {n}", etag=f'"{n}"') for n in range(10)}
+        site.pages["/page"] = Served(text="<h1>Tires</h1><p>They turn.</p>", type="text/html", etag='"h"')
+        first = await world.synced(place=place)
+        assert (first.added, first.failed) == (11, 0)
+        site.answered.clear()
+
+        site.pages["/1.txt"] = Served(text="other words", etag='"other"')
+        site.pages["/2.txt"] = Served(status=404)
+        site.pages["/3.txt"] = Served(status=403)
+        del site.pages["/4.txt"]
+        second = await world.synced(place=place)
+
+    assert (second.replaced, second.failed, second.sweep) == (1, 1, Swept(documents=2))
+    assert [path for path, status in site.answered if status == 200] == ["/sitemap.xml", "/1.txt"]
+    documents = await world.documents()
+    assert sorted(documents) == [*(f"s:/{n}.txt" for n in (0, 1, 3, 5, 6, 7, 8, 9)), "s:/page"]
+    assert documents["s:/1.txt"].text == "other words"
+    assert documents["s:/page"].source == f"{site.url}/page"
+
+
+async def test_a_page_that_the_site_no_longer_lets_us_read_goes(world: World) -> None:
+    async with a_site() as site:
+        site.pages = {f"/{n}.txt": Served(text=f"page number {n}") for n in range(10)}
+        for robots in ("", "User-agent: Parley\nDisallow: /7\n"):
+            site.fixed["/robots.txt"] = Served(text=robots)
+            async with opened(site.url, allow_private=True, clock=lambda: world.now[0]) as place:
+                synced = await world.synced(place=place)
+
+    assert synced.sweep == Swept(documents=1)
+    assert "s:/7.txt" not in await world.ids()
+
+
+async def test_a_site_whose_sitemap_fails_loses_nothing(world: World) -> None:
+    async with a_site() as site, opened(site.url, allow_private=True, clock=lambda: world.now[0]) as place:
+        site.pages = {f"/{n}.txt": Served(text=f"page number {n}") for n in range(3)}
+        await world.synced(place=place)
+        site.fixed["/sitemap.xml"] = Served(text="<html>We are being mended</html>")
+
+        synced = await world.synced(place=place, sweep_anyway=True)
+
+    assert isinstance(synced.sweep, NotSwept)
+    assert len(await world.ids()) == 3
