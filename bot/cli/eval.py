@@ -192,7 +192,9 @@ def _table(rows: "Sequence[Row]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*rows[0], box=None)
+    table = Table(box=None)
+    for at, name in enumerate(rows[0]):
+        table.add_column(name, justify="right" if at > 2 else "left")
     for row in rows[1:]:
         table.add_row(*row)
-    Console().print(table, markup=False)
+    Console().print(table)
