@@ -118,12 +118,21 @@ def schema_(
 
         state = await state_of(bot, name)
         if set_ is None:
-            sys.stdout.write(written(state.schema))
+            sys.stdout.write(written(state.schema, await _evidence(bot, state)))
             return
         await bot.index.set_schema(await read_schema(set_, name))
         say(f"{name} has the schema of {set_}")
 
     with_bot(work, home=home, debug=debug)
+
+
+async def _evidence(bot: "Bot", state: "BucketState") -> dict[str, str]:
+    """What the bucket's documents hold, by field."""
+    from bot.inbound import Operator
+    from storage.ingest.evidence import held_by
+
+    vocabulary = await bot.index.within(await bot.access.scope(Operator())).vocabulary()
+    return held_by([one for one in vocabulary.fields if one.bucket == state.schema.bucket], state.documents)
 
 
 async def state_of(bot: "Bot", name: str) -> "BucketState":

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from storage.ingest.names import titled, words_in, words_of
 from storage.ingest.profile import LONGEST, Profile
-from storage.ingest.synonyms import with_synonyms
+from storage.ingest.synonyms import with_synonyms, written_out
 from storage.ingest.units import converted, label_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Field, FieldType, Schema
@@ -127,7 +127,7 @@ def _with_currency(
 
 
 def _sounds_like_money(name: str) -> bool:
-    words = words_of(name)
+    words = words_of(" ".join(written_out(name)))
     return bool(words & _MONEY or any(map(_MONEY_END.search, words))) and not words & _COUNTED
 
 

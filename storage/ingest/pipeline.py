@@ -5,20 +5,23 @@ Nothing that is read is kept: memory grows with the number of keys and, by a few
 
 import asyncio
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Protocol, TypeVar
 
 from storage.ingest import schema_file
 from storage.ingest.build import Builder
+from storage.ingest.evidence import seen_in
 from storage.ingest.extract.filling import Annotator
 from storage.ingest.extract.rules import RuleExtractor
 from storage.ingest.files import SourceFile, document_id, sources
 from storage.ingest.infer import inferred, merged
+from storage.ingest.language import Heard
 from storage.ingest.limits import Limits
 from storage.ingest.load import records
 from storage.ingest.profile import Profile, see_all, styles_of
@@ -34,6 +37,8 @@ from storage.search.schema import Field, Schema
 
 _BATCH = 500  # documents
 _BATCH_CHARACTERS = 4_000_000
+_OVERHEARD = 3  # files read twice, to know the language of a new bucket
+_OVERHEARD_BYTES = 2_000_000
 _SAY_EVERY = 200  # records
 _BUCKET = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
 _IGNORED = "the metadata was ignored: the fields hold what the text says; parley bucket review shows how sure that is"
@@ -92,7 +97,7 @@ async def ingest(
     worker = Worker(limits)
     try:
         await _in_thread(run, lambda: run.look(paths, worker))
-        written = await _set_schemas(index, run, schema_folder)
+        written = await _set_schemas(index, run, schema_folder, worker)
         with closing(run.batches(worker)) as batches:
             annotator = _annotator(index)
             await _put_all(index, run, batches, annotator)
@@ -124,34 +129,36 @@ async def _in_thread(run: "_Run", work: Callable[[], T]) -> T:
         raise
 
 
-async def _set_schemas(index: Target, run: "_Run", folder: Path | None) -> list[SchemaWritten]:
+async def _set_schemas(index: Target, run: "_Run", folder: Path | None, worker: Worker) -> list[SchemaWritten]:
     existing = {name: state.schema for name, state in (await index.buckets()).items()}
     written: list[SchemaWritten] = []
     for bucket in sorted(run.profiles):
+        if bucket not in existing:
+            await _in_thread(run, partial(run.overhear, bucket, worker))
         before, after = existing.get(bucket), run.decide_schema(bucket, existing.get(bucket))
         if after == before:
             continue
         await index.set_schema(after)
         is_ours = folder is not None and after is not run.given
-        path = await asyncio.to_thread(_write, after, folder, run.tally) if folder is not None and is_ours else None
+        path = await asyncio.to_thread(_write, after, folder, run) if folder is not None and is_ours else None
         known = before.by_name if before else dict[FieldName, Field]()
         added = tuple(one.name for one in after.fields if one.name not in known)
         written.append(SchemaWritten(schema=after, is_new=before is None, added=added, path=path))
     return written
 
 
-def _write(schema: Schema, folder: Path, tally: Tally) -> Path | None:
+def _write(schema: Schema, folder: Path, run: "_Run") -> Path | None:
     """Where the schema now stands; None where a file of that name is there already, which may hold somebody's work."""
     path = folder / f"{schema.bucket}.schema.yaml"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(schema_file.written(schema))
+            file.write(schema_file.written(schema, run.evidence(schema.bucket)))
     except FileExistsError:
-        tally.remark(f"{path} is there already and was left as it is")
+        run.tally.remark(f"{path} is there already and was left as it is")
         return None
     except OSError as exc:
-        tally.remark(f"{path} could not be written: {exc.strerror or exc}")
+        run.tally.remark(f"{path} could not be written: {exc.strerror or exc}")
         return None
     return path
 
@@ -226,6 +233,8 @@ class _Run:
         self._copies = Counter[int]()  # hash of bucket and id -> how often it is still to come
         self._schemas: dict[BucketId, Schema] = {}
         self.profiles: dict[BucketId, dict[FieldName, Profile]] = {}
+        self._heard = defaultdict[BucketId, Heard](Heard)
+        self._met = Counter[BucketId]()  # documents in the first pass
         self.tally = Tally()
         self.is_stopped = False
         if ignore_metadata:
@@ -242,17 +251,19 @@ class _Run:
                 self._files.append(one)
         for source, loaded in self._read(worker, looking=True):
             if isinstance(loaded, Record):
-                self._meet(loaded.bucket, loaded.doc_id, loaded.metadata)
+                self._meet(loaded.bucket, loaded.doc_id, loaded.metadata, loaded.text)
             elif loaded is None and (doc_id := document_id(source)):
-                self._meet(None, doc_id, {})
+                self._meet(None, doc_id, {}, "")
         self._copies = Counter({key: count for key, count in self._copies.items() if count > 1})
 
-    def _meet(self, named: str | None, doc_id: str, metadata: Mapping[str, object]) -> None:
+    def _meet(self, named: str | None, doc_id: str, metadata: Mapping[str, object], text: str) -> None:
         bucket = self._bucket_of(named)
         if bucket is None:
             return
         self._copies[hash((bucket, doc_id))] += 1
         profiles = self.profiles.setdefault(bucket, {})
+        self._met[bucket] += 1
+        self._heard[bucket].hear(text)
         if not self._ignore:
             see_all(flattened(metadata).values, profiles)
 
@@ -263,9 +274,27 @@ class _Run:
 
     # -- between
 
+    def overhear(self, bucket: BucketId, worker: Worker) -> None:
+        """Read the first few files of a new bucket of which no text was heard, for its language: the first pass opens
+        tables alone, and the language must be known before the first document is put.
+        """
+        if bucket != self._bucket_of(None) or self._heard[bucket].words:
+            return
+        files = [one for one in self._files if not one.is_table and one.size <= _OVERHEARD_BYTES]
+        for source in files[:_OVERHEARD]:
+            for loaded in records(source, worker):
+                if self.is_stopped:
+                    return
+                if isinstance(loaded, Record):
+                    self._heard[bucket].hear(loaded.text)
+
+    def evidence(self, bucket: BucketId) -> Mapping[str, str]:
+        """What speaks for each field."""
+        return seen_in(self.profiles[bucket], self._met[bucket])
+
     def decide_schema(self, bucket: BucketId, existing: Schema | None) -> Schema:
         """The schema given, or what is there with the keys that it lacks, or what the metadata suggests."""
-        found = inferred(bucket, self.profiles[bucket])
+        found = inferred(bucket, self.profiles[bucket], self._heard[bucket].language)
         schema = self.given if self.given and self.given.bucket == bucket else None
         self._schemas[bucket] = schema or (merged(existing, found) if existing else found)
         return self._schemas[bucket]

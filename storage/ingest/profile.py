@@ -61,7 +61,7 @@ class Parted:
         share = 0.5 if mark == "," else 0.3
         repeats = len(self.distinct) <= (0.5 if mark == "," else 0.8) * self.parts
         varies = mark != "," or (len(self.numbers) > 1 and max(self.numbers) > 2)
-        enough = self.strings >= (5 if mark == "," else 2) and self.strings >= share * strings
+        enough = self.strings >= (4 if mark == "," else 2) and self.strings >= share * strings
         return enough and repeats and varies and self.longest <= _LONGEST_SAMPLE
 
 

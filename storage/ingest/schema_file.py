@@ -34,17 +34,37 @@ _MAPPINGS = frozenset({"order", "values"})
 _CHOICES = {"type": [one.value for one in FieldType], "bare": [one.value for one in Bare]}
 _NULLS = ("", "~", "null")
 _DEEPEST = 12
+_LONGEST_COMMENT = 160
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 
 
-def written(schema: Schema) -> str:
-    """The schema as commented YAML, keys and fields in their order."""
+def written(schema: Schema, evidence: Mapping[str, str] | None = None) -> str:
+    """The schema as commented YAML, keys and fields in their order.
+
+    `evidence`: what is said in a comment before a field, and before a column under `rows.column`.
+    """
     data = schema_to_json(schema)
     fields: list[dict[str, Any]] = data.pop("fields", [])
     parts = [_HEAD.format(bucket=_one_line(schema.bucket)), _dumped(data)]
     if fields:
-        parts.append("\nfields:\n" + "\n".join(_dumped([one]) for one in fields))
+        parts.append("\nfields:\n" + "\n".join(_commented(one, evidence or {}) for one in fields))
     return "".join(parts)
+
+
+def _commented(field: Mapping[str, Any], evidence: Mapping[str, str]) -> str:
+    columns = iter(field.get("columns", ()))
+    lines = list[str]()
+    for line in _dumped([field]).splitlines(keepends=True):
+        if line.startswith("- name:"):
+            lines += _comment("", evidence.get(field["name"]))
+        elif line.startswith("  - name:"):
+            lines += _comment("  ", evidence.get(f"{field['name']}.{next(columns)['name']}"))
+        lines.append(line)
+    return "".join(lines)
+
+
+def _comment(indent: str, text: str | None) -> list[str]:
+    return [f"{indent}# {_one_line(text)[:_LONGEST_COMMENT]}\n"] if text else []
 
 
 def read(path: Path) -> Schema:

@@ -61,7 +61,7 @@ def with_synonyms(schema: Schema, has_value: HasValue) -> Schema:
     A word goes to the field whose name it fits best, to none where it fits two alike, and to none where it is the name
     of another field, a noun of the bucket, or a value.
     """
-    nouns = nouns_for(schema.bucket, taken=[one.name for one in schema.fields])
+    nouns = nouns_for(schema.bucket, schema.language, taken=[one.name for one in schema.fields])
     fields = tuple(
         replace(one, columns=_named(one.columns, schema.language, has_value, ())) if one.columns else one
         for one in _named(schema.fields, schema.language, has_value, nouns)
@@ -69,8 +69,9 @@ def with_synonyms(schema: Schema, has_value: HasValue) -> Schema:
     return replace(schema, fields=fields, synonyms=nouns)
 
 
-def nouns_for(bucket: str, taken: Iterable[str] = ()) -> tuple[str, ...]:
-    """Singular and plural of what a bucket is called and of its last word, then what else its documents are called.
+def nouns_for(bucket: str, language: str = "en", taken: Iterable[str] = ()) -> tuple[str, ...]:
+    """Singular and plural of what a bucket is called and of its last word, then what else its documents are called,
+    in German as well where the documents are.
 
     `taken`: names of fields, which are no nouns.
     """
@@ -81,6 +82,8 @@ def nouns_for(bucket: str, taken: Iterable[str] = ()) -> tuple[str, ...]:
     whole = [" ".join([*words[:-1], last]) for last in (one, many)] if len(words) > 1 else []
     reserved = {_phrase(name) for name in taken}
     others = [word for group in _thesaurus().documents if group[0] == one for word in group[1:]]
+    if language == "de":
+        others += [word for group in _thesaurus().by_name.get((one,), ()) for word in group.german]
     return tuple(dict.fromkeys([*whole, one, many, *(word for word in others if _phrase(word) not in reserved)]))
 
 
@@ -95,15 +98,18 @@ def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: I
         for words in suited.values()
         for phrase in {_phrase(word) for word, sure in words.items() if sure == best[_phrase(word)]}
     )
-    names = {phrase for one in fields for phrase in (_phrase(one.name), _phrase(one.label))}
-    reserved = names | {_phrase(noun) for noun in nouns}
+    names = {one.name: {_phrase(one.name), _phrase(one.label)} for one in fields}
+    reserved = {_phrase(noun) for noun in nouns}
 
-    def kept(word: str, sure: int) -> bool:
+    def kept(word: str, sure: int, mine: Field) -> bool:
         phrase = _phrase(word)
-        return sure == best[phrase] and claims[phrase] == 1 and phrase not in reserved and not has_value(word)
+        of_others = any(phrase in theirs for name, theirs in names.items() if name != mine.name)
+        is_mine = _singulars(words_in(word)) in (_singulars(words_in(mine.name)), _singulars(words_in(mine.label)))
+        best_here = sure == best[phrase] and claims[phrase] == 1
+        return best_here and not is_mine and not of_others and phrase not in reserved and not has_value(word)
 
     def of(one: Field) -> tuple[str, ...]:
-        unlike = {_phrase(word): word for word, sure in reversed(suited[one.name].items()) if kept(word, sure)}
+        unlike = {_phrase(word): word for word, sure in reversed(suited[one.name].items()) if kept(word, sure, one)}
         return tuple(reversed(unlike.values()))[:_MOST]
 
     return tuple(replace(one, synonyms=of(one)) for one in fields)
@@ -118,7 +124,7 @@ def _suited(one: Field, language: str) -> dict[str, int]:
 
 
 def _candidates(one: Field, language: str) -> Iterator[tuple[int, str]]:
-    words = _written_out(one.label if one.unit or one.currency else one.name)
+    words = written_out(one.label if one.unit or one.currency else one.name)
     if words != words_in(one.name):
         yield _WHOLE, " ".join(words)
     yield from _by_name(words, one.type, language)
@@ -127,7 +133,7 @@ def _candidates(one: Field, language: str) -> Iterator[tuple[int, str]]:
 
 
 def _by_name(words: Sequence[str], kind: FieldType, language: str) -> Iterator[tuple[int, str]]:
-    phrase = tuple(map(singular, words))
+    phrase = _singulars(words)
     if whole := _groups(phrase, kind):
         for group in whole:
             yield from _said(group, phrase, language, _WHOLE)
@@ -145,7 +151,7 @@ def _by_name(words: Sequence[str], kind: FieldType, language: str) -> Iterator[t
 
 def _by_head(group: _Group, words: Sequence[str], first: int, language: str) -> Iterator[tuple[int, str]]:
     """Of a name whose words from `first` on are of the group."""
-    phrase = tuple(map(singular, words[first:]))
+    phrase = _singulars(words[first:])
     for word in [one for one in _words(group, phrase, language) if _phrase(one) != phrase][:_COMPOSED]:
         yield _WHOLE, " ".join([*words[:first], word])
     if not group.is_generic:
@@ -170,10 +176,14 @@ def _said(group: _Group, phrase: Phrase, language: str, sure: int) -> Iterator[t
 
 @lru_cache(maxsize=10_000)
 def _phrase(name: str) -> Phrase:
-    return tuple(map(singular, _written_out(name)))
+    return _singulars(written_out(name))
 
 
-def _written_out(name: str) -> list[str]:
+def _singulars(words: Iterable[str]) -> Phrase:
+    return tuple(map(singular, words))
+
+
+def written_out(name: str) -> list[str]:
     """The words of a name, abbreviations written out, without what says nothing at its start."""
     known, words = _thesaurus().abbreviations, words_in(name)
     while len(words) > 1 and words[0] in _LEADING:
@@ -190,7 +200,7 @@ def _thesaurus() -> _Thesaurus:
     for group in groups:
         for name in (*group.names, *group.named, *group.german):
             words = [part for word in words_in(name) for part in known.get(word, word).split()]
-            phrase = tuple(map(singular, words))
+            phrase = _singulars(words)
             if group not in by_name[phrase]:
                 by_name[phrase].append(group)
     documents = [tuple(map(str, one)) for one in data["documents"]]

@@ -32,7 +32,7 @@ _SUFFIX = {name.lower(): unit for name, unit in _WRITTEN.items() if name.isalpha
 }
 # What must stand before a suffix that can mean something else: a column `a`, thousands, North America, a lowest price
 _ELECTRIC = r"volt|current|amp|power|watt|dissip|consum|output|supply|load|drain|gate|collect|charg|\b[uvip][a-z]{0,4}$"
-_TEMPERATURE = r"temp|point|boil|melt|flash|freez|\b[bmf]p$|heat|cold|ambient|junction|\bt[a-z]{0,3}$"
+_TEMPERATURE = r"temp|point|boil|melt|flash|freez|\b[bmf]p$|heat|cold|ambient|junction|\bt(?:[acj]|min|max)?$"
 _EXTENT = (
     r"length|width|height|depth|thick|diam|dist|size|radius|altitude|elevation|range|diagonal|long|wide|high|\b[lwhd]$"
 )

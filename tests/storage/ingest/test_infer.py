@@ -74,6 +74,12 @@ def values_of(*metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
         (["$12", "5 EUR"], FieldType.MONEY),
         ([{"amount": 5, "currency": "EUR"}], FieldType.MONEY),
         (["red", "blue"], FieldType.CATEGORY),
+        ([*["2031-05-09"] * 9, "soon"], FieldType.DATE),
+        ([*["2031-05-09"] * 8, "soon", "later"], FieldType.CATEGORY),
+        (["red; blue", "blue; green", "red; green", "red"], FieldType.LIST),
+        (["a, b", "b, c, a", "a, c", "b", "c, a"], FieldType.LIST),
+        (["Austin, Texas", "Waco, Texas", "Austin, Texas", "Dallas, Texas", "Waco, Texas"], FieldType.CATEGORY),
+        (["Doe, Jane", "Roe, Jim", "Poe, Ann", "Coe, Sue", "Loe, Max"], FieldType.CATEGORY),
         (["A sentence that goes on and on about the matter at hand, and then on. " * 2], FieldType.TEXT),
         (["two\nlines"], FieldType.TEXT),
     ],
@@ -93,6 +99,42 @@ def test_a_number_has_the_unit_of_its_name_and_a_title_without_it() -> None:
     field = field_of(45, 60, name="vceo_v")
     assert (field.type, field.unit, field.title) == (FieldType.NUMBER, "V", "Vceo")
     assert (field_of(2020, 2021, name="year").unit, field_of("a", "b", name="group_a").unit) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("names", "units"),
+    [
+        (["nested_a", "nested_b"], ["", ""]),
+        (["vds_v", "id_a", "pd_w"], ["V", "A", "W"]),
+        (["sales_na", "sales_eu"], ["", ""]),
+        (["price_min", "price_max"], ["", ""]),
+        (["response_time_s", "checked_in"], ["s", ""]),
+        (["release_year", "warranty_years"], ["", "year"]),
+        (["top_k", "temp_c"], ["", "degC"]),
+        (["weight_kg", "length_mm"], ["kg", "mm"]),
+    ],
+)
+def test_a_suffix_is_a_unit_only_of_a_quantity_that_it_fits(names: list[str], units: list[str]) -> None:
+    schema = schema_of(dict.fromkeys(names, 5), dict.fromkeys(names, 7))
+    assert [one.unit for one in schema.fields] == units
+
+
+def test_the_currency_may_stand_in_the_name() -> None:
+    field = field_of(5, 7.5, name="salary_eur")
+    assert (field.type, field.currency, field.title) == (FieldType.MONEY, "EUR", "Salary")
+    assert field_of(5, 7.5, name="retry").type is FieldType.NUMBER
+
+
+def test_lists_in_strings_are_parted() -> None:
+    tags = [{"t": "red; blue"}, {"t": "blue;green"}, {"t": "red"}, {"t": "green; red; red"}]
+    assert values_of(*tags) == [
+        {"t": ("red", "blue")},
+        {"t": ("blue", "green")},
+        {"t": ("red",)},
+        {"t": ("green", "red")},
+    ]
+    skills = [{"s": one} for one in ("a, b", "b, c, a", "a, c", "b", "c, a")]
+    assert values_of(*skills)[1] == {"s": ("b", "c", "a")}
 
 
 def test_numbers_written_with_units_are_converted_to_the_commonest() -> None:
@@ -140,6 +182,12 @@ def test_a_currency_beside_a_price_makes_it_money() -> None:
         ("price", FieldType.MONEY),
         ("qty", FieldType.NUMBER),
     ]
+    assert items.columns[1].currency == ""
+
+
+def test_prices_in_rows_have_the_currency_of_all_documents_where_it_is_one() -> None:
+    row = {"items": [{"price": 4.5}], "total": 9.0, "currency": "EUR"}
+    assert schema_of(row, row).by_name[FieldName("items")].columns[0].currency == "EUR"
 
 
 def test_an_amount_of_no_telling_name_is_money_when_it_alone_has_cents() -> None:

@@ -58,9 +58,21 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 
 @settings(deadline=None)
-@given(schemas())
-def test_a_schema_is_read_back_as_it_was_written(schema: Schema) -> None:
+@given(schemas(), WORDS)
+def test_a_schema_is_read_back_as_it_was_written(schema: Schema, said: str) -> None:
+    evidence = {
+        name: said for one in schema.fields for name in (one.name, *(f"{one.name}.{c.name}" for c in one.columns))
+    }
     assert parsed(written(schema), HERE) == schema
+    assert parsed(written(schema, evidence), HERE) == schema
+
+
+def test_evidence_stands_before_its_field_and_column() -> None:
+    columns = (Field(name=FieldName("qty"), type=FieldType.NUMBER), Field(name=FieldName("of"), type=FieldType.TEXT))
+    rows = Field(name=FieldName("items"), type=FieldType.ROWS, columns=columns)
+    lines = written(Schema(bucket=BucketId("b"), fields=(rows,)), {"items": "in 4", "items.of": "a\nb"}).splitlines()
+    assert lines[lines.index("- name: items") - 1] == "# in 4"
+    assert lines[lines.index("  - name: of") - 1] == "  # a b"
 
 
 def test_the_file_is_commented_and_keeps_the_order_of_the_fields() -> None:

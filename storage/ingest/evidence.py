@@ -1,0 +1,62 @@
+"""What speaks for an inferred field, in a line each: how many documents have it, from where to where, for example what.
+
+Keyed by field, and `rows.column` for a column.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from storage.ingest.profile import Profile
+from storage.search.ids import FieldName
+from storage.search.index import FieldVocabulary
+from storage.search.numbers import plain
+
+_SHOWN = 4  # values
+_LONGEST = 40  # characters of one
+
+
+def seen_in(profiles: Mapping[FieldName, Profile], documents: int) -> dict[str, str]:
+    """What the metadata of so many documents showed."""
+    lines = {str(name): _line(profile, _of(profile.values, documents)) for name, profile in profiles.items()}
+    for name, profile in profiles.items():
+        for column, inner in profile.columns.items():
+            lines[f"{name}.{column}"] = _line(inner, f"{inner.values:,} rows")
+    return lines
+
+
+def held_by(vocabulary: Iterable[FieldVocabulary], documents: int) -> dict[str, str]:
+    """What a bucket of so many documents holds."""
+    return {
+        str(one.field): "; ".join(
+            filter(
+                None,
+                [
+                    _of(one.documents, documents),
+                    _range(one.low, one.high),
+                    _examples([value.value for value in one.values], len(one.values)),
+                ],
+            )
+        )
+        for one in vocabulary
+    }
+
+
+def _line(profile: Profile, where: str) -> str:
+    names = [text for text, _ in profile.samples.most_common(_SHOWN)] if profile.low is None else []
+    return "; ".join(filter(None, [where, _range(profile.low, profile.high), _examples(names, len(profile.distinct))]))
+
+
+def _of(count: int, documents: int) -> str:
+    return f"{count:,} of {documents:,} documents"
+
+
+def _range(low: float | str | None, high: float | str | None) -> str:
+    return "" if low is None or high is None else f"{_written(low)} to {_written(high)}"
+
+
+def _written(value: float | str) -> str:
+    return value if isinstance(value, str) else str(plain(value))
+
+
+def _examples(values: Sequence[str], distinct: int) -> str:
+    shown = [f'"{value}"' for value in values if len(value) <= _LONGEST][:_SHOWN]
+    return f"{distinct:,} different, e.g. {', '.join(shown)}" if shown else ""
