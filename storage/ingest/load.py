@@ -32,6 +32,9 @@ _READERS: Mapping[str, Callable[[SourceFile, Worker], Iterator[Loaded]]] = {
 }
 _KNOWN = ", ".join(f".{kind}" for kind in _READERS) + ", .jsonl.gz"
 
+_PICTURES = frozenset("jpg jpeg png gif tif tiff bmp webp heic".split())
+_OLD = frozenset(("doc", "xls", "ppt"))
+
 
 def is_known(source: SourceFile) -> bool:
     """Whether there is a reader for its format."""
@@ -64,12 +67,20 @@ def _reader(source: SourceFile) -> Callable[[SourceFile, Worker], Iterator[Loade
     """Raises `Unparsable` for what is not opened at all."""
     reader = _READERS.get(source.kind)
     if reader is None:
-        raise Unparsable(f"its format is not known (known are {_KNOWN})")
+        raise _unread(source.kind)
     if not stat.S_ISREG(source.path.stat().st_mode):  # a pipe would keep us waiting
         raise Unparsable("it is no ordinary file")
     if source.kind not in _STREAMED and source.size > _LARGEST:
         raise Unparsable(f"it is larger than {_LARGEST // 1024**2} MB; split it into smaller files")
     return reader
+
+
+def _unread(kind: str) -> Unparsable:
+    if kind in _PICTURES:
+        return Unparsable("it is a picture and needs text recognition first")
+    if kind in _OLD:
+        return Unparsable("it is of the kind that Office wrote before 2007; save it anew in today's format")
+    return Unparsable(f"its format is not known (known are {_KNOWN})")
 
 
 def _checked(record: Record) -> Record | Broken:

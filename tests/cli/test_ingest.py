@@ -56,7 +56,7 @@ def test_office_files_are_loaded_and_broken_ones_named(tmp_path: Path) -> None:
 
     assert (told.status, told.out.splitlines()[-1]) == (1, "added 2, replaced 0, skipped 0, failed 2")
     assert "broken.pptx: it is broken, or no Office file" in told.err
-    assert "photo.jpg: its format is not known" in told.err
+    assert "photo.jpg: it is a picture" in told.err
 
 
 def documents_in(home: Path) -> int:

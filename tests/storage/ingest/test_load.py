@@ -79,6 +79,8 @@ def test_what_gives_no_file_is_reported(tmp_path: Path, path: str, word: str) ->
 
 def test_an_unknown_format_and_an_unreadable_file_are_reported(tmp_path: Path) -> None:
     assert "format is not known" in reason(load(file(tmp_path / "x.xyz", "x")))
+    assert "picture" in reason(load(file(tmp_path / "x.JPG", "x")))
+    assert "before 2007" in reason(load(file(tmp_path / "x.doc", "x")))
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
     assert "cannot be read: No such file" in reason(load(tmp_path / "link.txt"))
 
