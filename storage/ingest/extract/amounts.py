@@ -1,12 +1,13 @@
 """Money fields: of the amounts beside a label, that of the best label; and the currency they are in."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
 from storage.ingest.extract.candidates import Candidate
-from storage.ingest.extract.concepts import currency_words, payment_words
+from storage.ingest.extract.concepts import Concept, currency_words, payment_words
 from storage.ingest.extract.figures import Figure, amounts
 from storage.ingest.extract.labelled import labels_in
 from storage.ingest.extract.page import Cell, Page
@@ -19,7 +20,14 @@ _REACH = 120  # characters behind a label
 _HEAD = 20_000  # characters in which currencies and payments are looked for
 _STRONG, _OWN, _WEAK = 0.62, 0.55, 0.35  # a label of several words; the field's very name; another word for it
 _SPOILT = 0.35
-_PAID, _AGREED, _LARGEST, _COLUMN = 0.22, 0.08, 0.05, 0.06
+_PAID, _AGREED, _LARGEST, _COLUMN = 0.22, 0.08, 0.05, 0.12
+_PAID_ALONE, _REPEATED, _ALONE = (
+    0.56,
+    0.55,
+    0.5,
+)  # without a label: what was paid, the largest amount said twice, or once
+_ROUNDING = Decimal("0.05")  # by which what is paid in coins may differ from the total
+_NEAR = 16  # characters between a word that spoils and the label
 _SIGN = re.compile(
     r"(?<![a-z])(?:us\$|r\$|hk\$|s\$|[$€£¥₹₩₫฿₺]|rm|rp\.?)\s?(?=\d)|(?<=\d)\s?[€£$](?!\d)", re.IGNORECASE
 )
@@ -37,7 +45,7 @@ class _Labelled:
 def money(page: Page, target: Target) -> Iterator[Candidate]:
     """Each labelled amount; likelier where several say it and where it is what was then paid."""
     paid = _paid(page) if target.concept else dict[Decimal, Cell]()
-    found = list(_labelled(page, target))
+    found = [one for one in _labelled(page, target) if one.figure.number > 0]
     numbers = [one.figure.number for one in found if one.confidence > _WEAK]
     for one in found:
         number, confidence = one.figure.number, one.confidence
@@ -46,23 +54,35 @@ def money(page: Page, target: Target) -> Iterator[Candidate]:
         start, end = min(one.label.start, one.figure.start), max(one.label.end, one.figure.end)
         yield Candidate(value=float(number), confidence=min(confidence, 0.95), start=start, end=end)
     for number, cell in paid.items():
-        yield Candidate(value=float(number), confidence=0.52, start=cell.start, end=cell.end)
+        rounded = any(0 < abs(number - one) <= _ROUNDING for one in numbers)
+        sure = _PAID_ALONE + 0.3 * rounded
+        yield Candidate(value=float(number), confidence=sure, start=cell.start, end=cell.end)
     if not found:
         yield from _largest(page)
 
 
 def _labelled(page: Page, target: Target) -> Iterator[_Labelled]:
-    never = target.concept.never if target.concept else None
     for label in labels_in(page, target.labels):
-        line = page.line_at(label.start)
-        head = page.low[max(line.start, label.start - _AROUND) : label.start]
         figure, is_far = _amount_for(page, label)
         if figure is None:
             continue
-        between = page.low[label.end : figure.start]
-        spoilt = bool(never and (never.search(head) or never.search(between)))
+        spoilt = target.concept is not None and _is_spoilt(page, target.concept, label, figure)
         confidence = _strength(page.low[label.start : label.end], target) - _SPOILT * spoilt - 0.1 * is_far
         yield _Labelled(figure, confidence - _COLUMN * _has_more(page, figure), label)
+
+
+def _is_spoilt(page: Page, concept: Concept, label: Cell, figure: Figure) -> bool:
+    """Whether words right before the label, or up to the amount, make another thing of it."""
+    line = page.line_at(label.start)
+    head = page.low[max(line.start, label.start - _AROUND) : label.start]
+    between = page.low[label.end : figure.start]
+    if concept.never is None:
+        return False
+    before = [one.end() for one in concept.never.finditer(head)]
+    if before and len(head) - before[-1] <= _NEAR and not any(c.isdigit() for c in head[before[-1] :]):
+        return True
+    included = concept.unless is not None and concept.unless.search(page.low, label.start, figure.start) is not None
+    return not included and concept.never.search(between) is not None
 
 
 def _strength(label: str, target: Target) -> float:
@@ -114,15 +134,14 @@ def _paid(page: Page) -> Mapping[Decimal, Cell]:
         for amount, cell in given.items():
             if amount > change:
                 due.setdefault(amount - change, cell)
-    stated = {one.number for one in amounts(page.text, 0, min(len(page.text), _HEAD))}
-    return {amount: cell for amount, cell in due.items() if amount in stated}
+    return {amount: cell for amount, cell in due.items() if amount in page.amounts}
 
 
 def _beside(page: Page, pattern: re.Pattern[str]) -> dict[Decimal, Cell]:
     found = dict[Decimal, Cell]()
     for label in labels_in(page, pattern):
         figure, _ = _amount_for(page, label)
-        if figure is not None and (figure.decimals == 2 or figure.number >= 100 or figure.number == 0):
+        if figure is not None and (figure.decimals == 2 or (not page.has_cents and figure.number >= 100)):
             found.setdefault(figure.number, Cell(label.start, figure.end))
     return found
 
@@ -132,7 +151,8 @@ def _largest(page: Page) -> Iterator[Candidate]:
     figures = [one for one in amounts(page.text, 0, min(len(page.text), _HEAD)) if one.decimals == 2]
     if figures:
         best = max(figures, key=lambda one: one.number)
-        yield Candidate(value=float(best.number), confidence=0.4, start=best.start, end=best.end)
+        confidence = _REPEATED if page.amounts[best.number] > 1 else _ALONE
+        yield Candidate(value=float(best.number), confidence=confidence, start=best.start, end=best.end)
 
 
 # -- which currency
@@ -156,9 +176,11 @@ def currencies(page: Page) -> Iterator[Candidate]:
 
 def _told(page: Page) -> Iterator[tuple[str, float, int, int]]:
     known: Set[str] = currency_words().keys()
+    signs = Counter[str]()
     for match in _SIGN.finditer(page.text, 0, _HEAD):
         if code := _code_of(match[0]):
-            yield code, 2.0, match.start(), match.end()
+            signs[code] += 1
+            yield code, 2.0 if signs[code] == 1 else 0.2, match.start(), match.end()
     for match in _CODE.finditer(page.text, 0, _HEAD):
         if match[0] in known:
             yield match[0], 1.0, match.start(), match.end()

@@ -49,14 +49,14 @@ def of_kinds(page: Page, target: Target, kinds: Kinds) -> Iterator[Candidate]:
     for label in labels_in(page, target.own):
         for place in places_after(page, label):
             match = kinds.pattern.search(page.low, place.start, min(place.end, place.start + 40))
-            if match and (value := _value(match[0], kinds)):
+            if match and (value := value_in(match[0], kinds)):
                 far = match.start() - place.start
                 yield Candidate(
                     value=value, confidence=max(0.55, 0.95 - 0.03 * far), start=match.start(), end=match.end()
                 )
                 break
     for match in kinds.pattern.finditer(page.title_low):
-        if len(match[0]) >= _SHORTEST and (value := _value(match[0], kinds)):
+        if len(match[0]) >= _SHORTEST and (value := value_in(match[0], kinds)):
             longest = len(match[0]) / max(len(page.title_low), 1)
             yield Candidate(value=value, confidence=0.8 + 0.1 * longest)
     yield from _by_weight(page, kinds)
@@ -69,7 +69,7 @@ def _by_weight(page: Page, kinds: Kinds) -> Iterator[Candidate]:
     for count, match in enumerate(kinds.pattern.finditer(page.low)):
         if count == _MOST:
             break
-        value = _value(match[0], kinds)
+        value = value_in(match[0], kinds)
         if value is None or len(match[0]) < _SHORTEST:
             continue
         first.setdefault(value, Cell(match.start(), match.end()))
@@ -84,7 +84,8 @@ def _by_weight(page: Page, kinds: Kinds) -> Iterator[Candidate]:
         yield Candidate(value=value, confidence=confidence, start=first[value].start, end=first[value].end)
 
 
-def _value(found: str, kinds: Kinds) -> str | None:
+def value_in(found: str, kinds: Kinds) -> str | None:
+    """The value whose word this is."""
     words = " ".join(words_of(found))
     for one in (words, words.removesuffix("s"), words.removesuffix("es"), words.replace(" ", "")):
         if one in kinds.value_of:

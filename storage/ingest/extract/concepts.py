@@ -20,6 +20,7 @@ class _Written(TypedDict, total=False):
     types: Required[list[str]]
     labels: list[str]
     never: list[str]
+    unless: list[str]
     leads: list[str]
     follows: list[str]
     near: list[str]
@@ -47,6 +48,7 @@ class Concept:
     types: frozenset[FieldType]
     labels: tuple[str, ...]
     never: re.Pattern[str] | None
+    unless: re.Pattern[str] | None  # but not with these
     leads: re.Pattern[str] | None  # at the end of what stands before a value
     follows: re.Pattern[str] | None
     near: re.Pattern[str] | None
@@ -114,6 +116,7 @@ def _concept(name: str, written: _Written) -> Concept:
         types=frozenset(map(FieldType, written["types"])),
         labels=tuple(written.get("labels", [])),
         never=any_of(written.get("never", [])),
+        unless=any_of(written.get("unless", [])),
         leads=_leading(written.get("leads", [])),
         follows=any_of(written.get("follows", [])),
         near=any_of(written.get("near", [])),

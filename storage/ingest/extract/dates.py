@@ -12,6 +12,7 @@ from storage.ingest.extract.targets import Target
 
 _HEAD = 6_000  # characters: where an agreement says when it was made
 _BODY = 400_000
+_LATE = 0.4  # what a label far from the head is worth less: a signature, a schedule
 _LEAD_REACH, _NAME_REACH = 70, 60
 _OTHER = re.compile(r"\d{4}|[.;]")
 _DATED_TITLE = re.compile(r"_")
@@ -28,10 +29,11 @@ def dates(page: Page, target: Target, *, day_first: bool | None, alone: bool) ->
         line = page.line_at(label.start)
         if never and never.search(page.low, line.start, label.start):
             continue
+        late = _LATE * (place == "head" and label.start > _HEAD)
         for spot in places_after(page, label):
             days = days_in(page.low, spot.start, spot.end, day_first=day_first)
             if days and len(page.low[spot.start : days[0].start].strip()) < 12:
-                yield _found(days[0], spot.confidence)
+                yield _found(days[0], spot.confidence - late)
     if alone:
         yield from _first(days_in(page.low, 0, 20_000, day_first=day_first))
 

@@ -3,13 +3,18 @@
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from storage.ingest.extract.candidates import Material
+from storage.ingest.extract.figures import amounts
 
 _CELLS = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
+_CENTS = re.compile(r"\d[.,]\d{2}(?![\d.,])")
+_LONGEST_SLIP = 20_000  # characters in which amounts are counted
 _LONGEST_LINE = 2_000  # what is cut into cells
 
 
@@ -42,6 +47,16 @@ class Page:
         self.text, self.title, self.pages = material.text, material.title, material.pages
         self.low = lowered(material.text)
         self.title_low = lowered(material.title)
+
+    @cached_property
+    def amounts(self) -> Counter[Decimal]:
+        """What can be amounts of money, and how often each stands there, in the first part of the text."""
+        return Counter(one.number for one in amounts(self.text, 0, min(len(self.text), _LONGEST_SLIP)))
+
+    @cached_property
+    def has_cents(self) -> bool:
+        """Whether its amounts are written with cents."""
+        return _CENTS.search(self.text, 0, _LONGEST_SLIP) is not None
 
     @cached_property
     def line_starts(self) -> list[int]:

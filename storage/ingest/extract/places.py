@@ -1,68 +1,100 @@
-"""Whose law governs: the places that phrases name."""
+"""Whose law governs: the places that stand beside "law" where something is governed by it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from storage.ingest.extract.candidates import Candidate
+from storage.ingest.extract.categories import Kinds, value_in
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.targets import Target
 
-_CAPITAL = re.compile(r"[A-Z][A-Za-z.'’&-]*")
 _LAW = re.compile(r"(?<![a-z-])laws?(?![a-z])")
 _OF = re.compile(
-    r"(?:[^.;()]{0,60}?\([^)]{0,60}\))?(?:\s+(?:and\s+decisions|and\s+regulations|in\s+force|in\s+effect|applicable))?,?\s+(?:of|in)\s+(?=\S)",
-    re.IGNORECASE,
+    r"[^.;()]{0,40}?(?:\([^)]{0,60}\))?[^.;()]{0,40}?\s(?:of|in)\s{1,3}(?=\S)|,?\s{1,3}(?=[Ss]tate\s+of)", re.IGNORECASE
 )
-_ADJECTIVE = re.compile(r"((?:[A-Z][A-Za-z.]+\s+){1,3})(?:[Ss]tate\s+)?$")
-_BEFORE, _AFTER = 220, 120
+_AHEAD = re.compile(r"((?:[A-Z][A-Za-z.]+\s{1,3}){1,3})(?:[Ss]tate\s+)?$")
+_BEFORE, _AFTER, _NAME, _LIST = 220, 120, 60, 90
+_SURE, _LATER, _BEHIND = 0.9, 0.62, 0.1  # the first such place, another one; what is said behind the law counts less
+_NEXT, _APART = 60, 0.2  # characters from one law to the next of the same sentence; further ones count less
+_CAPITAL = re.compile(r"[A-Z][A-Za-z.'’&-]*")
 _NO_PLACE = frozenset(
     "state states' commonwealth province republic kingdom country district the laws law agreement without and or as "
-    "contract court courts exclusive jurisdiction applicable party parties its their any such this article section "
-    "territory us".split()
+    "contract court courts exclusive jurisdiction applicable governing choice party parties its their any such this "
+    "article section territory us substantive internal conflict conflicts federal local national international".split()
 )
 _LEAD = frozenset("the state commonwealth province republic of people's people’s kingdom".split())
 
 
-def governing(page: Page, target: Target) -> Iterator[Candidate]:
-    """Each place as a member; the first "laws of" that is said to govern decides."""
+@dataclass(frozen=True, slots=True)
+class _Named:
+    places: Sequence[str]
+    end: int
+
+
+def governing(page: Page, target: Target, kinds: Kinds | None) -> Iterator[Candidate]:
+    """Each place as a member. Where the schema lists places, only those."""
     near = target.concept.near if target.concept else None
     if near is None:
         return
+    confidence, last = _SURE, 0
     for law in _LAW.finditer(page.low):
         before = near.search(page.low, max(0, law.start() - _BEFORE), law.start())
-        after = None if before else near.search(page.low, law.end(), law.end() + _AFTER)
-        places, end = _places_after(page, law) if before or after else ([], 0)
-        for place in places:
-            start = before.start() if before else law.start()
-            yield Candidate(value=(place,), confidence=0.88 if before else 0.7, start=start, end=end)
-        if places:
-            return
+        if not before and not near.search(page.low, law.end(), law.end() + _AFTER):
+            continue
+        named = _named(page, law, kinds)
+        for place in named.places:
+            sure = (confidence if before else confidence - _BEHIND) - _APART * (last > 0 and law.start() - last > _NEXT)
+            yield Candidate(
+                value=(place,), confidence=sure, start=before.start() if before else law.start(), end=named.end
+            )
+        if named.places:
+            confidence, last = _LATER, named.end
 
 
-def _places_after(page: Page, law: re.Match[str]) -> tuple[list[str], int]:
-    """`laws of the State of New York`; `New York law`."""
+def _named(page: Page, law: re.Match[str], kinds: Kinds | None) -> _Named:
+    """`laws of the State of New York`, else `New York law`."""
     of = _OF.match(page.text, law.end(), law.end() + _AFTER)
     if of:
-        written = page.text[of.end() : of.end() + _AFTER]
-        if places := _places(written):
-            return places, of.end() + _reach(written, places[-1])
-    ahead = _ADJECTIVE.search(page.text, max(0, law.start() - 40), law.start())
-    if ahead and (places := _places(ahead[1])):
-        return places, law.end()
-    return [], 0
+        found = _listed(page, of.end(), kinds) if kinds else _written(page, of.end())
+        if found.places:
+            return found
+    ahead = _AHEAD.search(page.text, max(0, law.start() - 40), law.start())
+    if not ahead:
+        return _Named((), 0)
+    if kinds:
+        value = value_in(page.low[ahead.start() : law.start()], kinds)
+        return _Named((value,) if value else (), law.end())
+    return _Named(_places(ahead[1]), law.end())
 
 
-def _reach(written: str, place: str) -> int:
-    last = place.split()[-1].casefold()
+def _listed(page: Page, start: int, kinds: Kinds) -> _Named:
+    """The first listed place, and those joined to it by "and" alone."""
+    places, end = list[str](), start
+    for match in kinds.pattern.finditer(page.low, start, min(len(page.low), start + _LIST)):
+        between = page.low[end : match.start()]
+        if (places and not re.fullmatch(r"[\s,]*and(?:\s+the\s+laws?\s+of)?(?:\s+the)?\s+", between)) or (
+            not places and (len(between) > _NAME or re.search(r"[;]|\.\s", between))
+        ):
+            break
+        if (value := value_in(match[0], kinds)) is not None:
+            places.append(value)
+        end = match.end()
+    return _Named(places, end)
+
+
+def _written(page: Page, start: int) -> _Named:
+    written = page.text[start : start + _AFTER]
+    places = _places(written)
+    last = places[-1].split()[-1].casefold() if places else ""
     at = written.casefold().find(last)
-    return at + len(last) if at >= 0 else 0
+    return _Named(places, start + at + len(last) if places and at >= 0 else start)
 
 
 def _places(written: str) -> list[str]:
     """`ENGLAND AND WALES`, `New York without regard` → England, Wales; New York."""
-    words = written.replace("\n", " ").split()
     places: list[list[str]] = [[]]
-    for word in words:
+    for word in written.split():
         bare = word.strip(".,;'\"")
         if bare.casefold() in _LEAD and not places[-1]:
             continue

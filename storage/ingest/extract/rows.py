@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.concepts import columns
@@ -18,13 +19,16 @@ _LONGEST = 160  # characters of a line that can be a row
 _NO_ROW = re.compile(
     r"(?<![a-z])(?:sub\s?-?total|total|tax|gst|vat|iva|change|cash|tender\w*|balance|round\w*|amount|due|visa|master\w*|card|discount"
     r"|date|tel|fax|phone|invoice|receipt|bill|table|order|server|cashier|service|tip|gratuity|payment|paid|approval|auth|ref|reg"
-    r"|nif|contribuinte|troco|numerario|multibanco|taxa|base|capital|kembali\w*|tunai|pajak|pb1|jumlah|member|points|qty|no\s?:|thank\w*)(?![a-z])"
+    r"|nif|contribuinte|troco|numerario|multibanco|taxa|base|capital|kembali\w*|tunai|pajak|pb1|jumlah|member|points|qty|items?|no\s?:|thank\w*)(?![a-z])"
 )
 _END = re.compile(r"(?<![a-z])(?:sub\s?-?total|grand total|total)(?![a-z])")
 _QUANTITY = re.compile(
     r"(?:^|\s)(?P<first>\d{1,4}(?:[.,]\d{1,3})?)\s?(?:x|×|\*|pcs?|un|@|pc|nos?)(?![a-z])|^\s*(?P<lead>\d{1,3})\s+(?=[^\d\s])|(?:^|\s)x\s?(?P<x>\d{1,3})(?!\S)"
 )
-_CODE = re.compile(r"^(?:[\d#*]{4,}[\w-]*|\d+\s*[-:.)]\s*)\s*")
+_LEAD = re.compile(r"\s*\d{1,3}(?:[.,]\d{1,3})?\s*(?:x|×|\*|un|pcs?)?\s+", re.IGNORECASE)
+_CODE = re.compile(r"(?:[\d#*]{4,}(?:-\d+)*|\d+\s*[-:.)])[\s:.-]*")
+_TAX_CODE = 5  # letters behind an amount: SR, ZRL, EUR
+_MOST_LINES, _LONGEST_SLIP = 3_000, 20_000
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -55,50 +59,66 @@ def columns_of(field: Field) -> Columns:
 
 
 def rows(page: Page, shape: Columns) -> Iterator[Candidate]:
-    """Lines with a name and an amount; a line of figures alone belongs to the name above it."""
+    """Lines with a name and an amount; a line of figures, or of a code and figures, belongs to the name above it."""
     if shape.name is None:
         return
-    name: Cell | None = None
+    above: Cell | None = None
     count = 0
-    for line in page.lines():
-        if count == _MOST:
-            return
-        if line.end - line.start > _LONGEST or line.end == line.start:
-            continue
+    for line in islice(_lines(page), _MOST_LINES):
         low = page.low[line.start : line.end]
         if _NO_ROW.search(low):
-            if _END.search(low) and count:
+            if count and _END.search(low):
                 return
-            name = None
+            above = None
             continue
         figures = list(amounts(page.text, line.start, line.end))
-        cell = _name_in(page, line, figures)
-        if figures and _is_price(figures[-1]) and (cell or name):
-            named = cell or name
-            assert named is not None  # noqa: S101 - one of them is
-            count += 1
+        name = _name_in(page, line, figures)
+        named = above if above and (name is None or _is_code(page, name)) else name
+        if figures and named and _is_price(page, figures[-1]):
             yield _row(page, shape, named, line, figures)
-            name = None
-        elif (cell and not figures) or cell:
-            name = cell
+            above, count = None, count + 1
+            if count == _MOST:
+                return
+        else:
+            above = name
 
 
-def _is_price(figure: Figure) -> bool:
-    return figure.decimals == 2 or figure.number >= 100 or figure.number == 0
+def _lines(page: Page) -> Iterator[Cell]:
+    """The lines; a long one, as of a slip that lost its breaks, in pieces that end in an amount with cents."""
+    for line in page.lines():
+        if line.end - line.start <= _LONGEST:
+            if line.end > line.start:
+                yield line
+            continue
+        start = line.start
+        for figure in amounts(page.text, line.start, min(line.end, line.start + _LONGEST_SLIP)):
+            if figure.decimals == 2:
+                yield Cell(max(start, figure.end - _LONGEST), figure.end)
+                start = figure.end
+
+
+def _is_price(page: Page, figure: Figure) -> bool:
+    return figure.decimals == 2 or (not page.has_cents and (figure.number >= 100 or figure.number == 0))
+
+
+def _is_code(page: Page, name: Cell) -> bool:
+    """One word with digits in it."""
+    text = page.text[name.start : name.end]
+    return " " not in text and any(c.isdigit() for c in text)
 
 
 def _name_in(page: Page, line: Cell, figures: Sequence[Figure]) -> Cell | None:
     """The line's words: without a quantity or code before them and the figures behind."""
     start, end = line.start, line.end
     for figure in reversed(figures):
-        if _LETTERS.search(page.text, figure.end, end) and figure.end < end:
+        behind = _LETTERS.search(page.text, figure.end, end)
+        if behind and end - behind.start() > _TAX_CODE:
             break
         end = figure.start
-    text = page.text[start:end]
-    lead = re.match(r"\s*\d{1,3}(?:[.,]\d{1,3})?\s*(?:x|×|\*|un|pcs?)?\s+", text)
-    start += lead.end() if lead else 0
-    code = _CODE.match(page.text[start:end])
-    start += code.end() if code else 0
+    lead = _LEAD.match(page.text, start, end)
+    start = lead.end() if lead else start
+    code = _CODE.match(page.text, start, end)
+    start = code.end() if code else start
     cell = page.trimmed(start, end)
     return cell if _LETTERS.search(page.text, cell.start, cell.end) else None
 

@@ -17,12 +17,14 @@ from storage.ingest.extract.numbers import numbers
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.places import governing
 from storage.ingest.extract.rows import Columns, columns_of, rows
+from storage.ingest.extract.terms import term_ends
 from storage.ingest.extract.targets import Target, targets_of
 from storage.search.ids import FieldName
 from storage.search.schema import Field, FieldType, Schema
 
 Reader = Callable[[Page], Iterable[Candidate]]
 _MOST = 200  # candidates of one field that are looked at
+_BEGINNINGS = ("effective date", "agreement date")  # from which a term is reckoned
 _KEPT = 5  # of a scalar field
 _MEMBER = 0.35  # below, a member of a list is not worth keeping
 
@@ -65,12 +67,18 @@ class _Readers:
         targets = targets_of(schema)
         self._dates = [one for one in targets if one.field.type is FieldType.DATE]
         self._currencies = {one.field.currency_field for one in targets if one.field.currency_field}
+        self._terms = [one for one in self._dates if one.concept and one.concept.reckoned]
+        self._begins = [one.field.name for name in _BEGINNINGS for one in self._dates if _is_about(one, name)]
         self._derived = [found for one in targets if (found := self._derivation(one))]
         derived = {one.field.name for one in self._derived}
         self._readers = [(one.field, self._reader(one)) for one in targets if one.field.name not in derived]
 
     def read(self, page: Page) -> Candidates:
         found = {field.name: _ranked(field, islice(reader(page), _MOST)) for field, reader in self._readers}
+        for target in self._terms:
+            begins = next((found[one][0] for one in self._begins if found.get(one)), None)
+            ends = (*found[target.field.name], *term_ends(page, target, begins))
+            found[target.field.name] = _ranked(target.field, ends)
         for one in self._derived:
             found[one.field.name] = tuple(_part_of(day, one.field) for day in found.get(one.of, ()))
         return {name: candidates for name, candidates in found.items() if candidates}
@@ -115,7 +123,7 @@ class _Readers:
                 yield from categories.of_kinds(page, target, kinds)
                 return
             if concept and concept.name == "governing law":
-                yield from (_sole(one) for one in governing(page, target))
+                yield from (_sole(one) for one in governing(page, target, None))
             yield from categories.written(page, target)
             if concept and concept.shapes:
                 yield from categories.shaped(page, concept.shapes)
@@ -129,6 +137,10 @@ class _Readers:
         return read
 
 
+def _is_about(target: Target, concept: str) -> bool:
+    return target.concept is not None and target.concept.name == concept
+
+
 def _number_reader(target: Target) -> Reader:
     if target.concept and target.concept.name == "page count":
         return lambda page: [Candidate(value=float(page.pages), confidence=0.95)] if page.pages else []
@@ -140,7 +152,8 @@ def _list_reader(target: Target) -> Reader:
     if concept and concept.name == "parties":
         return names.parties
     if concept and concept.name == "governing law":
-        return lambda page: governing(page, target)
+        kinds = kinds_of(target.field)
+        return lambda page: governing(page, target, kinds)
     known = clauses_of_values(target.field)
     if known:
         return lambda page: _clause_members(page, known)
