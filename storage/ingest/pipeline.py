@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Protocol, TypeVar
 
 from storage.ingest import schema_file
+from storage.ingest.ahead import read_ahead
 from storage.ingest.build import Builder
 from storage.ingest.evidence import seen_in
 from storage.ingest.extract.filling import Annotator
@@ -383,18 +384,23 @@ class _Run:
                 )
             )
 
-        for finished, source in enumerate(self._files):
-            read = 0
-            for loaded in [None] if looking and not source.is_table else records(source, worker):
-                if self.is_stopped:
-                    return
-                if self.follower is not None and isinstance(loaded, Record):
-                    loaded = self.follower.adopted(source, loaded)
-                if loaded is not None:
-                    documents, read = documents + isinstance(loaded, Record), loaded.origin.read
-                    if documents % _SAY_EVERY == 1:
-                        say(source, finished, done + read, documents)
-                yield source, loaded
-            done += source.size
-            if not looking or source.is_table:
-                say(source, finished + 1, done, documents)
+        with closing(self._looked_at(worker) if looking else read_ahead(self._files, worker)) as files:
+            for finished, (source, held) in enumerate(files):
+                read = 0
+                for loaded in held:
+                    if self.is_stopped:
+                        return
+                    if self.follower is not None and isinstance(loaded, Record):
+                        loaded = self.follower.adopted(source, loaded)
+                    if loaded is not None:
+                        documents, read = documents + isinstance(loaded, Record), loaded.origin.read
+                        if documents % _SAY_EVERY == 1:
+                            say(source, finished, done + read, documents)
+                    yield source, loaded
+                done += source.size
+                if not looking or source.is_table:
+                    say(source, finished + 1, done, documents)
+
+    def _looked_at(self, worker: Worker) -> Generator[tuple[SourceFile, Iterator[Loaded | None]], None, None]:
+        for source in self._files:
+            yield source, records(source, worker) if source.is_table else iter([None])
