@@ -61,6 +61,8 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     said = list(_functions(words, reading))
     group = _group(words, reading, lexicon)
     extreme = next((one for one in said if one.words in SUPERLATIVES), None)
+    if said and group is None and _names_one(reading, lexicon) and (named := _named_after(said[0], reading)):
+        return ReadFields(fields=((reading.bucket, named),))
     if extreme is not None:
         return _extreme(extreme, words, reading, lexicon, group)
     if said and not _asks_for_one_value(said[0], words, reading, lexicon):
@@ -71,7 +73,7 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
         computed = _computed([], reading, lexicon, group, words)
         if computed is not None:
             return computed
-    if _is_list(words, reading):
+    if _is_list(words, reading, lexicon):
         return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words))
     asked = _asked_fields(words, reading, lexicon)
     if asked and (reading.conditions or reading.leftovers):
@@ -79,6 +81,34 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     if words[:1] == ["what"] and reading.conditions and not reading.leftovers and _only_kinds(reading, lexicon):
         return ListDocuments(limit=_top(words))  # nothing is said but which documents
     return FindPassages()
+
+
+def _names_one(reading: Reading, lexicon: Lexicon) -> bool:
+    """Whether a value that one document alone has is named: what is asked is asked of it."""
+    return any(
+        isinstance(link.meaning, Valued)
+        and link.meaning.column is None
+        and not lexicon.tells_kinds(link.meaning.field)
+        and lexicon.documents_with(link.meaning.field, link.meaning.value) == 1
+        for link in reading.links
+    )
+
+
+def _named_after(said: _Said, reading: Reading) -> FieldName | None:
+    """ "The maximum *collector current* of the …", "how much *notice* …": a field's value, nothing to compute."""
+    if said.words == ("how", "many") or said.function is Function.AVERAGE:
+        return None
+    following = (link for link in reading.links if isinstance(link.meaning, Mention) and link.first == said.last)
+    return next((link.meaning.field for link in following if isinstance(link.meaning, Mention)), None)
+
+
+def _is_about_one(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
+    """ "… of the supply agreement between …": one document is spoken of, by what it is or by a value of its own."""
+    if reading.plural_noun or set(words) & {"all", "every", "each", "any", "per"}:
+        return False
+    nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
+    definite = any({"the", "this", "that", "our"} & set(words[max(link.first - 10, 0) : link.first]) for link in nouns)
+    return definite or _names_one(reading, lexicon)
 
 
 def _only_kinds(reading: Reading, lexicon: Lexicon) -> bool:
@@ -89,6 +119,7 @@ def _only_kinds(reading: Reading, lexicon: Lexicon) -> bool:
 
 def _functions(words: Sequence[str], reading: Reading) -> Iterator[_Said]:
     inside = {at for link in reading.links if link.last - link.first > 1 for at in range(link.first + 1, link.last)}
+    inside |= {link.first for link in reading.links if _begins_with_extreme(link, words)}
     inside |= reading.in_literals
     mentions = [link for link in reading.links if isinstance(link.meaning, Mention)]
     inside |= {link.last for link in mentions if link.last < len(words) and words[link.last] == "number"}
@@ -102,6 +133,12 @@ def _functions(words: Sequence[str], reading: Reading) -> Iterator[_Said]:
                 at += size - 1
                 break
         at += 1
+
+
+def _begins_with_extreme(link: Link, words: Sequence[str]) -> bool:
+    """ "Maximum collector current" may be what a field is called, "minimum commitment" what a clause is."""
+    several = link.last - link.first > 1 and not isinstance(link.meaning, Noun)
+    return several and FUNCTIONS.get((words[link.first],)) in (Function.MINIMUM, Function.MAXIMUM)
 
 
 def _extreme(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexicon, group: Group | None) -> Wanted:
@@ -258,7 +295,7 @@ def _top(words: Sequence[str]) -> int | None:
     return None
 
 
-def _is_list(words: Sequence[str], reading: Reading) -> bool:
+def _is_list(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
     if not words:
         return False
     lead = words[0]
@@ -269,15 +306,39 @@ def _is_list(words: Sequence[str], reading: Reading) -> bool:
         return _asks_which(words, reading)
     if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
         return bool(nouns) or bool(reading.conditions) or bool(set(words[:4]) & ALL_WORDS)
-    if lead in YES_NO and set(words[1:]) & LIST_VERBS:
-        return True  # "Are there …? Show them."
     if lead in YES_NO:
-        return reading.plural_noun and bool({"there", "any", "we", "you"} & set(words[:4]))
+        return _asks_for_any(words, reading, lexicon)
     if lead in ALL_WORDS or (set(words[:4]) & {"all", "every"}):
         return True
     if set(words) & QUESTION_WORDS & {"what", "when", "how", "why", "who"}:
         return False
+    if reading.asked and _is_about_one(words, reading, lexicon):
+        return False  # "Supply agreement between … and …: governing law?"
     return (bool(nouns) and (reading.plural_noun or bool(reading.conditions))) or bool(reading.conditions)
+
+
+def _asks_for_any(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
+    """ "Are there …", "do we have any …": documents of a kind, in the plural; else a question about what they say."""
+    if any(words[at] in LIST_VERBS and _begins_sentence(at, words, reading) for at in range(1, len(words))):
+        return True  # "Are there …? Show them."
+    starts = [at + 1 for at, word in enumerate(words[:6]) if word in ("there", "any", "have", "other")]
+    heads = [link for link in reading.links if _stands_for_documents(link, lexicon)]
+    return any(_plural_run(start, words, reading, heads) is not None for start in starts)
+
+
+def _begins_sentence(at: int, words: Sequence[str], reading: Reading) -> bool:
+    """Whether a sentence that is told rather than asked begins at the token."""
+    return reading.tokens[at].begins_sentence or (words[at - 1] in ("and", "please", "then") and at > len(words) // 2)
+
+
+def _stands_for_documents(link: Link, lexicon: Lexicon) -> bool:
+    """Nouns, and values of which a document has one and that sort documents into kinds."""
+    if isinstance(link.meaning, Noun):
+        return True
+    if not isinstance(link.meaning, (Valued, Partly)) or link.meaning.column is not None:
+        return False
+    single = lexicon.field(link.meaning.field).type is not FieldType.LIST
+    return single and lexicon.tells_kinds(link.meaning.field)
 
 
 def _asks_which(words: Sequence[str], reading: Reading) -> bool:
@@ -297,20 +358,22 @@ def _asks_which(words: Sequence[str], reading: Reading) -> bool:
 
 def _opens_with_kinds(words: Sequence[str], reading: Reading, heads: Sequence[Link]) -> bool:
     """ "What NPN transistors with …", "what are the bills under 5": kinds and nouns, the last in the plural."""
-    at = 1
-    while at < len(words) and words[at] in ("are", "were", "the", "all", "our", "other"):
-        at += 1
-    start = at
-    while at < len(words):
-        here = next((link for link in heads if link.first == at), None)
-        if here is None:
-            break
-        at = here.last
-    if at == start:
+    after = _plural_run(1, words, reading, heads)
+    if after is None:
         return False
-    plural = is_plural(reading.tokens[at - 1])
-    follows = words[at] if at < len(words) else ""
-    return plural and follows not in ("is", "was", "of", "for") and (bool(reading.conditions) or words[1] == "are")
+    follows = words[after] if after < len(words) else ""
+    return follows not in ("is", "was", "of", "for") and (bool(reading.conditions) or words[1] == "are")
+
+
+def _plural_run(start: int, words: Sequence[str], reading: Reading, heads: Sequence[Link]) -> int | None:
+    """Where a run of heads ends that begins at `start` and ends in the plural; None where there is none."""
+    at = start
+    while at < len(words) and words[at] in ("are", "were", "the", "all", "our", "other", "any", "of"):
+        at += 1
+    first = at
+    while (here := next((link for link in heads if link.first == at), None)) is not None:
+        at = here.last
+    return at if at > first and is_plural(reading.tokens[at - 1]) else None
 
 
 def _is_owned(words: Sequence[str], at: int) -> bool:

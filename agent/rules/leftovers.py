@@ -85,6 +85,8 @@ def _relates(work: Cover, first: int, last: int, covered: Set[int]) -> bool:
         return False
     before = work.tokens[first - 1].word if first else ""
     is_after_noun = first > 0 and any(_stands_for_documents(link) and link.last == first for link in work.links)
+    if before == "to" and not token.is_name:
+        return True  # "notice to stop renewal"
     if token.word in RELATING or before in RELATIVES:
         return is_after_noun or before in RELATIVES | PRONOUNS or before in ("and", "or", "to", "do", "does")
     if token.word.endswith("ing") and len(token.word) > _SHORT_VERB:

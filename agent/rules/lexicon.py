@@ -14,7 +14,7 @@ from typing import TypeAlias
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, STOP
+from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, NEGATIONS, STOP
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
@@ -27,6 +27,8 @@ _WORDIEST = 60  # stems of a value that is linked at all
 _PROSE = 5  # stems a value has on average from which it is prose
 _SPELLED_LETTERS = 5  # of a stem that may be misspelt; fewer resemble too much
 _LONG = 8  # letters from which two slips are one word still
+_MOST_REORDERED = 5  # content words of what is known in any order of its words
+_WIDEST = 7  # tokens among which they stand
 _HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
 _SHORT = 3  # letters of a word that hints at nothing
 _FORM = STOP | FILLER | FUNCTION_WORDS | COMPARATORS
@@ -98,6 +100,7 @@ class Lexicon:
         self._phrases: dict[tuple[str, ...], dict[Meaning, int]] = defaultdict(dict)  # with documents
         self._words: dict[str, dict[Key, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
         self._kinds: dict[Key, _Kind] = {}
+        self._counted: dict[FieldName, Mapping[str, int]] = {}
         self._folded: dict[Key, Sequence[str]] = {}
         self._stems_of: dict[FieldName, frozenset[str]] = {}
         self._add_nouns()
@@ -119,6 +122,7 @@ class Lexicon:
                         weight = _weight(meaning, tokens[first:last], documents)
                         yield Link(first=first, last=last, meaning=meaning, weight=weight)
         yield from self._partial_links(tokens)
+        yield from self._reordered_links(tokens)
         for at, token in enumerate(tokens):
             hinted = None if token.quoted else self._hints.get(token.stem)
             if hinted is not None:
@@ -130,6 +134,16 @@ class Lexicon:
 
     def vocabulary(self, name: FieldName, column: FieldName | None = None) -> FieldVocabulary | None:
         return self.fields.get(name if column is None else FieldName(f"{name}.{column}"))
+
+    def documents_with(self, name: FieldName, value: str) -> int:
+        """How many documents have the value, as far as the vocabulary tells."""
+        return self._counts(name).get(value, 0)
+
+    def _counts(self, name: FieldName) -> Mapping[str, int]:
+        if name not in self._counted:
+            vocabulary = self.vocabulary(name)
+            self._counted[name] = {one.value: one.count for one in vocabulary.values} if vocabulary else {}
+        return self._counted[name]
 
     def folded(self, name: FieldName, column: FieldName | None = None) -> Sequence[str]:
         """The values of a field as they compare."""
@@ -281,6 +295,44 @@ class Lexicon:
                 runs[key] = (first, at + 1, before & values.keys())
         for key, run in runs.items():
             yield from self._partly(key, run, tokens)
+
+    def _reordered_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
+        """ "Assign IP ownership" for an ownership assignment: the words of a field or kind in another order, with words
+        of form between them.
+        """
+        content = [at for at, token in enumerate(tokens) if token.word not in STOP and not token.quoted]
+        for start, first in enumerate(content):
+            stems = {tokens[first].stem}
+            for last in content[start + 1 : start + _MOST_REORDERED]:
+                between = tokens[first : last + 1]
+                if last - first > _WIDEST or any(token.word in NEGATIONS for token in between):
+                    break
+                stems.add(tokens[last].stem)
+                for meaning in self._bags.get(frozenset(stems), ()):
+                    if tuple(token.stem for token in between) not in self._phrases:
+                        weight = 2.0 * len(stems) + 0.2 * (len(stems) - 1) - 0.1
+                        yield Link(first=first, last=last + 1, meaning=meaning, weight=weight)
+
+    @cached_property
+    def _bags(self) -> Mapping[frozenset[str], Sequence[Meaning]]:
+        """What fields and kinds are called, whatever the order of the words."""
+        bags: dict[frozenset[str], dict[Meaning, None]] = defaultdict(dict)
+        for phrase, meanings in self._phrases.items():
+            bag = frozenset(phrase) - self._form_stems
+            if not 1 < len(bag) < _MOST_REORDERED + 1:
+                continue
+            for meaning in meanings:
+                if isinstance(meaning, Mention) or (isinstance(meaning, Valued) and self._is_of_kinds(meaning)):
+                    bags[bag][meaning] = None
+        return {bag: tuple(meanings) for bag, meanings in bags.items()}
+
+    @cached_property
+    def _form_stems(self) -> frozenset[str]:
+        return frozenset(term.text for term in self.analyser.terms(" ".join(STOP)))
+
+    def _is_of_kinds(self, meaning: Valued) -> bool:
+        declared = meaning.value in self.field(meaning.field, meaning.column).values
+        return declared or (meaning.column is None and self.tells_kinds(meaning.field))
 
     def _places(self, token: Token) -> Mapping[Key, Mapping[str, int]]:
         empty = len(token.stem) < 2 or token.quoted or token.word in STOP or token.word in FILLER

@@ -9,6 +9,9 @@ from storage.search.text import Analyser
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,300})[\"“”„«»]")
 
 
+_BEGINS = re.compile(r"(?:^|[.?!;]\s)\s*$")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
     """`question[start:end]`; `word` folded, `stem` as the bucket's analyser has it."""
@@ -18,6 +21,7 @@ class Token:
     start: int
     end: int
     quoted: bool = False
+    begins_sentence: bool = False
     is_name: bool = False  # capitalised inside the sentence, or with a digit: a name or an identifier
 
 
@@ -58,6 +62,7 @@ def tokens_of(question: str, analyser: Analyser, quotations: Sequence[Quotation]
             start=word.start,
             end=word.end,
             is_name=_is_name(question, word.start, word.end),
+            begins_sentence=_BEGINS.search(question, 0, word.start) is not None,
             quoted=any(q.start <= word.start < q.end for q in quotations),
         )
         for word, term in pairs
