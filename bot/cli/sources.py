@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,7 @@ from bot.cli.running import say, with_bot
 
 if TYPE_CHECKING:
     from bot.bootstrap import Bot
-    from storage.ingest.sources.sync import Synced
+    from storage.ingest.sources.sync import Synced, SyncProgress
     from storage.sql.sources import Source
 
 app = typer.Typer(help="Folders and sites that buckets are kept in step with.", no_args_is_help=True)
@@ -199,7 +201,8 @@ async def _synced(
     from storage.search.errors import SearchError
 
     try:
-        synced = await bot.sources.sync(source, sweep_anyway=sweep_anyway)
+        with _progress_bar(source) as progress:
+            synced = await bot.sources.sync(source, sweep_anyway=sweep_anyway, progress=progress)
     except (BotError, IngestError, SearchError, OSError) as exc:
         problems.append(f"{source}: {exc}" if source not in str(exc) else str(exc))
         return {"source": source, "outcome": "failed", "problem": problems[-1]}
@@ -210,13 +213,30 @@ async def _synced(
     return _synced_as_json(source, synced, problem)
 
 
+def _progress_bar(source: str) -> "AbstractContextManager[Callable[[SyncProgress], None]]":
+    """On stderr, and only on a terminal."""
+    return _bar(source) if sys.stderr.isatty() else nullcontext(lambda progress: None)
+
+
+@contextmanager
+def _bar(source: str) -> "Generator[Callable[[SyncProgress], None]]":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(source, total=None)
+        yield lambda progress: bar.update(task, completed=progress.fetched, total=progress.of)
+
+
 def _tell_synced(source: str, synced: "Synced") -> None:
     from bot.sources import counts_of
 
     counts = counts_of(synced)
     documents = ", ".join(f"{name} {counts[name]:,}" for name in ("added", "replaced", "skipped", "deleted", "failed"))
     passed_over = f", {synced.passed_over:,} of no format that is read" if synced.passed_over else ""
-    say(f"{source}: {synced.items:,} items, {synced.unchanged:,} unchanged{passed_over}; {documents}")
+    items = f"{synced.items:,} item{'' if synced.items == 1 else 's'}"
+    say(f"{source}: {items}, {synced.unchanged:,} unchanged{passed_over}; {documents}")
     for failure in synced.failures[:_NAMED]:
         complain(f"{failure.where}: {failure.reason}")
     for remark in synced.remarks[:_NAMED]:

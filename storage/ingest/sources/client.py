@@ -139,7 +139,7 @@ class Client:
             async with self._session.get(url, headers=headers, allow_redirects=False) as response:
                 if response.status == 200:
                     await _received(response, sink(), largest)
-                kept = {name.lower(): value for name, value in response.headers.items()}
+                kept = {name.lower(): _text(value) for name, value in response.headers.items()}
                 return Answer(url=url, status=response.status, headers=kept)
         except TRANSLATED as exc:
             raise _unreachable(exc) from _cause(exc)
@@ -172,6 +172,11 @@ async def _received(response: aiohttp.ClientResponse, sink: Sink, largest: int) 
             response.close()
             raise Unreachable(f"it is larger than {largest // 1024**2} MB", status=response.status)
         sink.write(data)
+
+
+def _text(value: str) -> str:
+    """A header as text that can be written down: aiohttp keeps bytes that are no UTF-8 as lone surrogates."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _joined(url: str, location: str) -> str:

@@ -29,7 +29,7 @@ _DEPTH: Final = 3  # sitemaps that name sitemaps
 _SITEMAPS: Final = 1000
 _PAGES: Final = 200_000
 _LONGEST_DELAY_S: Final = 60.0
-_SETTLED: Final = timedelta(days=1)
+_SETTLED: Final = timedelta(days=2)
 _GONE: Final = frozenset({404, 410})
 _SUFFIXES: Final = {
     "text/html": ".html",
@@ -58,9 +58,9 @@ class Site:
     """The pages below `url`, by the sitemaps of its robots.txt, else by `/sitemap.xml`; `url` may be that of a sitemap.
 
     An item's id is its path and query, with `//HOST` before it on another host than that of `url`. Other hosts are
-    those alone that a sitemap of the robots.txt lies on. A page's version is its `lastmod`, once that is a day old: it
-    may change again on the same day. Its cursor is what a conditional request needs, and a digest for sites that
-    ignore those.
+    those alone that a sitemap of the robots.txt lies on. A page's version is its `lastmod`, once that is two days old:
+    it may change again on the same day, of any zone. Its cursor is what a conditional request needs, and a digest for
+    sites that ignore those.
     """
 
     def __init__(self, url: str, client: Client, *, clock: Callable[[], datetime]) -> None:
@@ -159,7 +159,7 @@ class Site:
         except ValueError:
             return ""
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        return changed if at + 2 * _SETTLED < self._clock() else ""  # a day may be of any zone
+        return changed if at + _SETTLED < self._clock() else ""
 
     # -- who may read them
 

@@ -116,9 +116,9 @@ class Synced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncProgress:
-    done: int  # items
+    fetched: int  # items that may have changed
     of: int
-    documents: int
+    documents: int  # in the index
 
 
 def prefix_of(source: str) -> str:
@@ -161,7 +161,7 @@ class _Sync:
         self._name, self._bucket, self._schemas, self._progress = name, bucket, schema_folder, progress
         self._known: Mapping[str, tuple[str, str]] = {}
         self._vanished: set[str] = set()
-        self._unchanged = self._passed_over = self._done = 0
+        self._unchanged = self._passed_over = self._due = 0
         self._total = Report()
 
     async def run(self, *, sweep_anyway: bool) -> Synced:
@@ -201,13 +201,11 @@ class _Sync:
     # -- what changed
 
     async def _bring(self, due: Sequence[Item]) -> None:
-        rest = deque(due)
+        rest, self._due = deque(due), len(due)
         while rest:
             with TemporaryDirectory(prefix="parley-") as folder:
                 await self._load(await self._fetched(rest, Path(folder)))
-            self._done = len(due) - len(rest)
-            documents = self._total.added + self._total.replaced + self._total.skipped
-            self._progress(SyncProgress(done=self._done, of=len(due), documents=documents))
+            self._tell(rest)
 
     async def _fetched(self, rest: deque[Item], folder: Path) -> dict[str, Fetched]:
         """As many of the items as make a batch, taken from `rest`; what needs no loading is noted."""
@@ -219,7 +217,12 @@ class _Sync:
             batch |= {item.id: one for item, one in fetched if isinstance(one, Fetched)}
             size += sum(_size(one.path) for _, one in fetched if isinstance(one, Fetched))
             await self._note(fetched)
+            self._tell(rest)
         return batch
+
+    def _tell(self, rest: Collection[Item]) -> None:
+        documents = self._total.added + self._total.replaced + self._total.skipped
+        self._progress(SyncProgress(fetched=self._due - len(rest), of=self._due, documents=documents))
 
     async def _fetch(self, items: Sequence[Item], folder: Path) -> list[tuple[Item, Fetch]]:
         async def one(item: Item) -> Fetch:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -252,6 +253,26 @@ async def test_a_redirect_is_followed_on_the_site_and_not_to_another_host(
     assert await fetched(site, web, "/round.txt", tmp_path) == Unfetched(
         reason="it leads through more than 5 redirects"
     )
+
+
+async def test_a_header_that_is_no_text_breaks_nothing(client: Client, tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).split(b" ")[1])
+        to = b"302 Found\r\nLocation: /\xff\xfe" if asked[-1] == b"/a" else b'200 OK\r\nETag: "\xff"'
+        writer.write(b"HTTP/1.1 " + to + b"\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        one = await Site(url, client, clock=lambda: NOW).fetch(
+            Item(id="/a", version="", where=f"{url}/a"), "", tmp_path
+        )
+
+    assert isinstance(one, Fetched)
+    json.dumps(one.cursor).encode()
+    assert asked == [b"/robots.txt", b"/a", b"/%EF%BF%BD%EF%BF%BD"]
 
 
 async def test_we_say_who_we_are_and_keep_no_cookies(web: WebSite, site: Site, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Mark and sweep, from real folders into the real embedded index, with the books in a real database."""
 
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from storage.ingest.errors import ListingFailed, SyncLost
 from storage.ingest.sources.folder import Folder
 from storage.ingest.sources.site import opened
 from storage.ingest.sources.source import Fetch, Item, Source
-from storage.ingest.sources.sync import NotSwept, SweepRefused, Swept, Synced, sync
+from storage.ingest.sources.sync import NotSwept, SweepRefused, Swept, Synced, SyncProgress, sync
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import Fetch as FetchDocuments
@@ -50,7 +50,13 @@ class World:
         return file
 
     async def synced(
-        self, name: str = "s", *, place: Source | None = None, sweep_anyway: bool = False, dies_at: str = ""
+        self,
+        name: str = "s",
+        *,
+        place: Source | None = None,
+        sweep_anyway: bool = False,
+        dies_at: str = "",
+        progress: Callable[[SyncProgress], None] = lambda progress: None,
     ) -> Synced:
         store = Sources(self.database)
         await store.add(
@@ -61,7 +67,9 @@ class World:
         assert claimed is not None
         ledger = Dying(self.database, claimed, at=dies_at)
         place = place or Folder(self.folder)
-        synced_now = await sync(place, ledger, self.index, name=name, bucket=B, sweep_anyway=sweep_anyway)
+        synced_now = await sync(
+            place, ledger, self.index, name=name, bucket=B, sweep_anyway=sweep_anyway, progress=progress
+        )
         assert await store.finish(claimed, "done", {})
         return synced_now
 
@@ -371,9 +379,14 @@ async def test_more_items_than_a_batch_holds_are_loaded_in_several(world: World)
     for number in range(520):
         world.write(f"{number}.txt", f"note number {number}")
 
-    synced = await world.synced()
+    told: list[SyncProgress] = []
+
+    synced = await world.synced(progress=told.append)
 
     assert (synced.added, (await world.index.buckets())[B].documents) == (520, 520)
+    assert [one.fetched for one in told] == sorted(one.fetched for one in told)
+    assert told[-1] == SyncProgress(fetched=520, of=520, documents=520)
+    assert {one.documents for one in told} >= {0, 512}
 
 
 async def test_an_id_that_no_index_could_hold_is_reported(world: World) -> None:
