@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.outcome import Citation, Figure, FoundPassage, Grid, GroupLine
-from agent.prune import Weighted
+from agent.rerank import Spotter, Weighted, share
+from agent.sought import Sought, held_in, sought_by
 from agent.wording import condition_words, count_words, money_words, number_words, plural, value_words
 from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Op, conjuncts, fields_of
 from storage.search.documents import Document, Values
@@ -24,6 +25,14 @@ _COLUMNS = 4
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+(?=[\"“(A-Z0-9•-])|\n+")
 _LONGEST_QUOTE = 400
+_READ = 8  # passages whose sentences are weighed
+_IN_TITLE = 0.5  # what a word of the title counts for, beside one of the sentence
+_OF_SCHEMA, _ENOUGH_SAID = 0.2, 3  # for words of the schema in a sentence, and how many are enough
+_OF_KIND = 0.15  # for a value of the kind asked for
+_HEADING = 0.25
+_FEWEST_WORDS = 4
+_PER_RANK = 0.03
+_PER_NEEDLE = 0.2  # for each value that a sentence holds
 
 
 def escaped(text: str) -> str:
@@ -292,8 +301,15 @@ def _day_forms(day: str) -> list[str]:
     return [
         day, f"{number} {name} {year}", f"{name} {number}, {year}", f"{number:02d}/{month:02d}/{year}",
         f"{number:02d}.{month:02d}.{year}", f"{month:02d}/{number:02d}/{year}", f"{number} {name[:3]} {year}",
-        f"{number}/{month}/{year}",
+        f"{number}/{month}/{year}", f"{number}{_ordinal(number)} day of {name}, {year}",
+        f"{number}{_ordinal(number)} day of {name} {year}", f"{name} {number}{_ordinal(number)}, {year}",
+        f"{number}{_ordinal(number)} {name} {year}", f"{number}{_ordinal(number)} of {name}, {year}",
+        f"{name[:3]}. {number}, {year}", f"{name[:3]} {number}, {year}", f"{month}/{number}/{year}",
     ]  # fmt: skip
+
+
+def _ordinal(number: int) -> str:
+    return "th" if 10 < number < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
 def citation_of(marker: int, document: Document | Record, quote: Quote) -> Citation:
@@ -308,21 +324,70 @@ def citation_of(marker: int, document: Document | Record, quote: Quote) -> Citat
 
 
 def extracted(
-    found: Sequence[FoundPassage], question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser], leg: Leg
+    found: Sequence[FoundPassage],
+    question: Sequence[Weighted],
+    analysers: Mapping[BucketId, Analyser],
+    leg: Leg,
+    said: Sequence[str] = (),
+    *,
+    read: int = _READ,
 ) -> list[tuple[float, FoundPassage, Quote]]:
-    """The sentences of the best passages that hold most of the question, best first, with how much they hold."""
-    wants_number = bool(
-        re.match(r"(?i)\s*(how (many|much|often|long|far|old|high|big)|when|what (year|date|time))", leg.question)
-    )
-    total = sum(one.weight for one in question) or 1.0
+    """The sentences of the best passages that hold most of the question, best first, with how much they hold.
+
+    `said`: how the schema speaks of what is asked; it counts beside the question's own words. A sentence that holds a
+    value of the kind asked for ("when", "how much") is preferred, a heading is not.
+    """
+    kind = sought_by(leg.question)
     scored: list[tuple[float, FoundPassage, Quote]] = []
-    for rank, one in enumerate(found[:8]):
-        hit = one.hit
-        titles = {term.text for term in analysers[hit.bucket].terms(hit.title)}
-        for quote in split_sentences(hit.text, hit.start, hit.page):
-            stems = {term.text for term in analysers[hit.bucket].terms(quote.text)}
-            held = sum(w.weight * (1.0 if w.stem in stems else 0.5 if w.stem in titles else 0.0) for w in question)
-            bonus = 0.15 if wants_number and any(c.isdigit() for c in quote.text) else 0.0
-            short = 0.25 if len(stems) < 4 or stems <= titles else 0.0  # a heading says nothing
-            scored.append((held / total + bonus - short - 0.03 * rank, one, quote))
+    for rank, one in enumerate(found[:read]):
+        analyser = analysers[one.hit.bucket]
+        own, schemas = Spotter((w.stem for w in question), analyser), Spotter(_stems(said, analyser), analyser)
+        title = own.found(one.hit.title)
+        for quote in split_sentences(one.hit.text, one.hit.start, one.hit.page):
+            held = own.found(quote.text)
+            score = _IN_TITLE * share(question, {**title, **held}) + (1 - _IN_TITLE) * share(question, held)
+            score += _OF_SCHEMA * min(len(schemas.found(quote.text)), _ENOUGH_SAID) / _ENOUGH_SAID if said else 0.0
+            score += _OF_KIND if kind is not None and held_in(quote.text, kind) else 0.0
+            score -= _HEADING if _says_nothing(quote.text, held, title) else 0.0
+            scored.append((score - _PER_RANK * rank, one, quote))
     return sorted(scored, key=lambda triple: -triple[0])
+
+
+def bearing(sentences: Sequence[tuple[float, FoundPassage, Quote]], needles: Sequence[str]) -> Quote | None:
+    """The sentence that holds a value and, among those, most of the question; None where none does."""
+    wanted = [folded for one in needles if (folded := fold(one))]
+    best: tuple[float, Quote] | None = None
+    for score, _, quote in sentences:
+        text = fold(quote.text)
+        held = sum(_holds(text, one) or _holds(_bare(text), one) for one in wanted)
+        total = score + _PER_NEEDLE * min(held, 3)
+        if held and (best is None or total > best[0]):
+            best = (total, quote)
+    return best[1] if best else None
+
+
+def _bare(text: str) -> str:
+    """ "Thirty (30) days" holds "30 days"."""
+    return text.replace("(", "").replace(")", "")
+
+
+def _stems(said: Sequence[str], analyser: Analyser) -> frozenset[str]:
+    return frozenset(term.text for phrase in said for term in analyser.terms(phrase))
+
+
+def _says_nothing(text: str, held: Mapping[str, object], title: Mapping[str, object]) -> bool:
+    """A heading: a few words, or a short repetition of the title."""
+    words = len(text.split())
+    return words < _FEWEST_WORDS or text.startswith("#") or (words < 2 * _FEWEST_WORDS and held.keys() <= title.keys())
+
+
+def highlighted(text: str, kind: Sought | None) -> str:
+    """A quotation as Markdown, with the first value of the kind in bold."""
+    spans = held_in(text, kind) if kind is not None else []
+    if not spans:
+        return escaped(text)
+    start, end = spans[0]
+    end = start + len(text[start:end].rstrip())
+    before, after = text[:start], text[end:]
+    gap_before, gap_after = " " * before[-1:].isspace(), " " * after[:1].isspace()
+    return f"{escaped(before)}{gap_before}**{escaped(text[start:end])}**{gap_after}{escaped(after)}"

@@ -1,6 +1,6 @@
 """What is known of one document, and what the text of documents says."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent import refine
@@ -8,28 +8,36 @@ from agent.compose import (
     SHOWN,
     Quote,
     amount_words,
+    bearing,
     beginning_of,
     citation_of,
     currency_of,
     escaped,
     extracted,
+    highlighted,
     sentence_with,
     written_forms,
 )
 from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, result_of
 from agent.gather import hits_of, weighted
 from agent.outcome import Citation, FoundPassage, OutcomeKind, Route
-from agent.prune import coverage, fused, reranked
+from agent.prune import coverage, fused, reranked, spotters_of
+from agent.rerank import Weighted
 from agent.sets import nothing_found
+from agent.sought import sought_by
 from agent.verify import verified
 from agent.wording import count_words, value_words
 from storage.search.conditions import TITLE, Compare, Condition, conjuncts, fields_of
+from storage.search.documents import Document
 from storage.search.ids import FieldName
-from storage.search.index import Fetch, Record
+from storage.search.index import Fetch, Hit, NearPassages, Passages, Record
 from storage.search.plan import ReadFields
+from storage.search.schema import Field
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
+_CITED = 10  # passages of one document whose sentences may be cited for a value
+_SPOKEN_OF = 0.4  # what a sentence must hold of the question to be cited for a value that it does not hold
 _NAMED = 20  # documents that a question about one may fit and still be offered by name
 
 
@@ -64,26 +72,19 @@ def _agree(records: Sequence[Record], names: Sequence[FieldName], count: int) ->
 async def _read_values(under: Under, records: Sequence[Record], names: Sequence[FieldName]) -> Enough | AskBack:
     fetch = Fetch(tuple(one.doc_id for one in records[:1]))
     document = (await under.desk.ask((fetch,)))[fetch][0]
+    known = [name for name in names if document.values.get(name) is not None]
+    question, ranked = _ranked(under, under.asked.ranked, anywhere=False)
+    ranked = [one for one in ranked if one.hit.doc_id == document.doc_id]
+    if not known:  # not known as a value: what does its text say?
+        return said_in(under, question, ranked, Route.LONG_TEXT)
+    sentences = extracted(ranked, question, under.material.analysers, under.leg, under.asked.said, read=_CITED)
     schema = under.material.schemas[records[0].bucket]
     lines: list[str] = []
     citations: list[Citation] = []
-    for name in names:
-        field, value = schema.by_name[name], document.values.get(name)
-        if value is None:
-            continue
-        quote = sentence_with(document, written_forms(value, field), [field.label, *field.synonyms])
-        currency = currency_of(document.values, field)
-        said = amount_words(value, currency, field) if isinstance(value, (str, float)) else value_words(value, field)
-        label = field.label[:1].upper() + field.label[1:]
-        line = f"{escaped(label)} of {escaped(document.title)}: **{escaped(said)}**"
-        citations.append(citation_of(len(citations) + 1, document, quote or beginning_of(document)))
-        said = f" — “{escaped(quote.text[:400])}”" if quote is not None else ""
-        line += f"{said} [{len(citations)}]"
+    for name in known:
+        line, citation = _value_line(document, schema.by_name[name], sentences, len(citations) + 1)
         lines.append(line)
-    if not lines:
-        return said_in(
-            under, list(hits_by_document(under)), Route.LONG_TEXT
-        )  # not known as a value: what does its text say?
+        citations.append(citation)
     lines, citations, _ = verified(lines, citations)
     text = "\n\n".join(lines)
     result = replace(
@@ -93,9 +94,35 @@ async def _read_values(under: Under, records: Sequence[Record], names: Sequence[
         result=result,
         lines=(text,),
         citations=tuple(citations),
-        hits=hits_by_document(under),
+        hits=tuple(_cited_first(ranked, citations)[: under.desk.context.limits.hits]),
         assumptions=assumptions_of(under),
     )
+
+
+def _value_line(
+    document: Document, field: Field, sentences: Sequence[tuple[float, FoundPassage, Quote]], marker: int
+) -> tuple[str, Citation]:
+    """The value, with the sentence that holds it; else with the one that speaks of it, else with the beginning."""
+    value = document.values[field.name]
+    forms = written_forms(value, field)
+    quote = bearing(sentences, forms) or sentence_with(document, forms, [field.label, *field.synonyms])
+    if quote is None and sentences and sentences[0][0] >= _SPOKEN_OF:
+        quote = sentences[0][2]
+    currency = currency_of(document.values, field)
+    said = amount_words(value, currency, field) if isinstance(value, (str, float)) else value_words(value, field)
+    label = field.label[:1].upper() + field.label[1:]
+    line = f"{escaped(label)} of {escaped(document.title)}: **{escaped(said)}**"
+    line += f" — “{escaped(quote.text[:400])}” [{marker}]" if quote is not None else f" [{marker}]"
+    return line, citation_of(marker, document, quote or beginning_of(document))
+
+
+def _cited_first(ranked: Sequence[FoundPassage], citations: Sequence[Citation]) -> list[FoundPassage]:
+    """The passages that hold what is cited, then the others, each in order."""
+
+    def is_cited(hit: Hit) -> bool:
+        return any(one.doc_id == hit.doc_id and hit.start <= one.start < hit.end for one in citations)
+
+    return sorted(ranked, key=lambda one: not is_cited(one.hit))
 
 
 def which_document(under: Under, records: Sequence[Record]) -> AskBack:
@@ -116,46 +143,62 @@ def which_document(under: Under, records: Sequence[Record]) -> AskBack:
 
 def _anywhere(under: Under) -> Enough | AskBack:
     """No document is known by that name: what does any text say?"""
-    requests = under.asked.fallback or under.asked.ranked
-    return said_in(under, fused(hits_of(requests, under.answers)), Route.HYBRID)
+    return said_in(under, *_ranked(under, under.asked.fallback or under.asked.ranked, anywhere=True), Route.HYBRID)
 
 
 def text_found(under: Under) -> Enough | AskBack:
     """What the passages of the set say; what any passage says, where those say nothing."""
-    said = said_in(under, fused(hits_of(under.asked.ranked, under.answers)), Route.HYBRID)
+    said = said_in(under, *_ranked(under, under.asked.ranked, anywhere=False), Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
     return _anywhere(under) if nothing and under.asked.fallback else said
 
 
-def said_in(under: Under, found: Sequence[FoundPassage], route: Route) -> Enough | AskBack:
-    question = weighted(under.asked, under.answers, under.material) if under.asked.stems else ()
-    analysers = {str(bucket): one for bucket, one in under.material.analysers.items()}
-    ranked = reranked(found, question, analysers) if question else list(found)
-    hits = tuple(ranked[: under.desk.context.limits.hits])
-    best = max((coverage(one.hit, question, analysers[one.hit.bucket]) for one in ranked[:5]), default=0.0)
-    near = under.asked.ranked.get("semantic")
-    cosine = max((hit.score for hit in under.answers[near][:1]), default=0.0) if near is not None else 0.0
-    known = any(one.known for one in question)
-    if not ranked or not (best >= _FLOOR or (cosine >= _NEAR and known)):
-        return _not_said(under, hits, [one.word for one in question if not one.known])
-    sentences = extracted(ranked, question, under.material.analysers, under.leg)
+def _ranked(
+    under: Under, requests: Mapping[str, Passages | NearPassages], *, anywhere: bool
+) -> tuple[Sequence[Weighted], list[FoundPassage]]:
+    """The words that passages are ranked for, and the passages, best first."""
+    question = weighted(under.asked, under.answers, under.material, anywhere=anywhere)
+    found = fused(hits_of(requests, under.answers))
+    return question, reranked(found, question, under.material.analysers)
+
+
+def said_in(
+    under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage], route: Route
+) -> Enough | AskBack:
+    """The sentences of the best passages that answer; nothing where those hold too little of the question."""
+    if not _holds_enough(under, question, ranked):
+        return _not_said(under, [one.word for one in question if not one.known])
+    sentences = extracted(ranked, question, under.material.analysers, under.leg, under.asked.said)
     if _tells_several(under, sentences) and under.asked.page is not None:
         return which_document(under, under.answers[under.asked.page].records)
+    kind = sought_by(under.leg.question)
     lines: list[str] = []
     citations: list[Citation] = []
     for score, passage, quote in sentences[:3]:
         if lines and score < 0.75 * sentences[0][0]:
             break
-        hit = passage.hit
-        record = Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
-        citations.append(citation_of(len(citations) + 1, record, quote))
-        lines.append(f"“{escaped(quote.text[:400])}” [{len(citations)}]")
+        citations.append(citation_of(len(citations) + 1, _record_of(passage.hit), quote))
+        lines.append(f"“{highlighted(quote.text[:400], kind)}” [{len(citations)}]")
     lines, citations, _ = verified(lines, citations)
     text = "\n\n".join(lines)
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, None), doc_ids=tuple(dict.fromkeys(one.doc_id for one in citations))
     )
+    hits = tuple(ranked[: under.desk.context.limits.hits])
     return Enough(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=route)
+
+
+def _holds_enough(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> bool:
+    """Whether some passage holds enough of the question's weight, or means much the same."""
+    spotters = spotters_of(question, under.material.analysers)
+    best = max((coverage(one.hit, question, spotters[one.hit.bucket]) for one in ranked[:5]), default=0.0)
+    near = under.asked.ranked.get("semantic")
+    cosine = max((hit.score for hit in under.answers[near][:1]), default=0.0) if near is not None else 0.0
+    return bool(ranked) and (best >= _FLOOR or (cosine >= _NEAR and any(one.known for one in question)))
+
+
+def _record_of(hit: Hit) -> Record:
+    return Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
 
 
 def _tells_several(under: Under, sentences: Sequence[tuple[float, FoundPassage, Quote]]) -> bool:
@@ -177,7 +220,7 @@ def _words_of(condition: Condition) -> str:
     return condition.words.casefold() if isinstance(condition, Compare) else ""
 
 
-def _not_said(under: Under, hits: tuple[FoundPassage, ...], unknown: Sequence[str]) -> AskBack:
+def _not_said(under: Under, unknown: Sequence[str]) -> AskBack:
     text = "I found nothing that answers this."
     if unknown:
         text += " No document mentions " + ", ".join(f"“{escaped(word)}”" for word in unknown[:5]) + "."

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from agent.compose import SHOWN, escaped
 from agent.context import Limits
 from agent.outcome import Clarify, LegResult, OutcomeKind, Route
-from agent.prune import Weighted, weights
+from agent.passages import passages_asked, ranking_of
+from agent.prune import weights
 from agent.reasoner import Doubt, Material
 from agent.refine import facet_requests, missing_of
-from agent.rules.language import FILLER, STOP
+from agent.rerank import Weighted
 from agent.tools import Desk
 from storage.search.conditions import Missing, all_of, conjuncts
-from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.ids import FieldName, LegId
 from storage.search.index import (
     Aggregate,
     Answers,
@@ -39,7 +40,6 @@ from storage.search.plan import (
 
 _WIDE = 100  # passages fetched before re-ranking
 _NAMED = 21  # documents that a question about one may turn out to fit
-_MOST_WORDS = 16  # content words of a question that are weighed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,9 @@ class Asked:
     ranked: Mapping[str, Passages | NearPassages] = field(default_factory=dict[str, Passages | NearPassages])
     fallback: Mapping[str, Passages | NearPassages] = field(default_factory=dict[str, Passages | NearPassages])
     words: Mapping[str, Count] = field(default_factory=dict[str, Count])  # content words, as required terms
-    stems: Mapping[str, str] = field(default_factory=dict[str, str])
+    stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of those that say what is asked
+    content: Mapping[str, str] = field(default_factory=dict[str, str])  # of all, those that name documents too
+    said: tuple[str, ...] = ()  # how the schema speaks of what is asked
     missing: Mapping[FieldName, Count] = field(default_factory=dict[FieldName, Count])
     alike: tuple[Count, ...] = ()  # the readings that score as well, in the order of the doubt
     otherwise: tuple[Count, ...] = ()  # the possible ones, likewise
@@ -109,7 +111,7 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
             )
         case ReadFields():
             text_asked = _text_asked(leg, count, leg.question, material)
-            return replace(text_asked, page=Records(search, limit=limits.read + 1), ranked=best, missing=missing)
+            return replace(text_asked, page=Records(search, limit=limits.read + 1), missing=missing)
         case Summarise():
             page = Records(search, limit=limits.read + 1)
             facets = tuple(facet_requests(search, material.schemas)) if narrowing else ()
@@ -120,23 +122,19 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
 
 
 def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:
-    ranked = {"text": Passages(leg.search, text, _WIDE), "semantic": NearPassages(leg.search, text, _WIDE)}
+    ranking = ranking_of(leg, material)
+    ranked = passages_asked(leg.search, ranking, text, _WIDE)
     fallback: dict[str, Passages | NearPassages] = {}
     if any(clause.everything != all_of() for clause in leg.search.clauses):
         anywhere = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas), ranking=text)
         fallback = {"text": Passages(anywhere, text, _WIDE), "semantic": NearPassages(anywhere, text, _WIDE)}
     whole = everything_in(*material.schemas)
-    stems = _content_stems(leg.question, leg.search.buckets[0], material)
-    words = {word: _word_count(whole, word) for word in stems}
+    words = {word: _word_count(whole, word) for word in ranking.content}
     page = Records(leg.search, limit=_NAMED) if fallback else None
-    return Asked(leg=leg, count=count, page=page, ranked=ranked, fallback=fallback, words=words, stems=stems)
-
-
-def _content_stems(question: str, bucket: BucketId, material: Material) -> dict[str, str]:
-    analyser = material.analysers[bucket]
-    pairs = zip(analyser.words(question), analyser.terms(question), strict=True)
-    content = {w.text: t.text for w, t in pairs if w.text not in STOP and w.text not in FILLER}
-    return dict(list(content.items())[:_MOST_WORDS])
+    return Asked(
+        leg=leg, count=count, page=page, ranked=ranked, fallback=fallback, words=words, stems=ranking.stems,
+        content=ranking.content, said=ranking.said,
+    )  # fmt: skip
 
 
 def _word_count(search: Search, word: str) -> Count:
@@ -161,9 +159,13 @@ def hits_of(requests: Mapping[str, Passages | NearPassages], answers: Answers) -
     return {name: answers[request] for name, request in requests.items()}
 
 
-def weighted(asked: Asked, answers: Answers, material: Material) -> tuple[Weighted, ...]:
-    """The content words of the leg's question by rarity among all visible documents."""
-    counts = {word: (asked.stems[word], answers[count]) for word, count in asked.words.items()}
+def weighted(asked: Asked, answers: Answers, material: Material, *, anywhere: bool = False) -> tuple[Weighted, ...]:
+    """The words of the leg's question that say what is asked, by rarity among all visible documents.
+
+    `anywhere`: those too that name the documents, for a search that is not confined to them.
+    """
+    stems = asked.content if anywhere else asked.stems
+    counts = {word: (stem, answers[asked.words[word]]) for word, stem in stems.items()}
     return weights(counts, sum(material.vocabulary.documents.values()))
 
 

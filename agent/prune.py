@@ -1,32 +1,24 @@
-"""Fusing ranked lists, scoring passages by what they say, dropping near-duplicates.
+"""Fusing ranked lists, ordering passages by what they say, joining neighbours, dropping copies.
 
-Reciprocal rank fusion with k = 60 (Cormack, Clarke and Büttcher 2009), a boost for what several collectors found, and a
-re-ranking by how much of the question's rare words a passage holds, close together.
+Lists are fused by weighted relative scores (convex combination, Bruch, Gai and Ingber 2023): ranks alone, as in
+reciprocal rank fusion, forget by how much the best passage leads. Each passage keeps which collectors found it.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from agent.outcome import FoundPassage
-from storage.search.ids import ChunkId
+from agent.rerank import Spotter, Weighted, relevance, share
+from storage.search.ids import BucketId, ChunkId
 from storage.search.index import Hit
 from storage.search.text import Analyser, fold
 
-_K = 60
-_SEVERAL = 1.15  # boost for what more than one collector found
+_COSINES = "semantic"  # the collector whose scores are cosines; the others' are relative to their best
 _RERANKED = 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weighted:
-    """A content word of the question: its stem, and its weight by rarity (0 to 1)."""
-
-    word: str
-    stem: str
-    weight: float
-    known: bool  # some visible document holds it
+_NEIGHBOUR = 0.6  # of a passage's score, that its neighbour must have to be shown with it as one
+_IN_TITLE = 0.8  # what a word of the title counts for, beside one of the text
 
 
 def weights(words: Mapping[str, tuple[str, int]], documents: int) -> tuple[Weighted, ...]:
@@ -44,50 +36,49 @@ def weights(words: Mapping[str, tuple[str, int]], documents: int) -> tuple[Weigh
 
 
 def fused(lists: Mapping[str, Sequence[Hit]]) -> list[FoundPassage]:
-    """All hits, best first by weighted rank; ties by chunk id."""
+    """All hits, best first by the sum of their relative scores; ties by chunk id."""
     scores: dict[ChunkId, float] = defaultdict(float)
     by: dict[ChunkId, list[str]] = defaultdict(list)
-    hits: dict[ChunkId, Hit] = {}
+    hits: dict[ChunkId, Hit] = {hit.chunk_id: hit for ranked in lists.values() for hit in ranked}
     for name, ranked in lists.items():
-        for rank, hit in enumerate(ranked):
-            hits.setdefault(hit.chunk_id, hit)
-            scores[hit.chunk_id] += 1 / (_K + rank + 1)
-            by[hit.chunk_id].append(name)
-    found = [
-        FoundPassage(hit=hit, score=scores[chunk] * (_SEVERAL if len(by[chunk]) > 1 else 1), found_by=tuple(by[chunk]))
-        for chunk, hit in hits.items()
-    ]
+        top = 1.0 if name == _COSINES else max((hit.score for hit in ranked), default=1.0) or 1.0
+        own = {hit.chunk_id: max(hit.score / top, 0.0) for hit in ranked}
+        least = min(own.values(), default=0.0) if name == _COSINES else 0.0  # not among the nearest, but not unlike
+        for chunk in hits:
+            scores[chunk] += own.get(chunk, least)
+            by[chunk] += [name] if chunk in own else []
+    found = [FoundPassage(hit=hit, score=scores[chunk], found_by=tuple(by[chunk])) for chunk, hit in hits.items()]
     return sorted(found, key=lambda one: (-one.score, one.hit.chunk_id))
 
 
 def reranked(
-    found: Sequence[FoundPassage], question: Sequence[Weighted], analysers: Mapping[str, Analyser]
+    found: Sequence[FoundPassage], question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser]
 ) -> list[FoundPassage]:
-    """The first 40 ordered anew by fusion and coverage together; the rest behind, as it was; duplicates dropped."""
-    if not found:
-        return []
-    top = found[0].score
+    """The first 40 ordered anew by what they say; the rest behind, as it was; copies dropped, neighbours joined."""
+    spotters = spotters_of(question, analysers)
     scored = [
-        FoundPassage(
-            hit=one.hit,
-            score=round(one.score / top + 1.5 * coverage(one.hit, question, analysers[one.hit.bucket]), 6),
-            found_by=one.found_by,
-        )
+        replace(one, score=round(one.score + relevance(one.hit, question, spotters[one.hit.bucket]), 6))
         for one in found[:_RERANKED]
     ]
     ordered = sorted(scored, key=lambda one: (-one.score, one.hit.chunk_id))
-    return _without_copies([*ordered, *found[_RERANKED:]])
+    return _joined(_without_copies([*ordered, *found[_RERANKED:]]))
 
 
-def coverage(hit: Hit, question: Sequence[Weighted], analyser: Analyser) -> float:
+def spotters_of(question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser]) -> Mapping[BucketId, Spotter]:
+    """One a bucket; buckets of one analyser share one."""
+    stems = [one.stem for one in question]
+    made: dict[str, Spotter] = {}
+    for analyser in analysers.values():
+        if analyser.version not in made:
+            made[analyser.version] = Spotter(stems, analyser)
+    return {bucket: made[analyser.version] for bucket, analyser in analysers.items()}
+
+
+def coverage(hit: Hit, question: Sequence[Weighted], spotter: Spotter) -> float:
     """The share (0 to 1) of the question's weight whose words stand in the passage or its title."""
-    total = sum(one.weight for one in question)
-    if not total:
-        return 0.0
-    body = {term.text for term in analyser.terms(hit.text)}
-    title = {term.text for term in analyser.terms(hit.title)}
-    held = sum(one.weight * (1.0 if one.stem in body else 0.8 if one.stem in title else 0.0) for one in question)
-    return held / total
+    body = share(question, spotter.found(hit.text))
+    either = share(question, {**spotter.found(hit.text), **spotter.found(hit.title)})
+    return body + _IN_TITLE * (either - body)
 
 
 def _without_copies(found: Sequence[FoundPassage]) -> list[FoundPassage]:
@@ -99,3 +90,36 @@ def _without_copies(found: Sequence[FoundPassage]) -> list[FoundPassage]:
             seen.add(text)
             kept.append(one)
     return kept
+
+
+def _joined(found: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Two passages that follow each other on a page, and are found alike well, as one hit: what is said runs on."""
+    kept: list[FoundPassage] = []
+    whole: set[ChunkId] = set()  # those that are two already
+    for one in found:
+        at = next((at for at, other in enumerate(kept) if _goes_on(other, one, whole)), None)
+        if at is None:
+            kept.append(one)
+        else:
+            whole.add(kept[at].hit.chunk_id)
+            kept[at] = replace(kept[at], hit=_together(kept[at].hit, one.hit))
+    return kept
+
+
+def _goes_on(better: FoundPassage, one: FoundPassage, whole: set[ChunkId]) -> bool:
+    a, b = better.hit, one.hit
+    if a.doc_id != b.doc_id or a.page != b.page or a.chunk_id in whole or one.score < _NEIGHBOUR * better.score:
+        return False
+    apart = a.end <= b.start or b.end <= a.start
+    return apart and abs(_ordinal(a.chunk_id) - _ordinal(b.chunk_id)) == 1
+
+
+def _ordinal(chunk: ChunkId) -> int:
+    return int(chunk.rpartition("#")[2])
+
+
+def _together(better: Hit, other: Hit) -> Hit:
+    """Under the id of the better one. Passages leave out nothing but blanks."""
+    first, last = sorted((better, other), key=lambda hit: hit.start)
+    text = first.text + "\n" * (last.start - first.end) + last.text
+    return replace(better, start=first.start, end=last.end, text=text)

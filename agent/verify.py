@@ -12,6 +12,7 @@ from storage.search.text import fold
 _MARKER = re.compile(r"\[(\d+)\]")
 _QUOTED = re.compile(r"“([^”]+)”")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_BOLD = re.compile(r"(?<!\\)\*\*")  # data is escaped, so that these are ours
 _UNESCAPE = re.compile(r"\\([\\`*_{}\[\]<>#|~])")
 
 
@@ -31,7 +32,7 @@ def verified(lines: Sequence[str], citations: Sequence[Citation]) -> tuple[list[
 
 
 def _is_borne_out(line: str, sources: Sequence[Citation]) -> bool:
-    plain = _UNESCAPE.sub(r"\1", _MARKER.sub("", line))
+    plain = _UNESCAPE.sub(r"\1", _BOLD.sub("", _MARKER.sub("", line)))
     evidence = fold(" ".join(f"{one.title} {one.text}" for one in sources))
     quotations = [fold(one) for one in _QUOTED.findall(plain)]
     if any(one.rstrip(" …") not in evidence for one in quotations):
