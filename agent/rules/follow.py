@@ -356,7 +356,7 @@ def _asked_of_them(said: _Said) -> Planned | None:
     if isinstance(own, FindPassages):
         search = Search(clauses=said.leg.search.clauses, ranking=said.question)
         return _again(said, search, own)
-    search, kept = _narrowed(said)
+    search, kept = _narrowed(said) if said.says_of_its_own else (said.leg.search, None)
     return _again(said, search, own, kept=kept)
 
 

@@ -92,7 +92,7 @@ class RuleReasoner:
             if going_on is None:
                 part = with_noun(part, found[-1], reader) if found else part
                 readings = reader.readings(as_summary(part))
-                if not (_asks_something(readings[0]) or readings[0].has_noun):
+                if not (_asks_something(readings[0]) or _asks_number(readings[0], reader.known)):
                     return None
                 leg, doubt = _with_respelling(
                     _leg(leg_id, part, readings, reader.known), part, readings, reader.known, material
@@ -215,6 +215,11 @@ def _misspelt(reading: Reading, lexicon: Lexicon) -> list[_Misspelt]:
 def _asks_something(reading: Reading) -> bool:
     """Whether a part of a message stands on its own: "Show them." does not."""
     return bool(reading.conditions or reading.leftovers or reading.quoted or reading.asked)
+
+
+def _asks_number(reading: Reading, known: Mapping[BucketId, Lexicon]) -> bool:
+    """ "How many receipts are there?" asks of all; "list the receipts" asks of those spoken of before."""
+    return reading.has_noun and isinstance(wanted_of(reading, known[reading.bucket]), Compute)
 
 
 def _wants_every(leg: Leg, readings: Sequence[Reading]) -> bool:
