@@ -10,6 +10,7 @@ import typer
 
 from bot.cli.failures import Failed
 from bot.cli.options import Debug, Home, Json
+from bot.cli.review import review
 from bot.cli.running import say, with_bot
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from storage.search.schema import Schema
 
 app = typer.Typer(help="List, show, create and delete buckets, and read or change a schema.", no_args_is_help=True)
+app.command()(review)
 Name = Annotated[str, typer.Argument(metavar="BUCKET")]
 
 

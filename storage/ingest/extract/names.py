@@ -24,11 +24,17 @@ _DESCRIBED = re.compile(
     r"|\(\s?(?:hereinafter |the |referred to as |herein |collectively |together )*[\"“])"
 )
 _INTRO = re.compile(r"(?<![a-z])(?:by and between|by and among|between|among|by|amongst)(?![a-z])[\s:]{1,10}")
-_LEADING = re.compile(
-    r"^(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this)\s+)+", re.IGNORECASE
+_LEADING = re.compile(r"(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this)\s+)+", re.IGNORECASE)
+_ADDRESS = re.compile(r".*(?:\d[\w-]*,?|,)\s+and\s+|.*\d{3,}[\w-]*,?\s+(?=[A-Z])", re.DOTALL)
+_MORE_FORMS = re.compile(rf"(?:,?\s{{0,2}}(?:{_LEGAL}|n\.\s?a)(?![A-Za-z])\.?){{1,2}}", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?<![A-Za-z])an?\s+$")
+_NO_PARTY = frozenset(
+    "section article agreement schedule exhibit each company bank corporation state this any such all either its a b c "
+    "i ii 1 2 3 whereas january february march april june july august september october november december party "
+    "parties".split()
 )
 _HEAD = 5_000
-_INTRO_REACH = 1_500
+_INTRO_REACH = 1_000
 _DULL = (
     r"receipt|invoice|tax invoice|bill|welcome|thank you|copy|original|duplicate|customer|order|table|cash|date|time"
     r"|tel|fax|phone|gst|vat|nif|page|no|fatura|recibo|guest check|check|reprint|simplified|full text|talao|factura"
@@ -155,16 +161,26 @@ def _end_of_intro(page: Page, start: int) -> int:
 def _parties_in(page: Page, start: int, end: int) -> Iterator[Cell]:
     taken: list[Cell] = []
     for form in _LEGAL_FORM.finditer(page.text, start, end):
+        if not page.text[form.start()].isupper() or any(cell.start <= form.start() < cell.end for cell in taken):
+            continue
         before = _NAME_BEFORE.search(page.text, max(start, form.start() - 90), form.start())
-        if before and page.text[form.start()].isupper():
-            cell = _led(page, before.start(), form.end())
-            if cell and not _overlaps(cell, taken) and not page.text[cell.start : cell.end].endswith("of"):
-                taken.append(cell)
+        more = _MORE_FORMS.match(page.text, form.end(), form.end() + 24)
+        cell = _led(page, before.start(), more.end() if more else form.end()) if before else None
+        if cell and _is_party(page, cell) and not _overlaps(cell, taken):
+            taken.append(cell)
     for match in _DESCRIBED.finditer(page.text, start, end):
         cell = _led(page, match.start("name"), match.end("name"))
-        if cell and not _overlaps(cell, taken) and " " in page.text[cell.start : cell.end]:
+        if cell and not _overlaps(cell, taken) and _is_party(page, cell):
             taken.append(cell)
     yield from taken
+
+
+def _is_party(page: Page, cell: Cell) -> bool:
+    """Whether it can be a name: several words, no clause, no place and its form ("a Nevada Corporation")."""
+    words = page.text[cell.start : cell.end].split()
+    if len(words) < 2 or words[0].casefold().strip(".,") in _NO_PARTY or words[-1].casefold() in ("of", "and"):
+        return False
+    return not _ARTICLE.search(page.text, max(0, cell.start - 4), cell.start)
 
 
 def _overlaps(cell: Cell, taken: Sequence[Cell]) -> bool:
@@ -172,10 +188,11 @@ def _overlaps(cell: Cell, taken: Sequence[Cell]) -> bool:
 
 
 def _led(page: Page, start: int, end: int) -> Cell | None:
-    """The name without what leads to it."""
-    text = page.text[start:end]
-    lead = _LEADING.match(text)
-    cell = page.trimmed(start + (lead.end() if lead else 0), end)
+    """The name without what leads to it: an address, the party before it, "by and between the"."""
+    for lead in (_ADDRESS, _LEADING):
+        found = lead.match(page.text, start, end)
+        start = found.end() if found else start
+    cell = page.trimmed(start, end)
     return cell if cell.end - cell.start > 3 else None
 
 

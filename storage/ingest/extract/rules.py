@@ -17,8 +17,8 @@ from storage.ingest.extract.numbers import numbers
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.places import governing
 from storage.ingest.extract.rows import Columns, columns_of, rows
-from storage.ingest.extract.terms import term_ends
 from storage.ingest.extract.targets import Target, targets_of
+from storage.ingest.extract.terms import term_ends
 from storage.search.ids import FieldName
 from storage.search.schema import Field, FieldType, Schema
 
