@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from agent.reasoner import Doubt, Pick
 from agent.rules.compare import Reader
 from agent.rules.follow import follows
+from agent.rules.language import LIST_VERBS, POINTERS
 from agent.rules.lexicon import Noun
 from agent.rules.reading import Reading
 from agent.rules.split import points_back
@@ -48,6 +49,12 @@ def continued(part: str, plan: Plan, reader: Reader, *, is_first: bool) -> Part 
         return None
     leg = planned.plan.legs[-1]
     return Part(leg=leg, doubt=Doubt(leg=leg.id), picks=planned.picks, continues=True)
+
+
+def only_shows(part: str) -> bool:
+    """ "Show them": no question of its own, but how the one before it is to be answered."""
+    words = re.findall(r"\w+", part.lower())
+    return bool(set(words) & LIST_VERBS) and set(words) <= LIST_VERBS | POINTERS | {"me", "us", "please", "of", "the"}
 
 
 def is_open(leg: Leg) -> bool:

@@ -23,7 +23,7 @@ from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
 from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
-from agent.rules.parts import Part, continued, is_open, with_noun
+from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
 from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
@@ -86,6 +86,8 @@ class RuleReasoner:
         """A leg for each part; one that points back goes on with the leg before it. None where a part asks nothing."""
         found: list[Part] = []
         for at, part in enumerate(parts):
+            if only_shows(part):
+                return None
             leg_id = LegId(chr(97 + at))
             plan = Plan(question=question, legs=tuple(one.leg for one in found)) if found else material.last
             going_on = None if plan is None else continued(part, plan, reader, is_first=not found)
