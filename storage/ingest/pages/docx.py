@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import docx
 from docx.document import Document
+from docx.exceptions import PythonDocxError
 from docx.opc.exceptions import OpcError
 from docx.oxml.parser import parse_xml
 
@@ -26,6 +27,7 @@ _NOTE_MARKS = {f"{_W}footnoteReference": "footnotes", f"{_W}endnoteReference": "
 _BLOCKS = {f"{_W}p", f"{_W}tbl"}
 _STYLE_OF_CONTENTS = re.compile(r"toc \d", re.IGNORECASE)
 _STYLE_OF_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+BROKEN = (PythonDocxError, OpcError, KeyError, ValueError, SyntaxError)  # lxml's errors of syntax are SyntaxErrors
 _DEEPEST = 20  # tables within tables
 Element: TypeAlias = Any  # of lxml
 
@@ -37,7 +39,7 @@ def frames(path: Path) -> Iterator[Frame]:
         yield {"title": document.core_properties.title}
         reading = _Reading(document)
         yield {"page": joined(reading.blocks(document.element.body))}
-    except (OpcError, KeyError, ValueError, SyntaxError) as exc:
+    except BROKEN as exc:
         raise unparsable(exc, "Word document") from exc
 
 

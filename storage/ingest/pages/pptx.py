@@ -19,6 +19,7 @@ from storage.ingest.worker import Frame
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 _PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
+BROKEN = (PythonPptxError, KeyError, ValueError, SyntaxError)  # lxml's errors of syntax are SyntaxErrors
 _DEEPEST = 50  # groups within groups
 Shape: TypeAlias = Any  # which of python-pptx's classes it is shows by its attributes
 
@@ -30,7 +31,7 @@ def frames(path: Path) -> Iterator[Frame]:
         yield {"title": deck.core_properties.title}
         for slide in deck.slides:
             yield {"page": "\n\n".join(filter(None, _blocks(slide)))}
-    except (PythonPptxError, KeyError, ValueError, SyntaxError) as exc:
+    except BROKEN as exc:
         raise unparsable(exc, "PowerPoint presentation") from exc
 
 

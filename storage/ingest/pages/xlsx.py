@@ -13,12 +13,16 @@ from zipfile import ZipFile
 
 import openpyxl
 from openpyxl.utils import column_index_from_string
-from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.utils.exceptions import CellCoordinatesException, IllegalCharacterError, InvalidFileException
 
 from storage.ingest.pages.package import unpacked, unparsable
 from storage.ingest.tables import Cell, Line, body_of, layout_of
 from storage.ingest.worker import Frame
 
+BROKEN = (
+    *(InvalidFileException, CellCoordinatesException, IllegalCharacterError),
+    *(SyntaxError, KeyError, ValueError, TypeError, OSError),  # what it raises itself, or lets pass
+)
 _LONGEST_CELL = 32_767  # characters; Excel's own limit
 _MOST_COLUMNS = 2_000
 _LARGEST_JOIN = 10_000  # rows
@@ -33,7 +37,7 @@ def frames(path: Path) -> Iterator[Frame]:
     package = unpacked(path)
     try:
         yield from _frames(package)
-    except (InvalidFileException, SyntaxError, KeyError, ValueError, TypeError, OSError) as exc:
+    except BROKEN as exc:
         raise unparsable(exc, "Excel workbook") from exc
 
 
