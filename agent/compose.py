@@ -232,6 +232,21 @@ def sentence_with(document: Document, needles: Sequence[str], labels: Sequence[s
     return best[1] if best else None
 
 
+def read_from(document: Document, name: FieldName) -> Quote | None:
+    """The sentence that a value was extracted from, the surest of a field's; of a very long one the evidence alone."""
+    spans = [one for one in document.annotations if one.field == name and one.start is not None and one.end is not None]
+    best = max(spans, key=lambda one: one.confidence, default=None)
+    if best is None or best.start is None or best.end is None:
+        return None
+    passage = next((one for one in document.passages if one.start <= best.start < one.end), None)
+    if passage is None:
+        return None
+    for quote in split_sentences(document.text[passage.start : passage.end], passage.start, passage.page):
+        if quote.start <= best.start and best.end <= quote.end and quote.end - quote.start <= _LONGEST_QUOTE:
+            return quote
+    return Quote(start=best.start, end=best.end, page=passage.page, text=document.text[best.start : best.end])
+
+
 def beginning_of(document: Document) -> Quote:
     """What to cite for a value that is known of the document but stands nowhere in its text."""
     first = document.passages[0] if document.passages else None

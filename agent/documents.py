@@ -15,6 +15,7 @@ from agent.compose import (
     escaped,
     extracted,
     highlighted,
+    read_from,
     sentence_with,
     written_forms,
 )
@@ -105,7 +106,8 @@ def _value_line(
     """The value, with the sentence that holds it; else with the one that speaks of it, else with the beginning."""
     value = document.values[field.name]
     forms = written_forms(value, field)
-    quote = bearing(sentences, forms) or sentence_with(document, forms, [field.label, *field.synonyms])
+    quote = read_from(document, field.name) or bearing(sentences, forms)
+    quote = quote or sentence_with(document, forms, [field.label, *field.synonyms])
     if quote is None and sentences and sentences[0][0] >= _SPOKEN_OF:
         quote = sentences[0][2]
     currency = currency_of(document.values, field)
