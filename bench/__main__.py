@@ -11,20 +11,23 @@ from bench import startup
 from bench.acknowledge import acknowledge
 from bench.figures import Figure, table
 from bench.home import loaded_index, settings_in
+from bench.ingest import ingesting
 from bench.overhead import overhead
+from bench.scale import scale
 from bot.demo.corpus import generate
 from tests.scenarios.questions import questions
 
 
 async def measured(folder: Path, runs: int) -> list[Figure]:
-    """Everything that needs the demo corpus in an index."""
+    """Everything that needs an index."""
     corpus, settings = generate(), settings_in(folder)
     asked = [question.text for question in questions(corpus)]
     async with loaded_index(settings, corpus, folder / "corpus") as index:
-        return [
+        figures = [
             *await overhead(index, settings, asked, runs),
             *await acknowledge(index, settings, folder, runs),
         ]
+    return [*figures, await ingesting(settings, folder, runs), *await scale(settings, folder, runs)]
 
 
 def main() -> None:

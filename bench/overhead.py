@@ -20,6 +20,7 @@ from bot.ids import OPERATOR, ConversationId, MessageId
 from bot.inbound import Inbound, Operator, Said
 from bot.settings import Settings
 from storage.search.index import SearchIndex
+from storage.search.scope import Scope
 
 _AIM_MS = 15.0
 _AIM_ROUND_TRIPS = 2.0
@@ -27,14 +28,15 @@ _events = count(1)
 
 
 async def overhead(index: SearchIndex, settings: Settings, questions: Sequence[str], runs: int) -> list[Figure]:
-    alone, asking_back = await _agent_alone(index, settings, questions, runs)
+    alone, asking_back = await agent_alone(index, await everything(index, settings), questions, runs)
     return [*alone, *await _whole_turns(index, settings, questions, runs), asking_back]
 
 
-async def _agent_alone(
-    index: SearchIndex, settings: Settings, questions: Sequence[str], runs: int
+async def agent_alone(
+    index: SearchIndex, scope: Scope, questions: Sequence[str], runs: int, name: str = "agent", aim: float = _AIM_MS
 ) -> tuple[list[Figure], Figure]:
-    scoped, reasoner = index.within(await everything(index, settings)), RuleReasoner()
+    """What a question costs the agent, and the round trips of a clarification."""
+    scoped, reasoner = index.within(scope), RuleReasoner()
     now = datetime.now(UTC)
     tapes: list[Tape] = []
     trips: list[float] = []
@@ -50,13 +52,13 @@ async def _agent_alone(
         await answered(question, tapes[-1])
     bare = [await _bare(scoped.ask, tapes) for _ in range(runs)]
     played = [await _played(answered, questions, tapes) for _ in range(runs)]
-    figures = _of("agent, CPU a question", played, bare, _unlike(questions, tapes))
+    figures = _of(f"{name}, CPU a question", played, bare, _unlike(questions, tapes), aim)
     back = Figure(
         name="round trips of a clarification beyond the first search, most",
         unit="",
-        runs=(max(trips),),
+        runs=(max(trips, default=0.0),),
         aim=_AIM_ROUND_TRIPS,
-        note=f"{len(trips)} clarifications, median {statistics.median(trips):g}",
+        note=f"{len(trips)} clarifications, median {statistics.median(trips or [0.0]):g}",
     )
     return figures, back
 
@@ -76,7 +78,7 @@ async def _whole_turns(index: SearchIndex, settings: Settings, questions: Sequen
         scoped = index.within(await everything(index, settings))
         bare = [await _bare(scoped.ask, tapes) for _ in range(runs)]
         played = [await _played(answered, questions, tapes) for _ in range(runs)]
-    return _of("whole turn, CPU a question", played, bare, _unlike(questions, tapes))
+    return _of("whole turn, CPU a question", played, bare, _unlike(questions, tapes), _AIM_MS)
 
 
 async def asked(bot: Bot, question: str) -> None:
@@ -129,7 +131,7 @@ def _unlike(questions: Sequence[str], tapes: Sequence[Tape]) -> str:
     return f"{len(questions)} questions" + (f", {len(unlike)} asked otherwise: {unlike[0]}" if unlike else "")
 
 
-def _of(name: str, played: list[list[float]], bare: list[list[float]], note: str) -> list[Figure]:
+def _of(name: str, played: list[list[float]], bare: list[list[float]], note: str, aim: float) -> list[Figure]:
     middle = statistics.median(statistics.median(run) for run in bare)
     high = statistics.median(percentile(run, 95) for run in bare)
     return [
@@ -137,7 +139,7 @@ def _of(name: str, played: list[list[float]], bare: list[list[float]], note: str
             name=f"{name}, p50",
             unit="ms",
             runs=tuple(statistics.median(run) for run in played),
-            aim=_AIM_MS,
+            aim=aim,
             bare=middle,
             note=f"{note}; bare: the index's own CPU",
         ),
@@ -145,7 +147,7 @@ def _of(name: str, played: list[list[float]], bare: list[list[float]], note: str
             name=f"{name}, p95",
             unit="ms",
             runs=tuple(percentile(run, 95) for run in played),
-            aim=_AIM_MS,
+            aim=aim,
             bare=high,
         ),
     ]
