@@ -122,10 +122,19 @@ def schema_(
         if set_ is None:
             sys.stdout.write(written(state.schema, await _evidence(bot, state)))
             return
-        await bot.index.set_schema(await read_schema(set_, name))
+        schema = await read_schema(set_, name)
+        await bot.index.set_schema(schema)
         say(f"{name} has the schema of {set_}")
+        if retyped := _retyped(state.schema, schema):
+            say(f"to fill {', '.join(retyped)} under the new type, ingest the documents again")
 
     with_bot(work, home=home, debug=debug)
+
+
+def _retyped(before: "Schema", after: "Schema") -> list[str]:
+    """Fields whose values were put as another type. Those that do not fit the new one are missing until put again."""
+    known = {one.name: one.type for one in before.fields}
+    return [one.name for one in after.fields if known.get(one.name, one.type) is not one.type]
 
 
 async def _evidence(bot: "Bot", state: "BucketState") -> dict[str, str]:

@@ -279,7 +279,8 @@ class _Run:
         """Read the first few files of a new bucket of which no text was heard, for its language: the first pass opens
         tables alone, and the language must be known before the first document is put.
         """
-        if bucket != self._bucket_of(None) or self._heard[bucket].words:
+        is_given = self.given is not None and self.given.bucket == bucket
+        if is_given or bucket != self._bucket_of(None) or self._heard[bucket].words:
             return
         files = [one for one in self._files if not one.is_table and one.size <= _OVERHEARD_BYTES]
         for source in files[:_OVERHEARD]:

@@ -64,7 +64,12 @@ def test_an_inferred_schema_is_a_file_to_edit_and_to_set(tmp_path: Path) -> None
     edited = schema.read_text(encoding="utf-8").replace("synonyms:\n", "synonyms:\n- memos\n", 1)
     schema.write_text(edited, encoding="utf-8")
     assert run(tmp_path, "bucket", "schema", "notes", "--set", str(schema)).status == 0
-    assert "memos" in run(tmp_path, "bucket", "schema", "notes").out
+    shown = run(tmp_path, "bucket", "schema", "notes").out
+    assert "- memos" in shown
+    assert "# 1 of 1 documents; 5 to 5\n- name: price" in shown
+
+    schema.write_text("bucket: notes\nfields:\n- name: price\n  type: text\n", encoding="utf-8")
+    assert "ingest the documents again" in run(tmp_path, "bucket", "schema", "notes", "--set", str(schema)).out
 
 
 def test_a_grant_opens_a_bucket_until_it_is_revoked(tmp_path: Path) -> None:

@@ -1116,6 +1116,21 @@ async def test_a_changed_language_analyses_the_text_anew(index: SearchIndex) -> 
     assert await ids(scoped, run) == []
 
 
+async def test_who_asks_while_a_schema_changes_sees_the_old_or_the_new(index: SearchIndex) -> None:
+    documents = [a_document(f"d{number}", "running shoes " * 20, vendor="x") for number in range(40)]
+    scoped = await filled(index, *documents, schema=a_receipt_schema(language=""))
+    run, seen = Count(a_search(required=["run"])), set[tuple[int, int]]()
+
+    change = asyncio.create_task(index.set_schema(a_receipt_schema(language="en")))
+    while not change.done():
+        answers = await scoped.ask(run, Count(ALL))
+        seen.add((answers[run], answers[Count(ALL)]))
+    await change
+
+    assert seen <= {(0, 40), (40, 40)}
+    assert (await scoped.ask(run))[run] == 40
+
+
 # -- several at once
 
 

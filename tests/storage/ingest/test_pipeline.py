@@ -64,6 +64,35 @@ async def test_a_folder_of_mixed_files_becomes_documents_of_a_new_bucket(index: 
     assert (report.buckets, [one.is_new for one in report.schemas]) == ((B,), [True])
 
 
+GERMAN = "Der Vertrag ist von den Parteien unterschrieben und gilt bis zum Ende des Jahres für alle Waren der Firma. "
+
+
+async def test_the_language_of_a_new_bucket_is_that_of_its_texts(index: EmbeddedIndex, tmp_path: Path) -> None:
+    records = write(tmp_path / "in.jsonl", a_record("d1", GERMAN * 3), a_record("d2", GERMAN * 3))
+    (tmp_path / "seite.md").write_text(GERMAN * 3, encoding="utf-8")
+
+    await ingest(index, [records], bucket=B)
+    await ingest(index, [tmp_path / "seite.md"], bucket=BucketId("pages"))
+    await ingest(index, [write(tmp_path / "more.jsonl", a_record("d3", "The rest is in English. " * 20))], bucket=B)
+
+    assert [state.schema.language for state in (await index.buckets()).values()] == ["de", "de"]
+
+
+async def test_dates_with_a_few_misfits_stay_dates_and_the_misfits_stay_in_the_text(
+    index: EmbeddedIndex, tmp_path: Path
+) -> None:
+    good = [a_record(f"d{day}", metadata={"due": f"2031-05-{day:02}"}) for day in range(1, 10)]
+    path = write(tmp_path / "x.jsonl", *good, a_record("odd", metadata={"due": "when it is done"}))
+
+    report = await ingest(index, [path], bucket=B, schema_folder=tmp_path)
+
+    odd, first = await fetched(index, "odd", "d1")
+    assert (odd.values, first.values) == ({}, {"due": "2031-05-01"})
+    assert "Due: when it is done" in odd.text
+    assert [(one.field, one.count, one.examples) for one in report.unfitting] == [("due", 1, ("when it is done",))]
+    assert "# 10 of 10 documents; 2031-05-01 to 2031-05-09\n- name: due" in (tmp_path / "b.schema.yaml").read_text()
+
+
 async def test_the_same_again_changes_nothing_and_a_change_replaces(index: EmbeddedIndex, tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", a_record("d1"), a_record("d2"))
     await ingest(index, [path], bucket=B)
