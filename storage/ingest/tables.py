@@ -1,8 +1,8 @@
 """Tables as people make them: which row is the header, what the columns are called, and a record of each row."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import median
 from typing import TypeAlias
@@ -52,9 +52,9 @@ class Layout:
             yield Remark(origin=origin, text=f"what stands above the table's header is in no document: {words}")
 
 
-def layout_of(lines: Callable[[], Iterator[Line]]) -> Layout | None:
-    """None for a table without any value. Calls `lines` for the header, and again if a column may name the rows."""
-    sample = list(islice((line for line in lines() if line.filled), _SAMPLE))
+def layout_of(lines: Iterable[Line]) -> Layout | None:
+    """By the first lines, yet without a key; None for a table without any value."""
+    sample = list(islice((line for line in lines if line.filled), _SAMPLE))
     if not sample:
         return None
     at = _header_at(sample)
@@ -62,10 +62,35 @@ def layout_of(lines: Callable[[], Iterator[Line]]) -> Layout | None:
     group = sample[at - 1] if at and sample[at - 1].number == header.number - 1 and sample[at - 1].merged else None
     above = sample[: at - 1] if group else sample[:at]
     names = _column_names(_grouped(header, group))
-    layout = Layout(
-        header=header.number, names=names, above=[_text(cell) for one in above for cell in one.cells if cell]
-    )
-    return _keyed(layout, header, lines)
+    words = tuple(_text(cell) for line in above for cell in line.cells if cell is not None)
+    return Layout(header=header.number, names=names, above=words)
+
+
+class Keys:
+    """Whether each row has a value of its own in the column `doc_id`, or `id`. To be shown every row below the header."""
+
+    def __init__(self, layout: Layout) -> None:
+        folded = [name.casefold() for name in layout.names]
+        self._layout, self._seen = layout, set[int]()
+        self._column = next((folded.index(name) for name in _ID_COLUMNS if name in folded), None)
+
+    @property
+    def are_sought(self) -> bool:
+        """Whether it makes sense to show it more."""
+        return self._column is not None
+
+    def see(self, line: Line) -> None:
+        column = self._column
+        if column is None:
+            return
+        key = line.cells[column] if column < len(line.cells) else None
+        seen = hash(_text(key))
+        if key is None or seen in self._seen:
+            self._column = None
+        self._seen.add(seen)
+
+    def layout(self) -> Layout:
+        return replace(self._layout, key=self._column)
 
 
 def body_of(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
@@ -125,23 +150,6 @@ def _column_names(header: Sequence[str]) -> list[str]:
             name = f"{base} {(copy := copy + 1)}"
         names[name] = None
     return list(names)
-
-
-def _keyed(layout: Layout, header: Line, lines: Callable[[], Iterator[Line]]) -> Layout:
-    """With the column `doc_id` or `id` as key, if each row has its own value there."""
-    folded = [_text(cell).strip().casefold() for cell in header.cells]
-    column = next((folded.index(name) for name in _ID_COLUMNS if name in folded), None)
-    if column is None:
-        return layout
-    seen = set[int]()
-    for line in lines():
-        if line.number <= layout.header or not line.filled:
-            continue
-        key = _text(line.cells[column]) if column < len(line.cells) else ""
-        if not key or hash(key) in seen:
-            return layout
-        seen.add(hash(key))
-    return Layout(header=layout.header, names=layout.names, above=layout.above, key=column)
 
 
 def _row_title(row: Mapping[str, Cell], key: str, source: SourceFile) -> str:

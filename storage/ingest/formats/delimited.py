@@ -3,13 +3,14 @@
 import csv
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import BinaryIO, cast
 
 from storage.ingest.errors import Unparsable
 from storage.ingest.files import SourceFile
 from storage.ingest.formats.encoding import WINDOWS, encoding_of, opened, remark
 from storage.ingest.records import Broken, Loaded, Origin
-from storage.ingest.tables import Line, body_of, layout_of, row_record
+from storage.ingest.tables import Keys, Line, body_of, layout_of, row_record
 from storage.ingest.worker import Worker
 
 _LONGEST_CELL = 100 * 1024 * 1024  # characters
@@ -22,9 +23,14 @@ def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
         yield remark(source)
     with opened(source.path, encoding) as file:
         delimiter = _delimiter(file.read(_SAMPLE))
-    layout = layout_of(lambda: _lines(source, encoding, delimiter))
+    layout = layout_of(_lines(source, encoding, delimiter))
     if layout is None:
         raise Unparsable("it is empty")
+    keys = Keys(layout)
+    if keys.are_sought:
+        for line in takewhile(lambda _: keys.are_sought, body_of(_lines(source, encoding, delimiter), layout)):
+            keys.see(line)
+    layout = keys.layout()
     yield from layout.remarks(Origin(file=source.name))
     lines = _lines(source, encoding, delimiter)
     for number, line in enumerate(body_of(lines, layout), 1):

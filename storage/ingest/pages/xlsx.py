@@ -16,7 +16,7 @@ from openpyxl.utils import column_index_from_string
 from openpyxl.utils.exceptions import CellCoordinatesException, IllegalCharacterError, InvalidFileException
 
 from storage.ingest.pages.package import unpacked, unparsable
-from storage.ingest.tables import Cell, Line, body_of, layout_of
+from storage.ingest.tables import Cell, Keys, Line, body_of, layout_of
 from storage.ingest.worker import Frame
 
 BROKEN = (
@@ -24,6 +24,7 @@ BROKEN = (
     *(SyntaxError, KeyError, ValueError, TypeError, OSError),  # what it raises itself, or lets pass
 )
 _LONGEST_CELL = 32_767  # characters; Excel's own limit
+_ALIVE_EVERY = 500  # rows; that it is at work is said at least as often
 _MOST_COLUMNS = 2_000
 _LARGEST_JOIN = 10_000  # rows
 _JOINED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
@@ -60,9 +61,17 @@ def _xml_of(sheet: Sheet, package: BinaryIO) -> bytes:
 
 def _sheet(sheet: Sheet, xml: bytes) -> Iterator[Frame]:
     joins = _Joins.of(xml)
-    layout = layout_of(lambda: _lines(sheet, joins))
+    layout = layout_of(_lines(sheet, joins))
     if layout is None:
         return
+    keys = Keys(layout)
+    for number, one in enumerate(body_of(_lines(sheet, joins), layout)):
+        keys.see(one)
+        if not keys.are_sought:
+            break
+        if number % _ALIVE_EVERY == 0:
+            yield {"alive": True}
+    layout = keys.layout()
     if blank := len(_NO_RESULT.findall(xml)):
         yield {
             "remark": f"{blank} formulas of the sheet {sheet.title} have no stored result and were read as blank;"
