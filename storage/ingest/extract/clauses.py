@@ -88,8 +88,9 @@ def _known() -> Sequence[_Known]:
 
 
 def phrase(written: str) -> str:
-    """A phrase of the file as a regular expression: a blank is any white space, … at most eighty characters."""
-    return re.sub(" ", r"\\s{1,3}", written).replace("…", r"[^.;]{0,80}?")
+    """A phrase of the file as a regular expression: a blank is any white space, … at most 120 characters."""
+    spaced = re.sub(r" (\?)?", lambda one: r"\s{0,3}" if one[1] else r"\s{1,3}", written)
+    return spaced.replace("…", r"[^.;]{0,120}?")
 
 
 def _plain(name: str) -> str:
