@@ -130,6 +130,8 @@ def _spelled(match: re.Match[str]) -> Quantity | None:
 def _quantity(match: re.Match[str]) -> Quantity:
     number = _number(match["digits"])
     sign, unit, end = (match["sign"] or "").strip(), match["unit"] or "", match.end()
+    if _STRICT_WORDS.match(unit):
+        unit, end = "", max(match.end("digits"), match.end("scale"))
     scale = (match["scale"] or "").lower()
     if scale == "m" and not sign and not unit:
         scale, unit = "", "m"  # "5 m" is a length unless money is meant
@@ -137,8 +139,6 @@ def _quantity(match: re.Match[str]) -> Quantity:
     currency = _CURRENCY_SIGNS.get(sign.rstrip("."), sign.upper())
     if named := _currency_named(unit):
         currency, unit = currency or named, ""
-    elif unit and _STRICT_WORDS.match(unit):
-        unit, end = "", max(match.end("digits"), match.end("scale"))
     return Quantity(
         start=match.start(), end=end, op=Op.EQ, low=-number if match["minus"] else number, unit=unit,
         currency=currency, bare=True, number_start=match.start(),

@@ -8,8 +8,11 @@ from agent.rules.atoms import Literal, Quantity
 from agent.rules.language import (
     CONTRACTED_NEGATIONS,
     DISJUNCTIONS,
+    FILLER,
+    FUNCTION_WORDS,
     NEGATION_PAIRS,
     NEGATIONS,
+    STOP,
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun
 from agent.rules.tokens import Token
@@ -88,20 +91,38 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link]) -> set[int]:
     return result
 
 
-_LISTING = DISJUNCTIONS | frozenset({"nor", "a", "an", "the", "any", "by", "from", "in", "with", "at"})
+_LINKING = frozenset({"a", "an", "the", "any", "by", "from", "in", "with", "at", "of", "for"})
+_FARTHEST = 5  # tokens from a negation to what it denies
 
 
 def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterator[int]:
-    """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor", commas)."""
-    denied = False
+    """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor")."""
+    linked = {at for one in links if not isinstance(one.meaning, Noun) for at in range(one.first, one.last)}
+    denied = joining = False
     for at in range(start, len(tokens)):
-        linked = [link for link in links if link.first <= at < link.last and not isinstance(link.meaning, Noun)]
-        if linked or tokens[at].quoted:
-            denied = True
-        elif (
-            (denied and tokens[at].word not in _LISTING)
-            or (not denied and at - start > 5)
-            or (not denied and tokens[at].word in ("and", "but", "that", "which", "with") and at > start)
-        ):
+        word = tokens[at].word
+        if at in linked or tokens[at].quoted or (_is_content(word) and not _is_noun(at, links)):
+            if denied and not joining and at - 1 not in linked and not _is_content(tokens[at - 1].word):
+                return  # another phrase
+            denied, joining = True, False
+        elif denied and (word in DISJUNCTIONS or word == "nor"):
+            joining = True
+        elif not (joining and word in _LINKING) if denied else _is_beyond(at - start, word):
             return
         yield at
+
+
+def _is_beyond(distance: int, word: str) -> bool:
+    """Whether a negation reaches no word so far away, or behind a new clause."""
+    return distance > _FARTHEST or (word in _ENDS and distance > 0)
+
+
+_ENDS = frozenset({"and", "but", "that", "which", "with"})
+
+
+def _is_content(word: str) -> bool:
+    return word not in STOP and word not in FILLER and word not in FUNCTION_WORDS and len(word) > 1
+
+
+def _is_noun(at: int, links: Sequence[Link]) -> bool:
+    return any(isinstance(one.meaning, Noun) and one.first <= at < one.last for one in links)

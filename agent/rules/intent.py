@@ -63,23 +63,26 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     extreme = next((one for one in said if one.words in SUPERLATIVES), None)
     if said and group is None and _names_one(reading, lexicon) and (named := _named_after(said[0], reading)):
         return ReadFields(fields=((reading.bucket, named),))
+    most = _most_of(words, reading, lexicon) if extreme is None and group is None else None
+    if most is not None:
+        return most
     if extreme is not None:
         return _extreme(extreme, words, reading, lexicon, group)
     if said and not _asks_for_one_value(said[0], words, reading, lexicon):
         computed = _computed(said, reading, lexicon, group, words)
         if computed is not None:
             return computed
-    if group is not None and _top(words) is not None:
+    if group is not None and _top(words, reading) is not None:
         computed = _computed([], reading, lexicon, group, words)
         if computed is not None:
             return computed
     if _is_list(words, reading, lexicon):
-        return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words))
+        return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words, reading))
     asked = _asked_fields(words, reading, lexicon)
     if asked and (reading.conditions or reading.leftovers):
         return ReadFields(fields=tuple((reading.bucket, name) for name in asked))
     if words[:1] == ["what"] and reading.conditions and not reading.leftovers and _only_kinds(reading, lexicon):
-        return ListDocuments(limit=_top(words))  # nothing is said but which documents
+        return ListDocuments(limit=_top(words, reading))  # nothing is said but which documents
     return FindPassages()
 
 
@@ -145,13 +148,13 @@ def _extreme(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexic
     """A superlative orders a list ("the cheapest panel"), or is the number itself ("the lowest price")."""
     field = _measured_field(said, words, reading, lexicon)
     descending = said.function is Function.MAXIMUM
-    limit = _top(words) or 1
+    limit = _top(words, reading) or 1
     leading = _leading_category(words, reading, lexicon)
     if leading is not None and field is not None and field.type in _NUMERIC:
         return Compute(functions=(Function.SUM,), field=field.name, group=Group(field=leading), limit=limit,
                        descending=descending)  # fmt: skip
     if field is None:
-        return ListDocuments(limit=_top(words))
+        return ListDocuments(limit=_top(words, reading))
     follows = any(
         isinstance(link.meaning, Mention) and link.meaning.field == field.name and 0 <= link.first - said.last <= 1
         for link in reading.links
@@ -220,10 +223,10 @@ def _computed(
     if field is None and Function.COUNT not in functions:
         return None
     if field is None or functions == (Function.COUNT,):
-        return Compute(functions=(Function.COUNT,), group=group, limit=_top(words))
+        return Compute(functions=(Function.COUNT,), group=group, limit=_top(words, reading))
     if Function.SUM in functions and len(functions) > 1:
         functions = tuple(one for one in functions if one is not Function.SUM or _is_summed(said))
-    return Compute(functions=functions, field=field, group=group, limit=_top(words))
+    return Compute(functions=functions, field=field, group=group, limit=_top(words, reading))
 
 
 def _is_summed(said: Sequence[_Said]) -> bool:
@@ -264,7 +267,23 @@ def _group(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Group | 
             name = natural.field if natural and natural.field in dates else dates[0]
             return Group(field=name, period=period)
     leading = _leading_category(words, reading, lexicon)
-    return Group(field=leading) if leading is not None and _top(words) is not None else None
+    return Group(field=leading) if leading is not None and _top(words, reading) is not None else None
+
+
+def _most_of(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Compute | None:
+    """ "Which vendor do we buy the *most* tires from?": the group with the most, or the fewest, documents."""
+    at = next(
+        (at for at, word in enumerate(words) if word in ("most", "fewest") and at not in reading.in_literals), None
+    )
+    leading = _leading_category(words, reading, lexicon)
+    if at is None or leading is None or words[at - 1 : at] != ["the"]:
+        return None
+    fields = [link.meaning.field for link in reading.links if isinstance(link.meaning, Mention) and link.first > at]
+    numeric = next((one for one in fields if lexicon.field(one).type in _NUMERIC), None)
+    function = Function.COUNT if numeric is None else Function.SUM
+    limit = _top(words, reading) or 1
+    return Compute(functions=(function,), field=numeric, group=Group(field=leading), limit=limit,
+                   descending=words[at] == "most")  # fmt: skip
 
 
 def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> FieldName | None:
@@ -280,12 +299,12 @@ def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) 
     return None
 
 
-def _top(words: Sequence[str]) -> int | None:
+def _top(words: Sequence[str], reading: Reading) -> int | None:
     """ "Top 5", "the 3 cheapest", "first ten"."""
     for at, word in enumerate(words):
         number = int(word) if word.isdigit() and len(word) <= 3 else _SMALL.get(word)
-        if not number:
-            continue
+        if not number or at in reading.in_literals:
+            continue  # "the last 2 years"
         before = words[at - 1] if at else ""
         after = tuple(words[at + 1 : at + 3])
         if before in ("top", "first", "last", "bottom") or after[:1] in SUPERLATIVES or after in SUPERLATIVES:

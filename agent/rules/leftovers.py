@@ -1,10 +1,11 @@
 """The words of a question that mean nothing to a bucket: content words, quotations, and what of them is denied."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from agent.rules.cover import Cover
 from agent.rules.language import (
     COMPARATORS,
+    DISJUNCTIONS,
     FILLER,
     FUNCTION_WORDS,
     GROUP_BEFORE,
@@ -26,8 +27,10 @@ _BEFORE_BOUND = PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up 
 
 def leftovers_of(
     work: Cover, quotations: Sequence[Quotation]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Words left over, phrases in quotation marks, and what of both stands under a negation."""
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Words left over, phrases in quotation marks, what of both stands under a negation, and words left over of which
+    one is enough ("Acme or Globex").
+    """
     denied: list[str] = []
     covered = {at for link in work.links for at in range(link.first, link.last)}
     covered |= {at for _, first, last in work.literals for at in range(first, last)}
@@ -51,14 +54,33 @@ def leftovers_of(
             runs[-1] = (runs[-1][0], at + 1)
         else:
             runs.append((at, at + 1))
-    kept: list[str] = []
+    kept: dict[str, tuple[int, int]] = {}
     for first, last in runs:
         if _is_how_many(work, first, last) or _relates(work, first, last, covered) or _is_part(work, first, last):
             continue
         if any(_is_content(token) for token in work.tokens[first:last]):
             written = work.question[work.tokens[first].start : work.tokens[last - 1].end]
-            (denied if first in work.negated else kept).append(written)
-    return tuple(dict.fromkeys(kept)), tuple(quoted), tuple(dict.fromkeys(denied))
+            if first in work.negated:
+                denied.append(written)
+            else:
+                kept.setdefault(written, (first, last))
+    either = _alternatives(work, kept)
+    left = tuple(one for one in kept if not any(one in words for words in either))
+    return left, tuple(quoted), tuple(dict.fromkeys(denied)), either
+
+
+def _alternatives(work: Cover, kept: Mapping[str, tuple[int, int]]) -> tuple[tuple[str, ...], ...]:
+    """Runs of words that nothing but "or" stands between."""
+    groups: list[list[str]] = []
+    ends: dict[int, list[str]] = {}
+    for written, (first, last) in kept.items():
+        group = ends.get(first - 1) if first and work.tokens[first - 1].word in DISJUNCTIONS else None
+        if group is None:
+            group = list[str]()
+            groups.append(group)
+        group.append(written)
+        ends[last] = group
+    return tuple(tuple(group) for group in groups if len(group) > 1)
 
 
 def _spoken_of(work: Cover) -> frozenset[str]:

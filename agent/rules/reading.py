@@ -16,7 +16,7 @@ from agent.rules.leftovers import leftovers_of
 from agent.rules.lexicon import Lexicon, Link, Meaning, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation, Token, is_plural, tokens_of
 from agent.rules.valued import in_rows, mention_conditions, value_conditions
-from storage.search.conditions import Condition, Not, Op, all_of, contains_text
+from storage.search.conditions import Any, Condition, Not, Op, all_of, contains_text
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Field
 from storage.search.text import fold
@@ -73,7 +73,7 @@ def read(
     bindable = [
         span
         for span in spans
-        if span[1] < span[2] and not _is_numbering(span, nouns_at) and _may_bind(span, lexicon, links)
+        if span[1] < span[2] and not _is_numbering(span, nouns_at, tokens) and _may_bind(span, lexicon, links)
     ]
     picked, kept = best_cover(len(tokens), links, bindable)
     work = Cover(lexicon, question, tokens, picked, measures, kept, negated_in(tokens, picked))
@@ -82,8 +82,9 @@ def read(
     conditions = [*value_conditions(work), *conditions]
     conditions += mention_conditions(work)
     hinted = _without_idle_hints(work)
-    leftovers, quoted, denied = leftovers_of(work, quotations)
-    unsaid = [Not(contains_text(words)) for words in denied]
+    leftovers, quoted, denied, either = leftovers_of(work, quotations)
+    unsaid: list[Condition] = [Not(contains_text(words)) for words in denied]
+    unsaid += [Any(tuple(map(contains_text, words))) for words in either]
 
     def together(parts: Sequence[Condition]) -> tuple[Condition, ...]:
         return tuple(dict.fromkeys([*in_rows(lexicon, parts), *unsaid]))
@@ -126,11 +127,12 @@ _SURE = 1.5  # weight from which a value is one whatever stands beside it
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
 
 
-def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int]) -> bool:
-    """ "Contract 17" names a document, "5 contracts" how many of them: neither compares a field."""
+def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int], tokens: Sequence[Token]) -> bool:
+    """ "Contract 17" names a document, "5 contracts" or "top 5" how many of them: neither compares a field."""
     literal, first, last = span
     bare = isinstance(literal, Quantity) and literal.bare and not literal.currency
-    return bare and ((first > 0 and -first in nouns_at) or last in nouns_at)
+    ranked = first > 0 and tokens[first - 1].word in ("top", "first", "last", "bottom")
+    return bare and ((first > 0 and -first in nouns_at) or last in nouns_at or ranked)
 
 
 def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) -> Link:

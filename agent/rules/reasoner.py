@@ -27,6 +27,7 @@ from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
 from agent.rules.reading import Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
+from agent.rules.tongue import foreign_language
 from agent.wording import condition_words
 from storage.search.conditions import TITLE, Compare, Op, all_of
 from storage.search.ids import BucketId, LegId
@@ -63,6 +64,9 @@ class RuleReasoner:
         """Pure but for the lexicons kept. The plan's legs are the question's parts, at most four."""
         if starts_over(question):
             return WantsStartOver()
+        tongue = foreign_language(question)
+        if tongue is not None:
+            return _searched(question, tongue, material)
         known = self._lexicons(material)
         if material.last is not None:
             leg = exports(question, material.last)
@@ -152,6 +156,14 @@ class RuleReasoner:
     def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
         """A reading per bucket, the best first; among equals the larger bucket."""
         return _readings(question, known, material)
+
+
+def _searched(question: str, tongue: str, material: Material) -> Planned:
+    """A question that is not read is searched for as it stands, in every bucket."""
+    search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas), ranking=question)
+    leg = Leg(id=LegId("a"), question=question, search=search, wanted=FindPassages())
+    said = f"questions are read in English; this one seems to be in {tongue}, so the text was searched for its words"
+    return Planned(plan=Plan(question=question, legs=(leg,), assumptions=(said,)))
 
 
 def _asks_for_list(reading: Reading, known: Mapping[BucketId, Lexicon]) -> bool:
@@ -295,10 +307,15 @@ def _set_clause(reading: Reading) -> Clause:
 
 
 def _elsewhere(readings: Sequence[Reading], chosen: Sequence[Reading], wanted: Wanted) -> tuple[Clause, ...]:
+    """What the question says to other buckets: in their fields, or, where they lack the field, in words alone."""
+    if not isinstance(wanted, (ListDocuments, Summarise)):
+        return ()
+    best = readings[0]
+    open_to_others = bool(best.conditions) and not best.has_noun
     return tuple(
         _set_clause(one)
         for one in readings
-        if one not in chosen and one.exact and one.conditions and isinstance(wanted, (ListDocuments, Summarise))
+        if one not in chosen and (one.exact if one.conditions else open_to_others and bool(one.leftovers or one.quoted))
     )
 
 

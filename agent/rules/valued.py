@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from agent.rules.cover import Cover
-from agent.rules.language import CONTRACTED_NEGATIONS, DISJUNCTIONS, HAVE, LACK, MISSING_AFTER
+from agent.rules.language import CONTRACTED_NEGATIONS, DISJUNCTIONS, FILLER, HAVE, LACK, MISSING_AFTER, STOP
 from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, all_of
 from storage.search.ids import FieldName
@@ -113,12 +113,21 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         if field.type is FieldType.FLAG:
             work.used.add(at)
             yield Compare(field=field.name, op=Op.EQ, value=not under, words=words)
+        elif under and lacks and _is_told_apart(work, link):
+            continue  # "without a termination clause": that clause, not any
         elif (under and lacks) or set(after) & MISSING_AFTER:
             work.used.add(at)
             yield Missing(field=field.name, words=words)
         elif set(before) & HAVE and not _is_asked(work, link):
             work.used.add(at)
             yield Not(Missing(field=field.name, words=words))
+
+
+def _is_told_apart(work: Cover, link: Link) -> bool:
+    """Whether a word that means nothing else here says which of what the field holds."""
+    before = link.first - 1
+    covered = any(one.first <= before < one.last for one in work.links)
+    return before in work.negated and not covered and work.tokens[before].word not in STOP | FILLER
 
 
 def _is_asked(work: Cover, link: Link) -> bool:
