@@ -155,6 +155,12 @@ async def test_what_cannot_be_a_source_is_refused_with_a_reason(
     assert "hush" not in str(refused.value)
 
 
+@pytest.mark.parametrize("every", [timedelta(seconds=59), timedelta(weeks=999_999)])
+async def test_a_schedule_is_between_a_minute_and_a_year(a_replica: Replica, folder: Path, every: timedelta) -> None:
+    with pytest.raises(InvalidSource, match="every minute"):
+        await a_replica().add(wanted(folder, every=every))
+
+
 async def test_the_same_place_for_the_same_bucket_is_added_once(a_replica: Replica, folder: Path) -> None:
     sources = a_replica()
     await sources.add(wanted(folder))
