@@ -67,7 +67,7 @@ def layout_of(lines: Iterable[Line]) -> Layout | None:
 
 
 class Keys:
-    """Whether each row has a value of its own in the column `doc_id`, or `id`. To be shown every row below the header."""
+    """Whether each row has its own value in the column `doc_id`, or `id`. To be shown every row below the header."""
 
     def __init__(self, layout: Layout) -> None:
         folded = [name.casefold() for name in layout.names]
