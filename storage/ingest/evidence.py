@@ -9,17 +9,24 @@ from storage.ingest.profile import Profile
 from storage.search.ids import FieldName
 from storage.search.index import FieldVocabulary
 from storage.search.numbers import plain
+from storage.search.schema import Field, FieldType, Schema
 
+_MEASURED = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
+_NAMED = (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT)
 _SHOWN = 4  # values
 _LONGEST = 40  # characters of one
 
 
-def seen_in(profiles: Mapping[FieldName, Profile], documents: int) -> dict[str, str]:
-    """What the metadata of so many documents showed."""
-    lines = {str(name): _line(profile, _of(profile.values, documents)) for name, profile in profiles.items()}
-    for name, profile in profiles.items():
-        for column, inner in profile.columns.items():
-            lines[f"{name}.{column}"] = _line(inner, f"{inner.values:,} rows")
+def seen_in(schema: Schema, profiles: Mapping[FieldName, Profile], documents: int) -> dict[str, str]:
+    """What the metadata of so many documents showed of the schema's fields."""
+    lines = dict[str, str]()
+    for one in schema.fields:
+        if (profile := profiles.get(one.name)) is None:
+            continue
+        lines[one.name] = _line(one, profile, _of(profile.values, documents))
+        for column in one.columns:
+            if (inner := profile.columns.get(column.name)) is not None:
+                lines[f"{one.name}.{column.name}"] = _line(column, inner, f"{inner.values:,} rows")
     return lines
 
 
@@ -40,9 +47,10 @@ def held_by(vocabulary: Iterable[FieldVocabulary], documents: int) -> dict[str, 
     }
 
 
-def _line(profile: Profile, where: str) -> str:
-    names = [text for text, _ in profile.samples.most_common(_SHOWN)] if profile.low is None else []
-    return "; ".join(filter(None, [where, _range(profile.low, profile.high), _examples(names, len(profile.distinct))]))
+def _line(one: Field, profile: Profile, where: str) -> str:
+    range_ = _range(profile.low, profile.high) if one.type in _MEASURED else ""
+    names = [text for text, _ in profile.samples.most_common(_SHOWN)] if one.type in _NAMED else []
+    return "; ".join(filter(None, [where, range_, _examples(names, len(profile.distinct))]))
 
 
 def _of(count: int, documents: int) -> str:

@@ -25,7 +25,8 @@ _COUNTED = frozenset(
     "qty quantity count number year month day week hour page rate percent score rank age weight size length".split()
 )
 _NAMING = frozenset(
-    "id no nr zip zipcode plz postcode postal phone fax tel sku ean isbn ssn iban code ref serial".split()
+    "id no nr zip zipcode plz postcode postal phone fax tel mobile sku ean isbn issn ssn iban "
+    "imei vin uuid barcode code ref serial".split()
 )
 
 
@@ -133,7 +134,8 @@ def _sounds_like_money(name: str) -> bool:
 
 def _only_names(name: str) -> bool:
     """Whether a number of this name is a name itself: nobody adds up postcodes."""
-    return not _NAMING.isdisjoint(words_in(name)[-1:])
+    *before, last = words_in(name) or [""]
+    return last in _NAMING or (last == "number" and bool(before) and before[-1] != "atomic")
 
 
 def _companion(

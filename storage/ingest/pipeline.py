@@ -154,7 +154,7 @@ def _write(schema: Schema, folder: Path, run: "_Run") -> Path | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(schema_file.written(schema, run.evidence(schema.bucket)))
+            file.write(schema_file.written(schema, run.evidence(schema)))
     except FileExistsError:
         run.tally.remark(f"{path} is there already and was left as it is")
         return None
@@ -290,9 +290,9 @@ class _Run:
                 if isinstance(loaded, Record):
                     self._heard[bucket].hear(loaded.text)
 
-    def evidence(self, bucket: BucketId) -> Mapping[str, str]:
+    def evidence(self, schema: Schema) -> Mapping[str, str]:
         """What speaks for each field."""
-        return seen_in(self.profiles[bucket], self._met[bucket])
+        return seen_in(schema, self.profiles[schema.bucket], self._met[schema.bucket])
 
     def decide_schema(self, bucket: BucketId, existing: Schema | None) -> Schema:
         """The schema given, or what is there with the keys that it lacks, or what the metadata suggests."""

@@ -29,6 +29,10 @@ _OF_UNIT = {
     "m**2": "area", "mohm": "resistance", "kohm": "resistance", "mA": "current", "mV": "voltage", "kW": "power",
 }  # fmt: skip
 _ADDS_NOTHING = frozenset({"name", "date", "at", "on", "value", "amount", "text", "field", "full"})
+_KEPT_IN = frozenset(
+    "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
+    "database db csv collection archive all".split()
+)
 _LEADING = frozenset({"is", "has", "the", "metadata"})
 _ANY = frozenset(FieldType)
 
@@ -71,11 +75,13 @@ def with_synonyms(schema: Schema, has_value: HasValue) -> Schema:
 
 def nouns_for(bucket: str, language: str = "en", taken: Iterable[str] = ()) -> tuple[str, ...]:
     """Singular and plural of what a bucket is called and of its last word, then what else its documents are called,
-    in German as well where the documents are.
+    in German as well where the documents are. `parts_table` and `parts_2031` hold parts.
 
     `taken`: names of fields, which are no nouns.
     """
-    words = [word for word in words_in(bucket) if word]
+    words = words_in(bucket)
+    while len(words) > 1 and (words[-1] in _KEPT_IN or words[-1].isdigit()):
+        words.pop()
     if not words or not words[-1].isalpha():
         return ()
     one, many = numbers_of(words[-1])

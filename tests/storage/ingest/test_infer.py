@@ -89,7 +89,15 @@ def test_values_make_their_type(values: list[Any], kind: FieldType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("year", "number"), ("zip", "category"), ("customer_id", "category"), ("id_a", "number")]
+    ("name", "kind"),
+    [
+        ("year", "number"),
+        ("zip", "category"),
+        ("customer_id", "category"),
+        ("id_a", "number"),
+        ("invoice_number", "category"),
+        ("number", "number"),
+    ],
 )
 def test_numbers_that_only_name_something_are_categories(name: str, kind: str) -> None:
     assert field_of(10115, 20095, name=name).type.value == kind
@@ -242,6 +250,8 @@ def test_keys_that_no_field_can_have_are_renamed() -> None:
     ("bucket", "nouns"),
     [
         ("receipts", ("receipt", "receipts", "bill", "slip", "till slip", "sales slip")),
+        ("cables_table", ("cable", "cables")),
+        ("cables_2031", ("cable", "cables")),
         ("tire_loads", ("tire load", "tire loads", "load", "loads")),
         ("companies", ("company", "companies", "firm", "business", "organisation")),
         ("boxes", ("box", "boxes")),
