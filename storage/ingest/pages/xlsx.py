@@ -92,8 +92,8 @@ def _lines(sheet: Sheet, joins: "_Joins") -> Iterator[Line]:
     """The rows, from the first; a cell that is joined with those below stands in each."""
     sheet.reset_dimensions()  # what programs write there need not be true
     anchors = dict[tuple[int, int], Cell]()
-    for number, values in enumerate(sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True), 1):
-        cells = [_cell(value) for value in values]
+    for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
+        cells = [_cell(value) for value in values[:_MOST_COLUMNS]]
         while cells and cells[-1] is None:
             cells.pop()
         for column, row in joins.below.get(number, {}).items():
