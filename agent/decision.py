@@ -12,7 +12,8 @@ from agent.prune import fused
 from agent.reasoner import Doubt, Material
 from agent.refine import Candidate
 from agent.tools import Desk
-from storage.search.conditions import Condition
+from agent.wording import condition_words
+from storage.search.conditions import Condition, conjuncts
 from storage.search.ids import DocId
 from storage.search.index import Answers, Record
 from storage.search.plan import Leg
@@ -137,7 +138,18 @@ def assumptions_of(under: Under) -> tuple[str, ...]:
     required = sorted({word for clause in under.leg.search.clauses for word in clause.required})
     said += under.assumed
     said += [f"“{word}” fits no field, so the text must mention it" for word in required]
+    if under.doubt.alike and not under.may_ask:
+        others = ", ".join(f"“{one.words}”" for one in under.doubt.alike)
+        said.append(f"took the reading “{taken_words(under)}”, not {others}")
     return tuple(said)
+
+
+def taken_words(under: Under) -> str:
+    """The reading that was taken, by what sets it apart from those that score alike."""
+    clause = under.leg.search.clauses[0]
+    others = [conjuncts(reading.search.clauses[0].condition) for reading in under.doubt.alike]
+    own = [one for one in conjuncts(clause.condition) if any(one not in other for other in others)]
+    return " and ".join(condition_words(one, under.material.schemas[clause.bucket]) for one in own)
 
 
 def hits_by_document(under: Under) -> tuple[FoundPassage, ...]:

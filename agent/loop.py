@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agent import gather
 from agent.context import Context
 from agent.outcome import ExportWanted, Outcome, Refused, Route, StartedOver
 from agent.picks import picked
-from agent.reasoner import Material, MeansNothing, Planned, WantsExport, WantsStartOver
+from agent.reasoner import Doubt, Material, MeansNothing, Planned, WantsExport, WantsStartOver
 from agent.review import reviewed
 from agent.tools import Desk
 from storage.search.ids import BucketId, LegId
@@ -44,7 +45,17 @@ async def resume(plan: Plan, context: Context) -> Outcome:
     material = await _material(context)
     if not all(bucket in material.schemas for leg in plan.legs for bucket in leg.search.buckets):
         return Refused(text=_NOT_GRANTED, may_go_private=context.may_go_private)
-    return await reviewed(desk, Planned(plan=plan, follows=True), material)
+    doubts = _doubts_of(plan, context, material) if context.just_answer else ()
+    return await reviewed(desk, Planned(plan=plan, doubts=doubts, follows=True), material)
+
+
+def _doubts_of(plan: Plan, context: Context, material: Material) -> tuple[Doubt, ...]:
+    """The readings that scored as well when the plan was made, so that the answer can say which it took."""
+    again = context.reasoner.decompose(plan.question, replace(material, last=None))
+    if not isinstance(again, Planned):
+        return ()
+    same = {leg.id for leg, then in zip(plan.legs, again.plan.legs, strict=False) if leg.search == then.search}
+    return tuple(Doubt(leg=one.leg, alike=one.alike) for one in again.doubts if one.leg in same)
 
 
 def by_meaning(plan: Plan, leg_id: LegId) -> Plan:

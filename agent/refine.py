@@ -79,11 +79,13 @@ async def counted(desk: Desk, leg: Leg, candidates: Sequence[Candidate]) -> list
     if not offered:
         return []
     counts = {one: Count(apply(one.does, leg.search)) for one in offered}
-    answers = await desk.ask(tuple(counts.values()))
+    now = Count(leg.search)
+    answers = await desk.ask((now, *counts.values()))
     seen: set[Search] = set()
     choices: list[Choice] = []
     for one, count in counts.items():
-        if answers[count] and count.search not in seen:
+        widens = not isinstance(one.does, AddBucket) or answers[count] > answers[now]
+        if answers[count] and count.search not in seen and widens:
             seen.add(count.search)
             choices.append(Choice(label=one.label, count=_brought(leg, answers[count]), leg=leg.id, does=one.does))
     return choices
@@ -281,14 +283,19 @@ def ways_out(leg: Leg, answers: Answers | None, doubt: Doubt, schemas: Schemas) 
     found += [Candidate(label=one.words, does=TakeReading(search=one.search)) for one in (*doubt.alike, *doubt.wider)]
     for clause in leg.search.clauses:
         found += _missing(clause, schemas[clause.bucket])
-    found += [
+    found += elsewhere(leg, doubt, schemas)
+    return [*found, *_lone(leg, schemas)]
+
+
+def elsewhere(leg: Leg, doubt: Doubt, schemas: Schemas) -> list[Candidate]:
+    """What the question says to buckets that were not chosen, each to be taken in as well."""
+    return [
         Candidate(
             label=f"in {schemas[clause.bucket].label}: {_clause_words(clause, schemas)}", does=AddBucket(clause=clause)
         )
         for clause in doubt.elsewhere
         if _orders(leg, schemas[clause.bucket], schemas)
     ]
-    return [*found, *_lone(leg, schemas)]
 
 
 def _orders(leg: Leg, other: Schema, schemas: Schemas) -> bool:

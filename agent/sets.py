@@ -18,7 +18,17 @@ from agent.compose import (
     set_words,
     written_forms,
 )
-from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, missing_of, result_of
+from agent.decision import (
+    AskBack,
+    Enough,
+    Under,
+    assumptions_of,
+    hits_by_document,
+    ids_of,
+    missing_of,
+    result_of,
+    taken_words,
+)
 from agent.gather import hits_of
 from agent.outcome import Citation, FoundPassage, Grid, GroupLine, OutcomeKind, Route
 from agent.prune import fused
@@ -38,6 +48,7 @@ from storage.search.text import fold
 _OUTLINED = 6  # sentences of one document
 _BRIEF = 2  # sentences of each of several
 _LONGEST_SAID = 300
+_ELSEWHERE = 3  # other buckets that a list offers
 
 
 def nothing_found(under: Under) -> AskBack:
@@ -67,12 +78,7 @@ def alike_readings(under: Under) -> AskBack | None:
     leads = any(under.answers[count] for count in under.asked.alike)
     if not leads or not under.count or not under.may_ask:
         return None  # one reading alone leads somewhere: it is what was meant
-    schemas = under.material.schemas
-    clause = under.leg.search.clauses[0]
-    others = [conjuncts(reading.search.clauses[0].condition) for reading in under.doubt.alike]
-    own = [one for one in conjuncts(clause.condition) if any(one not in other for other in others)]
-    taken = " and ".join(condition_words(one, schemas[clause.bucket]) for one in own)
-    candidates = refine.readings(under.leg, under.doubt, schemas, taken)
+    candidates = refine.readings(under.leg, under.doubt, under.material.schemas, taken_words(under))
     text = "This can be read in more than one way. Which do you mean?"
     return AskBack(
         kind=OutcomeKind.AMBIGUOUS,
@@ -109,7 +115,7 @@ async def listed(under: Under) -> Enough | AskBack:
         doc_ids=ids_of(records)[: limits.documents],
         records=tuple(records[:SHOWN]),
     )
-    candidates = [*_reading_candidates(under), *_missing_candidates(under)]
+    candidates = [*_reading_candidates(under), *_missing_candidates(under), *_elsewhere_candidates(under)]
     if total > SHOWN and under.asked.facets:
         _, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
         candidates = [*cells, *candidates]
@@ -156,6 +162,16 @@ def _missing_candidates(under: Under) -> list[Candidate]:
     lacking = {one.field for one in missing_of(under)}
     offered = refine.take_in_missing(under.leg, under.material.schemas)
     return [one for one in offered if isinstance(one.does, TakeInMissing) and one.does.field in lacking]
+
+
+def _elsewhere_candidates(under: Under) -> list[Candidate]:
+    """Other buckets that hold something of the kind, unless the question names the bucket that it means."""
+    said = fold(under.leg.question)
+    schemas = [under.material.schemas[bucket] for bucket in under.leg.search.buckets]
+    nouns = [fold(noun) for schema in schemas for noun in (schema.label, schema.bucket, *schema.synonyms)]
+    if any(noun in said for noun in nouns if noun) or not under.may_ask:
+        return []
+    return refine.elsewhere(under.leg, under.doubt, under.material.schemas)[:_ELSEWHERE]
 
 
 def too_many(under: Under, limit: int) -> AskBack:

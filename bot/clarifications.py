@@ -104,12 +104,15 @@ class Clarifications:
             case Unknown():
                 raise UnknownChoice()
 
-    async def typed(self, text: str, inbound: Inbound, scope_key: str) -> ChoiceId | None:
-        """The choice that a message names, of the newest clarification if it is open: its label before its position."""
+    async def typed(self, text: str, inbound: Inbound, scope_key: str, *, by_place: bool = True) -> ChoiceId | None:
+        """The choice that a message names, of the newest clarification if it is open: its label before its position.
+
+        Not `by_place`: only its label, for after an answer "the second one" is a document of it.
+        """
         newest = await self._store.open_in(inbound.conversation, scope_key)
         if newest is None or not _same_readers(audience_from_json(newest.audience), inbound.audience):
             return None
-        chosen = _labelled(text, newest) or _numbered(text, newest)
+        chosen = _labelled(text, newest) or (_numbered(text, newest) if by_place else None)
         return None if chosen is None else ChoiceId(chosen.id)
 
     async def expire(self) -> list[TurnId]:

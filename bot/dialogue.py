@@ -124,7 +124,9 @@ class Dialogue:
         body = moment.inbound.body
         if not isinstance(body, Said):
             return body.choice
-        return await self._clarifications.typed(checked_question(body.text), moment.inbound, moment.state.scope_key)
+        text, state = checked_question(body.text), moment.state
+        asked_back = state.clarifications_in_a_row > 0
+        return await self._clarifications.typed(text, moment.inbound, state.scope_key, by_place=asked_back)
 
     async def _question(self, moment: _Moment) -> Spoken:
         body = moment.inbound.body
