@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 20_000  # code points read of a text
 _BLANK = "▁"  # as the tokenizer writes a blank, and the start of a text
 _PIECE = re.compile(rf"\n|{_BLANK}*[^{_BLANK}\n]+|{_BLANK}+")
-_REMEMBERED = 100_000  # pieces; beyond that they are learnt anew
+_REMEMBERED = 200_000  # pieces; beyond that they are learnt anew
 _LONGEST_REMEMBERED = 64  # code points
 
 
