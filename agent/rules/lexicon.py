@@ -14,7 +14,7 @@ from typing import TypeAlias
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, NEGATIONS, STOP
+from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, STOP
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
@@ -29,6 +29,7 @@ _SPELLED_LETTERS = 5  # of a stem that may be misspelt; fewer resemble too much
 _LONG = 8  # letters from which two slips are one word still
 _MOST_REORDERED = 5  # content words of what is known in any order of its words
 _WIDEST = 7  # tokens among which they stand
+_WITHIN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})  # words of form that may stand between
 _HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
 _SHORT = 3  # letters of a word that hints at nothing
 _FORM = STOP | FILLER | FUNCTION_WORDS | COMPARATORS
@@ -305,7 +306,8 @@ class Lexicon:
             stems = {tokens[first].stem}
             for last in content[start + 1 : start + _MOST_REORDERED]:
                 between = tokens[first : last + 1]
-                if last - first > _WIDEST or any(token.word in NEGATIONS for token in between):
+                form = [token.word for token in between if token.word in STOP]
+                if last - first > _WIDEST or not set(form) <= _WITHIN_NAMES:
                     break
                 stems.add(tokens[last].stem)
                 for meaning in self._bags.get(frozenset(stems), ()):
