@@ -7,13 +7,13 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 
 from storage.ingest.errors import Unparsable
-from storage.ingest.files import SourceFile, document_id, sources
+from storage.ingest.files import SourceFile
 from storage.ingest.formats import delimited, jsonl, paged, text, workbook
 from storage.ingest.limits import LARGEST_TEXT, too_long
 from storage.ingest.records import Broken, Loaded, Origin, Record
 from storage.ingest.worker import Worker
 
-__all__ = ["SourceFile", "document_id", "is_known", "is_parsed", "records", "sources"]
+__all__ = ["SourceFile", "is_known", "is_parsed", "records"]
 
 _LARGEST = 200 * 1024 * 1024  # bytes of a file that is one document, or that cannot be read as a stream
 _STREAMED = ("jsonl", "csv")
