@@ -24,6 +24,12 @@ _NUMBERED = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEAD = re.compile(r"^(?:and|also|then|plus|additionally|finally|next|secondly|furthermore)\b,?\s+", re.IGNORECASE)
 _COUNTS_ALL = re.compile(r"\bhow many (?:there|they) (?:are|were)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"(?<=\w)\s+(?:which|who|that|whose)\b", re.IGNORECASE)
+_MAY_RELATE = re.compile(r"(?:which|who|where)\b(?!\s+(?:is|are|was|were|do|does|did|of)\b)", re.IGNORECASE)
+_LISTS = re.compile(
+    r"(?:(?:please|can|could|you|i|we|need|want|would|like|me|us)\s+)*"
+    r"(?:list|show|find|give|get|name|which|what|all|every|the)\b",
+    re.IGNORECASE,
+)  # whoever lists says more of what is listed
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her)\b", re.IGNORECASE)
 
 
@@ -60,7 +66,7 @@ def _joined(sentence: str) -> list[str]:
     parts = [part.strip() for part in _AND.split(sentence)]
     alone = all(part and _starts_asking(part) for part in parts) and not any(_COUNTS_ALL.search(p) for p in parts[1:])
     clauses = any(
-        re.match(r"(?:which|who)\b", after, re.IGNORECASE) and _RELATIVE.search(before)
+        _MAY_RELATE.match(after) and (_RELATIVE.search(before) or _LISTS.match(before))
         for before, after in pairwise(parts)
     )
     return parts if alone and not clauses else [sentence]
