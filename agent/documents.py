@@ -39,6 +39,7 @@ _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, 
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
 _CITED = 10  # passages of one document whose sentences may be cited for a value
 _SPOKEN_OF = 0.4  # what a sentence must hold of the question to be cited for a value that it does not hold
+_CLEARLY = 0.1  # by how much more of the question passages elsewhere hold, to be taken in place of the set's
 _NAMED = 20  # documents that a question about one may fit and still be offered by name
 
 
@@ -149,8 +150,16 @@ def _anywhere(under: Under) -> Enough | AskBack:
 
 
 def text_found(under: Under) -> Enough | AskBack:
-    """What the passages of the set say; what any passage says, where those say nothing."""
-    said = said_in(under, *_ranked(under, under.asked.ranked, anywhere=False), Route.HYBRID)
+    """What the passages of the set say; what any passage says, where those say nothing or clearly less.
+
+    The words that chose the set may have been no names: then passages elsewhere hold more of the question.
+    """
+    question, ranked = _ranked(under, under.asked.ranked, anywhere=False)
+    if under.asked.fallback:
+        whole, others = _ranked(under, under.asked.fallback, anywhere=True)
+        if _held(under, whole, others) > _held(under, question, ranked) + _CLEARLY:
+            return said_in(under, whole, others, Route.HYBRID)
+    said = said_in(under, question, ranked, Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
     return _anywhere(under) if nothing and under.asked.fallback else said
 
@@ -192,11 +201,16 @@ def said_in(
 
 def _holds_enough(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> bool:
     """Whether some passage holds enough of the question's weight, or means much the same."""
-    spotters = spotters_of(question, under.material.analysers)
-    best = max((coverage(one.hit, question, spotters[one.hit.bucket]) for one in ranked[:5]), default=0.0)
     near = under.asked.ranked.get("semantic")
     cosine = max((hit.score for hit in under.answers[near][:1]), default=0.0) if near is not None else 0.0
-    return bool(ranked) and (best >= _FLOOR or (cosine >= _NEAR and any(one.known for one in question)))
+    means_it = cosine >= _NEAR and any(one.known for one in question)
+    return bool(ranked) and (_held(under, question, ranked) >= _FLOOR or means_it)
+
+
+def _held(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> float:
+    """The share (0 to 1) of the question's weight that one of the best passages holds."""
+    spotters = spotters_of(question, under.material.analysers)
+    return max((coverage(one.hit, question, spotters[one.hit.bucket]) for one in ranked[:5]), default=0.0)
 
 
 def _record_of(hit: Hit) -> Record:
