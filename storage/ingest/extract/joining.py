@@ -39,6 +39,8 @@ def key_of(name: str) -> _Key:
     words = _WORD.findall(_BRACKETED.sub(" ", bare)) or _WORD.findall(bare)
     telling = [word for word in words if word not in _FORMS] or words
     letters = "".join(word.translate(_MIXED_UP) if any(c.isalpha() for c in word) else "" for word in telling)
+    if not telling:
+        return _Key("", name)  # marks alone are like nothing else
     return _Key(letters, " ".join(word for word in telling if word.isdigit()))
 
 
@@ -71,7 +73,8 @@ class Names:
         for key, written in ranked:
             if key not in self._exact and self._nearest(key) is None:
                 self._add(min(written, key=lambda one: (-written[one], one)))
-        return {spelling: self.canonical(spelling) or spelling for spelling in spellings}
+        found = {spelling: self.canonical(spelling) for spelling in spellings}
+        return {spelling: spelling if name is None else name for spelling, name in found.items()}
 
     def _add(self, name: str) -> None:
         key = key_of(name)

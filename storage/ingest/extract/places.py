@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.categories import Kinds, value_in
@@ -17,6 +18,7 @@ _AHEAD = re.compile(r"((?:[A-Z][A-Za-z.]+\s{1,3}){1,3})(?:[Ss]tate\s+)?$")
 _BEFORE, _AFTER, _NAME, _LIST = 220, 120, 60, 90
 _SURE, _LATER, _BEHIND = 0.9, 0.62, 0.1  # the first such place, another one; what is said behind the law counts less
 _NEXT, _APART = 60, 0.2  # characters from one law to the next of the same sentence; further ones count less
+_MOST = 1_000  # laws that are looked at in one document
 _CAPITAL = re.compile(r"[A-Z][A-Za-z.'’&-]*")
 _NO_PLACE = frozenset(
     "state states' commonwealth province republic kingdom country district the laws law agreement without and or as "
@@ -38,7 +40,7 @@ def governing(page: Page, target: Target, kinds: Kinds | None) -> Iterator[Candi
     if near is None:
         return
     confidence, last = _SURE, 0
-    for law in _LAW.finditer(page.low):
+    for law in islice(_LAW.finditer(page.low), _MOST):
         before = near.search(page.low, max(0, law.start() - _BEFORE), law.start())
         if not before and not near.search(page.low, law.end(), law.end() + _AFTER):
             continue

@@ -16,7 +16,7 @@ _SPAN = re.compile(
     r"(?:\s?\(\s?(?P<bracketed>\d{1,4})\s?\))?)\)?[\s-]{1,3}"
     r"(?:calendar\s|business\s|full\s|consecutive\s)?(?P<unit>day|week|month|year)(?:s|'s|s')?(?![a-z])"
 )
-_BESIDE = 60  # characters on either side
+_BESIDE = 34  # characters on either side
 _NEAR = 260
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 360}  # as contracts count: a year has twelve months of thirty days
 _MOST = 400
@@ -51,9 +51,9 @@ def said_of(page: Page, target: Target) -> Iterator[Candidate]:
     if concept is None or concept.near is None or concept.beside is None:
         return
     for span in spans_in(page):
-        if not concept.beside.search(page.low, span.end, span.end + _BESIDE) and not concept.beside.search(
-            page.low, max(0, span.start - _BESIDE // 2), span.start
-        ):
+        behind = concept.beside.search(page.low, span.end, span.end + _BESIDE)
+        ahead = concept.beside.search(page.low, max(0, span.start - _BESIDE), span.start)
+        if not ahead and (not behind or any(c.isdigit() for c in page.low[span.end : behind.start()])):
             continue
         before = [match.end() for match in concept.near.finditer(page.low, max(0, span.start - _NEAR), span.start)]
         after = concept.near.search(page.low, span.end, span.end + _NEAR // 2)

@@ -37,7 +37,7 @@ def term_ends(page: Page, target: Target, begins: Candidate | None) -> Iterator[
         before = list(reckoned.finditer(page.low, max(0, span.start - _BEFORE), span.start))
         if not before or "." in page.low[before[-1].end() : span.start].replace("u.s.", ""):
             continue
-        near = page.low[max(0, span.start - 60) : span.end + 40]
+        near = page.low[max(0, span.start - 60) : span.end] + page.low[span.end : span.end + 40].partition(".")[0]
         around = page.low[before[0].start() : span.end + _AFTER]
         if _OTHER.search(near) or not _FROM.search(around):
             continue
