@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.outcome import Citation, Figure, FoundPassage, Grid, GroupLine
-from agent.rerank import Spotter, Weighted, share
+from agent.rerank import Weighted, share, spotter_of
 from agent.sought import Sought, held_in, sought_by
 from agent.wording import condition_words, count_words, money_words, number_words, plural, value_words
 from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Op, conjuncts, fields_of
@@ -352,11 +352,11 @@ def extracted(
     `said`: how the schema speaks of what is asked; it counts beside the question's own words. A sentence that holds a
     value of the kind asked for ("when", "how much") is preferred, a heading is not.
     """
-    kind = sought_by(leg.question)
+    kind, stems = sought_by(leg.question), frozenset(one.stem for one in question)
     scored: list[tuple[float, FoundPassage, Quote]] = []
     for rank, one in enumerate(found[:read]):
         analyser = analysers[one.hit.bucket]
-        own, schemas = Spotter((w.stem for w in question), analyser), Spotter(_stems(said, analyser), analyser)
+        own, schemas = spotter_of(stems, analyser), spotter_of(_stems(said, analyser), analyser)
         title = own.found(one.hit.title)
         for quote in split_sentences(one.hit.text, one.hit.start, one.hit.page):
             held = own.found(quote.text)

@@ -38,7 +38,7 @@ from storage.search.plan import (
     everything_in,
 )
 
-_WIDE = 100  # passages fetched before re-ranking
+_WIDE = 50  # passages fetched before re-ranking
 _NAMED = 21  # documents that a question about one may turn out to fit
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.outcome import FoundPassage
-from agent.rerank import Spotter, Weighted, relevance, share
+from agent.rerank import Spotter, Weighted, relevance, share, spotter_of
 from storage.search.ids import BucketId, ChunkId
 from storage.search.index import Hit
 from storage.search.text import Analyser, fold
@@ -66,12 +66,8 @@ def reranked(
 
 def spotters_of(question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser]) -> Mapping[BucketId, Spotter]:
     """One a bucket; buckets of one analyser share one."""
-    stems = [one.stem for one in question]
-    made: dict[str, Spotter] = {}
-    for analyser in analysers.values():
-        if analyser.version not in made:
-            made[analyser.version] = Spotter(stems, analyser)
-    return {bucket: made[analyser.version] for bucket, analyser in analysers.items()}
+    stems = frozenset(one.stem for one in question)
+    return {bucket: spotter_of(stems, analyser) for bucket, analyser in analysers.items()}
 
 
 def coverage(hit: Hit, question: Sequence[Weighted], spotter: Spotter) -> float:

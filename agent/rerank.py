@@ -18,7 +18,9 @@ from storage.search.text import Analyser
 
 BODY, TITLE, CLOSE = 0.4, 0.15, 0.3  # what coverage, the title's coverage and closeness add to a score of up to 2
 _CLOSE = 30  # code points between two words that stand together
-_SHORT_STEM = 3  # code points; the last of a longer stem may be another in the word ("parti", party)
+_HEAD = 3  # code points in which a stem and its words agree; the last may differ ("parti", party)
+_KEPT_TEXTS = 2_048
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Reranker(Protocol):
@@ -50,23 +52,32 @@ class Weighted:
 
 
 class Spotter:
-    """Finds the words of given stems in texts, without analysing what begins like none of them."""
+    """Finds the words of given stems in texts; analyses only words that begin like one. Keeps what it found."""
 
     def __init__(self, stems: Iterable[str], analyser: Analyser) -> None:
         self._stems, self._analyser = frozenset(stems), analyser
-        heads = sorted({stem[:-1] if len(stem) > _SHORT_STEM else stem for stem in self._stems}, key=len, reverse=True)
-        self._words = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, heads))})[^\W_]*") if heads else None
+        self._heads = frozenset(stem[:_HEAD] for stem in self._stems)
+        self._short = frozenset(stem for stem in self._stems if len(stem) < _HEAD)
         self._known: dict[str, str | None] = {}
+        self._found: dict[str, dict[str, list[int]]] = {}
 
     def found(self, text: str) -> dict[str, list[int]]:
         """The stems that stand in `text`, each with where in the folded text."""
+        if text not in self._found:
+            if len(self._found) >= _KEPT_TEXTS:
+                self._found.clear()
+            self._found[text] = self._look(folded(text))
+        return self._found[text]
+
+    def _look(self, text: str) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}
-        if self._words is None:
-            return places
-        for match in self._words.finditer(folded(text)):
-            stem = self._stem(match[0])
-            if stem is not None:
-                places.setdefault(stem, []).append(match.start())
+        heads, short = self._heads, self._short
+        for match in _WORD.finditer(text):
+            word = match[0]
+            if word[:_HEAD] in heads or (short and word[:1] in short) or word[:2] in short:
+                stem = self._stem(word)
+                if stem is not None:
+                    places.setdefault(stem, []).append(match.start())
         return places
 
     def _stem(self, word: str) -> str | None:
@@ -74,6 +85,12 @@ class Spotter:
             terms = [term.text for term in self._analyser.terms(word)]
             self._known[word] = next((term for term in terms if term in self._stems), None)
         return self._known[word]
+
+
+@lru_cache(maxsize=16)
+def spotter_of(stems: frozenset[str], analyser: Analyser) -> Spotter:
+    """One for the same stems, so that a text is looked through once a question."""
+    return Spotter(stems, analyser)
 
 
 @lru_cache(maxsize=512)

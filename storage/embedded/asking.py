@@ -52,6 +52,7 @@ class Asking:
     embedder: str = ""
     vectors: "Mapping[str, NDArray[np.float32]]" = field(default_factory=dict[str, "NDArray[np.float32]"])
     _readings: dict[BucketId, Reading] = field(default_factory=dict[BucketId, Reading], init=False)
+    _documents: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]], init=False)
     _members: dict[Clause, Mask] = field(default_factory=dict[Clause, Mask], init=False)
 
     def answer(self, request: Request[object]) -> object:
@@ -66,7 +67,7 @@ class Asking:
             case Nearest(search=search):
                 return nearest(self._part(search), request.field, request.value)
             case Passages(search=search):
-                return hits(best(by_terms(self._parts(search), request.text), request.limit))
+                return hits(best(by_terms(self._parts(search), request.text), request.limit), self._documents)
             case NearPassages(search=search):
                 return self._near(request)
             case Spellings():
@@ -119,7 +120,7 @@ class Asking:
         parts = self._parts(request.search)  # checks the search, with or without vectors
         if wanted is None or not wanted.any():
             return ()
-        return hits(best([by_meaning(*one, self.embedder, wanted) for one in parts], request.limit))
+        return hits(best([by_meaning(*one, self.embedder, wanted) for one in parts], request.limit), self._documents)
 
     def _order(self, request: Records) -> Order:
         parts = self._part(request.search)

@@ -91,10 +91,10 @@ class Passages:
 
 @dataclass(frozen=True, kw_only=True)
 class Vectors:
-    """`matrix[i]` (float16, L2-normalised) belongs to the passage at `passages[i]` of the bucket's `Passages`."""
+    """`matrix[i]` (L2-normalised; float16, or float32 where there are few) is of the passage at `passages[i]` of the bucket's `Passages`."""
 
     ids: Ints
-    matrix: "np.ndarray[tuple[int, int], np.dtype[np.float16]]"
+    matrix: "np.ndarray[tuple[int, int], np.dtype[np.float16 | np.float32]]"
 
 
 @dataclass(frozen=True, kw_only=True)

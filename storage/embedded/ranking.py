@@ -20,6 +20,7 @@ from storage.search.index import Hit
 _COMMON = 0.2  # of a bucket's passages; at a tenth the top ten change
 _MOST_TERMS = 64  # of a ranking text; the rarest are kept
 _BLOCK = 16_384  # rows of float16 made float32 at a time
+_FEW = 50_000  # rows that are kept as float32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,8 @@ def by_meaning(
     scores = np.empty(len(inside), dtype=np.float64)
     for start in range(0, len(inside), _BLOCK):
         rows = inside[start : start + _BLOCK]
-        scores[start : start + _BLOCK] = vectors.matrix[rows].astype(np.float32) @ wanted
+        block = vectors.matrix if len(rows) == len(vectors.matrix) else vectors.matrix[rows]
+        scores[start : start + _BLOCK] = block.astype(np.float32, copy=False) @ wanted
     return reading, vectors.ids[inside], scores
 
 
@@ -110,9 +112,8 @@ def _chunk_id(reading: Reading, passage: int) -> str:
     return f"{reading.bucket.doc_ids[int(passages.owners[at])]}#{int(passages.ordinals[at])}"
 
 
-def hits(ranked: Sequence[Ranked]) -> tuple[Hit, ...]:
-    """With their text, in the same order."""
-    documents = dict[int, tuple[str, str, str]]()
+def hits(ranked: Sequence[Ranked], documents: dict[int, tuple[str, str, str]]) -> tuple[Hit, ...]:
+    """With their text, in the same order. `documents`: those already read, by id; more are added."""
     return tuple(_hit(one, documents) for one in ranked)
 
 
@@ -181,6 +182,8 @@ def _vectors(connection: sqlite3.Connection, bucket: Bucket, embedder: str) -> V
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)
     matrix = matrix.reshape(len(rows), -1) if rows else np.zeros((0, 0), dtype=np.float16)
+    if len(rows) <= _FEW:  # twice the memory, a third of the time
+        matrix = matrix.astype(np.float32)
     if before is None or not len(before.ids):
         return Vectors(ids=ids, matrix=matrix)
     if not len(ids):
