@@ -39,10 +39,11 @@ def telling_sentences(document: Document, most: int, asked: Collection[str] = ()
     words = [_content(one.quote.text) for one in found]
     common = _common_words(words)
     chances = _chances(words, common, asked)
-    taken: list[int] = []
+    wanted, taken = set(asked), list[int]()
     left = {at for at, own in enumerate(words) if own - common}
     while left and len(taken) < most:
-        best = max(left, key=lambda at: (_worth(words[at] - common, chances, at, len(found)), -at))
+        worth = {at: _worth(words[at] - common, chances, at, len(found)) for at in left}
+        best = max(left, key=lambda at: (bool(words[at] & wanted), worth[at], -at))
         taken.append(best)
         left.discard(best)
         for word in words[best] - common:

@@ -124,7 +124,7 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
         return _of_fields(names, sides, lexicon)
     if _topic(sides, whole):
         return FindPassages()
-    if sides.plural:
+    if sides.plural or sides.grouped:
         return ListDocuments()
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in _telling(lexicon)))
 
@@ -159,9 +159,12 @@ def _graded(asked: Masked, lexicon: Lexicon) -> tuple[FieldName, ...]:
 def _of_fields(names: Sequence[FieldName], sides: Sides, lexicon: Lexicon) -> Wanted:
     """Of groups: the range of a number, or how often each value occurs; of documents: the values."""
     field = lexicon.field(names[0])
-    if sides.plural and len(names) == 1 and field.type in _NUMERIC:
+    if sides.grouped and len(names) == 1 and field.type is FieldType.MONEY:
+        return Compute(functions=(Function.SUM,), field=field.name)
+    several = sides.plural or sides.grouped
+    if several and len(names) == 1 and field.type in _NUMERIC:
         return Compute(functions=_RANGE, field=field.name)
-    if sides.plural and len(names) == 1 and field.type in _GROUPED:
+    if several and len(names) == 1 and field.type in _GROUPED:
         return Compute(functions=(Function.COUNT,), group=Group(field=field.name))
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in names))
 

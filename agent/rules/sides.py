@@ -43,7 +43,7 @@ _GRADED = frozenset(
 )  # they count only beside "than" or "or"
 _JOINS = frozenset({"and", "or", "nor", "&"})
 _SETS_AGAINST = frozenset({"with", "to", "against", "from", "than", "versus", "vs", "v"})
-_ELLIPSIS = frozenset({"that", "those", "this", "these", "one", "ones"})
+_ABOUT = frozenset("in on by about regarding concerning as when for".split())
 _FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE | _SETS_AGAINST | MEASURES.keys() | PERIODS.keys()
 _WORDLESS = re.compile(r"^[\s,;:.?!]+|[\s,;:.?!]+$")
 _LEADS = frozenset(
@@ -85,6 +85,7 @@ class Sides:
     after: str
     topic: str  # the words shared, without those that only ask or compare
     plural: bool  # a side is a group of documents
+    grouped: bool  # no document is spoken of, but what many have: a vendor, a year
     known: bool  # something in them is a value, an identifier, a day, a kind of document
     fields: tuple[FieldName, ...]  # asked for
     named: tuple[str, ...]  # the same, as spoken
@@ -245,7 +246,8 @@ def _cuts(question: Masked, reading: Reading, anchors: Sequence[_Anchor]) -> lis
         if at - 1 in inside and {at} <= inside and at not in {one.first for one in anchors}:
             continue
         gap = question.text[tokens[at - 1].end : tokens[at].start]
-        blanked = any(a >= tokens[at - 1].end and b <= tokens[at].start for a, b in question.cues)
+        sets_apart = tokens[at].word not in _ABOUT  # "differ in": what follows is what is asked
+        blanked = sets_apart and any(a >= tokens[at - 1].end and b <= tokens[at].start for a, b in question.cues)
         if blanked or any(one in gap for one in ",;/&"):
             found.append(_Cut(at, at, strong=blanked, word="" if blanked else ","))
     return found[:_MOST_CUTS]
@@ -262,11 +264,12 @@ class _Split:
 
 def _best_split(question: Masked, reading: Reading, anchors: Sequence[_Anchor], lexicon: Lexicon) -> _Split | None:
     cuts = _cuts(question, reading, anchors)
+    named = {one.last for one in anchors} if question.explicit else set(range(len(reading.tokens) + 1))
     best: _Split | None = None
     for size in range(1, _MOST):
         for chosen in combinations(cuts, size):
             for sides in _divided(anchors, chosen):
-                score = _score(reading, sides, chosen)
+                score = _score(reading, sides, chosen, named)
                 if score is None or (best is not None and score <= best.score + 1e-9):
                     continue
                 if _may_compare(question, reading, sides, chosen, lexicon):
@@ -293,13 +296,13 @@ def _divided(anchors: Sequence[_Anchor], cuts: Sequence[_Cut]) -> Iterator[tuple
             yield (tuple(groups[0][-left:]), *inner, tuple(groups[-1][:right]))
 
 
-def _score(reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut]) -> float | None:
+def _score(reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[_Cut], named: set[int]) -> float | None:
     """What all sides have alike counts for, what only some have counts against; None where nothing is alike."""
     size, kinds = len(sides), {one.kind: one.weight for side in sides for one in side if one.kind != _WORD}
     counted = [Counter(one.kind for one in side) for side in sides]
     words = [one[_WORD] for one in counted]  # any of them may be a name that is not known
     matched = 0.0
-    odd = [0.0] * size
+    odd, named_odd = [0.0] * size, [0.0] * size
     for kind, weight in sorted(kinds.items(), key=lambda pair: (-pair[1], str(pair[0]))):
         most = max(one[kind] for one in counted)
         lacking = [most - one[kind] for one in counted]
@@ -310,8 +313,11 @@ def _score(reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[
             continue
         alike = min(one[kind] for one in counted)
         matched += size * alike * weight
-        odd = [before + (one[kind] - alike) * weight for before, one in zip(odd, counted, strict=True)]
-    crossed = min(odd)  # the same names in different fields
+        more = [(one[kind] - alike) * weight for one in counted]
+        odd = [before + own for before, own in zip(odd, more, strict=True)]
+        if isinstance(kind, tuple):
+            named_odd = [before + own for before, own in zip(named_odd, more, strict=True)]
+    crossed = min(named_odd)  # the same names in different fields
     matched += size * 0.6 * crossed
     alike = min(words)
     matched += size * alike * _WORD_WEIGHT
@@ -321,7 +327,7 @@ def _score(reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[
     score = matched - 0.8 * left + sum(1.0 for cut in cuts if cut.strong)
     if _same_lead(reading, sides):
         score += 1.0
-    return score - 3.0 * sum(_is_bound(reading, sides[at], cut) for at, cut in enumerate(cuts))
+    return score - 3.0 * sum(_is_bound(reading, sides[at], cut, named) for at, cut in enumerate(cuts))
 
 
 def _lead(reading: Reading, side: Sequence[_Anchor]) -> tuple[str, ...]:
@@ -340,16 +346,16 @@ def _same_lead(reading: Reading, sides: Sequence[Sequence[_Anchor]]) -> bool:
     return bool(leads[0]) and len(set(leads)) == 1
 
 
-def _is_bound(reading: Reading, side: Sequence[_Anchor], cut: _Cut) -> bool:
-    """Whether the "and" belongs to a "between A and B" that names one thing."""
+def _is_bound(reading: Reading, side: Sequence[_Anchor], cut: _Cut, named: set[int]) -> bool:
+    """Whether the "and" belongs to a "between A and B" that names one thing, which stands right before it."""
     if cut.word != "and":
         return False
     start = max(side[0].first - 2, 0)
     words = [one.word for one in reading.tokens[start : cut.first]]
     if "between" not in words:
         return False
-    since = words[len(words) - words[::-1].index("between") :]
-    return "and" not in since
+    at = len(words) - 1 - words[::-1].index("between")
+    return "and" not in words[at + 1 :] and start + at in named
 
 
 def _may_compare(
@@ -419,10 +425,20 @@ def _written(question: Masked, reading: Reading, split: _Split, lexicon: Lexicon
         after=after,
         topic=" ".join(_content(shared)),
         plural=_is_plural(reading),
+        grouped=not any(isinstance(link.meaning, Noun) for link in reading.links)
+        and all(_is_of_many(one.kind, lexicon) for side in split.sides for one in side),
         known=any(one.kind != _WORD for side in split.sides for one in side),
         fields=tuple(dict.fromkeys(link.meaning.field for link in asked if isinstance(link.meaning, Mention))),
         named=tuple(dict.fromkeys(named)),
     )
+
+
+def _is_of_many(kind: Kind, lexicon: Lexicon) -> bool:
+    """Whether what it names is said of several documents each."""
+    if not isinstance(kind, tuple):
+        return kind == _DAYS
+    vocabulary = lexicon.vocabulary(*kind)
+    return vocabulary is not None and vocabulary.documents >= 2 * max(len(vocabulary.values), 1)
 
 
 def _tail(question: Masked, between: str, start: int) -> str:

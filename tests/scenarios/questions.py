@@ -223,14 +223,14 @@ class _Asker:
         lacks = lacking(self.records[bucket], conditions)
         return Question(
             id=f"{bucket}: {name}",
-            text=self._in_words(template),
+            text=self.in_words(template),
             kind=kind,
             expected=expected,
             needs=frozenset(needs),
             missing={self._corpus.names.name(f"{bucket}.{field}"): count for field, count in lacks.items()},
         )
 
-    def _in_words(self, template: str) -> str:
+    def in_words(self, template: str) -> str:
         text = _PLACEHOLDER.sub(lambda match: self._with_article(match[1], match[2], int(match[3] or 0)), template)
         return text[:1].upper() + text[1:]
 
@@ -1301,3 +1301,8 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         flagged("water_miscible"),
         holds("hazards", "toxic"),
     )
+
+
+def in_words(corpus: Corpus, template: str) -> str:
+    """A template of one's own in the words of the corpus's schema."""
+    return _Asker(corpus).in_words(template)

@@ -60,21 +60,21 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 async def _load(corpus: Corpus, folder: Path) -> None:
-    index = await _opened(folder / "index")
+    index = await opened(folder / "index")
     try:
-        await _fill(index, corpus, folder)
+        await fill(index, corpus, folder)
     finally:
         await index.close()
 
 
-async def _fill(index: SearchIndex, corpus: Corpus, folder: Path) -> None:
+async def fill(index: SearchIndex, corpus: Corpus, folder: Path) -> None:
     for path in write(corpus, folder):
         schema = schema_file.read(path.with_suffix(".schema.yaml"))
         report = await ingest(index, [path], schema=schema)
         assert report.failed == 0
 
 
-async def _opened(folder: Path) -> EmbeddedIndex:
+async def opened(folder: Path) -> EmbeddedIndex:
     return await EmbeddedIndex.open(folder, tenant=TENANT, analysers=analyser_for, embedder=WordLlamaEmbedder())
 
 
@@ -90,7 +90,7 @@ async def _faults(index: SearchIndex, corpus: Corpus, reasoner: RuleReasoner) ->
 
 
 async def test_every_question_is_answered_as_the_records_say(loaded: Loaded) -> None:
-    index = await _opened(loaded.folder)
+    index = await opened(loaded.folder)
     try:
         faults = await _faults(index, loaded.corpus, loaded.reasoner)
     finally:
@@ -111,7 +111,7 @@ async def test_opensearch_answers_every_question_too(opensearch_url: str, tmp_pa
         installation=installation,
     )
     try:
-        await _fill(index, corpus, tmp_path)
+        await fill(index, corpus, tmp_path)
         faults = await _faults(index, corpus, RuleReasoner())
         for bucket in await index.buckets():
             await index.drop_bucket(bucket)
