@@ -17,7 +17,7 @@ from storage.ingest.literals import currency_of
 
 _AROUND = 40  # characters before a label that can make another thing of it
 _REACH = 120  # characters behind a label
-_HEAD = 20_000  # characters in which currencies and payments are looked for
+_HEAD = 8_000  # characters in which currencies and payments are looked for
 _STRONG, _OWN, _WEAK = 0.62, 0.55, 0.35  # a label of several words; the field's very name; another word for it
 _SPOILT = 0.35
 _PAID, _AGREED, _LARGEST, _COLUMN = 0.22, 0.08, 0.05, 0.12

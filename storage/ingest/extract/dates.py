@@ -11,6 +11,7 @@ from storage.ingest.extract.page import Page
 from storage.ingest.extract.targets import Target
 
 _HEAD = 6_000  # characters: where an agreement says when it was made
+_OPENING, _FALLBACK = 1_500, 0.6  # the first day that an opening names, where nothing says what it is
 _BODY = 400_000
 _LATE = 0.4  # what a label far from the head is worth less: a signature, a schedule
 _LEAD_REACH, _NAME_REACH = 70, 60
@@ -34,6 +35,8 @@ def dates(page: Page, target: Target, *, day_first: bool | None, alone: bool) ->
             days = days_in(page.low, spot.start, spot.end, day_first=day_first)
             if days and len(page.low[spot.start : days[0].start].strip()) < 12:
                 yield _found(days[0], spot.confidence - late)
+    if place == "head":
+        yield from (_found(one, _FALLBACK) for one in days_in(page.low, 0, _OPENING, day_first=day_first)[:1])
     if alone:
         yield from _first(days_in(page.low, 0, 20_000, day_first=day_first))
 

@@ -15,7 +15,7 @@ from storage.ingest.extract.figures import amounts
 _CELLS = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
 _CENTS = re.compile(r"\d[.,]\d{2}(?![\d.,])")
 _LONGEST_SLIP = 20_000  # characters in which amounts are counted
-_LONGEST_LINE = 2_000  # what is cut into cells
+_LONGEST_LINE = 400  # what can be a row of a table
 
 
 @lru_cache(maxsize=4096)
@@ -104,6 +104,8 @@ class Page:
     def below(self, at: int) -> Cell | None:
         """In a table, the cell under the one that holds `at`, in the next line of as many cells."""
         line = self.line_at(at)
+        if line.end - line.start > _LONGEST_LINE:
+            return None
         heads = self.cells(line)
         column = next((i for i, cell in enumerate(heads) if cell.start <= at < cell.end), None)
         if column is None or len(heads) < 2:

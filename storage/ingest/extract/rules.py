@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import cast
 
@@ -188,6 +189,7 @@ def _part_of(day: Candidate, field: Field) -> Candidate:
     return Candidate(value=value, confidence=day.confidence, start=day.start, end=day.end)
 
 
+@lru_cache(maxsize=4)
 def _day_first(page: Page) -> bool | None:
     """Whether dates of numbers begin with the day, by those that leave no doubt; else by where their money is spent."""
     for day in days_in(page.low, 0, 20_000):
