@@ -155,13 +155,47 @@ def text_found(under: Under) -> Enough | AskBack:
     The words that chose the set may have been no names: then passages elsewhere hold more of the question.
     """
     question, ranked = _ranked(under, under.asked.ranked, anywhere=False)
+    if (checked := _checked(under, question, ranked)) is not None:
+        return checked
     if under.asked.fallback:
         whole, others = _ranked(under, under.asked.fallback, anywhere=True)
-        if _held(under, whole, others) > _held(under, question, ranked) + _CLEARLY:
+        in_set = bool(others) and others[0].hit.doc_id in {one.hit.doc_id for one in ranked}
+        if not in_set and _held(under, whole, others) > _held(under, question, ranked) + _CLEARLY:
             return said_in(under, whole, others, Route.HYBRID)
     said = said_in(under, question, ranked, Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
     return _anywhere(under) if nothing and under.asked.fallback else said
+
+
+def _checked(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> Enough | None:
+    """Yes or no, where one document is named and what is asked is known of it: a list or a flag is never unknown."""
+    page = under.asked.page
+    records = under.answers[page].records if page is not None else ()
+    if not under.asked.checks or len(records) != 1:
+        return None
+    record, schema = records[0], under.material.schemas[records[0].bucket]
+    holds = under.count == 1
+    said = " and ".join(_claim_words(one, schema.by_name[one.field], record.title, holds) for one in under.asked.checks)
+    line = f"**{'Yes' if holds else 'No'}**: {said}"
+    sentences = extracted(ranked, question, under.material.analysers, under.leg, under.asked.said) if holds else []
+    citations: list[Citation] = []
+    if sentences:
+        citations.append(citation_of(1, record, sentences[0][2]))
+        line += f" — “{escaped(sentences[0][2].text[:400])}” [1]"
+    lines, citations, _ = verified([line if citations else f"{line}."], citations)
+    result = replace(result_of(under, OutcomeKind.ANSWER, lines[0], None), doc_ids=(record.doc_id,))
+    hits = tuple(_cited_first(ranked, citations)[: under.desk.context.limits.hits])
+    return Enough(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=Route.LONG_TEXT)
+
+
+def _claim_words(claim: Compare, field: Field, title: str, holds: bool) -> str:  # noqa: FBT001
+    """ "Source code escrow is not among the clauses of …". Markdown."""
+    denied, label = "" if holds else "not ", escaped(field.label.lower())
+    if isinstance(claim.value, str):
+        return f"{escaped(claim.value)} is {denied}among the {label} of {escaped(title)}"
+    return (
+        f"{escaped(title)} is {denied}marked {label}" if claim.value else f"{escaped(title)} is {denied}without {label}"
+    )
 
 
 def _ranked(

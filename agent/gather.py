@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from agent.compose import SHOWN, escaped
 from agent.context import Limits
 from agent.outcome import Clarify, LegResult, OutcomeKind, Route
-from agent.passages import passages_asked, ranking_of
+from agent.passages import checked_by, passages_asked, ranking_of, without
 from agent.prune import weights
 from agent.reasoner import Doubt, Material
 from agent.refine import facet_requests, missing_of
 from agent.rerank import Weighted
 from agent.tools import Desk
-from storage.search.conditions import Missing, all_of, conjuncts
+from storage.search.conditions import Compare, Missing, all_of, conjuncts
 from storage.search.ids import FieldName, LegId
 from storage.search.index import (
     Aggregate,
@@ -57,6 +57,7 @@ class Asked:
     stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of those that say what is asked
     content: Mapping[str, str] = field(default_factory=dict[str, str])  # of all, those that name documents too
     said: tuple[str, ...] = ()  # how the schema speaks of what is asked
+    checks: tuple[Compare, ...] = ()  # what a yes-or-no question asks about the documents named: `page` is without it
     missing: Mapping[FieldName, Count] = field(default_factory=dict[FieldName, Count])
     alike: tuple[Count, ...] = ()  # the readings that score as well, in the order of the doubt
     otherwise: tuple[Count, ...] = ()  # the possible ones, likewise
@@ -122,18 +123,19 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
 
 
 def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:
-    ranking = ranking_of(leg, material)
-    ranked = passages_asked(leg.search, ranking, text, _WIDE)
+    ranking, checks = ranking_of(leg, material), checked_by(leg, material)
+    named = without(leg.search, checks)
+    ranked = passages_asked(named, ranking, text, _WIDE)
     fallback: dict[str, Passages | NearPassages] = {}
     if any(clause.everything != all_of() for clause in leg.search.clauses):
         anywhere = Search(clauses=tuple(Clause(bucket=bucket) for bucket in material.schemas), ranking=text)
         fallback = {"text": Passages(anywhere, text, _WIDE), "semantic": NearPassages(anywhere, text, _WIDE)}
     whole = everything_in(*material.schemas)
     words = {word: _word_count(whole, word) for word in ranking.content}
-    page = Records(leg.search, limit=_NAMED) if fallback else None
+    page = Records(named, limit=_NAMED) if fallback else None
     return Asked(
         leg=leg, count=count, page=page, ranked=ranked, fallback=fallback, words=words, stems=ranking.stems,
-        content=ranking.content, said=ranking.said,
+        content=ranking.content, said=ranking.said, checks=checks,
     )  # fmt: skip
 
 

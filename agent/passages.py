@@ -6,11 +6,11 @@ descriptions speak for them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.reasoner import Material
-from agent.rules.language import FILLER, STOP
-from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, conjuncts
+from agent.rules.language import FILLER, STOP, YES_NO
+from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, all_of, conjuncts
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import NearPassages, Passages
 from storage.search.plan import Leg, ReadFields, Search
@@ -56,6 +56,27 @@ def passages_asked(search: Search, ranking: Ranking, question: str, limit: int) 
     """By terms and by meaning. A question without content words ranks by all of them."""
     text, meaning = ranking.text or question, ranking.meaning if ranking.said else question
     return {"text": Passages(search, text, limit), "semantic": NearPassages(search, meaning, limit)}
+
+
+def checked_by(leg: Leg, material: Material) -> tuple[Compare, ...]:
+    """What a yes-or-no question asks about the documents that its other conditions name; none where it asks no such."""
+    first = next(iter(leg.question.casefold().split()), "")
+    if first not in YES_NO or len(leg.search.clauses) != 1:
+        return ()
+    clause = leg.search.clauses[0]
+    claims = claims_of(clause.condition, material.schemas[clause.bucket], material)
+    return claims if len(claims) < len(conjuncts(clause.condition)) else ()
+
+
+def without(search: Search, claims: Iterable[Compare]) -> Search:
+    """The search without those conditions."""
+    gone = set(claims)
+    return search.with_clauses(
+        *(
+            replace(one, condition=all_of(*(part for part in conjuncts(one.condition) if part not in gone)))
+            for one in search.clauses
+        )
+    )
 
 
 def claims_of(condition: Condition, schema: Schema, material: Material) -> tuple[Compare, ...]:

@@ -1,6 +1,6 @@
-"""Ordering passages by what they say: the built-in way, which needs no model, and the protocol of one that does.
+"""Ordering passages by what they say, without a model.
 
-The built-in way weighs, beside the ranks, how much of the question's rare words a passage or its title holds, and which
+It weighs, beside the ranks, how much of the question's rare words a passage or its title holds, and which
 words that follow each other in the question stand close together in it. The weights were set on public question sets of
 five kinds (contracts, companies' pages, manuals, abstracts, yes-or-no questions) and rounded: none of them is fine.
 """
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 from storage.search.index import Hit
 from storage.search.text import Analyser
@@ -21,24 +20,6 @@ _CLOSE = 30  # code points between two words that stand together
 _HEAD = 3  # code points in which a stem and its words agree; the last may differ ("parti", party)
 _KEPT_TEXTS = 2_048
 _WORD = re.compile(r"[^\W_]+")
-
-
-class Reranker(Protocol):
-    """Scores passages by how well each answers a question: a model that reads both."""
-
-    @property
-    def name(self) -> str: ...
-
-    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float]:
-        """One for each passage, in their order, higher is better. Does not block the event loop.
-
-        Raises `RerankerFailed` when there are none to be had.
-        """
-        ...
-
-
-class RerankerFailed(Exception):
-    """The model gave no scores; the order that needs no model stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
