@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent.reasoner import Doubt, Planned
 from agent.rules.atoms import Literal
 from agent.rules.intent import wanted_of
-from agent.rules.language import MEASURES
+from agent.rules.language import MEASURES, OF_MONEY
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
@@ -34,6 +34,7 @@ from storage.search.schema import FieldType
 _JOINED = re.compile(r"\band\b", re.IGNORECASE)
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _RANGE = (Function.AVERAGE, Function.MINIMUM, Function.MAXIMUM)
+_SPENDING = frozenset("spending expenses expense expenditure expenditures outlay outlays".split())
 _OF_DAYS = frozenset({"older", "newer", "earlier", "later"})
 _GROUPED = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
 
@@ -120,6 +121,7 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     names = sides.fields or _graded(asked, lexicon)
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
+    names = names or _of_money(sides, whole, lexicon)
     if names:
         return _of_fields(names, sides, lexicon)
     if _topic(sides, whole):
@@ -127,6 +129,13 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     if sides.plural or sides.grouped:
         return ListDocuments()
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in _telling(lexicon)))
+
+
+def _of_money(sides: Sides, whole: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """ "Spending at one shop and another" speaks of money, whatever the field is called."""
+    speaks = {one.word for one in whole.tokens} & (OF_MONEY | _SPENDING)
+    amounts = tuple(one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY)
+    return amounts[:1] if speaks and (sides.grouped or sides.plural) else ()
 
 
 def _says_number(wanted: Compute, whole: Reading) -> bool:
