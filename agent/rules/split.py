@@ -24,6 +24,7 @@ _NUMBERED = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEAD = re.compile(r"^(?:and|also|then|plus|additionally|finally|next|secondly|furthermore)\b,?\s+", re.IGNORECASE)
 _COUNTS_ALL = re.compile(r"\bhow many (?:there|they) (?:are|were)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"(?<=\w)\s+(?:which|who|that|whose)\b", re.IGNORECASE)
+_RELATES = re.compile(r"(?:which|who)\b", re.IGNORECASE)
 _MAY_RELATE = re.compile(r"(?:which|who|where)\b(?!\s+(?:is|are|was|were|do|does|did|of)\b)", re.IGNORECASE)
 _LISTS = re.compile(
     r"(?:(?:please|can|could|you|i|we|need|want|would|like|me|us)\s+)*"
@@ -66,7 +67,7 @@ def _joined(sentence: str) -> list[str]:
     parts = [part.strip() for part in _AND.split(sentence)]
     alone = all(part and _starts_asking(part) for part in parts) and not any(_COUNTS_ALL.search(p) for p in parts[1:])
     clauses = any(
-        _MAY_RELATE.match(after) and (_RELATIVE.search(before) or _LISTS.match(before))
+        (_RELATES.match(after) and _RELATIVE.search(before)) or (_MAY_RELATE.match(after) and _LISTS.match(before))
         for before, after in pairwise(parts)
     )
     return parts if alone and not clauses else [sentence]
