@@ -188,7 +188,7 @@ def _checked(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundP
     return Enough(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=Route.LONG_TEXT)
 
 
-def _claim_words(claim: Compare, field: Field, title: str, holds: bool) -> str:  # noqa: FBT001
+def _claim_words(claim: Compare, field: Field, title: str, holds: bool) -> str:
     """ "Source code escrow is not among the clauses of …". Markdown."""
     denied, label = "" if holds else "not ", escaped(field.label.lower())
     if isinstance(claim.value, str):

@@ -91,7 +91,7 @@ class Passages:
 
 @dataclass(frozen=True, kw_only=True)
 class Vectors:
-    """`matrix[i]` (L2-normalised; float16, or float32 where there are few) is of the passage at `passages[i]` of the bucket's `Passages`."""
+    """`matrix[i]` belongs to the passage `ids[i]`: L2-normalised, float16, or float32 where there are few."""
 
     ids: Ints
     matrix: "np.ndarray[tuple[int, int], np.dtype[np.float16 | np.float32]]"

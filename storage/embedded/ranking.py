@@ -18,6 +18,7 @@ from storage.search.ids import ChunkId
 from storage.search.index import Hit
 
 _COMMON = 0.2  # of a bucket's passages; at a tenth the top ten change
+_MOST_SAID = 8  # times that one term of a text counts
 _MOST_TERMS = 64  # of a ranking text; the rarest are kept
 _BLOCK = 16_384  # rows of float16 made float32 at a time
 _FEW = 50_000  # rows that are kept as float32
@@ -44,7 +45,9 @@ def by_terms(parts: Sequence[tuple[Reading, Mask]], text: str) -> list[tuple[Rea
     weights = rarities(terms, counts, [len(one.passages.ids) for one in known])
     return [
         _in_part(
-            part, postings, {term: weight[term] * own[term] for term in _telling(held, len(postings.passages.ids))}
+            part,
+            postings,
+            {term: weight[term] * min(own[term], _MOST_SAID) for term in _telling(held, len(postings.passages.ids))},
         )
         for part, postings, own, held, weight in zip(parts, known, said, counts, weights, strict=True)
     ]

@@ -1,5 +1,6 @@
 """Passages in order: by BM25 over analysed terms, and by cosine in an exact scan of the vectors."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_TERMS = 64  # of a ranking text; the rarest are kept
+_MOST_SAID = 8  # times that one term of a text counts
 _MOST_ASKED = 1_000  # terms of a text that are looked at: the server takes 1,024 clauses
 _TELLING = 1e-7  # between the best score of common terms alone and the least of one that is not
 _SHOWN: Object = {"_source": ["stored"], "sort": [{"_score": "desc"}, {"chunk": "asc"}]}
@@ -51,7 +53,8 @@ def _best(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
 
 
 def _in_part_by_terms(part: Part, text: str, limit: int) -> Steps[list[Hit]]:
-    terms = list(dict.fromkeys(tokens(text, part.layout.analyser)))[:_MOST_ASKED]
+    said = Counter(tokens(text, part.layout.analyser))
+    terms = list(said)[:_MOST_ASKED]
     if not terms or limit < 1:
         yield []
         return []
@@ -59,7 +62,8 @@ def _in_part_by_terms(part: Part, text: str, limit: int) -> Steps[list[Hit]]:
         (census,) = yield [_census(part.layout, terms)]
         held = sorted((count, term) for term, count in _held(census, terms).items())
         terms = [term for _, term in held[:_MOST_TERMS]] or terms[:1]
-    census, found = yield [_census(part.layout, terms), _ranked(part, terms, limit)]
+    asked = [term for term in terms for _ in range(min(said[term], _MOST_SAID))]
+    census, found = yield [_census(part.layout, terms), _ranked(part, asked, limit)]
     return _trimmed(part, census, found, terms)
 
 

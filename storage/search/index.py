@@ -196,8 +196,8 @@ class Count(Request[int]):
 class Passages(Request[tuple[Hit, ...]]):
     """The best passages of the set for `text` by BM25 (title weighs double), best first; ties by chunk id.
 
-    Terms need not all match; those of over a fifth of a bucket's passages are trimmed when others remain. A text
-    without terms finds nothing.
+    Terms need not all match; those of over a fifth of a bucket's passages are trimmed when others remain. One said
+    twice in `text` weighs double, up to eight times. A text without terms finds nothing.
     """
 
     search: Search

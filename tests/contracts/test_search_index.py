@@ -647,6 +647,17 @@ async def test_a_word_in_the_title_weighs_more(index: SearchIndex) -> None:
     assert [hit.doc_id for hit in (await scoped.ask(request))[request]] == ["title", "text"]
 
 
+async def test_a_word_said_twice_weighs_double(index: SearchIndex) -> None:
+    filler = [a_document(f"f{n}", "some other words") for n in range(20)]
+    scoped = await filled(index, a_document("a", "an alpha here"), a_document("b", "one beta here"), *filler)
+    alpha, beta = Passages(ALL, "alpha beta alpha"), Passages(ALL, "alpha beta beta")
+
+    answers = await scoped.ask(alpha, beta)
+
+    assert [hit.doc_id for hit in answers[alpha]] == ["a", "b"]
+    assert [hit.doc_id for hit in answers[beta]] == ["b", "a"]
+
+
 async def test_common_words_are_trimmed_from_the_ranking_never_from_the_set(index: SearchIndex) -> None:
     documents = [a_document(f"d{n}", "the receipt of a purchase") for n in range(20)]
     scoped = await filled(index, a_document("rare", "a quasar purchase"), *documents)
