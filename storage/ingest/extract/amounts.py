@@ -180,7 +180,8 @@ def _told(page: Page) -> Iterator[tuple[str, float, int, int]]:
     for match in _SIGN.finditer(page.text, 0, _HEAD):
         if code := _code_of(match[0]):
             signs[code] += 1
-            yield code, 2.0 if signs[code] == 1 else 0.2, match.start(), match.end()
+            first = 1.0 if match[0].strip() == "$" else 2.0  # many countries write theirs so
+            yield code, first if signs[code] == 1 else 0.1, match.start(), match.end()
     for match in _CODE.finditer(page.text, 0, _HEAD):
         if match[0] in known:
             yield match[0], 1.0, match.start(), match.end()

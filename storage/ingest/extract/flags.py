@@ -11,6 +11,8 @@ from storage.ingest.extract.targets import Target
 from storage.ingest.literals import flag_in
 
 _WORD = re.compile(r"[\s:=|.?*-]*(?P<word>[^\W\d_]+|✓)(?![^\W_])")
+_SHORT = 5_000  # characters of a text in which a mention tells something of the whole
+_MENTIONED, _MENTIONED_IN_MUCH = 0.7, 0.4
 _REACH = 40  # characters behind the label
 _DENIED = re.compile(r"(?<![a-z])(?:not?|non|without|never|neither|nor|un|kein\w*|sem|sin|sans)[\s-]+(?:\w+\s){0,2}$")
 
@@ -26,6 +28,7 @@ def flags(page: Page, target: Target, clauses: Clauses) -> Iterator[Candidate]:
                 start, end = min(label.start, answer.start()), max(label.end, answer.end())
                 yield Candidate(value=said, confidence=0.95, start=start, end=end)
         denied = _DENIED.search(page.low, max(0, label.start - 24), label.start)
-        yield Candidate(value=denied is None, confidence=0.7, start=label.start, end=label.end)
+        sure = _MENTIONED if len(page.text) <= _SHORT else _MENTIONED_IN_MUCH
+        yield Candidate(value=denied is None, confidence=sure, start=label.start, end=label.end)
     for found in clauses.found_in(page):
         yield Candidate(value=True, confidence=found.confidence, start=found.start, end=found.end)
