@@ -19,7 +19,7 @@ from agent.rules.atoms import Literal
 from agent.rules.compare import Reader, compared
 from agent.rules.follow import exports, follows, starts_over
 from agent.rules.intent import wanted_of
-from agent.rules.language import DOCUMENT_NOUNS, QUESTION_WORDS
+from agent.rules.language import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
 from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
@@ -49,6 +49,8 @@ from storage.search.plan import (
 
 _AS_GOOD = 0.05  # readings of two buckets whose scores differ by less are taken together
 _KEPT_LEXICONS = 8
+_EXPLAINED = 0.5  # of a question's content words, for its conditions to be believed where no documents are named
+_MOST_REQUIRED = 3  # words that documents must mention; more are a topic to rank by
 _BEFORE_NAMES = frozenset("from with by about for of mentioning containing called named at against regarding".split())
 
 
@@ -82,7 +84,7 @@ class RuleReasoner:
         if comparison is not None and comparison.sure:
             return comparison.planned
         several = self._several(question, parts, reader, material) if len(parts) > 1 else None
-        alone = several or self._decomposed(question, known, material)
+        alone = several or self._decomposed(question, reader, material)
         compares = comparison is not None and isinstance(alone, Planned) and not alone.follows
         return replace(comparison.planned, instead=alone) if comparison is not None and compares else alone
 
@@ -122,9 +124,9 @@ class RuleReasoner:
             follows=found[0].continues,
         )
 
-    def _decomposed(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> Decomposition:
+    def _decomposed(self, question: str, reader: Reader, material: Material) -> Decomposition:
         """What a question of one part asks."""
-        readings = self._read(as_summary(question), known, material)
+        known, readings = reader.known, reader.readings(as_summary(question))
         leg, doubt = _with_respelling(_leg(LegId("a"), question, readings, known), question, readings, known, material)
         if not _means_anything(readings) and not _wants_every(leg, readings):
             return MeansNothing(words=max((r.leftovers for r in readings), key=len, default=()))
@@ -134,10 +136,17 @@ class RuleReasoner:
         return Planned(plan=plan, doubts=(doubt,))
 
     def _reader(self, known: Mapping[BucketId, Lexicon], material: Material) -> Reader:
+        read: dict[str, list[Reading]] = {}  # each text once, though several steps look at it
+
+        def readings(text: str) -> list[Reading]:
+            if text not in read:
+                read[text] = self._read(text, known, material)
+            return read[text]
+
         return Reader(
             literals=lambda text: literals_of(text, material.now.date()),
-            readings=lambda text: self._read(text, known, material),
-            asks_for_list=lambda text: _asks_for_list(self._read(text, known, material)[0], known),
+            readings=readings,
+            asks_for_list=lambda text: _asks_for_list(readings(text)[0], known),
             known=known,
         )
 
@@ -258,7 +267,7 @@ def _leg(
 ) -> tuple[Leg, Doubt]:
     best = readings[0]
     wanted = wanted_of(best, known[best.bucket])
-    if isinstance(wanted, FindPassages):
+    if isinstance(wanted, FindPassages) or not _is_told(best, wanted):
         return _lookup(leg_id, question, readings)
     if isinstance(wanted, ReadFields):
         return _one_value(leg_id, question, best, wanted), Doubt(leg=leg_id)
@@ -274,6 +283,19 @@ def _leg(
         doubtful=tuple(word for word in best.leftovers if not _is_name(word, question)),
     )
     return Leg(id=leg_id, question=question, search=search, wanted=wanted), doubt
+
+
+def _is_told(reading: Reading, wanted: Wanted) -> bool:
+    """Whether what was said tells a set of documents, rather than what their text is to be searched for."""
+    if reading.has_noun:
+        topic = not reading.conditions and len(reading.leftovers) > _MOST_REQUIRED
+        return not (topic and isinstance(wanted, ListDocuments))
+    if reading.conditions and reading.exact:
+        return reading.coverage >= _EXPLAINED or reading.names
+    if reading.quoted or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
+        return len(reading.leftovers) <= _MOST_REQUIRED
+    first = reading.tokens[0].word if reading.tokens else ""
+    return first in LIST_VERBS and len(reading.leftovers) <= _MOST_REQUIRED
 
 
 def _one_value(leg_id: LegId, question: str, reading: Reading, wanted: ReadFields) -> Leg:
@@ -323,6 +345,7 @@ def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[
     """What text says: the conditions that rest on whole values narrow, all words rank."""
     best = readings[0]
     narrows = best.exact and bool(best.conditions)
+    narrows = narrows and (best.has_noun or best.names or best.coverage >= _EXPLAINED)
     runner_up = next((one.score for one in readings[1:] if one.exact and one.conditions), 0.0)
     if narrows and (best.has_noun or best.score - runner_up > _AS_GOOD):
         clauses = (Clause(bucket=best.bucket, condition=best.condition, required=best.quoted),)
