@@ -19,7 +19,7 @@ from storage.search.text import fold
 
 _MOST_WORDS = 24  # content words of a question that are weighed
 _MOST_SAID = 48  # words of the schema that stand beside them
-_FEW = 60  # values up to which a list sorts documents into kinds, rather than naming them
+_EACH = 3  # documents to a value, from which a list sorts them into kinds, rather than naming each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def _tells_kinds(field: Field, bucket: BucketId, material: Material) -> bool:
     if field.type is not FieldType.LIST:
         return False
     known = next((one for one in material.vocabulary.fields if one.bucket == bucket and one.field == field.name), None)
-    return known is not None and len(known.values) <= max(_FEW, known.documents // 20)
+    return bool(field.values) or (known is not None and len(known.values) <= known.documents / _EACH)
 
 
 def _content(question: str, bucket: BucketId, material: Material) -> dict[str, str]:
