@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence, Set
 
+from agent.rules.belief import is_content
 from agent.rules.cover import Cover
 from agent.rules.language import (
     COMPARATORS,
     DISJUNCTIONS,
-    FILLER,
     FUNCTION_WORDS,
     GROUP_BEFORE,
     PARTS,
@@ -15,11 +15,9 @@ from agent.rules.language import (
     PRONOUNS,
     RELATING,
     RELATIVES,
-    STOP,
-    SUMMARISE,
 )
 from agent.rules.lexicon import Link, Mention, Noun, Partly, Valued
-from agent.rules.tokens import Quotation, Token
+from agent.rules.tokens import Quotation
 
 _SHORT_VERB = 4  # letters
 _BEFORE_BOUND = PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
@@ -58,7 +56,7 @@ def leftovers_of(
     for first, last in runs:
         if _is_how_many(work, first, last) or _relates(work, first, last, covered) or _is_part(work, first, last):
             continue
-        if any(_is_content(token) for token in work.tokens[first:last]):
+        if any(is_content(token) for token in work.tokens[first:last]):
             written = work.question[work.tokens[first].start : work.tokens[last - 1].end]
             if first in work.negated:
                 denied.append(written)
@@ -139,10 +137,3 @@ def _is_how_many(work: Cover, first: int, last: int) -> bool:
     noun_follows = any(isinstance(link.meaning, Noun) and link.first == last for link in work.links)
     after = work.tokens[last].word if last < len(work.tokens) else ""
     return noun_follows or after in FUNCTION_WORDS or before in ("top", "first", "last", "bottom")
-
-
-def _is_content(token: Token) -> bool:
-    if token.word in FUNCTION_WORDS:
-        return False
-    said = STOP | FILLER | SUMMARISE  # what kind of answer is wanted is no word of the documents
-    return token.word not in said and (len(token.word) > 1 or token.word.isdigit())

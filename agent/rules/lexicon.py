@@ -404,7 +404,8 @@ def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
 
 def _is_form_alone(meaning: Meaning, tokens: Sequence[Token]) -> bool:
     """ "What" asks, whatever a field is called, and "or" joins, unless "OR" is written as the name of a place."""
-    if not all(one.word in STOP for one in tokens) or isinstance(meaning, (Noun, Partly)):
+    form = all(one.word in STOP or len(one.word) == 1 for one in tokens)
+    if not form or isinstance(meaning, Noun) or (isinstance(meaning, Partly) and meaning.by_head):
         return False
     return isinstance(meaning, Mention) or not any(one.is_name or one.quoted for one in tokens)
 

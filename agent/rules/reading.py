@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.rules.atoms import Days, Literal, Quantity
+from agent.rules.belief import believed, coverage, names_something
 from agent.rules.binding import Alternative, Doubts, candidates_for, key_of, literal_conditions
 from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, negated_in, tokens_within, unit_fits
 from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS, SUPERLATIVES
@@ -39,6 +40,8 @@ class Reading:
     has_noun: bool
     plural_noun: bool
     exact: bool  # a condition rests on a whole value or on a literal
+    coverage: float  # the share of its content words that mean something here
+    names: bool  # a whole name was said
     score: float
     tokens: tuple[Token, ...]
     links: tuple[Link, ...]
@@ -75,6 +78,7 @@ def read(
         for span in spans
         if span[1] < span[2] and not _is_numbering(span, nouns_at, tokens) and _may_bind(span, lexicon, links)
     ]
+    links = believed(links, tokens, bindable, lexicon)
     picked, kept = best_cover(len(tokens), links, bindable)
     work = Cover(lexicon, question, tokens, picked, measures, kept, negated_in(tokens, picked))
     doubts = Doubts()
@@ -112,6 +116,8 @@ def read(
         has_noun=bool(nouns),
         plural_noun=any(is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked))),
         exact=exact,
+        coverage=coverage(tokens, (*leftovers, *(word for words in either for word in words))),
+        names=names_something(picked, tokens, lexicon),
         score=score + (0.5 if nouns else 0.0),
         tokens=tokens,
         links=tuple(picked),

@@ -1,0 +1,80 @@
+"""Which meanings to believe: the words of a dictionary turn up by chance in questions about other things."""
+
+from collections.abc import Sequence
+
+from agent.rules.atoms import Literal, Quantity
+from agent.rules.cover import unit_fits
+from agent.rules.language import FILLER, FUNCTION_WORDS, STOP, SUMMARISE
+from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
+from agent.rules.tokens import Token
+
+_BEFORE_NAMES = frozenset("from by at with of for in via".split())
+
+
+def believed(
+    links: Sequence[Link], tokens: Sequence[Token], literals: Sequence[tuple[Literal, int, int]], lexicon: Lexicon
+) -> list[Link]:
+    """The links without what chance may have brought.
+
+    Where the bucket's documents are not named, a lone common word is no company; and where nothing firm is said at all,
+    a word that some values hold among others is just a word.
+    """
+    if any(isinstance(one.meaning, Noun) for one in links):
+        return list(links)
+    kept = [one for one in links if not _is_chance(one, tokens, lexicon)]
+    is_firm = any(_is_firm(one) for one in kept) or any(_measures(one, lexicon) for one, _, _ in literals)
+    return kept if is_firm else [one for one in kept if not _is_soft(one)]
+
+
+def _is_soft(link: Link) -> bool:
+    return isinstance(link.meaning, Partly) and not (link.meaning.by_head or link.meaning.whole)
+
+
+def _is_firm(link: Link) -> bool:
+    return isinstance(link.meaning, Valued) or (isinstance(link.meaning, Partly) and not _is_soft(link))
+
+
+def _measures(literal: Literal, lexicon: Lexicon) -> bool:
+    return isinstance(literal, Quantity) and bool(
+        literal.currency or (literal.unit and unit_fits(literal, lexicon)) or not literal.bare
+    )
+
+
+def _is_chance(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+    """A name of one common word, in small letters, that nothing introduces as a name."""
+    meaning = link.meaning
+    if not isinstance(meaning, (Valued, Partly)) or link.last - link.first > 1 or meaning.column is not None:
+        return False
+    token = tokens[link.first]
+    before = tokens[link.first - 1].word if link.first else ""
+    named = token.is_name or token.quoted or before in _BEFORE_NAMES
+    return not named and not lexicon.tells_kinds(meaning.field)
+
+
+def coverage(tokens: Sequence[Token], leftovers: Sequence[str]) -> float:
+    """The share (0 to 1) of the question's content words that mean something; 1 where there are none."""
+    content = sum(is_content(one) for one in tokens)
+    left = sum(is_content(one) for one in tokens if any(one.word in words.casefold() for words in leftovers))
+    return 1.0 if not content else max(0.0, 1.0 - left / content)
+
+
+def is_content(token: Token) -> bool:
+    """Whether it is a word of what is asked about, not of how it is asked."""
+    form = token.word in STOP or token.word in FILLER or token.word in FUNCTION_WORDS or token.word in SUMMARISE
+    return not form and (len(token.word) > 1 or token.word.isdigit())
+
+
+def names_something(links: Sequence[Link], tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+    """Whether a whole name was said: of several words, or written as one."""
+    return any(
+        _is_firm(one)
+        and isinstance(one.meaning, (Valued, Partly))
+        and not lexicon.tells_kinds(one.meaning.field, one.meaning.column)
+        and (one.last - one.first > 1 or tokens[one.first].is_name or tokens[one.first].quoted)
+        for one in links
+    )
+
+
+def speaks_of_fields(links: Sequence[Link]) -> bool:
+    """Whether a field was spoken of by its name."""
+    return any(isinstance(one.meaning, Mention) and not one.meaning.soft for one in links)
