@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from storage.ingest.extract.candidates import Candidate
+from storage.ingest.extract.concepts import kind_words
 from storage.ingest.extract.labelled import labels_in, places_after, written_after
 from storage.ingest.extract.page import Cell, Page
 from storage.ingest.extract.targets import Target
@@ -36,6 +37,10 @@ def kinds_of(field: Field) -> Kinds | None:
                 value_of.setdefault(" ".join(words), value)
     if not value_of:
         return None
+    for kind, several in kind_words().items():
+        if kind in value_of:
+            for one in several:
+                value_of.setdefault(" ".join(words_of(one)), value_of[kind])
     patterns = sorted((_exactly(one) for one in value_of), key=len, reverse=True)
     return Kinds(pattern=re.compile(rf"(?<![^\W_])(?:{'|'.join(patterns)})(?![^\W_])"), value_of=value_of)
 

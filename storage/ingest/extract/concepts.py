@@ -37,6 +37,7 @@ class _File(TypedDict):
     payment: dict[str, list[str]]
     columns: dict[str, list[str]]
     currencies: dict[str, list[str]]
+    kinds: dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,12 @@ def currency_words() -> Mapping[str, re.Pattern[str]]:
     """Words that tell the currency of amounts without a sign, by its code."""
     patterns = {code: any_of(words) for code, words in _file()["currencies"].items()}
     return {code: pattern for code, pattern in patterns.items() if pattern}
+
+
+@lru_cache(maxsize=1)
+def kind_words() -> Mapping[str, tuple[str, ...]]:
+    """Words by which papers show their kind, by what the kind is called."""
+    return {_plain(name): tuple(words) for name, words in _file()["kinds"].items()}
 
 
 @lru_cache(maxsize=1)
