@@ -1,8 +1,12 @@
 """Searching again: when what the first search found shows that another reading was meant."""
 
+from dataclasses import replace
+
 from agent.decision import More, Under
 from agent.gather import without_unknown
-from storage.search.plan import Compute, Leg, ListDocuments, Summarise
+from agent.rules.language import QUESTION_WORDS
+from storage.search.conditions import EVERYTHING
+from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Summarise, everything_in
 
 
 def searched_anew(under: Under) -> More | None:
@@ -11,7 +15,7 @@ def searched_anew(under: Under) -> More | None:
     Words that no document holds are read as the words they misspell, or, where they need not be meant, left out. Where
     a number's field was not named and the likeliest leads nowhere, the likeliest that leads somewhere is taken.
     """
-    return _respelled(under) or _without_unknown(under) or _otherwise(under)
+    return _respelled(under) or _without_unknown(under) or _otherwise(under) or _in_text(under)
 
 
 def _respelled(under: Under) -> More | None:
@@ -38,3 +42,20 @@ def _otherwise(under: Under) -> More | None:
     best, leg = leading[0], under.leg
     searched = Leg(id=leg.id, question=leg.question, search=best.search, wanted=leg.wanted, probes=leg.probes)
     return More(leg=searched, ignored=under.ignored, assumed=(f"took it to mean {best.words}",))
+
+
+def _in_text(under: Under) -> More | None:
+    """ "What devices are in the family pack?": asked as a list, of words alone that no one document holds together."""
+    leg = under.leg
+    words_alone = all(clause.condition == EVERYTHING for clause in leg.search.clauses)
+    asks = leg.question.split()[:1]
+    if under.count or not words_alone or not isinstance(leg.wanted, ListDocuments) or not asks:
+        return None
+    if asks[0].casefold() not in QUESTION_WORDS or asks[0].casefold() == "which":
+        return None
+    search = replace(everything_in(*under.material.schemas), ranking=leg.question)
+    return More(
+        leg=Leg(id=leg.id, question=leg.question, search=search, wanted=FindPassages()),
+        ignored=(),
+        assumed=under.assumed,
+    )

@@ -23,7 +23,13 @@ def believed(
         return list(links)
     kept = [one for one in links if not _is_chance(one, tokens, lexicon)]
     is_firm = any(_is_firm(one) for one in kept) or any(_measures(one, lexicon) for one, _, _ in literals)
-    return kept if is_firm else [one for one in kept if not _is_soft(one)]
+    whole = {_field_of(one) for one in kept if _is_firm(one)}
+    return [one for one in kept if not _is_soft(one) or (is_firm and _field_of(one) not in whole)]
+
+
+def _field_of(link: Link) -> object:
+    """A field whose values are named whole is not meant by parts of others as well."""
+    return (link.meaning.field, link.meaning.column) if isinstance(link.meaning, (Valued, Partly)) else None
 
 
 def _is_soft(link: Link) -> bool:

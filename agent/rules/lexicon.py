@@ -194,7 +194,7 @@ class Lexicon:
     def tells_kinds(self, name: FieldName, column: FieldName | None = None) -> bool:
         """Whether the field sorts documents into kinds, rather than naming each of them."""
         vocabulary = self.vocabulary(name, column)
-        return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 2)
+        return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 10)
 
     def respelled(self, token: Token) -> tuple[str, str] | None:
         """The word of a name or kind that `token` misspells, and its stem; None for a word that is known, short or
@@ -264,7 +264,7 @@ class Lexicon:
 
     def _add_values(self, counted: Mapping[str, int], name: FieldName, column: FieldName | None) -> None:
         stems = {value: self._stems(value) for value in counted}
-        kind = _kind_of(stems, column)
+        kind = _kind_of(stems, column, are_kinds=self.tells_kinds(name, column))
         self._kinds[name, column] = kind
         heads: dict[tuple[str, ...], set[str]] = defaultdict(set)
         wholes: dict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -384,13 +384,13 @@ class _Kind(Enum):
     PROSE = "prose"  # sentences and addresses: only whole
 
 
-def _kind_of(stems: Mapping[str, tuple[str, ...]], column: FieldName | None) -> _Kind:
+def _kind_of(stems: Mapping[str, tuple[str, ...]], column: FieldName | None, *, are_kinds: bool) -> _Kind:
     if sum(map(len, stems.values())) > _PROSE * len(stems):
         return _Kind.PROSE
     if column is not None:
         return _Kind.ITEMS
     capitalised = sum(any(c.isupper() or c.isdigit() for c in value) for value in stems)
-    return _Kind.NAMES if 2 * capitalised > len(stems) else _Kind.PLAIN
+    return _Kind.NAMES if 2 * capitalised > len(stems) or not are_kinds else _Kind.PLAIN
 
 
 def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -405,7 +405,7 @@ def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
 def _is_form_alone(meaning: Meaning, tokens: Sequence[Token]) -> bool:
     """ "What" asks, whatever a field is called, and "or" joins, unless "OR" is written as the name of a place."""
     form = all(one.word in STOP or len(one.word) == 1 for one in tokens)
-    if not form or isinstance(meaning, Noun) or (isinstance(meaning, Partly) and meaning.by_head):
+    if not form or isinstance(meaning, Noun):
         return False
     return isinstance(meaning, Mention) or not any(one.is_name or one.quoted for one in tokens)
 

@@ -29,7 +29,7 @@ from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
 from agent.rules.tongue import foreign_language
 from agent.wording import condition_words
-from storage.search.conditions import TITLE, Compare, Op, all_of
+from storage.search.conditions import TEXT, TITLE, Compare, Op, all_of, fields_of
 from storage.search.ids import BucketId, LegId
 from storage.search.index import Vocabulary
 from storage.search.plan import (
@@ -343,16 +343,22 @@ def _elsewhere(readings: Sequence[Reading], chosen: Sequence[Reading], wanted: W
 
 def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[Leg, Doubt]:
     """What text says: the conditions that rest on whole values narrow, all words rank."""
-    best = readings[0]
-    narrows = best.exact and bool(best.conditions)
-    narrows = narrows and (best.has_noun or best.names or best.coverage >= _EXPLAINED)
-    runner_up = next((one.score for one in readings[1:] if one.exact and one.conditions), 0.0)
-    if narrows and (best.has_noun or best.score - runner_up > _AS_GOOD):
-        clauses = (Clause(bucket=best.bucket, condition=best.condition, required=best.quoted),)
+    narrowing = [one for one in readings if _narrows(one)]
+    best = narrowing[0] if narrowing else readings[0]
+    runner_up = next((one.score for one in narrowing[1:]), 0.0)
+    if narrowing and (best.has_noun or best.score - runner_up > _AS_GOOD):
+        of_fields = all_of(*(one for one in best.conditions if TEXT not in fields_of(one)))
+        clauses = (Clause(bucket=best.bucket, condition=of_fields, required=best.quoted),)
     else:
         clauses = tuple(Clause(bucket=one.bucket, required=one.quoted) for one in readings)
     search = Search(clauses=clauses, ranking=question)
     return Leg(id=leg_id, question=question, search=search, wanted=FindPassages()), Doubt(leg=leg_id)
+
+
+def _narrows(reading: Reading) -> bool:
+    """Whether its conditions say which documents' text is to be searched."""
+    told = reading.has_noun or reading.names or reading.coverage >= _EXPLAINED
+    return reading.exact and bool(reading.conditions) and told
 
 
 def _reread(search: Search, reading: Reading, other: Alternative, known: Mapping[BucketId, Lexicon]) -> Reread:
