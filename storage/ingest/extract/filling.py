@@ -1,6 +1,7 @@
 """From what was found in a text to the values of a document: what is sure enough, each name under its one spelling."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,6 @@ from storage.ingest.build import digest_of
 from storage.ingest.extract.candidates import Candidate, Candidates, Extractor, Material
 from storage.ingest.extract.concepts import concept_of
 from storage.ingest.extract.joining import Names
-from storage.ingest.extract.wording import words_of
 from storage.search.documents import Annotation, Document, Row, Value
 from storage.search.fit import still_fitting
 from storage.search.ids import BucketId, DocId, FieldName
@@ -20,7 +20,7 @@ from storage.search.scope import Scope
 
 SURE = 0.5  # confidence from which a value is the document's
 _SPELLINGS = 100_000  # canonical names of a bucket that are looked at
-_VERBATIM = frozenset(("printed", "verbatim", "spelled", "spelt", "literal"))  # of a field that keeps every spelling
+_VERBATIM = re.compile(r"\bas (?:printed|written|spelt|spelled|it stands|it is (?:printed|written))\b|\bverbatim\b")
 _AGAIN = 200  # documents that are put again at once
 
 
@@ -28,7 +28,7 @@ def is_joined(one: Field) -> bool:
     """Whether the spellings of its values are brought together: names that the schema does not list."""
     if one.type not in (FieldType.CATEGORY, FieldType.LIST) or one.values:
         return False
-    if not _VERBATIM.isdisjoint(words_of(f"{one.label} {one.description}")):
+    if _VERBATIM.search(f"{one.label} {one.description}".casefold()):  # it keeps every spelling
         return False
     concept = concept_of(one)
     return concept is not None and concept.is_joined

@@ -96,6 +96,17 @@ async def test_spellings_of_one_name_become_one_and_stay_so_in_later_runs(index:
     assert [one.value for one in late.annotations if one.field == "vendor"] == ["BLUE DO0R BAKERY"]
 
 
+async def test_a_field_described_as_printed_keeps_every_spelling(index: EmbeddedIndex, tmp_path: Path) -> None:
+    printed = Field(name=FieldName("shop"), type=FieldType.CATEGORY, title="Shop as printed")
+    one_name = Field(name=VENDOR, type=FieldType.CATEGORY, description="The shop, however it is printed")
+    slips = write(tmp_path / "s.jsonl", a_slip("a", "Blue Door"), a_slip("b", "Blue Door"), a_slip("c", "BLUE DOOR"))
+
+    await ingest(index, [slips], schema=Schema(bucket=SLIPS, fields=(printed, one_name)))
+
+    (document,) = await fetched(index, "c")
+    assert document.values == {"shop": "BLUE DOOR", "vendor": "Blue Door"}
+
+
 async def test_a_review_lists_the_least_sure_first_and_the_names_brought_together(
     index: EmbeddedIndex, tmp_path: Path
 ) -> None:
