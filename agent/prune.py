@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.outcome import FoundPassage
-from agent.rerank import Spotter, Weighted, relevance, share, spotter_of
+from agent.rerank import Spotter, Weighted, folded, relevance, share, spotter_of
 from storage.search.ids import BucketId, ChunkId
 from storage.search.index import Hit
-from storage.search.text import Analyser, fold
+from storage.search.text import Analyser
 
 _COSINES = "semantic"  # the collector whose scores are cosines; the others' are relative to their best
 _RERANKED = 40
@@ -81,7 +81,7 @@ def _without_copies(found: Sequence[FoundPassage]) -> list[FoundPassage]:
     seen: set[str] = set()
     kept: list[FoundPassage] = []
     for one in found:
-        text = fold(one.hit.text)
+        text = " ".join(folded(one.hit.text).split())
         if text not in seen:
             seen.add(text)
             kept.append(one)
