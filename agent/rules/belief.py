@@ -1,5 +1,6 @@
 """Which meanings to believe: the words of a dictionary turn up by chance in questions about other things."""
 
+import re
 from collections.abc import Sequence
 
 from agent.rules.atoms import Literal, Quantity
@@ -8,6 +9,8 @@ from agent.rules.language import FILLER, FUNCTION_WORDS, STOP, SUMMARISE
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Token
 
+_FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE
+_WORD = re.compile(r"\w+")
 _BEFORE_NAMES = frozenset("from by at with of for in via".split())
 
 
@@ -60,14 +63,14 @@ def _is_chance(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
 def coverage(tokens: Sequence[Token], leftovers: Sequence[str]) -> float:
     """The share (0 to 1) of the question's content words that mean something; 1 where there are none."""
     content = sum(is_content(one) for one in tokens)
-    left = sum(is_content(one) for one in tokens if any(one.word in words.casefold() for words in leftovers))
+    words = set(_WORD.findall(" ".join(leftovers).casefold()))
+    left = sum(is_content(one) for one in tokens if one.word in words) if words else 0
     return 1.0 if not content else max(0.0, 1.0 - left / content)
 
 
 def is_content(token: Token) -> bool:
     """Whether it is a word of what is asked about, not of how it is asked."""
-    form = token.word in STOP or token.word in FILLER or token.word in FUNCTION_WORDS or token.word in SUMMARISE
-    return not form and (len(token.word) > 1 or token.word.isdigit())
+    return token.word not in _FORM and (len(token.word) > 1 or token.word.isdigit())
 
 
 def names_something(links: Sequence[Link], tokens: Sequence[Token], lexicon: Lexicon) -> bool:

@@ -113,9 +113,10 @@ class Lexicon:
 
     def links(self, tokens: Sequence[Token]) -> Iterator[Link]:
         """Every reading of every run of tokens; a quotation is taken whole or not at all."""
-        for first in range(len(tokens)):
-            for last in range(first + 1, min(first + _LONGEST, len(tokens)) + 1):
-                meanings = self._phrases.get(tuple(token.stem for token in tokens[first:last]))
+        stems = tuple(token.stem for token in tokens)
+        for first, stem in enumerate(stems):
+            for last in range(first + 1, min(first + self._longest[stem], len(tokens)) + 1):
+                meanings = self._phrases.get(stems[first:last])
                 if meanings and _keeps_quotations(tokens, first, last):
                     for meaning, documents in meanings.items():
                         if _is_form_alone(meaning, tokens[first:last]):
@@ -204,9 +205,18 @@ class Lexicon:
         if len(word) < _SPELLED_LETTERS or not word.isalpha() or word in _FORM or token.stem in self._known_stems:
             return None
         slips = 1 if len(word) < _LONG else 2
-        found = extract(word, self._spelled, scorer=OSA.distance, score_cutoff=slips, limit=4)
-        near = sorted((distance, one) for one, distance, _ in found if one[:1] == word[:1])
+        alike = [one for size in range(-slips, slips + 1) for one in self._spelled.get((word[0], len(word) + size), ())]
+        found = extract(word, alike, scorer=OSA.distance, score_cutoff=slips, limit=4)
+        near = sorted((distance, one) for one, distance, _ in found)
         return (near[0][1], self._known[near[0][1]]) if near else None
+
+    @cached_property
+    def _longest(self) -> Mapping[str, int]:
+        """By the stem a phrase begins with: the most tokens that such a phrase has; 0 for others."""
+        longest: dict[str, int] = defaultdict(int)
+        for phrase in self._phrases:
+            longest[phrase[0]] = max(longest[phrase[0]], len(phrase))
+        return longest
 
     @cached_property
     def _known(self) -> Mapping[str, str]:
@@ -223,8 +233,12 @@ class Lexicon:
         return frozenset(self._known.values())
 
     @cached_property
-    def _spelled(self) -> Sequence[str]:
-        return [word for word in self._known if len(word) >= _SPELLED_LETTERS - 1]
+    def _spelled(self) -> Mapping[tuple[str, int], Sequence[str]]:
+        """The known words by first letter and length: a slip is rarely in the first letter."""
+        spelled: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for word in self._known:
+            spelled[word[:1], len(word)].append(word)
+        return dict(spelled)
 
     def _called(self) -> Iterator[str]:
         """What the bucket, its fields and the schema's values are called."""

@@ -64,7 +64,7 @@ def read(
     `respelled` gives for a stem the one that is meant.
     """
     meant = respelled or {}
-    tokens = tokens_of(question, lexicon.analyser, quotations)
+    tokens = tokens_of(question, lexicon.analyser, tuple(quotations))
     tokens = tuple(replace(one, stem=meant.get(one.stem, one.stem)) for one in tokens) if meant else tokens
     links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
     measures = list(_measure_links(lexicon, tokens))

@@ -49,6 +49,7 @@ from storage.search.plan import (
 
 _AS_GOOD = 0.05  # readings of two buckets whose scores differ by less are taken together
 _KEPT_LEXICONS = 8
+_RESPELLED = 3  # buckets in whose words a misspelt one is looked for: those that fit best
 _EXPLAINED = 0.5  # of a question's content words, for its conditions to be believed where no documents are named
 _MOST_REQUIRED = 3  # words that documents must mention; more are a topic to rank by
 _BEFORE_NAMES = frozenset("from with by about for of mentioning containing called named at against regarding".split())
@@ -202,12 +203,12 @@ def _with_respelling(
 ) -> tuple[Leg, Doubt]:
     """The leg and its doubt, which holds what the leg would be were its unknown words misspelt."""
     leg, doubt = taken
-    meant = {one.bucket: _misspelt(one, known[one.bucket]) for one in readings}
+    meant = {one.bucket: _misspelt(one, known[one.bucket]) for one in readings[:_RESPELLED]}
     if not any(meant.values()):
         return taken
     stems = {bucket: {one.stem: one.meant_stem for one in words} for bucket, words in meant.items()}
     again = _readings(question, known, material, stems)
-    words = tuple((one.written, one.meant) for one in meant[again[0].bucket])
+    words = tuple((one.written, one.meant) for one in meant.get(again[0].bucket, ()))
     if not words:
         return taken
     other, _ = _leg(leg.id, question, again, known)

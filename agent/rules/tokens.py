@@ -1,8 +1,8 @@
 """A question as tokens: the analyser's words and stems with their place in the question, quotations apart."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from storage.search.text import Analyser
 
@@ -52,8 +52,9 @@ def _is_name(question: str, start: int, end: int) -> bool:
     return any(c.isupper() or c.isdigit() for c in written)
 
 
-def tokens_of(question: str, analyser: Analyser, quotations: Sequence[Quotation] = ()) -> tuple[Token, ...]:
-    """All tokens in order."""
+@lru_cache(maxsize=256)
+def tokens_of(question: str, analyser: Analyser, quotations: tuple[Quotation, ...] = ()) -> tuple[Token, ...]:
+    """All tokens in order. Remembered: the buckets of one language read the same."""
     pairs = zip(analyser.words(question), analyser.terms(question), strict=True)
     return tuple(
         Token(
