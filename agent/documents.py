@@ -36,6 +36,7 @@ from storage.search.plan import ReadFields
 from storage.search.schema import Field
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
+_MANY = 14  # content words from which no passage can be expected to hold that much of them all
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
 _CITED = 10  # passages of one document whose sentences may be cited for a value
 _SPOKEN_OF = 0.4  # what a sentence must hold of the question to be cited for a value that it does not hold
@@ -238,7 +239,8 @@ def _holds_enough(under: Under, question: Sequence[Weighted], ranked: Sequence[F
     near = under.asked.ranked.get("semantic")
     cosine = max((hit.score for hit in under.answers[near][:1]), default=0.0) if near is not None else 0.0
     means_it = cosine >= _NEAR and any(one.known for one in question)
-    return bool(ranked) and (_held(under, question, ranked) >= _FLOOR or means_it)
+    floor = max(_FLOOR * min(_MANY / max(len(question), 1), 1.0), _FLOOR / 2)
+    return bool(ranked) and (_held(under, question, ranked) >= floor or means_it)
 
 
 def _held(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> float:
