@@ -23,7 +23,7 @@ from storage.search.text import Analyser, fold
 SHOWN = 10  # documents of a list that are shown
 _COLUMNS = 4
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
-_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+(?=[\"“(A-Z0-9•-])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[\"“(A-Z0-9•-])|\n+")
 _LONGEST_QUOTE = 400
 _READ = 8  # passages whose sentences are weighed
 _IN_TITLE = 0.5  # what a word of the title counts for, beside one of the sentence
