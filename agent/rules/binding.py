@@ -159,11 +159,9 @@ def _miscounted(work: Cover, literal: Literal, field: Field, last: int) -> float
 
 def candidates_for(literal: Literal, lexicon: Lexicon) -> list[tuple[Field, FieldName | None, float]]:
     """The fields a literal may belong to, in the schema's order, each with how well its dimension and range fit."""
-    fields = [(one, None) for one in lexicon.schema.fields]
-    fields += [(column, one.name) for one in lexicon.schema.fields for column in one.columns]
     return [
         (field, row, score - (0.7 if row else 0.0))
-        for field, row in fields
+        for field, row in lexicon.measured
         if (score := _fit(literal, field, row, lexicon)) is not None
     ]
 

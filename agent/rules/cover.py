@@ -43,8 +43,7 @@ def covered_by(literal: Literal, lexicon: Lexicon) -> tuple[int, int]:
 
 
 def unit_fits(literal: Quantity, lexicon: Lexicon) -> bool:
-    fields = [*lexicon.schema.fields, *(column for one in lexicon.schema.fields for column in one.columns)]
-    return any(one.unit and converted(literal.low, literal.unit, one.unit) is not None for one in fields)
+    return any(converted(literal.low, literal.unit, unit) is not None for unit in lexicon.units)
 
 
 def tokens_within(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ Built from schema and vocabulary alone, so that another corpus is another lexico
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -30,6 +30,7 @@ _LONG = 8  # letters from which two slips are one word still
 _MOST_REORDERED = 5  # content words of what is known in any order of its words
 _WIDEST = 7  # tokens among which they stand
 _WITHIN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})  # words of form that may stand between
+_MEASURED = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
 _SHORT = 3  # letters of a word that hints at nothing
 _FORM = STOP | FILLER | FUNCTION_WORDS | COMPARATORS
@@ -103,6 +104,7 @@ class Lexicon:
         self._kinds: dict[Key, _Kind] = {}
         self._counted: dict[FieldName, Mapping[str, int]] = {}
         self._folded: dict[Key, Sequence[str]] = {}
+        self._told: dict[Key, bool] = {}
         self._stems_of: dict[FieldName, frozenset[str]] = {}
         self._add_nouns()
         for field in schema.fields:
@@ -133,6 +135,18 @@ class Lexicon:
     def field(self, name: FieldName, column: FieldName | None = None) -> Field:
         target = self.schema.by_name[name]
         return target if column is None else next(one for one in target.columns if one.name == column)
+
+    @cached_property
+    def measured(self) -> Sequence[tuple[Field, FieldName | None]]:
+        """The fields, then the columns with their rows field, that a number, an amount or a day may belong to."""
+        fields = [(one, None) for one in self.schema.fields]
+        columns = [(column, one.name) for one in self.schema.fields for column in one.columns]
+        return [pair for pair in (*fields, *columns) if pair[0].type in _MEASURED]
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """What its numbers are measured in."""
+        return frozenset(field.unit for field, _ in self.measured if field.unit)
 
     def vocabulary(self, name: FieldName, column: FieldName | None = None) -> FieldVocabulary | None:
         return self.fields.get(name if column is None else FieldName(f"{name}.{column}"))
@@ -253,7 +267,7 @@ class Lexicon:
             yield from (one.value for one in (self.fields.get(field.name) or _NO_VALUES).values)
 
     def _stems(self, text: str) -> tuple[str, ...]:
-        return tuple(term.text for term in self.analyser.terms(text))
+        return tuple(self.analyser.unplaced(text).terms.split())
 
     def _add(self, text: str, meaning: Meaning, documents: int = 0) -> None:
         stems = self._stems(text)
@@ -280,23 +294,23 @@ class Lexicon:
         stems = {value: self._stems(value) for value in counted}
         kind = _kind_of(stems, column, are_kinds=self.tells_kinds(name, column))
         self._kinds[name, column] = kind
-        heads: dict[tuple[str, ...], set[str]] = defaultdict(set)
-        wholes: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        heads: set[tuple[str, ...]] = set()
+        meant: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for value, phrase in stems.items():
             if not phrase or len(phrase) > _WORDIEST:
                 continue
             if len(phrase) <= _LONGEST and column is None:
-                for form in {phrase, _without_form(phrase)} if kind is _Kind.NAMES else {phrase}:
-                    wholes[form].add(value)
+                for form in _forms(phrase, kind):
+                    meant[form].append(value)
+                    if kind is _Kind.PLAIN and form is not phrase:
+                        heads.add(form)
             if kind is not _Kind.PROSE and (len(phrase) > 1 or column is not None):
                 for stem in set(phrase):
                     self._words[stem][name, column][value] = counted[value]
-            if kind is _Kind.PLAIN and column is None:
-                for start in range(1, len(phrase)):
-                    heads[phrase[start:]].add(value)
-        for phrase, values in (wholes | {phrase: heads[phrase] | wholes[phrase] for phrase in heads}).items():
-            documents = sum(counted[value] for value in values)
-            self._phrases[phrase][_meaning_of(values, name, column, by_head=phrase in heads)] = documents
+        for phrase, values in meant.items():
+            meaning = _meaning_of(values, name, column, by_head=phrase in heads)
+            documents = counted[values[0]] if len(values) == 1 else sum(counted[value] for value in values)
+            self._phrases[phrase][meaning] = documents
 
     def _partial_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
         runs: dict[Key, tuple[int, int, set[str]]] = {}
@@ -334,21 +348,25 @@ class Lexicon:
         """What fields and kinds are called, whatever the order of the words."""
         bags: dict[frozenset[str], dict[Meaning, None]] = defaultdict(dict)
         for phrase, meanings in self._phrases.items():
-            bag = frozenset(phrase) - self._form_stems
-            if not 1 < len(bag) < _MOST_REORDERED + 1:
+            if len(phrase) == 1:
                 continue
-            for meaning in meanings:
-                if isinstance(meaning, Mention) or (isinstance(meaning, Valued) and self._is_of_kinds(meaning)):
-                    bags[bag][meaning] = None
+            called = [one for one in meanings if isinstance(one, Mention) or self._is_of_kinds(one)]
+            bag = frozenset(phrase) - self._form_stems if called else frozenset[str]()
+            if 1 < len(bag) <= _MOST_REORDERED:
+                bags[bag] |= dict.fromkeys(called)
         return {bag: tuple(meanings) for bag, meanings in bags.items()}
 
     @cached_property
     def _form_stems(self) -> frozenset[str]:
         return frozenset(term.text for term in self.analyser.terms(" ".join(STOP)))
 
-    def _is_of_kinds(self, meaning: Valued) -> bool:
-        declared = meaning.value in self.field(meaning.field, meaning.column).values
-        return declared or (meaning.column is None and self.tells_kinds(meaning.field))
+    def _is_of_kinds(self, meaning: Meaning) -> bool:
+        if not isinstance(meaning, Valued):
+            return False
+        key = (meaning.field, meaning.column)
+        if key not in self._told:
+            self._told[key] = meaning.column is None and self.tells_kinds(meaning.field)
+        return self._told[key] or meaning.value in self.field(*key).values
 
     def _places(self, token: Token) -> Mapping[Key, Mapping[str, int]]:
         empty = len(token.stem) < 2 or token.quoted or token.word in STOP or token.word in FILLER
@@ -374,11 +392,20 @@ class Lexicon:
         yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, words, len(values)))
 
 
-def _meaning_of(values: Set[str], name: FieldName, column: FieldName | None, *, by_head: bool) -> Meaning:
+def _meaning_of(values: Sequence[str], name: FieldName, column: FieldName | None, *, by_head: bool) -> Meaning:
     """ "Transistor" means power transistors too: a kind is named by its last words. A name is one, however written."""
     if len(values) == 1:
-        return Valued(name, column, next(iter(values)))
+        return Valued(name, column, values[0])
     return Partly(name, column, tuple(sorted(values)), by_head=by_head, whole=not by_head)
+
+
+def _forms(phrase: tuple[str, ...], kind: "_Kind") -> list[tuple[str, ...]]:
+    """What a value may be called: as it is written; a kind by its last words, a name without its legal form."""
+    if kind is _Kind.PLAIN:
+        return [phrase, *(phrase[start:] for start in range(1, len(phrase)))]
+    if kind is _Kind.NAMES and phrase[-1] in LEGAL_FORMS and (bare := _without_form(phrase)) != phrase:
+        return [phrase, bare]
+    return [phrase]
 
 
 def _without_form(phrase: tuple[str, ...]) -> tuple[str, ...]:
