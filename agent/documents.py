@@ -36,7 +36,6 @@ from storage.search.plan import ReadFields
 from storage.search.schema import Field
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
-_MANY = 14  # content words from which no passage can be expected to hold that much of them all
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
 _CITED = 10  # passages of one document whose sentences may be cited for a value
 _SPOKEN_OF = 0.4  # what a sentence must hold of the question to be cited for a value that it does not hold
@@ -213,7 +212,8 @@ def said_in(
 ) -> Enough | AskBack:
     """The sentences of the best passages that answer; nothing where those hold too little of the question."""
     if not _holds_enough(under, question, ranked):
-        return _not_said(under, [one.word for one in question if not one.known])
+        hits = tuple(ranked[: under.desk.context.limits.hits])
+        return _not_said(under, [one.word for one in question if not one.known], hits)
     sentences = extracted(ranked, question, under.material.analysers, under.leg, under.asked.said)
     if _tells_several(under, sentences) and under.asked.page is not None:
         return which_document(under, under.answers[under.asked.page].records)
@@ -239,8 +239,7 @@ def _holds_enough(under: Under, question: Sequence[Weighted], ranked: Sequence[F
     near = under.asked.ranked.get("semantic")
     cosine = max((hit.score for hit in under.answers[near][:1]), default=0.0) if near is not None else 0.0
     means_it = cosine >= _NEAR and any(one.known for one in question)
-    floor = max(_FLOOR * min(_MANY / max(len(question), 1), 1.0), _FLOOR / 2)
-    return bool(ranked) and (_held(under, question, ranked) >= floor or means_it)
+    return bool(ranked) and (_held(under, question, ranked) >= _FLOOR or means_it)
 
 
 def _held(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> float:
@@ -272,7 +271,8 @@ def _words_of(condition: Condition) -> str:
     return condition.words.casefold() if isinstance(condition, Compare) else ""
 
 
-def _not_said(under: Under, unknown: Sequence[str]) -> AskBack:
+def _not_said(under: Under, unknown: Sequence[str], hits: tuple[FoundPassage, ...]) -> AskBack:
+    """Nothing is quoted; what was ranked is there for whoever asks for hits."""
     text = "I found nothing that answers this."
     if unknown:
         text += " No document mentions " + ", ".join(f"“{escaped(word)}”" for word in unknown[:5]) + "."
@@ -281,5 +281,6 @@ def _not_said(under: Under, unknown: Sequence[str]) -> AskBack:
         result=result_of(under, OutcomeKind.NO_RESULTS, text, None),
         lines=(text,),
         candidates=(),
+        hits=hits,
         route=Route.HYBRID,
     )
