@@ -6,7 +6,7 @@ from agent.decision import More, Under
 from agent.gather import without_unknown
 from agent.rules.language import QUESTION_WORDS
 from storage.search.conditions import EVERYTHING
-from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Summarise, everything_in
+from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Search, Summarise, everything_in
 
 
 def searched_anew(under: Under) -> More | None:
@@ -45,17 +45,17 @@ def _otherwise(under: Under) -> More | None:
 
 
 def _in_text(under: Under) -> More | None:
-    """ "What devices are in the family pack?": asked as a list, of words alone that no one document holds together."""
+    """ "What devices are in the family pack?": asked as a list, of words that no document holds together."""
     leg = under.leg
-    words_alone = all(clause.condition == EVERYTHING for clause in leg.search.clauses)
     asks = leg.question.split()[:1]
-    if under.count or not words_alone or not isinstance(leg.wanted, ListDocuments) or not asks:
+    words = any(clause.required for clause in leg.search.clauses)
+    if under.count or not words or not isinstance(leg.wanted, ListDocuments) or not asks:
         return None
     if asks[0].casefold() not in QUESTION_WORDS or asks[0].casefold() == "which":
         return None
-    search = replace(everything_in(*under.material.schemas), ranking=leg.question)
-    return More(
-        leg=Leg(id=leg.id, question=leg.question, search=search, wanted=FindPassages()),
-        ignored=(),
-        assumed=under.assumed,
+    narrowed = tuple(replace(one, required=()) for one in leg.search.clauses if one.condition != EVERYTHING)
+    clauses = narrowed or everything_in(*under.material.schemas).clauses
+    searched = Leg(
+        id=leg.id, question=leg.question, search=Search(clauses=clauses, ranking=leg.question), wanted=FindPassages()
     )
+    return More(leg=searched, ignored=(), assumed=under.assumed)

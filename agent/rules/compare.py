@@ -82,7 +82,7 @@ def compared(question: str, reader: Reader) -> Comparison | None:
 
 def _is_named(each: Sequence[Reading]) -> bool:
     """Whether something said of the sides tells which bucket they lie in."""
-    return any(one.exact or one.has_noun or one.asked for one in each)
+    return any(one.has_noun or (one.is_sure and (one.exact or one.asked)) for one in each)
 
 
 def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Reading]] | None:

@@ -58,6 +58,8 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     words = [token.word for token in reading.tokens]
     if set(words) & SUMMARISE:
         return Summarise()
+    if words[:1] == ["why"]:
+        return FindPassages()
     said = list(_functions(words, reading))
     group = _group(words, reading, lexicon)
     extreme = next((one for one in said if one.words in SUPERLATIVES), None)

@@ -22,6 +22,8 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Field
 from storage.search.text import fold
 
+EXPLAINED = 0.5  # of a question's content words, for its conditions to be believed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -46,6 +48,11 @@ class Reading:
     tokens: tuple[Token, ...]
     links: tuple[Link, ...]
     in_literals: frozenset[int]  # tokens that stand in a literal, or name the field of one
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it explains enough of the question for its conditions to be believed."""
+        return self.names or self.coverage >= EXPLAINED
 
     @property
     def condition(self) -> Condition:

@@ -24,12 +24,12 @@ from agent.rules.lexicon import Lexicon, lexicons
 from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
 from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
-from agent.rules.reading import Alternative, Reading, read
+from agent.rules.reading import EXPLAINED, Alternative, Reading, read
 from agent.rules.split import questions_of
 from agent.rules.tokens import quotations_of
 from agent.rules.tongue import foreign_language
 from agent.wording import condition_words
-from storage.search.conditions import TEXT, TITLE, Compare, Op, all_of, fields_of
+from storage.search.conditions import TEXT, TITLE, Compare, Not, Op, all_of, fields_of
 from storage.search.ids import BucketId, LegId
 from storage.search.index import Vocabulary
 from storage.search.plan import (
@@ -50,7 +50,7 @@ from storage.search.plan import (
 _AS_GOOD = 0.05  # readings of two buckets whose scores differ by less are taken together
 _KEPT_LEXICONS = 8
 _RESPELLED = 3  # buckets in whose words a misspelt one is looked for: those that fit best
-_EXPLAINED = 0.5  # of a question's content words, for its conditions to be believed where no documents are named
+_ASKING = QUESTION_WORDS - {"which"}  # begin a question about what documents say, rather than which there are
 _MOST_REQUIRED = 3  # words that documents must mention; more are a topic to rank by
 _BEFORE_NAMES = frozenset("from with by about for of mentioning containing called named at against regarding".split())
 
@@ -288,21 +288,22 @@ def _leg(
 
 def _is_told(reading: Reading, wanted: Wanted) -> bool:
     """Whether what was said tells a set of documents, rather than what their text is to be searched for."""
-    if reading.has_noun:
+    first = reading.tokens[0].word if reading.tokens else ""
+    if reading.has_noun and (first not in _ASKING or reading.coverage >= EXPLAINED or not reading.leftovers):
         topic = not reading.conditions and len(reading.leftovers) > _MOST_REQUIRED
         return not (topic and isinstance(wanted, ListDocuments))
     if reading.conditions and reading.exact:
-        return reading.coverage >= _EXPLAINED or reading.names
+        return reading.is_sure
     if reading.quoted or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
         return len(reading.leftovers) <= _MOST_REQUIRED
-    first = reading.tokens[0].word if reading.tokens else ""
     return first in LIST_VERBS and len(reading.leftovers) <= _MOST_REQUIRED
 
 
 def _one_value(leg_id: LegId, question: str, reading: Reading, wanted: ReadFields) -> Leg:
     """The value of a document that conditions, or the words left over as its title, name."""
     named = [Compare(field=TITLE, op=Op.CONTAINS, value=word, words=word) for word in reading.leftovers]
-    condition = reading.condition if reading.exact and reading.conditions else all_of(*reading.conditions, *named)
+    of_fields = [one for one in reading.conditions if TEXT not in fields_of(one)]
+    condition = all_of(*of_fields) if reading.exact and of_fields else all_of(*of_fields, *named)
     clause = Clause(bucket=reading.bucket, condition=condition, required=reading.quoted)
     return Leg(id=leg_id, question=question, search=Search(clauses=(clause,), ranking=question), wanted=wanted)
 
@@ -348,7 +349,7 @@ def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[
     best = narrowing[0] if narrowing else readings[0]
     runner_up = next((one.score for one in narrowing[1:]), 0.0)
     if narrowing and (best.has_noun or best.score - runner_up > _AS_GOOD):
-        of_fields = all_of(*(one for one in best.conditions if TEXT not in fields_of(one)))
+        of_fields = all_of(*(one for one in best.conditions if TEXT not in fields_of(one) and not isinstance(one, Not)))
         clauses = (Clause(bucket=best.bucket, condition=of_fields, required=best.quoted),)
     else:
         clauses = tuple(Clause(bucket=one.bucket, required=one.quoted) for one in readings)
@@ -358,7 +359,7 @@ def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[
 
 def _narrows(reading: Reading) -> bool:
     """Whether its conditions say which documents' text is to be searched."""
-    told = reading.has_noun or reading.names or reading.coverage >= _EXPLAINED
+    told = reading.names or (reading.has_noun and reading.coverage >= EXPLAINED)
     return reading.exact and bool(reading.conditions) and told
 
 
