@@ -76,7 +76,7 @@ async def _decided(under: Under, document: Document | None, names: Sequence[Fiel
         case ListDocuments():
             return _group(under, title)
         case FindPassages() | Summarise():
-            return _text(under, document, title)
+            return await _text(under, document, title)
 
 
 def together(found: Sequence[Enough]) -> tuple[str, Grid | None]:
@@ -342,7 +342,7 @@ async def _values(under: Under, document: Document | None, names: Sequence[Field
         citations.append(citation_of(len(citations) + 1, document, quote or beginning_of(document)))
         lines.append(_line(field, value, document, quote, len(citations)))
     if not cells:
-        return _with_quote(_text(under, document, title), title)
+        return _with_quote(await _text(under, document, title), title)
     kept, used, _ = verified(lines, citations)
     text = f"**{escaped(title)}**: " + "; ".join(kept)
     records = under.answers[page].records
@@ -415,14 +415,14 @@ def _passage(document: Document, bucket: BucketId, start: int) -> FoundPassage |
 # -- sides that are text
 
 
-def _text(under: Under, document: Document | None, title: str) -> Enough | AskBack:
+async def _text(under: Under, document: Document | None, title: str) -> Enough | AskBack:
     """What the side's documents say of the topic. The side is named by its set, so only the topic must be found."""
     narrowed = any(clause.everything != EVERYTHING for clause in under.leg.search.clauses)
     if narrowed and not under.count:
         return nothing_found(under)
     best = _sentences(under) if narrowed else []
     if not best:
-        return _with_quote(text_found(under), title)
+        return _with_quote(await text_found(under), title)
     passage, quote = best[0]
     hit = passage.hit
     record = Record(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent.reasoner import Reasoner
+from agent.rerank import Reranker
 from storage.search.ids import BucketId
 from storage.search.index import ScopedIndex
 from storage.search.plan import Plan
@@ -19,6 +20,7 @@ class Limits:
     hits: int = 10  # ranked passages to report
     documents: int = 1000  # document ids to report
     clarifications_in_a_row: int = 2
+    reranking: timedelta = timedelta(seconds=3)  # a reranker that takes longer is done without
 
 
 def _unheard(text: str) -> None:
@@ -32,6 +34,7 @@ class Context:
     index: ScopedIndex
     reasoner: Reasoner
     now: datetime
+    reranker: Reranker | None = None  # has its say in the order of passages
     locale: str = "en"
     limits: Limits = Limits()
     buckets: frozenset[BucketId] | None = None  # only these were asked; None: all in scope

@@ -22,7 +22,7 @@ from agent.compose import (
 from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, result_of
 from agent.gather import hits_of, weighted
 from agent.outcome import Citation, FoundPassage, OutcomeKind, Route
-from agent.prune import coverage, fused, reranked, spotters_of
+from agent.prune import RERANKED, coverage, fused, reranked, spotters_of
 from agent.rerank import Weighted
 from agent.sets import nothing_found
 from agent.sought import sought_by
@@ -51,7 +51,7 @@ async def values_read(under: Under) -> Enough | AskBack:
     assert isinstance(wanted, ReadFields) and under.asked.page  # noqa: PT018, S101
     if count == 0:
         by_title = any(TITLE in fields_of(clause.condition) for clause in under.leg.search.clauses)
-        return _anywhere(under) if by_title else nothing_found(under)
+        return await _anywhere(under) if by_title else nothing_found(under)
     records = under.answers[under.asked.page].records
     names = [name for bucket, name in wanted.fields if bucket == records[0].bucket]
     if count > 1 and not _agree(records, names, count):
@@ -75,7 +75,7 @@ async def _read_values(under: Under, records: Sequence[Record], names: Sequence[
     fetch = Fetch(tuple(one.doc_id for one in records[:1]))
     document = (await under.desk.ask((fetch,)))[fetch][0]
     known = [name for name in names if document.values.get(name) is not None]
-    question, ranked = _ranked(under, under.asked.ranked, anywhere=False)
+    question, ranked = await _ranked(under, under.asked.ranked, anywhere=False, judge=not known)
     ranked = [one for one in ranked if one.hit.doc_id == document.doc_id]
     if not known:  # not known as a value: what does its text say?
         return said_in(under, question, ranked, Route.LONG_TEXT)
@@ -144,27 +144,28 @@ def which_document(under: Under, records: Sequence[Record]) -> AskBack:
 # -- text
 
 
-def _anywhere(under: Under) -> Enough | AskBack:
+async def _anywhere(under: Under) -> Enough | AskBack:
     """No document is known by that name: what does any text say?"""
-    return said_in(under, *_ranked(under, under.asked.fallback or under.asked.ranked, anywhere=True), Route.HYBRID)
+    question, ranked = await _ranked(under, under.asked.fallback or under.asked.ranked, anywhere=True)
+    return said_in(under, question, ranked, Route.HYBRID)
 
 
-def text_found(under: Under) -> Enough | AskBack:
+async def text_found(under: Under) -> Enough | AskBack:
     """What the passages of the set say; what any passage says, where those say nothing or clearly less.
 
     The words that chose the set may have been no names: then passages elsewhere hold more of the question.
     """
-    question, ranked = _ranked(under, under.asked.ranked, anywhere=False)
+    question, ranked = await _ranked(under, under.asked.ranked, anywhere=False)
     if (checked := _checked(under, question, ranked)) is not None:
         return checked
     if under.asked.fallback:
-        whole, others = _ranked(under, under.asked.fallback, anywhere=True)
+        whole, others = await _ranked(under, under.asked.fallback, anywhere=True)
         in_set = bool(others) and others[0].hit.doc_id in {one.hit.doc_id for one in ranked}
         if not in_set and _held(under, whole, others) > _held(under, question, ranked) + _CLEARLY:
             return said_in(under, whole, others, Route.HYBRID)
     said = said_in(under, question, ranked, Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
-    return _anywhere(under) if nothing and under.asked.fallback else said
+    return await _anywhere(under) if nothing and under.asked.fallback else said
 
 
 def _checked(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> Enough | None:
@@ -198,13 +199,14 @@ def _claim_words(claim: Compare, field: Field, title: str, holds: bool) -> str:
     )
 
 
-def _ranked(
-    under: Under, requests: Mapping[str, Passages | NearPassages], *, anywhere: bool
+async def _ranked(
+    under: Under, requests: Mapping[str, Passages | NearPassages], *, anywhere: bool, judge: bool = True
 ) -> tuple[Sequence[Weighted], list[FoundPassage]]:
-    """The words that passages are ranked for, and the passages, best first."""
+    """The words that passages are ranked for, and the passages, best first. `judge`: the reranker is asked too."""
     question = weighted(under.asked, under.answers, under.material, anywhere=anywhere)
     found = fused(hits_of(requests, under.answers))
-    return question, reranked(found, question, under.material.analysers)
+    judged = await under.desk.judged(under.leg.question, found[:RERANKED]) if judge else None
+    return question, reranked(found, question, under.material.analysers, judged)
 
 
 def said_in(

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.outcome import FoundPassage
-from agent.rerank import Spotter, Weighted, folded, relevance, share, spotter_of
+from agent.rerank import JUDGED, Spotter, Weighted, folded, relative, relevance, share, spotter_of
 from storage.search.ids import BucketId, ChunkId
 from storage.search.index import Hit
 from storage.search.text import Analyser
 
 _COSINES = "semantic"  # the collector whose scores are cosines; the others' are relative to their best
-_RERANKED = 40
+RERANKED = 40  # passages that are ordered anew, and shown to a reranker
 _NEIGHBOUR = 0.6  # of a passage's score, that its neighbour must have to be shown with it as one
 _IN_TITLE = 0.8  # what a word of the title counts for, beside one of the text
 
@@ -52,16 +52,23 @@ def fused(lists: Mapping[str, Sequence[Hit]]) -> list[FoundPassage]:
 
 
 def reranked(
-    found: Sequence[FoundPassage], question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser]
+    found: Sequence[FoundPassage],
+    question: Sequence[Weighted],
+    analysers: Mapping[BucketId, Analyser],
+    judged: Sequence[float] | None = None,
 ) -> list[FoundPassage]:
-    """The first 40 ordered anew by what they say; the rest behind, as it was; copies dropped, neighbours joined."""
-    spotters = spotters_of(question, analysers)
+    """The first 40 ordered anew by what they say; the rest behind, as it was; copies dropped, neighbours joined.
+
+    `judged`: what a reranker makes of each of the first 40, where there is one.
+    """
+    spotters, first = spotters_of(question, analysers), found[:RERANKED]
+    extra = [0.0] * len(first) if judged is None else [JUDGED * one for one in relative(judged)]
     scored = [
-        replace(one, score=round(one.score + relevance(one.hit, question, spotters[one.hit.bucket]), 6))
-        for one in found[:_RERANKED]
+        replace(one, score=round(one.score + relevance(one.hit, question, spotters[one.hit.bucket]) + more, 6))
+        for one, more in zip(first, extra, strict=True)
     ]
     ordered = sorted(scored, key=lambda one: (-one.score, one.hit.chunk_id))
-    return _joined(_without_copies([*ordered, *found[_RERANKED:]]))
+    return _joined(_without_copies([*ordered, *found[RERANKED:]]))
 
 
 def spotters_of(question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser]) -> Mapping[BucketId, Spotter]:

@@ -1,8 +1,9 @@
-"""Ordering passages by what they say, without a model.
+"""Ordering passages by what they say, without a model; and the protocol of a model that has its say beside that.
 
-It weighs, beside the ranks, how much of the question's rare words a passage or its title holds, and which
-words that follow each other in the question stand close together in it. The weights were set on public question sets of
-five kinds (contracts, companies' pages, manuals, abstracts, yes-or-no questions) and rounded: none of them is fine.
+The order without a model weighs, beside the ranks, how much of the question's rare words a passage or its title holds,
+and which words that follow each other in the question stand close together in it. Its weights were set on public
+question sets of five kinds (contracts, companies' pages, manuals, abstracts, yes-or-no questions) and rounded: none of
+them is fine.
 """
 
 import re
@@ -11,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Protocol
 
 from storage.search.index import Hit
 from storage.search.text import Analyser
 
 BODY, TITLE, CLOSE = 0.4, 0.15, 0.3  # what coverage, the title's coverage and closeness add to a score of up to 2
+JUDGED = 1.0  # what a reranker's judgement adds at most: as much as one more collector
 _CLOSE = 30  # code points between two words that stand together
 _HEAD = 3  # code points in which a stem and its words agree; the last may differ ("parti", party)
 _KEPT_TEXTS = 2_048
@@ -30,6 +33,20 @@ class Weighted:
     stem: str
     weight: float
     known: bool  # some visible document holds it
+
+
+class Reranker(Protocol):
+    """Judges how well each of a few passages answers a question. Optional: without it, or late, no question is lost."""
+
+    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One finite number a text, in the order of `texts`; higher is better, equal texts are judged alike.
+
+        Any scale will do: scores are compared within one call alone. No texts have no scores. Takes any strings, also
+        empty ones, and reads of a long text what it can. Does not block the event loop and is not waited for beyond the
+        caller's deadline: cancelled, it ends at once, and can be asked again. Asks no network that nobody set up.
+        Raises `RerankerUnavailable`, and nothing else.
+        """
+        ...
 
 
 class Spotter:
@@ -87,6 +104,12 @@ def relevance(hit: Hit, question: Sequence[Weighted], spotter: Spotter) -> float
     """0 to 0.85: how much of the question the passage and its title hold, and how close together."""
     body, title = spotter.found(hit.text), spotter.found(hit.title)
     return BODY * share(question, body) + TITLE * share(question, title) + CLOSE * _closeness(question, body)
+
+
+def relative(scores: Sequence[float]) -> list[float]:
+    """The scores of one call, 0 for the least to 1 for the best; 0 for all where they are alike."""
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    return [(one - low) / (high - low) if high > low else 0.0 for one in scores]
 
 
 def share(question: Sequence[Weighted], held: Mapping[str, object] | frozenset[str]) -> float:

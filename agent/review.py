@@ -110,7 +110,7 @@ async def _decisions(under: Sequence[Under], combine: Combine, *, is_last: bool)
 async def _decision(under: Under) -> Enough | AskBack:
     match under.leg.wanted:
         case FindPassages():
-            return text_found(under)
+            return await text_found(under)
         case Compute():
             return await computed(under)
         case ListDocuments():

@@ -1,15 +1,17 @@
-"""What may be asked of the index, read only, with a record of every attempt.
+"""What may be asked of the index and of the reranker, read only, with a record of every attempt.
 
 `Desk` is handed an index within a scope; it can reach nothing else.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from agent.context import Context
-from agent.outcome import Attempt, Route, Stage, Trace
+from agent.errors import RerankerUnavailable
+from agent.outcome import Attempt, FoundPassage, Route, Stage, Trace
 from storage.search.codec import search_to_json
 from storage.search.index import (
     Aggregate,
@@ -32,12 +34,13 @@ _TOOLS: Mapping[type, str] = {
     Passages: "search_text",
     NearPassages: "search_semantic",
 }
+_RERANK = "rerank"
 _MOST_ATTEMPTS = 40  # noted in one turn; counting many refinements is one attempt
 
 
 @dataclass(slots=True)
 class Desk:
-    """The index within the turn's scope, and what was asked of it."""
+    """The index within the turn's scope, the reranker, and what was asked of them."""
 
     context: Context
     attempts: list[Attempt] = field(default_factory=list[Attempt])
@@ -56,6 +59,27 @@ class Desk:
             if len(self.attempts) < _MOST_ATTEMPTS:
                 self.attempts.append(_attempt(request, answers, ms))
         return answers
+
+    async def judged(self, question: str, found: Sequence[FoundPassage]) -> Sequence[float] | None:
+        """What the reranker makes of each passage, with its title, in order.
+
+        None where there is no reranker, and where it fails or is late: then it is not asked again in this turn.
+        """
+        reranker = self.context.reranker
+        given_up = any(one.name == _RERANK and one.fallback for one in self.stages)
+        if reranker is None or given_up or len(found) < 2:
+            return None
+        started = time.perf_counter()
+        scores, fallback = None, None
+        try:
+            async with asyncio.timeout(self.context.limits.reranking.total_seconds()):
+                scores = await reranker.scores(question, [f"{one.hit.title}\n{one.hit.text}" for one in found])
+        except TimeoutError:
+            fallback = "rule: the reranker is late"
+        except RerankerUnavailable:
+            fallback = "rule: the reranker is unavailable"
+        self.stage(_RERANK, started, fallback)
+        return scores
 
     def stage(self, name: str, started: float, fallback: str | None = None) -> None:
         """Note a stage that began at `started` (of `time.perf_counter`)."""
