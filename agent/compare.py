@@ -26,8 +26,8 @@ from agent.prune import Weighted, fused
 from agent.refine import facet_requests
 from agent.sets import nothing_found, numbers, too_many
 from agent.verify import verified
-from agent.wording import condition_words, count_words, value_words
-from storage.search.conditions import EVERYTHING, Compare, Condition, Op, conjuncts
+from agent.wording import condition_words, count_words, listed, lowered, value_words
+from storage.search.conditions import EVERYTHING, TEXT, TITLE, Compare, Condition, Op, conjuncts
 from storage.search.documents import Document, Value
 from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import Fetch, Hit, Record
@@ -88,7 +88,7 @@ def together(found: Sequence[Enough]) -> tuple[str, Grid | None]:
     cells = {row: [_cell_of(column, row) for column in columns] for row in rows}
     titles = [column.title for column in columns]
     table = tuple((row, *(cell.text if cell else "–" for cell in cells[row])) for row in rows)
-    return _said(titles, cells), Grid(caption=" / ".join(titles), columns=("", *titles), rows=table)
+    return _said(titles, cells), Grid(caption=f"{listed(titles)} side by side", columns=("", *titles), rows=table)
 
 
 # -- what must be read
@@ -178,9 +178,9 @@ async def _with_facets(under: Under) -> Under:
 
 
 def _titles(sides: Sequence[Under], read: Sequence[Document | None]) -> list[str]:
-    """The document's title, else what tells this set from the others, else the side's own question."""
+    """The document's title, or that of all of them, else what tells this set from the others, else the question."""
     titles = [
-        document.title if document is not None and under.count == 1 else _apart(under, sides)
+        document.title if document is not None and under.count == 1 else _one_title(under) or _apart(under, sides)
         for under, document in zip(sides, read, strict=True)
     ]
     if len(set(titles)) < len(titles):
@@ -188,14 +188,27 @@ def _titles(sides: Sequence[Under], read: Sequence[Document | None]) -> list[str
     return [one if len(one) <= _LONGEST_TITLE else one[: _LONGEST_TITLE - 1] + "…" for one in titles]
 
 
+def _one_title(under: Under) -> str:
+    """What all documents of the side are called; empty where they differ, or not all are known."""
+    records = under.answers[under.asked.page].records if under.asked.page is not None else ()
+    titles = {one.title for one in records}
+    return titles.pop() if len(titles) == 1 and len(records) == under.count else ""
+
+
 def _apart(under: Under, sides: Sequence[Under]) -> str:
     each = [{one for clause in side.leg.search.clauses for one in conjuncts(clause.everything)} for side in sides]
     shared = set[Condition].intersection(*each)
     clause = under.leg.search.clauses[0]
     schema = under.material.schemas[clause.bucket]
-    own = [_short(one, schema) for one in conjuncts(clause.condition) if one not in shared]
+    apart = [one for one in conjuncts(clause.condition) if one not in shared]
+    own = [_short(one, schema) for one in apart if not _mentions(one)]
+    said = " ".join(str(one.value) for one in apart if isinstance(one, Compare) and _mentions(one))
     words = [f"“{word}”" for word in clause.required if len(under.leg.search.clauses) == 1]
-    return " and ".join([*own, *words]) or under.leg.question
+    return " and ".join([*own, *filter(None, (said,)), *words]) or under.leg.question
+
+
+def _mentions(condition: Condition) -> bool:
+    return isinstance(condition, Compare) and condition.field in (TITLE, TEXT)
 
 
 def _short(condition: Condition, schema: Schema) -> str:
@@ -216,7 +229,7 @@ def _with_figures(under: Under, compute: Compute, decided: Enough | AskBack, tit
         return decided
     schema = _schema(under)
     field = schema.by_name.get(compute.field) if compute.field is not None else None
-    label = _lower(field.label) if field is not None else under.noun
+    label = lowered(field.label) if field is not None else under.noun
     if compute.group is not None:
         cells = [
             Cell(row=one.label, text=amount_words(one.value, one.unit, field), value=one.value, unit=one.unit,
@@ -253,11 +266,6 @@ def _row_of(function: Function, label: str, under: Under) -> str:
     if function is Function.COUNT:
         return _documents_row(under)
     return f"{function.value.capitalize()} of {label}"
-
-
-def _lower(label: str) -> str:
-    """ "Notice period" within a sentence; "CAS number" as it is."""
-    return label[:1].lower() + label[1:] if label[1:].islower() else label
 
 
 def _documents_row(under: Under) -> str:
@@ -379,7 +387,7 @@ def _cell(document: Document, field: Field, value: Value | None, quote: Quote | 
 
 
 def _line(field: Field, value: Value | None, document: Document, quote: Quote | None, marker: int) -> str:
-    label = escaped(_lower(field.label))
+    label = escaped(lowered(field.label))
     said = f"“{escaped(quote.text[:400])}”" if quote is not None else ""
     if value is None:
         return f"{label}: {said} [{marker}]"
@@ -481,17 +489,16 @@ def _said(titles: Sequence[str], cells: dict[str, list[Cell | None]]) -> str:
     if len(differ) > _MOST_SAID:
         lines.append(f"They differ in {len(differ)} of {len(cells)} rows.")
     elif differ:
-        lines.append(f"They differ in {_listed(differ)}" + (f"; the same: {_listed(same)}." if same else "."))
+        lines.append(f"They differ in {_rows(differ)}" + (f"; the same: {_rows(same)}." if same else "."))
     elif same:
         first = next(iter(texts[same[0]]))
-        lines.append(f"No difference in {_listed(same)}" + (f": **{escaped(first)}**." if len(same) == 1 else "."))
+        lines.append(f"No difference in {_rows(same)}" + (f": **{escaped(first)}**." if len(same) == 1 else "."))
     lines += [f"- {said}" for row in differ if (said := _most(row, titles, cells[row]))][:3]
     return "\n".join(lines)
 
 
-def _listed(rows: Sequence[str]) -> str:
-    words = [escaped(_lower(one)) for one in rows]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}"
+def _rows(rows: Sequence[str]) -> str:
+    return listed([escaped(lowered(one)) for one in rows])
 
 
 def _most(row: str, titles: Sequence[str], cells: Sequence[Cell | None]) -> str:

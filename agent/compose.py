@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from agent.outcome import Citation, Figure, FoundPassage, Grid, GroupLine
 from agent.rerank import Weighted, share, spotter_of
 from agent.sought import Sought, held_in, sought_by
-from agent.wording import condition_words, count_words, money_words, number_words, plural, value_words
-from storage.search.conditions import EVERYTHING, Compare, Condition, InRow, Op, conjuncts, fields_of
+from agent.wording import condition_words, count_words, listed, money_words, number_words, plural, value_words
+from storage.search.conditions import DOC_ID, EVERYTHING, Compare, Condition, InRow, Missing, Op, conjuncts, fields_of
 from storage.search.documents import Document, Values
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import Aggregated, Record
 from storage.search.numbers import plain
-from storage.search.plan import Compute, Function, Leg, Period, Search
+from storage.search.plan import Clause, Compute, Function, Leg, Period, Search
 from storage.search.schema import Field, FieldType, Schema
 from storage.search.text import Analyser, fold
 
@@ -48,18 +48,31 @@ def noun_of(schema: Schema) -> str:
 
 def set_words(search: Search, schemas: Mapping[BucketId, Schema]) -> str:
     """ "receipts where category = tires": what the set is, in words. Raw text."""
-    return "; ".join(_clause_words(search, bucket, schemas[bucket]) for bucket in search.buckets[:3])
+    nouns = dict[str, list[str]]()
+    for clause in search.clauses:
+        noun = plural(noun_of(schemas[clause.bucket]))
+        nouns.setdefault(_narrowed(clause, schemas[clause.bucket]), []).append(noun)
+    if len(nouns) == 1 and len(search.clauses) > 1:
+        return f"documents{next(iter(nouns))}"
+    return "; ".join(f"{listed(own)}{words}" for words, own in nouns.items())
 
 
-def _clause_words(search: Search, bucket: BucketId, schema: Schema) -> str:
-    clause = search.clause(bucket)
-    if clause is None:
-        return ""
-    parts = (
-        [condition_words(one, schema) for one in conjuncts(clause.condition)] if clause.condition != EVERYTHING else []
-    )
-    parts += [f"mentions “{word}”" for word in clause.required]
-    return plural(noun_of(schema)) + (" where " + " and ".join(parts) if parts else "")
+def _narrowed(clause: Clause, schema: Schema) -> str:
+    """ " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
+    told = conjuncts(clause.condition) if clause.condition != EVERYTHING else ()
+    lacks = [condition_words(one, schema) for one in told if isinstance(one, Missing)]
+    where = [condition_words(one, schema) for one in told if not isinstance(one, Missing) and not _picks(one)]
+    words = " of these" if any(map(_picks, told)) else ""
+    words += f" with {' and '.join(lacks)}" if lacks else ""
+    words += f" where {' and '.join(where)}" if where else ""
+    if clause.required:
+        words += f"{',' if words else ''} that mention {listed([f'“{word}”' for word in clause.required])}"
+    return words
+
+
+def _picks(condition: Condition) -> bool:
+    """Whether it names documents by their ids, which say nothing to people."""
+    return isinstance(condition, Compare) and condition.field == DOC_ID
 
 
 # -- lists

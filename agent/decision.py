@@ -12,7 +12,7 @@ from agent.prune import fused
 from agent.reasoner import Doubt, Material
 from agent.refine import Candidate
 from agent.tools import Desk
-from agent.wording import condition_words
+from agent.wording import condition_words, listed, plural
 from storage.search.conditions import Condition, conjuncts
 from storage.search.ids import DocId
 from storage.search.index import Answers, Record
@@ -108,6 +108,12 @@ class Under:
     def where(self) -> str:
         return escaped(set_words(self.leg.search, self.material.schemas))
 
+    @property
+    def narrowed(self) -> str:
+        """`where`, if it says more than the noun; else nothing."""
+        plain = escaped(plural(self.noun))
+        return "" if self.where in (plain, f"{plain} of these") else self.where
+
 
 def result_of(under: Under, kind: OutcomeKind, text: str, count: int | None) -> LegResult:
     return LegResult(
@@ -137,7 +143,9 @@ def assumptions_of(under: Under) -> tuple[str, ...]:
     said = [f"ignored, since no document holds it: “{word}”" for word in under.ignored]
     required = sorted({word for clause in under.leg.search.clauses for word in clause.required})
     said += under.assumed
-    said += [f"“{word}” fits no field, so the text must mention it" for word in required]
+    if required:
+        fit, them = ("fits", "it") if len(required) == 1 else ("fit", "them")
+        said.append(f"{listed([f'“{word}”' for word in required])} {fit} no field, so the text must mention {them}")
     if under.doubt.alike and not under.may_ask:
         others = ", ".join(f"“{one.words}”" for one in under.doubt.alike)
         said.append(f"took the reading “{taken_words(under)}”, not {others}")

@@ -106,7 +106,7 @@ async def listed(under: Under) -> Enough | AskBack:
     records = under.answers[under.asked.page].records
     shown = min(len(records), SHOWN)
     total = min(count, wanted.limit) if wanted.limit else count
-    text = f"**{count_words(total, under.noun)}**: {under.where}."
+    text = f"**{count_words(total, under.noun)}**{_told(under)}."
     if total > shown:
         text += f" The first {shown}:"
     grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{shown} of {number_words(total)}")
@@ -128,6 +128,10 @@ async def listed(under: Under) -> Enough | AskBack:
         export=count if total > SHOWN else None,
         assumptions=assumptions_of(under),
     )
+
+
+def _told(under: Under) -> str:
+    return f": {under.narrowed}" if under.narrowed else ""
 
 
 async def _passage_of_each(under: Under, records: Sequence[Record]) -> tuple[FoundPassage, ...]:
@@ -177,7 +181,8 @@ def _elsewhere_candidates(under: Under) -> list[Candidate]:
 def too_many(under: Under, limit: int) -> AskBack:
     by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
     verb = "list" if isinstance(under.leg.wanted, ListDocuments) and limit > under.desk.context.limits.read else "read"
-    text = f"I found **{count_words(under.count, under.noun)}** ({under.where}), more than the {limit} that I {verb}."
+    which = f" ({under.narrowed})" if under.narrowed else ""
+    text = f"I found **{count_words(under.count, under.noun)}**{which}, more than the {limit} that I {verb}."
     ask = f"Which of them? By {escaped(by)}:" if by else "Narrow it in words, or take the file:"
     return AskBack(
         kind=OutcomeKind.OVERLOAD,
@@ -223,7 +228,7 @@ def numbers(under: Under, document: Document | None) -> Enough | AskBack:
         said = [f"**{count_words(count, under.noun)}** by {escaped(by)}:"]
     text = "\n".join(f"- {one}" for one in said) if len(said) > 1 else "".join(said)
     if figures and len(said) <= 1:
-        text += f", {under.where}."
+        text += f", {under.narrowed}." if under.narrowed else "."
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, count),
         doc_ids=ids_of(under.answers[under.asked.page].records),
@@ -287,7 +292,7 @@ async def summarised(under: Under) -> Enough | AskBack:
         used = [citation_of(1, documents[0], beginning_of(documents[0]))]
         kept = [*kept, f"“{escaped(used[0].text)}” [1]"]
     some = "" if len(records) == count else f"{len(records)} of "
-    head = f"{some}{count_words(count, under.noun)}: {under.where}." if count > 1 else ""
+    head = f"{some}{count_words(count, under.noun)}{_told(under)}." if count > 1 else ""
     text = "\n".join(filter(None, (head, *kept)))
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=ids_of(records), records=tuple(records[:SHOWN])

@@ -1,5 +1,6 @@
 """Conditions, values and numbers as people read them. All of it raw text, not escaped."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import assert_never
 
@@ -45,7 +46,7 @@ def condition_words(condition: Condition, schema: Schema) -> str:
         case Any(members):
             return " or ".join(condition_words(member, schema) for member in members) or "nothing"
         case Not(Missing(field=name)):
-            return f"has a {_label(name, schema)}"
+            return f"{_label(name, schema)} is known"
         case Not(Compare(field=name, op=Op.EQ | Op.HAS, value=value)) if not isinstance(value, tuple):
             return f"{_label(name, schema)} is not {value_words(value, schema.by_name.get(name))}"
         case Not(inner):
@@ -73,7 +74,14 @@ def _compare_words(condition: Compare, schema: Schema) -> str:
 
 def _label(name: FieldName, schema: Schema) -> str:
     field = schema.by_name.get(name)
-    return field.label.lower() if field is not None and field.label.istitle() else field.label if field else name
+    if field is None:
+        return name
+    return field.label.lower() if field.label.istitle() else lowered(field.label)
+
+
+def lowered(label: str) -> str:
+    """ "Notice period" within a sentence; "CAS number" as it is."""
+    return label[:1].lower() + label[1:] if label[1:].islower() else label
 
 
 def value_words(value: Value, field: Field | None) -> str:
@@ -109,6 +117,11 @@ def money_words(value: float, currency: str | None) -> str:
 def count_words(count: int, noun: str = "document") -> str:
     """ "1 document", "1,042 documents"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural(noun)}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def plural(noun: str) -> str:
