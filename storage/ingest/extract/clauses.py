@@ -89,7 +89,8 @@ def _known() -> Sequence[_Known]:
 
 def phrase(written: str) -> str:
     """A phrase of the file as a regular expression: a blank is any white space, … at most 120 characters."""
-    spaced = re.sub(r" (\?)?", lambda one: r"\s{0,3}" if one[1] else r"\s{1,3}", written)
+    spaced = re.sub(r"\[ -\]", r"[\\s-]", written)
+    spaced = re.sub(r" (\?)?", lambda one: r"\s{0,3}" if one[1] else r"\s{1,3}", spaced)
     return spaced.replace("…", r"[^.;]{0,120}?")
 
 

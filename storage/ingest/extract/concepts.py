@@ -25,6 +25,8 @@ class _Written(TypedDict, total=False):
     follows: list[str]
     near: list[str]
     beside: list[str]
+    surely: list[str]
+    about: list[str]
     reckoned: list[str]
     shapes: list[str]
     place: str
@@ -54,6 +56,8 @@ class Concept:
     follows: re.Pattern[str] | None
     near: re.Pattern[str] | None
     beside: re.Pattern[str] | None
+    surely: re.Pattern[str] | None  # in the sentence of a value, without which it is doubtful
+    about: re.Pattern[str] | None  # what a sentence is about whose phrases count
     reckoned: re.Pattern[str] | None  # what a span of time that ends on the day is called
     shapes: re.Pattern[str] | None  # what its values look like
     place: str  # where its value stands by itself: title, heading, head
@@ -128,6 +132,8 @@ def _concept(name: str, written: _Written) -> Concept:
         follows=any_of(written.get("follows", [])),
         near=any_of(written.get("near", [])),
         beside=any_of(written.get("beside", [])),
+        surely=any_of(written.get("surely", [])),
+        about=any_of(written.get("about", [])),
         reckoned=any_of(written.get("reckoned", [])),
         shapes=re.compile(rf"(?<![\w-])(?:{'|'.join(shapes)})(?![\w])") if shapes else None,
         place=written.get("place", ""),

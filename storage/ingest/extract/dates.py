@@ -14,6 +14,7 @@ _HEAD = 6_000  # characters: where an agreement says when it was made
 _OPENING, _FALLBACK = 1_500, 0.6  # the first day that an opening names, where nothing says what it is
 _BODY = 400_000
 _LATE = 0.4  # what a label far from the head is worth less: a signature, a schedule
+_SENTENCE, _ASIDE = 300, 0.4  # a phrase in a sentence that is about something else
 _LEAD_REACH, _NAME_REACH = 70, 60
 _OTHER = re.compile(r"\d{4}|[.;]")
 _DATED_TITLE = re.compile(r"_")
@@ -64,6 +65,9 @@ def _phrases(page: Page, target: Target, day_first: bool | None) -> Iterator[Can
         if follows and not _OTHER.search(page.low, day.end, follows.start()):
             yield Candidate(value=day.iso, confidence=0.88 - late, start=day.start, end=follows.end())
         leads = concept.leads.search(page.low, max(0, day.start - _LEAD_REACH), day.start) if concept.leads else None
+        if leads and concept.about:
+            said = page.sentence_before(leads.start(), _SENTENCE)
+            late = 0.0 if concept.about.search(page.low, said.start, leads.end()) else _ASIDE
         if leads:
             yield Candidate(value=day.iso, confidence=0.82 - late, start=leads.start(), end=day.end)
 

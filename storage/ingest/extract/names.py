@@ -15,7 +15,7 @@ _LEGAL = (
     r"|pty|pte|s\.?r\.?l|s\.?p\.?a|trust|bank|university|association|foundation|partners|partnership|holdings|group|authority"
 )
 _LEGAL_FORM = re.compile(rf"(?<![A-Za-z])(?:{_LEGAL})(?![A-Za-z])\.?", re.IGNORECASE)
-_NAME_WORD = r"(?:[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.& ]{0,20}\))"
+_NAME_WORD = r"(?:(?:[a-z]-?)?[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.& ]{0,20}\))"
 _NAME_BEFORE = re.compile(rf"{_NAME_WORD}(?:,?\s{{1,4}}{_NAME_WORD}){{0,9}},?\s{{0,4}}$")
 _DESCRIBED = re.compile(
     r"(?P<name>[A-Z][\w&.'’\-]*(?:[ ]{1,3}(?:[A-Z(][\w&.'’\-)]*|of|the|and|&|de)){0,8}?)\s*,?\s{1,4}"
@@ -24,7 +24,29 @@ _DESCRIBED = re.compile(
     r"|\(\s?(?:hereinafter |the |referred to as |herein |collectively |together )*[\"“])"
 )
 _INTRO = re.compile(r"(?<![a-z])(?:by and between|by and among|between|among|by|amongst)(?![a-z])[\s:]{1,10}")
-_LEADING = re.compile(r"(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this)\s+)+", re.IGNORECASE)
+_LEADING = re.compile(
+    r"(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this|parties|are)[,:]?\s+)+", re.IGNORECASE
+)
+_TITLED = re.compile(
+    r".*(?<![a-z])(?:between|among|agreement[.:]?|is|date[.:]|attorney-in-fact|officer|member|reseller|client\))\s+(?=\S)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_NAME = re.compile(
+    r"(?<![a-z])(?:article|section|table of|agreement|page|exhibit|representations|hereinafter)(?![a-z])|\d\.\d"
+)
+_PLACED = re.compile(r"(?<![a-z])(?:in|at|near|under|laws of|state of|kingdom of|republic of)\s+(?:the\s+)?$")
+_STATES = frozenset(("CO", "NV", "AG", "SA"))  # legal forms that behind a comma are places
+_PARTY_LINE = re.compile(
+    r"(?:Party|PARTY)\s+(?:[A-D]|One|Two|1|2)\s?[:：]\s{0,4}(?P<name>[A-Z][^\n;:()\"“]{3,80}?)(?=\n|[;(\"“]|\s{2,}|,\s+a\s)"
+)
+_BY = re.compile(r"(?<![A-Za-z])(?:By|BY)\s?:")
+_INTRO_END = re.compile(
+    r"(?<![a-z])(?:whereas|recitals?|witnesseth|background|now, therefore|preliminary statement|table of contents"
+    r"|article (?:i|1)|section 1|in consideration of|the parties (?:hereto )?(?:hereby )?agree)(?![a-z])"
+)
+_TAIL, _ABOVE, _OPENING = 6_000, 90, 3_000  # characters: where signatures stand, the name above one, the head
+_BETWEEN, _SHORTENED, _SIGNED = 0.85, 0.7, 0.55
+_FEW, _MANY = 3, 0.3  # names from which on they are worth less
 _ADDRESS = re.compile(r".*(?:\d[\w-]*,?|,)\s+and\s+|.*\d{3,}[\w-]*,?\s+(?=[A-Z])", re.DOTALL)
 _MORE_FORMS = re.compile(rf"(?:,?\s{{0,2}}(?:{_LEGAL}|n\.\s?a)(?![A-Za-z])\.?){{1,2}}", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?<![A-Za-z])an?\s+$")
@@ -140,22 +162,52 @@ def _is_name(page: Page, cell: Cell) -> bool:
 
 
 def parties(page: Page) -> Iterator[Candidate]:
-    """Behind "between": names with a legal form, and those that are described or given a short name."""
+    """Behind "between": names with a legal form, and those that are described or given a short name. Where nothing
+    leads to them, those given a short name at the head, else those that signed.
+    """
+    led = list[Cell]()  # a lone name behind the first that has one
     for intro in _INTRO.finditer(page.low, 0, _HEAD):
-        start = intro.end()
-        end = _end_of_intro(page, start)
-        found = sorted(_parties_in(page, start, end), key=lambda one: one.start)
+        end = _end_of_intro(page, intro.end())
+        found = sorted(_parties_in(page, intro.end(), end), key=lambda one: one.start)
         if len(found) >= 2:
-            yield from _told(page, found)
+            yield from _told(page, found, _BETWEEN)
             return
+        led = led or found
+    found = sorted([*led, *(one for one in _named_short(page) if not _overlaps(one, led))], key=lambda one: one.start)
+    if len(found) >= 2:
+        yield from _told(page, found, _SHORTENED)
+    else:
+        yield from _told(page, sorted([*found, *_signed(page)], key=lambda one: one.start), _SIGNED)
+
+
+def _named_short(page: Page) -> Iterator[Cell]:
+    """`Acme Inc. ("Acme")`, `Party A: Acme Inc.`, `Acme Inc., a Delaware corporation` at the head."""
+    taken = list[Cell]()
+    for pattern in (_PARTY_LINE, _DESCRIBED):
+        for match in pattern.finditer(page.text, 0, _OPENING):
+            cell = _led(page, match.start("name"), match.end("name"))
+            if cell and not _overlaps(cell, taken) and _is_party(page, cell):
+                taken.append(cell)
+    yield from taken
+
+
+def _signed(page: Page) -> Iterator[Cell]:
+    """The names right above "By:" in the last part, with a legal form."""
+    for by in _BY.finditer(page.text, max(0, len(page.text) - _TAIL)):
+        forms = list(_LEGAL_FORM.finditer(page.text, max(0, by.start() - _ABOVE), by.start()))
+        if not forms or not page.text[forms[-1].start()].isupper():
+            continue
+        form = forms[-1]
+        before = _NAME_BEFORE.search(page.text, max(0, form.start() - 90), form.start())
+        cell = _led(page, before.start(), form.end()) if before else None
+        if cell and _is_party(page, cell):
+            yield cell
 
 
 def _end_of_intro(page: Page, start: int) -> int:
     stop = min(len(page.low), start + _INTRO_REACH)
-    for word in ("whereas", "recitals", "witnesseth", "background", "now, therefore", "preliminary statement"):
-        at = page.low.find(word, start, stop)
-        stop = at if at >= 0 else stop
-    return stop
+    found = _INTRO_END.search(page.low, start, stop)
+    return found.start() if found else stop
 
 
 def _parties_in(page: Page, start: int, end: int) -> Iterator[Cell]:
@@ -163,6 +215,8 @@ def _parties_in(page: Page, start: int, end: int) -> Iterator[Cell]:
     for form in _LEGAL_FORM.finditer(page.text, start, end):
         if not page.text[form.start()].isupper() or any(cell.start <= form.start() < cell.end for cell in taken):
             continue
+        if form[0] in _STATES and page.text[max(0, form.start() - 4) : form.start()].rstrip().endswith(","):
+            continue  # Denver, CO
         before = _NAME_BEFORE.search(page.text, max(start, form.start() - 90), form.start())
         more = _MORE_FORMS.match(page.text, form.end(), form.end() + 24)
         cell = _led(page, before.start(), more.end() if more else form.end()) if before else None
@@ -180,6 +234,8 @@ def _is_party(page: Page, cell: Cell) -> bool:
     words = page.text[cell.start : cell.end].split()
     if len(words) < 2 or words[0].casefold().strip(".,") in _NO_PARTY or words[-1].casefold() in ("of", "and"):
         return False
+    if _NO_NAME.search(page.low, cell.start, cell.end) or _PLACED.search(page.low, max(0, cell.start - 20), cell.start):
+        return False
     return not _ARTICLE.search(page.text, max(0, cell.start - 4), cell.start)
 
 
@@ -189,28 +245,37 @@ def _overlaps(cell: Cell, taken: Sequence[Cell]) -> bool:
 
 def _led(page: Page, start: int, end: int) -> Cell | None:
     """The name without what leads to it: an address, the party before it, "by and between the"."""
-    for lead in (_ADDRESS, _LEADING):
+    for lead in (_ADDRESS, _TITLED, _LEADING):
         found = lead.match(page.text, start, end)
         start = found.end() if found else start
     cell = page.trimmed(start, end)
     return cell if cell.end - cell.start > 3 else None
 
 
-def _told(page: Page, cells: Sequence[Cell]) -> Iterator[Candidate]:
+def _told(page: Page, cells: Sequence[Cell], sure: float) -> Iterator[Candidate]:
     said = set[str]()
-    for rank, cell in enumerate(cells):
+    for cell in cells:
         value = " ".join(page.text[cell.start : cell.end].split()).strip(" ,;")
         if value.casefold() not in said:
+            confidence = sure if len(said) < _FEW else sure - _MANY
             said.add(value.casefold())
-            yield Candidate(value=(value,), confidence=0.85 if rank < 3 else 0.55, start=cell.start, end=cell.end)
+            yield Candidate(value=(value,), confidence=confidence, start=cell.start, end=cell.end)
 
 
 # -- what an agreement is called
 
 
 _HEADING = re.compile(
-    r"[A-Z][A-Za-z&,/'’\- ]{3,80}?(?:AGREEMENT|Agreement|CONTRACT|Contract|LICENSE|License|LEASE|Lease"
-    r"|PLAN|Plan|POLICY|Policy)"
+    r"(?<![A-Za-z])[A-Z][A-Za-z&,/'’\-. ]{2,80}?(?:AGREEMENT|Agreement|CONTRACT|Contract|LICENSE|License|LEASE|Lease"
+    r"|PLAN|Plan|POLICY|Policy|STATEMENT|Statement)(?![A-Za-z])"
+    r"(?:(?: (?!This|THIS)[A-Z][A-Za-z]*| and| AND|,| &){0,5} (?:AGREEMENT|Agreement)(?![A-Za-z]))?"
+)
+
+
+_NO_HEADING = re.compile(
+    r"(?:.*\.\s+(?=[A-Z]{2}))?(?:(?:exhibit|annex|appendix|schedule|attachment)\s+[A-Z0-9][A-Z0-9.-]{0,5}\s+"
+    r"|execution (?:copy|version)\s+|conformed copy\s+|(?:this|the|to the|to)\s+)*",
+    re.IGNORECASE,
 )
 
 
@@ -218,6 +283,7 @@ def heading(page: Page) -> Iterator[Candidate]:
     """The first words at the head that name a kind of paper."""
     match = _HEADING.search(page.text, 0, 3_000)
     if match:
-        cell = page.trimmed(match.start(), match.end())
+        before = _NO_HEADING.match(page.text, match.start(), match.end())
+        cell = page.trimmed(before.end() if before else match.start(), match.end())
         value = " ".join(page.text[cell.start : cell.end].split())
         yield Candidate(value=value, confidence=0.7, start=cell.start, end=cell.end)

@@ -12,6 +12,7 @@ from storage.ingest.extract.targets import Target
 from storage.ingest.extract.wording import words_of
 from storage.search.schema import Bare, Field
 
+_SIGN = re.compile(r"[\s*()a-z]{0,8}[:|\t=]")
 _AHEAD = 28  # characters that a quantity before its label may take
 _LETTER = re.compile(r"[^\W\d_]")
 _BREAK = re.compile(r"[,;]|\.\s")
@@ -20,6 +21,8 @@ _MOST = frozenset(("highest", "maximum", "max", "rating", "rated"))
 
 def numbers(page: Page, target: Target) -> Iterator[Candidate]:
     for label in labels_in(page, target.labels):
+        if _is_span(target) and not _SIGN.match(page.low, label.end):
+            continue  # running text
         yield from _before(page, target, label)
         yield from _after(page, target, label)
     yield from said_of(page, target)
@@ -49,6 +52,8 @@ def _before(page: Page, target: Target, label: Cell) -> Iterator[Candidate]:
 def _fitting(target: Target, figure: Figure, label: Cell, confidence: float) -> Iterator[Candidate]:
     """The figure in the field's unit; a bare one counts less where the field has a unit."""
     unit = target.field.unit
+    if unit and not figure.unit and _is_span(target):
+        return
     if unit and not figure.unit:
         confidence -= 0.25
     if figure.unit and not unit:
@@ -60,6 +65,11 @@ def _fitting(target: Target, figure: Figure, label: Cell, confidence: float) -> 
         value = abs(value)
     start, end = min(figure.start, label.start), max(figure.end, label.end)
     yield Candidate(value=value, confidence=confidence, start=start, end=end)
+
+
+def _is_span(target: Target) -> bool:
+    """Whether running text says it as a span of time beside words of its concept."""
+    return target.concept is not None and target.concept.beside is not None
 
 
 def _is_rating(field: Field) -> bool:

@@ -14,6 +14,7 @@ from storage.ingest.extract.figures import amounts
 
 _CELLS = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
 _CENTS = re.compile(r"\d[.,]\d{2}(?![\d.,])")
+_SENTENCE_END = re.compile(r"(?<!\binc)(?<!\bno)(?<!\bco)(?<!\bltd)(?<!\bcorp)\.\s|;")
 _LONGEST_SLIP = 20_000  # characters in which amounts are counted
 _LONGEST_LINE = 400  # what can be a row of a table
 
@@ -70,6 +71,17 @@ class Page:
         starts = self.line_starts
         end = starts[number + 1] - 1 if number + 1 < len(starts) else len(self.text)
         return Cell(starts[number], end)
+
+    def sentence_before(self, at: int, most: int) -> Cell:
+        """What of the sentence stands before `at`, at most so many characters."""
+        start = max(0, at - most)
+        ends = [match.end() for match in _SENTENCE_END.finditer(self.low, start, at)]
+        return Cell(ends[-1] if ends else start, at)
+
+    def sentence_after(self, at: int, most: int) -> Cell:
+        """What of the sentence stands behind `at`, at most so many characters."""
+        end = _SENTENCE_END.search(self.low, at, at + most)
+        return Cell(at, end.start() if end else min(len(self.low), at + most))
 
     def line_number(self, at: int) -> int:
         return bisect_right(self.line_starts, at) - 1

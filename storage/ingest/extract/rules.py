@@ -18,6 +18,7 @@ from storage.ingest.extract.numbers import numbers
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.places import governing
 from storage.ingest.extract.rows import Columns, columns_of, rows
+from storage.ingest.extract.spans import said_of
 from storage.ingest.extract.targets import Target, targets_of
 from storage.ingest.extract.terms import term_ends
 from storage.search.ids import FieldName
@@ -78,7 +79,8 @@ class _Readers:
         found = {field.name: _ranked(field, islice(reader(page), _MOST)) for field, reader in self._readers}
         for target in self._terms:
             begins = next((found[one][0] for one in self._begins if found.get(one)), None)
-            ends = (*found[target.field.name], *term_ends(page, target, begins))
+            said = (one for one in found[target.field.name] if not begins or str(one.value) > str(begins.value))
+            ends = (*said, *term_ends(page, target, begins))
             found[target.field.name] = _ranked(target.field, ends)
         for one in self._derived:
             found[one.field.name] = tuple(_part_of(day, one.field) for day in found.get(one.of, ()))
@@ -125,6 +127,9 @@ class _Readers:
                 return
             if concept and concept.name == "governing law":
                 yield from (_sole(one) for one in governing(page, target, None))
+            if concept and concept.near and concept.beside:
+                yield from said_of(page, target)
+                return
             yield from categories.written(page, target)
             if concept and concept.shapes:
                 yield from categories.shaped(page, concept.shapes)

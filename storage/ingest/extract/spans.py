@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from storage.ingest.extract.candidates import Candidate
+from storage.ingest.extract.concepts import Concept
 from storage.ingest.extract.figures import WORDS, in_unit, number_in_words
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.targets import Target
@@ -17,8 +18,11 @@ _SPAN = re.compile(
     r"(?:calendar\s|business\s|full\s|consecutive\s)?(?P<unit>day|week|month|year)(?:s|'s|s')?(?![a-z])"
 )
 _BESIDE = 34  # characters on either side
-_NEAR = 260
-_DAYS = {"day": 1, "week": 7, "month": 30, "year": 360}  # as contracts count: a year has twelve months of thirty days
+_SENTENCE = 420  # characters of a sentence on one side
+_SPOILS = 22  # characters on either side in which a word makes another thing of a span
+_FAR, _UNSURE = 0.25, 0.4  # what the distance costs at most, and what the missing of a telling word does
+_AGAIN = re.compile(r"(?<![a-z])(?:successive|consecutive)(?![a-z])")
+_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}  # a month as notices count it
 _MOST = 400
 
 
@@ -46,7 +50,7 @@ def spans_in(page: Page, start: int = 0, end: int | None = None) -> Iterator[Spa
 
 
 def said_of(page: Page, target: Target) -> Iterator[Candidate]:
-    """Spans with a word of the concept beside them and another in the same sentence or two."""
+    """Spans with a word of the concept beside them and another in the same sentence; the nearer the likelier."""
     concept = target.concept
     if concept is None or concept.near is None or concept.beside is None:
         return
@@ -55,21 +59,36 @@ def said_of(page: Page, target: Target) -> Iterator[Candidate]:
         ahead = concept.beside.search(page.low, max(0, span.start - _BESIDE), span.start)
         if not ahead and (not behind or any(c.isdigit() for c in page.low[span.end : behind.start()])):
             continue
-        before = [match.end() for match in concept.near.finditer(page.low, max(0, span.start - _NEAR), span.start)]
-        after = concept.near.search(page.low, span.end, span.end + _NEAR // 2)
-        far = min([span.start - before[-1]] if before else [], default=_NEAR)
-        far = min(far, after.start() - span.end) if after else far
-        if far < _NEAR:
-            value = _valued(span, target)
-            if value is not None:
-                confidence = 0.8 - 0.25 * far / _NEAR
-                yield Candidate(value=value, confidence=confidence, start=span.start, end=span.end)
+        beside = page.low[max(0, span.start - _SPOILS) : span.end + _SPOILS]
+        if concept.unless and concept.unless.search(beside):
+            continue
+        far = _distance(page, span, concept)
+        value = _valued(page, span, target) if far is not None else None
+        if far is not None and value is not None:
+            yield Candidate(value=value, confidence=far, start=span.start, end=span.end)
 
 
-def _valued(span: Span, target: Target) -> str | float | None:
+def _distance(page: Page, span: Span, concept: Concept) -> float | None:
+    """How likely the span is said of the concept, by its sentence; None where that speaks of something else."""
+    head = page.sentence_before(span.start, _SENTENCE)
+    tail = page.sentence_after(span.end, _SENTENCE // 2)
+    if concept.near is None or (concept.never and concept.never.search(page.low, head.start, tail.end)):
+        return None
+    before = [match.end() for match in concept.near.finditer(page.low, head.start, head.end)]
+    after = concept.near.search(page.low, tail.start, tail.end)
+    far = min([span.start - before[-1]] if before else [], default=_SENTENCE)
+    far = min(far, after.start() - span.end) if after else far
+    if far >= _SENTENCE:
+        return None
+    sure = concept.surely is None or concept.surely.search(page.low, head.start, tail.end) is not None
+    return 0.85 - _FAR * far / _SENTENCE - (0 if sure else _UNSURE)
+
+
+def _valued(page: Page, span: Span, target: Target) -> str | float | None:
     field = target.field
     if field.type is not FieldType.NUMBER:
-        return span.words
+        again = _AGAIN.search(page.low, max(0, span.start - _BESIDE), span.end + _BESIDE)
+        return f"successive {span.words}" if again else span.words
     if field.unit in ("day", ""):
         return float(span.number * _DAYS[span.unit])
     return in_unit(span.number, span.unit, field.unit)
