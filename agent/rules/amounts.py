@@ -39,7 +39,7 @@ _DASHED = re.compile(
 )
 _NUMBER = re.compile(
     rf"(?<![\w.,])(?<!\w-)(?P<sign>{_SIGN})?\s?"
-    rf"(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})"
+    rf"(?P<minus>(?:minus\s+|[-−])(?=\d))?(?P<digits>{_DIGITS})"
     r"(?:\s?(?P<scale>thousand|million|billion|mn|bn|k|m)\b(?![²³2]))?"
     rf"(?:[\s-]?(?P<unit>(?i:{_UNIT})))?(?!\w|/|[.,:]\d|-[A-Za-z\d])",
 )
@@ -55,6 +55,7 @@ _SPELLED = re.compile(
     rf"(?P<rest>(?:[\s-]+(?:and\s+)?(?:{'|'.join((*_SMALL, *_LARGE))}))*)\s+(?P<unit>{_UNIT})",
     re.IGNORECASE,
 )
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _STRICT_WORDS = re.compile(r"^(?:in|is|or|and|of|to|at|by|on|as|for|a|the|with|from|per|each|but|not|days?\s+of)$")
 
 
@@ -129,6 +130,8 @@ def _spelled(match: re.Match[str]) -> Quantity | None:
 
 def _quantity(match: re.Match[str]) -> Quantity:
     number = _number(match["digits"])
+    if _DOTTED.fullmatch(match["digits"]) and (match["sign"] or _currency_named(match["unit"] or "")):
+        number = Decimal(match["digits"].replace(".", ""))  # no currency has three decimals in use: these are thousands
     sign, unit, end = (match["sign"] or "").strip(), match["unit"] or "", match.end()
     if _STRICT_WORDS.match(unit):
         unit, end = "", max(match.end("digits"), match.end("scale"))

@@ -99,7 +99,8 @@ def _doubt(
         return Alternative(condition=condition, instead=_literal_condition(literal, other[1], other[2], work))
 
     doubts.alike += [read_as(one) for one in rest[:1] if best[0] - one[0] < _ALIKE]
-    doubts.otherwise += [read_as(one) for one in rest if labelled and _ALIKE <= best[0] - one[0] < _POSSIBLE]
+    possible = labelled or (isinstance(literal, Quantity) and bool(literal.unit) and not literal.currency)
+    doubts.otherwise += [read_as(one) for one in rest if possible and _ALIKE <= best[0] - one[0] < _POSSIBLE]
     if isinstance(literal, Quantity) and literal.bare and best[1].type is FieldType.NUMBER:
         more = _literal_condition(replace(literal, op=Op.GTE, bare=False), best[1], best[2], work)
         doubts.wider += [Alternative(condition=condition, instead=more)] if more != condition else []

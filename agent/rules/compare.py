@@ -227,7 +227,8 @@ def _document_leg(frame: _Frame, leg_id: LegId, question: str, reading: Reading,
     """The values of a document that conditions name, or words of its title: in any bucket, where none is known."""
     assert isinstance(frame.wanted, ReadFields)  # noqa: S101 - as `_leg` calls it
     asked = {name for _, name in frame.wanted.fields}
-    conditions = [one for one in reading.conditions if not _is_asked(one, asked, frame.known[reading.bucket])]
+    told = reading.conditions if frame.named else ()
+    conditions = [one for one in told if not _is_asked(one, asked, frame.known[reading.bucket])]
     titles = _titles(own, identifiers=reading.exact and bool(conditions))
     buckets = [reading.bucket] if frame.named else sorted(frame.known)
     clauses = tuple(

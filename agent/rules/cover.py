@@ -84,10 +84,20 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link]) -> set[int]:
         )
         if at in covered or not (pair or contracted or word in NEGATIONS):
             continue
+        if word == "no" and _is_abbreviated(token, tokens[at + 1 :], links, at):
+            continue  # "CAS no. of"
+        if word == "minus" and at + 1 < len(tokens) and tokens[at + 1].word.isdigit():
+            continue  # a sign
         if word in ("no", "not") and at + 2 < len(tokens) and tokens[at + 2].word == "than":
             continue  # "no more than": a comparator
         result.update(_under(at + 1, tokens, links))
     return result
+
+
+def _is_abbreviated(token: Token, after: Sequence[Token], links: Sequence[Link], at: int) -> bool:
+    """ "No." for number, behind what is numbered."""
+    named = any(isinstance(one.meaning, Mention) and one.last in (at, at + 1) for one in links)
+    return named and (not after or after[0].word in ("of", "for", "is", "in"))
 
 
 _LINKING = frozenset({"a", "an", "the", "any", "by", "from", "in", "with", "at", "of", "for"})
@@ -96,7 +106,12 @@ _FARTHEST = 5  # tokens from a negation to what it denies
 
 def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterator[int]:
     """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor")."""
-    linked = {at for one in links if not isinstance(one.meaning, Noun) for at in range(one.first, one.last)}
+    linked = {
+        at
+        for one in links
+        if not isinstance(one.meaning, Noun) and not _leads_to_value(one, tokens)
+        for at in range(one.first, one.last)
+    }
     denied = joining = False
     for at in range(start, len(tokens)):
         word = tokens[at].word
@@ -114,6 +129,22 @@ def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterat
 def _is_beyond(distance: int, word: str) -> bool:
     """Whether a negation reaches no word so far away, or behind a new clause."""
     return distance > _FARTHEST or (word in _ENDS and distance > 0)
+
+
+def _leads_to_value(link: Link, tokens: Sequence[Token]) -> bool:
+    """ "Not *dated* from 2017": the field is spoken of, its value is what is denied."""
+    after = tokens[link.last].word if link.last < len(tokens) else ""
+    return isinstance(link.meaning, Mention) and after in (
+        "from",
+        "in",
+        "is",
+        "are",
+        "was",
+        "at",
+        "before",
+        "after",
+        "on",
+    )
 
 
 _ENDS = frozenset({"and", "but", "that", "which", "with"})

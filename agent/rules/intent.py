@@ -16,6 +16,7 @@ from agent.rules.language import (
     PERIODS,
     POINTERS,
     QUESTION_WORDS,
+    SMALL_NUMBERS,
     SUMMARISE,
     SUPERLATIVES,
     YES_NO,
@@ -40,7 +41,6 @@ from storage.search.schema import Field, FieldType, SchemaOrder
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _MEASURED = (*_NUMERIC, FieldType.DATE)
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVES if len(words) == 1)
-_SMALL = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,7 @@ def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) 
 def _top(words: Sequence[str], reading: Reading) -> int | None:
     """ "Top 5", "the 3 cheapest", "first ten"."""
     for at, word in enumerate(words):
-        number = int(word) if word.isdigit() and len(word) <= 3 else _SMALL.get(word)
+        number = int(word) if word.isdigit() and len(word) <= 3 else SMALL_NUMBERS.get(word)
         if not number or at in reading.in_literals:
             continue  # "the last 2 years"
         before = words[at - 1] if at else ""

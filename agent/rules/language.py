@@ -28,7 +28,8 @@ FILLER = frozenset(
     pertaining occur occurred occurring happen happened specify specifies specified provided requires requiring needing
     covered featuring totalling totaling amounting costing housed packaged executed entered concluded created produced
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
-    interested looking searching asking wanted exactly precisely respectively""".split()
+    interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
+    else altogether roughly simply ever""".split()
 )
 # Verbs that relate documents to what is said of them, where they stand as verbs; else words like any other.
 RELATING = frozenset(
@@ -48,12 +49,14 @@ PARTS = frozenset(
     """clause clauses provision provisions section sections requirement requirements restriction restrictions condition
     conditions obligation obligations language term terms article articles paragraph paragraphs""".split()
 )
+# Words that order or except: never a thing that some value names among others.
+ORDERING = frozenset("top first last other others apart aside rather leaving single next least most".split())
 RELATIVES = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 ALL_WORDS = frozenset("all every each any which what whichever everything".split())
 NEGATIONS = frozenset(
-    """not no neither without except excluding exclude excludes lacking lack lacks minus non never""".split()
+    """not no none neither without except excluding exclude excludes lacking lack lacks minus non never""".split()
 )
 COMPARATORS = frozenset(
     "above below under over exceeding exceed beyond at between before after since until least most minimum maximum"
@@ -62,7 +65,9 @@ COMPARATORS = frozenset(
 PREPOSITIONS = frozenset(
     "in on at by for from with of to under over within as during into onto per via through against about".split()
 )
-NEGATION_PAIRS = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("rather", "than")})
+NEGATION_PAIRS = frozenset(
+    {("other", "than"), ("apart", "from"), ("aside", "from"), ("leaving", "out"), ("leave", "out"), ("rather", "than")}
+)
 CONTRACTED_NEGATIONS = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won cannot".split())
 LACK = frozenset("without no lacking lack lacks missing".split())
 HAVE = frozenset("with has have having".split())
@@ -105,6 +110,11 @@ FUNCTIONS: dict[tuple[str, ...], Function] = {
     ("biggest",): Function.MAXIMUM,
     ("greatest",): Function.MAXIMUM,
     ("most", "expensive"): Function.MAXIMUM,
+    ("most", "costly"): Function.MAXIMUM,
+    ("least", "expensive"): Function.MINIMUM,
+    ("costliest",): Function.MAXIMUM,
+    ("priciest",): Function.MAXIMUM,
+    ("dearest",): Function.MAXIMUM,
     ("latest",): Function.MAXIMUM,
     ("newest",): Function.MAXIMUM,
     ("longest",): Function.MAXIMUM,
@@ -131,8 +141,14 @@ MEASURES = {
     "melt": "melting point", "melts": "melting point", "melting": "melting point",
     "flash": "flash point", "flashes": "flash point",
 }  # fmt: skip
+SMALL_NUMBERS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+}  # fmt: skip
 OF_DAYS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
-OF_MONEY = frozenset("cheapest expensive cheaper spend spent cost costs price paid pay worth money".split())
+OF_MONEY = frozenset(
+    """cheapest costliest priciest dearest costly expensive cheaper spend spent cost costs price paid pay worth
+    money""".split()
+)
 PERIODS = {
     "year": Period.YEAR, "years": Period.YEAR, "yearly": Period.YEAR, "annual": Period.YEAR, "annually": Period.YEAR,
     "quarter": Period.QUARTER, "quarters": Period.QUARTER, "quarterly": Period.QUARTER,

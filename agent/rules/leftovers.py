@@ -15,6 +15,7 @@ from agent.rules.language import (
     PRONOUNS,
     RELATING,
     RELATIVES,
+    SMALL_NUMBERS,
 )
 from agent.rules.lexicon import Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation
@@ -105,6 +106,9 @@ def _relates(work: Cover, first: int, last: int, covered: Set[int]) -> bool:
         return False
     before = work.tokens[first - 1].word if first else ""
     is_after_noun = first > 0 and any(_stands_for_documents(link) and link.last == first for link in work.links)
+    then = work.tokens[first + 1].word if first + 1 < len(work.tokens) else ""
+    if is_after_noun and not token.is_name and then in ("a", "an", "the", "no", "any", "at"):
+        return True  # "agreements demand a notice of …"
     if before == "to" and not token.is_name:
         return True  # "notice to stop renewal"
     if token.word in RELATING or before in RELATIVES:
@@ -132,7 +136,7 @@ def _is_how_many(work: Cover, first: int, last: int) -> bool:
     before = work.tokens[first - 1].word if first else ""
     if before == "how" or (before in GROUP_BEFORE and work.tokens[first].word in PERIODS):
         return True
-    if last - first != 1 or not work.tokens[first].word.isdigit():
+    if last - first != 1 or not (work.tokens[first].word.isdigit() or work.tokens[first].word in SMALL_NUMBERS):
         return False
     noun_follows = any(isinstance(link.meaning, Noun) and link.first == last for link in work.links)
     after = work.tokens[last].word if last < len(work.tokens) else ""

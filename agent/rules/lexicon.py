@@ -6,7 +6,7 @@ Built from schema and vocabulary alone, so that another corpus is another lexico
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import TypeAlias
@@ -14,7 +14,7 @@ from typing import TypeAlias
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, STOP
+from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, NEGATIONS, ORDERING, STOP
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
@@ -211,6 +211,14 @@ class Lexicon:
         vocabulary = self.vocabulary(name, column)
         return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 10)
 
+    def as_known(self, token: Token) -> Token:
+        """The token; in the singular, where only that is known: "PNPs"."""
+        stem = token.stem
+        if not token.word.endswith("s") or stem in self._longest or stem in self._words:
+            return token
+        singular = token.word[:-1]
+        return replace(token, stem=singular) if singular in self._longest or singular in self._words else token
+
     def respelled(self, token: Token) -> tuple[str, str] | None:
         """The word of a name or kind that `token` misspells, and its stem; None for a word that is known, short or
         like no other.
@@ -370,7 +378,7 @@ class Lexicon:
 
     def _places(self, token: Token) -> Mapping[Key, Mapping[str, int]]:
         empty = len(token.stem) < 2 or token.quoted or token.word in STOP or token.word in FILLER
-        empty = empty or token.word in LEGAL_FORMS
+        empty = empty or token.word in LEGAL_FORMS or token.word in ORDERING or token.word in NEGATIONS
         if empty or token.word in FUNCTION_WORDS or token.word in COMPARATORS:
             return {}
         return self._words.get(token.stem, {})

@@ -24,7 +24,12 @@ _BEFORE: tuple[tuple[str, Op], ...] = (
     (r"at\s+least|a\s+minimum\s+of|minimum\s+of|minimum|min\.?|not\s+(?:under|below)|starting\s+(?:at|from)", Op.GTE),
     (r"at\s+most|a\s+maximum\s+of|maximum\s+of|maximum|max\.?|up\s+to|not\s+(?:over|above|exceeding)|no\s+later\s+than",
      Op.LTE),
-    (r"over|above|exceed(?:s|ing|ed)?|beyond|in\s+excess\s+of|more\s+than|past|north\s+of", Op.GT),
+    (r"(?:(?:did|does|do|is|was|were)(?:n['’]t|\s+not)|never|not)\s+(?:even\s+)?(?:reach(?:es|ed|ing)?|attain)", Op.LT),
+    (r"(?:(?:did|does|do|is|was|were)(?:n['’]t|\s+not)|never|not)\s+(?:even\s+)?(?:exceed|surpass|top|go\s+over)(?:ed|ing|s)?",
+     Op.LTE),
+    (r"over|above|exceed(?:s|ing|ed)?|surpass(?:es|ing|ed)?|top(?:s|ping|ped)|beyond|in\s+excess\s+of|more\s+than|past|north\s+of",
+     Op.GT),
+    (r"upwards?\s+of|reach(?:es|ing|ed)?|no\s+fewer\s+than", Op.GTE),
     (r"under|below|beneath|south\s+of", Op.LT),
     (r"since|from|as\s+of|on\s+or\s+after|starting", Op.GTE),
     (r"until|till|through|by|on\s+or\s+before|up\s+until", Op.LTE),
@@ -50,6 +55,12 @@ _AFTER = (
     (re.compile(r"^\+(?!\w)"), Op.GTE),
 )  # fmt: skip
 # "A minimum drain current of 8 A": the field stands between the comparator and its number.
+_MORE_AFTER = re.compile(
+    rf"^(?:\s+(?!and\b|or\b|with\b|but\b)[A-Za-z()-]+){{1,3}}?\s+(?P<op>or\s+(?:{_MORE})|minimum|min\b)", re.I
+)
+_LESS_AFTER = re.compile(
+    rf"^(?:\s+(?!and\b|or\b|with\b|but\b)[A-Za-z()-]+){{1,3}}?\s+(?P<op>or\s+(?:{_LESS})|maximum|max\b)", re.I
+)
 _NAMED = r"(?:\s+[\w()/-]+){1,4}?"
 _APART = (
     (re.compile(rf"(?<!\w)(?:minimum|min\.?)(?={_NAMED}\s*(?:of|is|:|=|at)?\s*$)", re.I), Op.GTE),
@@ -64,7 +75,9 @@ _JOINED = re.compile(r"^\s*(?:and|to|until|till|through|up\s+to|[-–—])\s*(?:
 def literals_of(question: str, today: date) -> tuple[Literal, ...]:
     """Every number, amount, day and range outside quotation marks, in order, none overlapping."""
     found = sorted(_atoms(question, today), key=lambda literal: literal.start)
-    return tuple(_alike_in_unit(question, list(_compared(question, _joined(question, found)))))
+    return tuple(
+        _alike_in_op(question, list(_alike_in_unit(question, list(_compared(question, _joined(question, found))))))
+    )
 
 
 def _atoms(question: str, today: date) -> Iterator[Literal]:
@@ -149,6 +162,29 @@ def _alike_in_unit(question: str, literals: Sequence[Literal]) -> Iterator[Liter
             yield literal
 
 
+_TOGETHER = re.compile(r"^\s*(?:,|and|,\s*and|&)\s*$", re.IGNORECASE)
+_ENDS = (Op.GT, Op.GTE, Op.LT, Op.LTE)
+
+
+def _alike_in_op(question: str, literals: Sequence[Literal]) -> Iterator[Literal]:
+    """ "100 V and 5 A or more", "at least 80 V and 5 A": measures set side by side compare alike."""
+    for at, literal in enumerate(literals):
+        beside = [
+            other
+            for other in (*literals[max(at - 1, 0) : at], *literals[at + 1 : at + 2])
+            if isinstance(literal, Quantity)
+            and isinstance(other, Quantity)
+            and _are_coordinated(literal, other)
+            and _TOGETHER.match(question[min(literal.end, other.end) : max(literal.start, other.start)])
+        ]
+        yield replace(literal, op=beside[0].op, bare=False) if beside and isinstance(literal, Quantity) else literal
+
+
+def _are_coordinated(bare: Quantity, other: Quantity) -> bool:
+    measured = bool(bare.unit) and bool(other.unit) and bare.unit != other.unit
+    return measured and bare.bare and bare.op is Op.EQ and other.op in _ENDS
+
+
 def _completes(one: Quantity, other: Quantity) -> bool:
     ends = (one.op in _UPPER and other.op in _LOWER) or (one.op in _LOWER and other.op in _UPPER)
     return ends and not (other.unit or other.currency) and bool(one.unit or one.currency)
@@ -179,6 +215,11 @@ def _compared_apart(question: str, literal: Literal, floor: int) -> Literal:
     """ "A minimum power of 5 W": the comparator stands before the field's name."""
     if isinstance(literal, Days):
         return literal
+    for pattern, op in ((_MORE_AFTER, Op.GTE), (_LESS_AFTER, Op.LTE)):
+        match = pattern.match(question[literal.end :])
+        if match:
+            span = (literal.end + match.start("op"), literal.end + match.end("op"))
+            return replace(literal, op=op, bare=False, apart=span)
     for pattern, op in _APART:
         match = pattern.search(question[floor : literal.start])
         if match:
@@ -190,6 +231,8 @@ def _goes(op: Op, words: str, literal: Literal) -> bool:
     """ "From 2021" begins a period; "from 5 vendors" and "by 2" compare nothing."""
     word = words.strip().lower()
     if isinstance(literal, Quantity):
+        if word == "from" and (literal.unit or literal.currency):
+            return True  # "from 80 V", with no end
         return word not in ("from", "by", "since", "through", "past", "starting")
     return word != "from"
 

@@ -73,13 +73,16 @@ def read(
     meant = respelled or {}
     tokens = tokens_of(question, lexicon.analyser, tuple(quotations))
     tokens = tuple(replace(one, stem=meant.get(one.stem, one.stem)) for one in tokens) if meant else tokens
+    tokens = tuple(map(lexicon.as_known, tokens))
     links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
     measures = list(_measure_links(lexicon, tokens))
     links += measures
     links = [_in_its_place(link, links, tokens) for link in links]
     spans = [(literal, *tokens_within(tokens, *covered_by(literal, lexicon))) for literal in literals]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
-    nouns_at |= {at for at, one in enumerate(tokens) if (one.word,) in SUPERLATIVES}  # "the 3 cheapest"
+    nouns_at |= {
+        at for at, one in enumerate(tokens) if (one.word,) in SUPERLATIVES or one.word in ("most", "least")
+    }  # "the 3 cheapest"
     bindable = [
         span
         for span in spans
@@ -110,9 +113,7 @@ def read(
     return Reading(
         bucket=lexicon.bucket,
         conditions=together(conditions),
-        asked=tuple(
-            link.meaning for at, link in enumerate(picked) if isinstance(link.meaning, Mention) and at not in work.used
-        ),
+        asked=_asked(work, links),
         hinted=hinted,
         assumed=tuple(dict.fromkeys(work.assumed)),
         leftovers=leftovers,
@@ -152,7 +153,8 @@ def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) ->
     """The link as its neighbours make it more or less likely."""
     meaning = link.meaning
     if isinstance(meaning, Mention) and not meaning.soft:
-        return replace(link, weight=link.weight + 1.0) if _names_its_value(link, meaning, links, tokens) else link
+        likely = _names_its_value(link, meaning, links, tokens) or _is_asked_by_name(link, tokens)
+        return replace(link, weight=link.weight + 1.0) if likely else link
     if not _is_whole(meaning) or not isinstance(meaning, (Valued, Partly)):
         return link
     if isinstance(meaning, Valued) and link.weight < _SURE:
@@ -179,8 +181,18 @@ def _names_its_value(link: Link, meaning: Mention, links: Sequence[Link], tokens
     )
 
 
+_ASKING_FOR = frozenset("which what per each every different by".split())
+
+
+def _is_asked_by_name(link: Link, tokens: Sequence[Token]) -> bool:
+    """ "Which shop", "per currency", "how many different vendors": the field, whatever else the word may be."""
+    return link.first > 0 and tokens[link.first - 1].word in _ASKING_FOR
+
+
 def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Link], tokens: Sequence[Token]) -> bool:
     """ "Supply agreements" are agreements of a kind, though one document may be titled "Supply Agreement"."""
+    if any(_is_kind_and_noun(link, one, links) for one in links):
+        return True
     last = tokens[link.last - 1]
     value = meaning.value if isinstance(meaning, Valued) else meaning.values[0]
     in_plural = is_plural(last) and last.word not in fold(value)
@@ -188,8 +200,31 @@ def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Lin
     return in_plural and nouns
 
 
+def _is_kind_and_noun(link: Link, kind: Link, links: Sequence[Link]) -> bool:
+    """Whether a kind of another field and a noun of the bucket say together what `link` takes for one name."""
+    of_kind = isinstance(kind.meaning, (Valued, Partly)) and kind is not link and _field(kind) != _field(link)
+    if not of_kind or kind.first != link.first or kind.last >= link.last:
+        return False
+    return any(isinstance(one.meaning, Noun) and (one.first, one.last) == (kind.last, link.last) for one in links)
+
+
+def _field(link: Link) -> FieldName | None:
+    return None if isinstance(link.meaning, Noun) else link.meaning.field
+
+
 def _is_whole(meaning: Meaning) -> bool:
     return isinstance(meaning, Valued) or (isinstance(meaning, Partly) and meaning.whole)
+
+
+def _asked(work: Cover, links: Sequence[Link]) -> tuple[Mention, ...]:
+    """The fields spoken of that gave no condition; a word that several fields are called by speaks of all of them."""
+    asked: dict[Mention, None] = {}
+    for at, link in enumerate(work.links):
+        if isinstance(link.meaning, Mention) and at not in work.used:
+            asked[link.meaning] = None
+            same = (one for one in links if (one.first, one.last) == (link.first, link.last))
+            asked |= {one.meaning: None for one in same if isinstance(one.meaning, Mention) and not one.meaning.soft}
+    return tuple(asked)
 
 
 def _kinds_in(links: Sequence[Link]) -> list[Link]:
@@ -253,8 +288,8 @@ def _is_beside(field: Field, row: FieldName | None, first: int, links: Sequence[
 def _measure_links(lexicon: Lexicon, tokens: Sequence[Token]) -> Iterator[Link]:
     for at, token in enumerate(tokens):
         noun = MEASURES.get(token.word)
-        if noun is None:
-            continue
+        if noun is None or (at and tokens[at - 1].word == "how" and token.word == "long"):
+            continue  # "how long" asks for a time
         for stand_in in (noun, noun.split()[0]):
             parts = tokens_of(stand_in, lexicon.analyser)
             for link in lexicon.links(parts):

@@ -107,7 +107,7 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         field = work.lexicon.field(meaning.field)
         words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
         under = any(one in work.negated for one in range(link.first, link.last))
-        before = [token.word for token in work.tokens[max(link.first - 3, 0) : link.first]]
+        before = _right_before(work, link)
         lacks = {token.word for token in work.tokens[: link.first]} & (LACK | HAVE | CONTRACTED_NEGATIONS)
         after = [token.word for token in work.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
@@ -121,6 +121,17 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         elif set(before) & HAVE and not _is_asked(work, link):
             work.used.add(at)
             yield Not(Missing(field=field.name, words=words))
+
+
+def _right_before(work: Cover, link: Link) -> list[str]:
+    """The words before a mention that speak of it: back to the first that means something else."""
+    covered = {at for one in work.links if one is not link for at in range(one.first, one.last)}
+    before: list[str] = []
+    for at in range(link.first - 1, max(link.first - 4, -1), -1):
+        if at in covered:
+            break
+        before.append(work.tokens[at].word)
+    return before
 
 
 def _is_told_apart(work: Cover, link: Link) -> bool:
