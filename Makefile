@@ -25,7 +25,7 @@ help:
 setup: .venv/.synced
 
 .venv/.synced: pyproject.toml uv.lock | $(UV)
-	$(UV) sync --frozen --quiet
+	$(UV) sync --frozen --all-extras --quiet
 	@touch $@
 
 .uv/bin/uv:

@@ -48,6 +48,10 @@ def runtime_dependencies() -> list[str]:
     return named(PROJECT["project"]["dependencies"])
 
 
+def extras() -> list[str]:
+    return [name for wanted in PROJECT["project"]["optional-dependencies"].values() for name in named(wanted)]
+
+
 def named(requirements: list[str]) -> list[str]:
     return [re.split(r"[\[<>=!~ ]", one)[0] for one in requirements]
 
@@ -56,7 +60,7 @@ def test_every_dependency_has_its_line() -> None:
     page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `([^`]+)` \|", page, flags=re.MULTILINE)
 
-    assert lines == [*runtime_dependencies(), *named(PROJECT["dependency-groups"]["dev"])]
+    assert lines == [*runtime_dependencies(), *extras(), *named(PROJECT["dependency-groups"]["dev"])]
 
 
 def imported(module: Path) -> Iterator[str]:
@@ -72,7 +76,7 @@ def test_all_that_is_imported_is_asked_for_and_nothing_else() -> None:
     from importlib.metadata import packages_distributions
 
     names = {name for module in modules(*ROOMS) for name in imported(module)}
-    by_import = packages_distributions()
+    by_import = {name: [name] for name in extras()} | dict(packages_distributions())  # an extra may not be installed
     needed = {by_import[name][0].lower().replace("_", "-") for name in names - {*ROOMS} if name in by_import}
 
-    assert needed | ONLY_NAMED == set(runtime_dependencies())
+    assert needed | ONLY_NAMED == {*runtime_dependencies(), *extras()}
