@@ -4,8 +4,8 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +16,9 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from agent.context import Limits
+from agent.errors import RerankerUnavailable
 from agent.reasoner import Reasoner
+from agent.rerank import Reranker
 from bot.access import Access
 from bot.clarifications import Clarifications
 from bot.dialogue import Agent, Dialogue
@@ -120,6 +122,7 @@ async def build_bot(
     index: SearchIndex | None = None,
     agent: Agent | None = None,
     reasoner: Reasoner | None = None,
+    reranker: Reranker | None = None,
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
 ) -> AsyncGenerator[Bot]:
@@ -135,14 +138,16 @@ async def build_bot(
         if index is None:
             index = await _open_index(settings)
             stack.push_async_callback(index.close)
-        bot = _assembled(settings, clock, database, index, agent or _agent(), reasoner or _reasoner(), log)
+        if reranker is None:
+            reranker = stack.enter_context(opened_reranker(settings))
+        bot = _assembled(settings, clock, database, index, agent or _agent(), reasoner or _reasoner(), reranker, log)
         for surface, outbox in (outboxes or {}).items():
             bot.turns.reply_through(surface, outbox)
         yield bot
 
 
 async def unanswered(settings: Settings) -> list[str]:
-    """What of the database and the index cannot be opened or does not answer, each in a sentence."""
+    """What of the database, the index and the reranker cannot be opened or does not answer, each in a sentence."""
     wrong: list[str] = []
     try:
         async with AsyncExitStack() as stack:
@@ -158,7 +163,25 @@ async def unanswered(settings: Settings) -> list[str]:
             await index.ping()
     except (SearchError, OSError) as exc:
         wrong.append(str(exc))
+    try:
+        with opened_reranker(settings) as reranker:
+            if reranker is not None:
+                await reranker.scores("question", ["passage"])
+    except RerankerUnavailable as exc:
+        wrong.append(f"PARLEY_RERANKER: {exc}")
     return wrong
+
+
+@contextmanager
+def opened_reranker(settings: Settings) -> Generator[Reranker | None]:
+    """The one that is set, with its model from the home; loaded when it is first asked."""
+    if settings.flashrank_model is None:
+        yield None
+        return
+    from bot.reranker import FlashrankReranker
+
+    with closing(FlashrankReranker(settings.flashrank_model, settings.models_path)) as reranker:
+        yield reranker
 
 
 def _assembled(
@@ -168,6 +191,7 @@ def _assembled(
     index: SearchIndex,
     agent: Agent,
     reasoner: Reasoner,
+    reranker: Reranker | None,
     log: FilteringBoundLogger,
 ) -> Bot:
     worker = f"{socket.gethostname()}:{os.getpid()}"
@@ -195,6 +219,7 @@ def _assembled(
     dialogue = Dialogue(
         agent=agent,
         reasoner=reasoner,
+        reranker=reranker,
         index=index,
         database=database,
         access=access,

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from agent.context import Context, Limits
 from agent.outcome import Answer, Clarify, ExportWanted, Outcome, Refused, Route, StartedOver, Trace
 from agent.reasoner import Reasoner
+from agent.rerank import Reranker
 from bot.access import Access, scope_key
 from bot.answers import Offer, file_reply, file_text, notice, reply_to
 from bot.clarifications import Clarifications, Clicked
@@ -104,8 +105,9 @@ class Dialogue:
         access: Access,
         clarifications: Clarifications,
         exports: Exports,
+        reranker: Reranker | None = None,
     ) -> None:
-        self._agent, self._reasoner = agent, reasoner
+        self._agent, self._reasoner, self._reranker = agent, reasoner, reranker
         self._index, self._access, self._now = index, access, database.now
         self._clarifications, self._exports = clarifications, exports
         self._conversations = Conversations(database)
@@ -155,6 +157,7 @@ class Dialogue:
         return Context(
             index=self._index.within(moment.scope),
             reasoner=self._reasoner,
+            reranker=self._reranker,
             now=self._now().astimezone(_zone(inbound.time_zone)),
             locale=inbound.locale,
             limits=moment.limits,

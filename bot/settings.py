@@ -1,6 +1,7 @@
 """The one reader of the environment. Its variables win over `parley.toml` in the home, and that over defaults."""
 
 import os
+import re
 import secrets
 import tempfile
 import tomllib
@@ -24,6 +25,7 @@ from bot.subjects import parse_person
 
 TOML = "parley.toml"
 _KEY_FILE = "secret.key"
+_FLASHRANK = re.compile(r"flashrank:(\w[\w.-]*)")  # a model's name is a folder's
 # Promised names that this version does not read yet; `doctor` says so when they are set.
 _NOT_YET = ("PARLEY_MODEL", "PARLEY_MODEL_SMALL", "PARLEY_MODEL_FALLBACKS", "PARLEY_MODEL_API_BASE",
             "PARLEY_MODEL_API_KEY", "PARLEY_TEAMS_OPENID_URL", "PARLEY_TEAMS_TOKEN_URL", "PARLEY_TEAMS_ISSUER",
@@ -67,6 +69,12 @@ def _database_url(url: str) -> str:
     return url
 
 
+def _named_model(name: str) -> str:
+    if name and not _FLASHRANK.fullmatch(name):
+        raise ValueError("it is neither empty nor flashrank:MODEL")
+    return name
+
+
 def _key_ring(keys: SecretStr) -> SecretStr:
     if not any(part.strip() for part in keys.get_secret_value().split(",")):
         raise ValueError("it holds no key")
@@ -96,6 +104,7 @@ class Settings(BaseSettings):
     index_password: SecretStr | None = None
     index_ca: Path | None = None
     embedder: Literal["wordllama", "none"] = "wordllama"
+    reranker: Annotated[str, AfterValidator(_named_model)] = ""
     overload_limit: Annotated[int, Field(ge=1)] = 100
     read_limit: Annotated[int, Field(ge=1)] = 20
     host: str = "127.0.0.1"
@@ -139,6 +148,15 @@ class Settings(BaseSettings):
     @property
     def exports_path(self) -> Path:
         return self.home / "exports"
+
+    @property
+    def models_path(self) -> Path:
+        return self.home / "models"
+
+    @property
+    def flashrank_model(self) -> str | None:
+        """The model of the reranker; None without one."""
+        return self.reranker.partition(":")[2] or None
 
     @property
     def link_base(self) -> str:

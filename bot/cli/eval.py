@@ -94,22 +94,25 @@ def _ways(home: Path, *, metadata: bool, extracted: bool, alone: bool, jobs: int
 
 async def _columns(ways: Sequence[_Way], suite: "Suite") -> "list[Column]":
     """The documents loaded once, the questions asked in each way."""
-    from bot.bootstrap import build_bot
+    from bot.bootstrap import build_bot, opened_reranker
     from bot.eval.ingest import Loading, load_documents
     from bot.eval.report import Column
+    from bot.settings import home_of
 
     way = ways[0]
     # Never the person's own index or database: what is measured with would stand among what they ask.
     own = settings_of(way.home).settings
     settings = own.model_copy(update={"index_url": "embedded:", "database_url": None})
-    async with build_bot(settings) as bot:
-        with progress_bar("Loading") as progress:
-            how = Loading(ignore_metadata=way.ignore_metadata, progress=progress)
-            remarks = await load_documents(bot.index, suite, how)
-        return [
-            Column(name=one.name, judged=tuple([done async for done in _asked(bot, one, suite)]), remarks=remarks)
-            for one in ways
-        ]
+    models = own.model_copy(update={"home": home_of()})  # the scratch home has none
+    with opened_reranker(models) as reranker:
+        async with build_bot(settings, reranker=reranker) as bot:
+            with progress_bar("Loading") as progress:
+                how = Loading(ignore_metadata=way.ignore_metadata, progress=progress)
+                remarks = await load_documents(bot.index, suite, how)
+            return [
+                Column(name=one.name, judged=tuple([done async for done in _asked(bot, one, suite)]), remarks=remarks)
+                for one in ways
+            ]
 
 
 async def _asked(bot: "Bot", way: _Way, suite: "Suite") -> "AsyncGenerator[Judged]":

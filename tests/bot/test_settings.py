@@ -71,6 +71,8 @@ def test_a_set_but_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("PARLEY_PUBLIC_URL", "example.org", "does not begin with http"),
         ("PARLEY_SECRET_KEY", " , ", "holds no key"),
         ("PARLEY_EMBEDDER", "nothing", "'wordllama' or 'none'"),
+        ("PARLEY_RERANKER", "flashrank:", "neither empty nor flashrank:MODEL"),
+        ("PARLEY_RERANKER", "flashrank:../elsewhere", "neither empty nor flashrank:MODEL"),
         ("PARLEY_ADMINS", "slack:T1", "is no person"),
         ("PARLEY_ACCOUNTS", "irc:x", "neither slack:TEAM nor teams:TENANT"),
         ("SLACK_API_URL", "http://127.0.0.1/", "does not end in /api/"),
