@@ -27,6 +27,7 @@ def write_model(models: Path, weights: Mapping[str, float], *, longest: int = 64
     folder.mkdir(parents=True)
     (folder / FILE).write_bytes(_network([*(0.0 for _ in _SPECIAL), *weights.values()]))
     _tokenizer([*_SPECIAL, *weights]).save(str(folder / "tokenizer.json"))
+    (folder / "vocab.txt").write_text("\n".join([*_SPECIAL, *weights]), encoding="utf-8")
     beside = {
         "config.json": {"pad_token_id": 0},
         "tokenizer_config.json": {"model_max_length": longest, "pad_token": "[PAD]"},
