@@ -16,7 +16,7 @@ _CURRENCY_SIGNS = {
     "€": "EUR", "£": "GBP", "¥": "JPY", "RM": "MYR", "Rp": "IDR", "₹": "INR", "₩": "KRW", "₺": "TRY", "zł": "PLN",
 }  # fmt: skip
 _CODES = "|".join(sorted(cast(Iterable[str], get_global("all_currencies"))))  # ISO 4217, as Babel has it
-_CURRENCY_WORDS = {
+CURRENCIES = {
     "dollar": "USD", "dollars": "USD", "usd": "USD", "bucks": "USD", "euro": "EUR", "euros": "EUR", "eur": "EUR",
     "pound": "GBP", "pounds": "GBP", "sterling": "GBP", "gbp": "GBP", "yen": "JPY", "jpy": "JPY", "franc": "CHF",
     "francs": "CHF", "chf": "CHF", "ringgit": "MYR", "myr": "MYR", "rupiah": "IDR", "idr": "IDR", "rupees": "INR",
@@ -95,7 +95,7 @@ def _dashed(match: re.Match[str]) -> Quantity | None:
 
 def _currency_named(unit: str) -> str:
     """ISO 4217 of a word or code after a number; empty for none."""
-    return _CURRENCY_WORDS.get(unit.casefold(), unit if unit in get_global("all_currencies") else "")
+    return CURRENCIES.get(unit.casefold(), unit if unit in get_global("all_currencies") else "")
 
 
 def _number(written: str) -> Decimal:

@@ -5,12 +5,18 @@ from collections.abc import Sequence
 
 from agent.rules.atoms import Literal, Quantity
 from agent.rules.cover import unit_fits
-from agent.rules.language import FILLER, FUNCTION_WORDS, STOP, SUMMARISE
+from agent.rules.language import FILLER, FUNCTION_WORDS, SMALL_NUMBERS, STOP, SUMMARISE
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Token
 
 _FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE
 _WORD = re.compile(r"\w+")
+_ARTICLES = frozenset("a an any some the more".split())
+_BEFORE_THINGS = frozenset(
+    """with without for of on or and contain contains containing include includes including list lists listing bought
+    buy buys buying purchased purchase sold sell sells mention mentions mentioning about have has having get got item
+    items all every""".split()
+)
 _BEFORE_NAMES = frozenset("from by at with of for in via".split())
 
 
@@ -22,8 +28,10 @@ def believed(
     Where the bucket's documents are not named, a lone common word is no company; and where nothing firm is said at all,
     a word that some values hold among others is just a word.
     """
-    if any(isinstance(one.meaning, Noun) for one in links):
-        return list(links)
+    nouns = [one for one in links if isinstance(one.meaning, Noun)]
+    links = [one for one in links if not _is_soft_item(one) or _stands_as_thing(one, tokens, nouns)]
+    if nouns:
+        return links
     kept = [one for one in links if not _is_chance(one, tokens, lexicon)]
     is_firm = any(_is_firm(one) for one in kept) or any(_measures(one, lexicon) for one, _, _ in literals)
     whole = {_field_of(one) for one in kept if _is_firm(one)}
@@ -33,6 +41,24 @@ def believed(
 def _field_of(link: Link) -> object:
     """A field whose values are named whole is not meant by parts of others as well."""
     return (link.meaning.field, link.meaning.column) if isinstance(link.meaning, (Valued, Partly)) else None
+
+
+def _is_soft_item(link: Link) -> bool:
+    return _is_soft(link) and isinstance(link.meaning, Partly) and link.meaning.column is not None
+
+
+def _stands_as_thing(link: Link, tokens: Sequence[Token], nouns: Sequence[Link]) -> bool:
+    """Whether the words stand where a thing does: "receipts *with* apple juice", "*4* tires", "*tire* receipts"; a verb
+    or an adjective that some item is called by does not.
+    """
+    if link.last - link.first > 1 or link.first == 0 or tokens[link.first].quoted:
+        return True
+    if any(one.first == link.last for one in nouns):
+        return True
+    at = link.first - 1
+    while at > 0 and tokens[at].word in _ARTICLES:
+        at -= 1
+    return tokens[at].word in _BEFORE_THINGS or tokens[at].word.isdigit() or tokens[at].word in SMALL_NUMBERS
 
 
 def _is_soft(link: Link) -> bool:

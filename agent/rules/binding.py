@@ -11,7 +11,7 @@ from agent.rules.language import COMPARATORS, FILLER, STOP
 from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
 from agent.rules.tokens import Token
 from agent.rules.units import converted
-from storage.search.conditions import All, Compare, Condition, InRow, Not, Op
+from storage.search.conditions import All, Any, Compare, Condition, InRow, Not, Op
 from storage.search.ids import FieldName
 from storage.search.schema import Bare, Field, FieldType
 
@@ -32,6 +32,9 @@ class Alternative:
     conditions: tuple[Condition, ...] = ()
 
 
+Key: TypeAlias = tuple[FieldName, FieldName | None]
+
+
 @dataclass(slots=True)
 class Doubts:
     """Other readings of the literals of a question."""
@@ -45,6 +48,42 @@ class Doubts:
 
 def literal_conditions(work: Cover, doubts: Doubts) -> Iterator[Condition]:
     """A condition for each literal, on the field that fits best."""
+    yield from _either_of(work, list(_bound(work, doubts)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A literal's condition, on the field it was bound to."""
+
+    key: Key
+    literal: Literal
+    condition: Condition
+    denied: bool
+
+
+def _either_of(work: Cover, bound: Sequence[_Bound]) -> Iterator[Condition]:
+    """Conditions on one field that cannot both hold are alternatives: "2018 and 2019", "under 1 or over 10"."""
+    at = 0
+    while at < len(bound):
+        group = [bound[at]]
+        while at + len(group) < len(bound) and _are_alternatives(work, group[-1], bound[at + len(group)]):
+            group.append(bound[at + len(group)])
+        together = Any(tuple(one.condition for one in group)) if len(group) > 1 else group[0].condition
+        yield Not(together) if group[0].denied else together
+        at += len(group)
+
+
+def _are_alternatives(work: Cover, one: _Bound, other: _Bound) -> bool:
+    if one.key != other.key or one.denied != other.denied:
+        return False
+    between = work.question[one.literal.end : other.literal.start].casefold().split()
+    if "or" in between or between == ["/"]:
+        return True
+    days = isinstance(one.literal, Days) and isinstance(other.literal, Days)
+    return days and one.literal.op is Op.EQ and other.literal.op is Op.EQ and set(between) <= {"and", ",", "in", "of"}
+
+
+def _bound(work: Cover, doubts: Doubts) -> Iterator[_Bound]:
     taken: dict[Key, list[Op]] = defaultdict(list)
     for literal, first, last in work.literals:
         label = _label_of(work, literal, first)
@@ -54,14 +93,13 @@ def literal_conditions(work: Cover, doubts: Doubts) -> Iterator[Condition]:
         is_named = _use_mention(work, one, row, first, last)
         condition = _literal_condition(literal, one, row, work)
         under = any(at in work.negated for at in range(first, last))
-        yield Not(condition) if under else condition
+        yield _Bound(key_of(one, row), literal, condition, under)
         if label and not is_named:
             _take_label(work, label, one, row)
         if not under:
             _doubt(work, doubts, literal, condition, fitting[0], () if is_named else rest, labelled=bool(label))
 
 
-Key: TypeAlias = tuple[FieldName, FieldName | None]
 _Fitting: TypeAlias = tuple[float, Field, FieldName | None]
 
 
@@ -145,6 +183,8 @@ def key_of(field: Field, row: FieldName | None) -> Key:
 def _repeated(ops: Sequence[Op], literal: Literal) -> float:
     """A field is rarely compared twice, but for the two ends of a range."""
     ends = ({Op.GT, Op.GTE}, {Op.LT, Op.LTE})
+    if isinstance(literal, Days) and literal.op is Op.EQ and all(op is Op.EQ for op in ops):
+        return 0.0  # "in 2018 and 2019"
     fits = any(literal.op in ends[side] and all(op in ends[1 - side] for op in ops) for side in (0, 1))
     return 0.0 if not ops or fits else 1.5
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 
+from agent.rules.amounts import CURRENCIES
 from agent.rules.language import (
     ALL_WORDS,
+    BREAKDOWNS,
     FILLER,
     FUNCTIONS,
     GROUP_BEFORE,
@@ -24,6 +27,7 @@ from agent.rules.language import (
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
 from agent.rules.tokens import is_plural
+from agent.rules.units import converted
 from storage.search.ids import FieldName
 from storage.search.plan import (
     Compute,
@@ -40,6 +44,8 @@ from storage.search.schema import Field, FieldType, SchemaOrder
 
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _MEASURED = (*_NUMERIC, FieldType.DATE)
+_EARLY = 6  # tokens within which what is asked about stands
+_SHORTEST_UNIT = 3  # letters of a unit that is counted: "how many mm"
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVES if len(words) == 1)
 
 
@@ -63,8 +69,8 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     said = list(_functions(words, reading))
     group = _group(words, reading, lexicon)
     extreme = next((one for one in said if one.words in SUPERLATIVES), None)
-    if said and group is None and _names_one(reading, lexicon) and (named := _named_after(said[0], reading)):
-        return ReadFields(fields=((reading.bucket, named),))
+    if group is None and (fields := _told_of_one(words, said, reading, lexicon)):
+        return ReadFields(fields=tuple((reading.bucket, name) for name in fields))
     most = _most_of(words, reading, lexicon) if extreme is None and group is None else None
     if most is not None:
         return most
@@ -74,10 +80,12 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
         computed = _computed(said, reading, lexicon, group, words)
         if computed is not None:
             return computed
-    if group is not None and _top(words, reading) is not None:
+    if group is not None and (_top(words, reading) is not None or set(words) & BREAKDOWNS):
         computed = _computed([], reading, lexicon, group, words)
         if computed is not None:
             return computed
+    if words[:1] == ["when"] and "last" in words and not reading.has_noun and (newest := lexicon.schema.natural_order):
+        return ListDocuments(order=newest, limit=1)  # "when did we last …"
     if _is_list(words, reading, lexicon):
         return ListDocuments(order=_order(words, reading, lexicon), limit=_top(words, reading))
     asked = _asked_fields(words, reading, lexicon)
@@ -88,15 +96,54 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     return FindPassages()
 
 
-def _names_one(reading: Reading, lexicon: Lexicon) -> bool:
-    """Whether a value that one document alone has is named: what is asked is asked of it."""
-    return any(
-        isinstance(link.meaning, Valued)
-        and link.meaning.column is None
-        and not lexicon.tells_kinds(link.meaning.field)
-        and lexicon.documents_with(link.meaning.field, link.meaning.value) == 1
-        for link in reading.links
+def _told_of_one(
+    words: Sequence[str], said: Sequence[_Said], reading: Reading, lexicon: Lexicon
+) -> tuple[FieldName, ...]:
+    """The fields asked of the one document that is named, however tersely: "BUL48A Ic max?"; none otherwise."""
+    if not _names_one(reading, lexicon) or reading.plural_noun:
+        return ()
+    functions = {one.function for one in said if one.words != ("how", "much")}
+    if not functions <= {Function.MINIMUM, Function.MAXIMUM} and not _counts_measure(said, words, lexicon):
+        return ()
+    measured = _counts_measure(said, words, lexicon)
+    if measured:
+        return measured
+    if said and said[0].words == ("how", "much"):
+        named = _named_after(said[0], reading)
+        return tuple(one.field for one in reading.asked) if named else ()
+    if words[:1] and words[0] in YES_NO and not set(words) & LIST_VERBS:
+        return ()
+    return tuple(dict.fromkeys(one.field for one in reading.asked))
+
+
+def _counts_measure(said: Sequence[_Said], words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """ "How many watts …": the fields measured in what is counted."""
+    counted = next((one for one in said if one.words in (("how", "many"), ("how", "much"))), None)
+    if counted is None or counted.last >= len(words):
+        return ()
+    unit = words[counted.last]
+    if len(unit) < _SHORTEST_UNIT:
+        return ()
+    return tuple(
+        field.name
+        for field, row in lexicon.measured
+        if row is None and field.unit and converted(Decimal(1), unit, field.unit) is not None
     )
+
+
+def _names_one(reading: Reading, lexicon: Lexicon) -> bool:
+    """Whether one document is named: by a value that it alone has, or by two names at once."""
+    named = [
+        link.meaning
+        for link in reading.links
+        if isinstance(link.meaning, (Valued, Partly))
+        and link.meaning.column is None
+        and (isinstance(link.meaning, Valued) or link.meaning.whole)
+        and not lexicon.tells_kinds(link.meaning.field)
+    ]
+    alone = any(isinstance(one, Valued) and lexicon.documents_with(one.field, one.value) == 1 for one in named)
+    lists = [one for one in named if lexicon.field(one.field).type is FieldType.LIST]
+    return alone or len(lists) > 1
 
 
 def _named_after(said: _Said, reading: Reading) -> FieldName | None:
@@ -109,10 +156,12 @@ def _named_after(said: _Said, reading: Reading) -> FieldName | None:
 
 def _is_about_one(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
     """ "… of the supply agreement between …": one document is spoken of, by what it is or by a value of its own."""
-    if reading.plural_noun or set(words) & {"all", "every", "each", "any", "per"}:
+    if reading.plural_noun or set(words) & {"all", "every", "each", "per"}:
         return False
     nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
-    definite = any({"the", "this", "that", "our"} & set(words[max(link.first - 10, 0) : link.first]) for link in nouns)
+    definite = "any" not in words and any(
+        {"the", "this", "that", "our"} & set(words[max(link.first - 10, 0) : link.first]) for link in nouns
+    )
     return definite or _names_one(reading, lexicon)
 
 
@@ -222,6 +271,8 @@ def _computed(
     """None where there is nothing to compute: a sum of no number."""
     functions = tuple(dict.fromkeys(one.function for one in said)) or (Function.SUM,)
     field = _number_field(reading, lexicon, words, skip=group.field if group else None)
+    if not said and field is None:
+        functions = (Function.COUNT,)
     if field is None and Function.COUNT not in functions:
         return None
     if field is None or functions == (Function.COUNT,):
@@ -238,12 +289,20 @@ def _is_summed(said: Sequence[_Said]) -> bool:
 
 def _number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip: FieldName | None) -> FieldName | None:
     """The field to compute over: the one spoken of, else the money field, else the only number."""
+    grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUP_BEFORE}
     for mention in reading.asked:
+        if mention in grouped:
+            continue  # "by year"
         if mention.column is None and mention.field != skip and lexicon.field(mention.field).type in _NUMERIC:
             return mention.field
     spoken = (link.meaning for link in reading.links if isinstance(link.meaning, Mention))
     for mention in spoken:
-        if mention.column is None and lexicon.field(mention.field).type in _NUMERIC and mention.field != skip:
+        if (
+            mention not in grouped
+            and mention.column is None
+            and lexicon.field(mention.field).type in _NUMERIC
+            and mention.field != skip
+        ):
             return mention.field
     amounts = [one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY]
     numbers = [one.name for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
@@ -282,10 +341,22 @@ def _most_of(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Comput
         return None
     fields = [link.meaning.field for link in reading.links if isinstance(link.meaning, Mention) and link.first > at]
     numeric = next((one for one in fields if lexicon.field(one).type in _NUMERIC), None)
+    if numeric is None and _speaks_of_money(at, words, reading, lexicon):
+        numeric = next((one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY), None)
     function = Function.COUNT if numeric is None else Function.SUM
     limit = _top(words, reading) or 1
     return Compute(functions=(function,), field=numeric, group=Group(field=leading), limit=limit,
                    descending=words[at] == "most")  # fmt: skip
+
+
+def _speaks_of_money(at: int, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
+    """ "The most *euros*", "cost us the most"."""
+    currencies = {one.currency_field for one in lexicon.schema.fields if one.currency_field}
+    named = any(
+        isinstance(link.meaning, (Valued, Partly)) and link.meaning.field in currencies and link.first > at
+        for link in reading.links
+    )
+    return named or bool(set(words) & OF_MONEY) or any(word in CURRENCIES for word in words[at + 1 : at + 3])
 
 
 def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> FieldName | None:
@@ -320,11 +391,13 @@ def _is_list(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
     if not words:
         return False
     lead = words[0]
+    if any(words[at] in LIST_VERBS and reading.tokens[at].begins_sentence for at in range(1, len(words))):
+        return bool(reading.conditions) or reading.has_noun  # "Where is our liability capped? Give me the contracts."
     if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
         return False
     nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
     if lead in ("which", "what"):
-        return _asks_which(words, reading)
+        return _asks_which(words, reading, lexicon)
     if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
         return bool(nouns) or bool(reading.conditions) or bool(set(words[:4]) & ALL_WORDS)
     if lead in YES_NO:
@@ -344,7 +417,11 @@ def _asks_for_any(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> b
         return True  # "Are there …? Show them."
     starts = [at + 1 for at, word in enumerate(words[:6]) if word in ("there", "any", "have", "other")]
     heads = [link for link in reading.links if _stands_for_documents(link, lexicon)]
-    return any(_plural_run(start, words, reading, heads) is not None for start in starts)
+    if any(_plural_run(start, words, reading, heads) is not None for start in starts):
+        return True
+    exists = "any" in words[:5] or words[1:2] == ["there"] or bool({"anything", "something"} & set(words[:4]))
+    about = any(link.first <= _EARLY for link in heads) or "anything" in words
+    return exists and about and bool(reading.conditions) and not _is_about_one(words, reading, lexicon)
 
 
 def _begins_sentence(at: int, words: Sequence[str], reading: Reading) -> bool:
@@ -356,16 +433,26 @@ def _stands_for_documents(link: Link, lexicon: Lexicon) -> bool:
     """Nouns, and values of which a document has one and that sort documents into kinds."""
     if isinstance(link.meaning, Noun):
         return True
-    if not isinstance(link.meaning, (Valued, Partly)) or link.meaning.column is not None:
+    if isinstance(link.meaning, Mention):
+        return lexicon.field(link.meaning.field, link.meaning.column).type is FieldType.FLAG
+    if link.meaning.column is not None:
         return False
     single = lexicon.field(link.meaning.field).type is not FieldType.LIST
     return single and lexicon.tells_kinds(link.meaning.field)
 
 
-def _asks_which(words: Sequence[str], reading: Reading) -> bool:
+def _is_flag(link: Link, lexicon: Lexicon) -> bool:
+    """ "Solvents" are the documents that have the flag."""
+    mention = link.meaning
+    return isinstance(mention, Mention) and lexicon.field(mention.field, mention.column).type is FieldType.FLAG
+
+
+def _asks_which(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
     """ "Which panels …", "what are the contracts …", "what NPN transistors …": documents, not what they say."""
     within = 4 if set(words[1:2]) & {"are", "were"} else 2
-    heads = [link for link in reading.links if isinstance(link.meaning, (Noun, Valued, Partly))]
+    heads = [
+        link for link in reading.links if isinstance(link.meaning, (Noun, Valued, Partly)) or _is_flag(link, lexicon)
+    ]
     nouns = [link for link in heads if isinstance(link.meaning, Noun)]
     leading = [link for link in heads if link.first <= within + (link in nouns and link.first <= 6)]
     if _opens_with_kinds(words, reading, heads):

@@ -155,6 +155,7 @@ PERIODS = {
     "month": Period.MONTH, "months": Period.MONTH, "monthly": Period.MONTH,
     "day": Period.DAY, "days": Period.DAY, "daily": Period.DAY,
 }  # fmt: skip
+BREAKDOWNS = frozenset("break breakdown split distribution distributed grouped group".split())
 SUMMARISE = frozenset("summarise summarize summary summaries overview gist outline".split())
 QUESTION_WORDS = frozenset("what which when where who whom whose how why".split())
 YES_NO = frozenset("is are was were do does did has have can could will would should must may".split())
