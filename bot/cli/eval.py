@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.ask import Asking, Line, results
-from bot.cli.failures import complain, plainly
+from bot.cli.failures import Failed, complain, plainly
 from bot.cli.ingest import progress_bar
 from bot.cli.options import Debug, Json
 from bot.cli.running import given, is_debug, on_terminal, say, settings_of
 from bot.cli.speaker import speaker
 
 if TYPE_CHECKING:
+    from agent.rerank import Reranker
     from bot.bootstrap import Bot
     from bot.eval.load import EvalSet, Suite
     from bot.eval.report import Column, Earlier, Judged
@@ -105,6 +106,7 @@ async def _columns(ways: Sequence[_Way], suite: "Suite") -> "list[Column]":
     settings = own.model_copy(update={"index_url": "embedded:", "database_url": None})
     models = own.model_copy(update={"home": home_of()})  # the scratch home has none
     with opened_reranker(models) as reranker:
+        await _ready(reranker)
         async with build_bot(settings, reranker=reranker) as bot:
             with progress_bar("Loading") as progress:
                 how = Loading(ignore_metadata=way.ignore_metadata, progress=progress)
@@ -113,6 +115,17 @@ async def _columns(ways: Sequence[_Way], suite: "Suite") -> "list[Column]":
                 Column(name=one.name, judged=tuple([done async for done in _asked(bot, one, suite)]), remarks=remarks)
                 for one in ways
             ]
+
+
+async def _ready(reranker: "Reranker | None") -> None:
+    """Loaded, so that no question waits for it. Raises `Failed`: figures of another order would pass for its own."""
+    from agent.errors import RerankerUnavailable
+
+    try:
+        if reranker is not None:
+            await reranker.scores("question", ["passage"])
+    except RerankerUnavailable as exc:
+        raise Failed(f"PARLEY_RERANKER: {exc}") from exc
 
 
 async def _asked(bot: "Bot", way: _Way, suite: "Suite") -> "AsyncGenerator[Judged]":

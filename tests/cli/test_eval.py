@@ -1,12 +1,14 @@
 """`parley eval`: three documents, a question of each kind, and one whose answer is not what Parley says."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Ended, run
+from tests.stand_ins.cross_encoder import MODEL, write_model
 
 SHOPS = [("Kestrel", "2024-03-05", 20.5), ("Northline", "2024-04-01", 7.0), ("Kestrel", "2023-01-10", 4.5)]
 DOCUMENTS = [
@@ -151,3 +153,21 @@ def test_a_broken_document_is_named_with_its_line(tmp_path: Path) -> None:
 
     assert (ended.status, ended.out) == (1, "")
     assert "slips_docs.jsonl, line 4" in ended.err
+
+
+def test_a_reranker_that_is_set_but_missing_is_named_before_anything_is_measured(data: Path, tmp_path: Path) -> None:
+    ended = run(tmp_path, "eval", str(data), "--metadata", PARLEY_RERANKER=f"flashrank:{MODEL}")
+
+    assert (ended.status, ended.out) == (1, "")
+    assert "PARLEY_RERANKER: " in ended.err
+
+
+@pytest.mark.skipif(find_spec("flashrank") is None, reason="flashrank (the extra `rerank`) is not installed")
+def test_the_model_of_a_reranker_comes_from_the_home_though_the_documents_do_not(data: Path, tmp_path: Path) -> None:
+    write_model(tmp_path / "models", {"wax": 1.0})
+    words = ("--metadata", "--no-alone", "--json")
+
+    ended = run(tmp_path, "eval", str(data), *words, PARLEY_RERANKER=f"flashrank:{MODEL}")
+
+    assert (ended.status, ended.err) == (0, "")
+    assert right(ended.json, "metadata")["qa"] == 1
