@@ -90,6 +90,10 @@ class Sources:
         ended = [(one.bucket, one.synced_at) for one in await self.all() if one.synced_at is not None]
         return {bucket: max(at for other, at in ended if other == bucket) for bucket, _ in ended}
 
+    async def load_again(self, bucket: BucketId) -> list[str]:
+        """Let the next sync load what is unchanged as well, as for another schema; the bucket's sources by id."""
+        return await self._store.doubt(bucket)
+
     async def sync(
         self,
         source: str,

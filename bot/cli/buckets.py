@@ -125,16 +125,24 @@ def schema_(
         schema = await read_schema(set_, name)
         await bot.index.set_schema(schema)
         say(f"{name} has the schema of {set_}")
-        if retyped := _retyped(state.schema, schema):
-            say(f"to fill {', '.join(retyped)} under the new type, ingest the documents again")
+        synced = await bot.sources.load_again(schema.bucket) if state.schema.fields != schema.fields else []
+        if unfilled := _unfilled(state.schema, schema) if state.documents else []:
+            say(f"to fill {', '.join(unfilled)}: {_filled_by(synced)}")
 
     with_bot(work, home=home, debug=debug)
 
 
-def _retyped(before: "Schema", after: "Schema") -> list[str]:
-    """Fields whose values were put as another type. Those that do not fit the new one are missing until put again."""
+def _unfilled(before: "Schema", after: "Schema") -> list[str]:
+    """Fields that are new or of another type: what documents hold for them is missing until they are put again."""
     known = {one.name: one.type for one in before.fields}
-    return [one.name for one in after.fields if known.get(one.name, one.type) is not one.type]
+    return [one.name for one in after.fields if known.get(one.name) is not one.type]
+
+
+def _filled_by(synced: list[str]) -> str:
+    """What to do, given the sources that the bucket has."""
+    if not synced:
+        return "ingest the documents again"
+    return f"parley source sync {' '.join(synced)}; what parley ingest brought, ingest again"
 
 
 async def _evidence(bot: "Bot", state: "BucketState") -> dict[str, str]:

@@ -12,6 +12,7 @@ from bot.cli.running import say, with_bot
 if TYPE_CHECKING:
     from bot.bootstrap import Bot
     from storage.ingest.extract.reviewing import Doubt, Review
+    from storage.search.schema import Schema
 
 _VALUE = 80  # characters of a value in a line
 
@@ -30,16 +31,21 @@ def review(
         from bot.cli.buckets import state_of  # here: it registers this command
         from storage.ingest.extract.reviewing import review as reviewed
 
-        found = await reviewed(bot.index, (await state_of(bot, name)).schema, below=below, limit=limit)
+        schema = (await state_of(bot, name)).schema
+        found = await reviewed(bot.index, schema, below=below, limit=limit)
         if json_:
             say(json.dumps(_as_json(found), ensure_ascii=False))
         else:
-            _tell(found, name, below)
+            _tell(found, schema, below)
 
     with_bot(work, home=home, debug=debug)
 
 
-def _tell(found: "Review", name: str, below: float) -> None:
+def _tell(found: "Review", schema: "Schema", below: float) -> None:
+    name = schema.bucket
+    if not schema.fields:
+        say(f"{name} has no fields to fill; parley bucket schema {name} --set FILE gives it some.")
+        return
     if not found.fields:
         say(f"No value of {name} was read from a text; its values are as they were given.")
         return

@@ -16,7 +16,8 @@ from storage.search.schema import Bare, FieldType, Schema
 
 _HEAD = """\
 # The schema of the bucket {bucket}: what is known of each of its documents.
-# Edit it and give it back: parley ingest PATH --schema FILE
+# Edit it and give it back: parley bucket schema {bucket} --set FILE
+# Then ingest or sync the documents again, to fill what is new from their texts.
 #
 # synonyms   what people call the documents (here), a field, or (under `values`) one value
 # order      how a list is sorted when nobody says: {{field: NAME, descending: true}}; else the first date, newest first

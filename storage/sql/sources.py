@@ -121,6 +121,17 @@ class Sources:
         removing = delete(sources).where(_is_held(claimed))
         return await self._database.write(lambda connection: connection.execute(removing).rowcount == 1)
 
+    async def doubt(self, bucket: BucketId) -> list[str]:
+        """Let the next run of each of the bucket's sources load every item again; which sources these are."""
+        own = select(sources.c.id).where(sources.c.bucket == bucket)
+        doubting = update(source_items).where(source_items.c.source.in_(own)).values(version="", cursor="")
+
+        def doubted(connection: Connection) -> list[str]:
+            connection.execute(doubting)
+            return list(connection.execute(own.order_by(sources.c.position)).scalars())
+
+        return await self._database.write(doubted)
+
     def ledger(self, claimed: ClaimedSource, lease: timedelta) -> "SourceLedger":
         """Each write to it renews the lease."""
         return SourceLedger(self._database, claimed, lease)

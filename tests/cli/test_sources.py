@@ -34,6 +34,26 @@ def test_a_folder_is_added_synced_listed_and_removed(tmp_path: Path) -> None:
     assert run(home, "source", "remove", "notes").out == "removed notes; 9 documents deleted\n"
 
 
+def test_the_sync_after_another_schema_fills_its_fields(tmp_path: Path) -> None:
+    folder, home = tmp_path / "notes", tmp_path / "home"
+    folder.mkdir()
+    (folder / "n.txt").write_text("Weight: 40 kg")
+    run(home, "source", "add", "folder", str(folder), "--bucket", "b")
+    run(home, "source", "sync")
+    unfilled = run(home, "bucket", "review", "b")
+    schema = tmp_path / "b.yaml"
+    schema.write_text("bucket: b\nfields:\n- name: weight\n  type: number\n  unit: kg\n")
+
+    told = run(home, "bucket", "schema", "b", "--set", str(schema))
+    [synced] = run(home, "source", "sync", "--json").json
+
+    assert "no fields to fill" in unfilled.out
+    assert "to fill weight: parley source sync notes" in told.out
+    assert (synced["replaced"], synced["unchanged"]) == (1, 0)
+    assert "weight: number in kg, in 1" in run(home, "bucket", "show", "b").out
+    assert [one["unchanged"] for one in run(home, "source", "sync", "--json").json] == [1]
+
+
 def test_a_sweep_of_more_than_a_fifth_stops_says_so_and_can_be_wanted(tmp_path: Path) -> None:
     folder, home = ten_notes(tmp_path / "notes"), tmp_path / "home"
     run(home, "source", "add", "folder", str(folder), "--bucket", "b")

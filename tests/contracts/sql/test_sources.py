@@ -165,6 +165,19 @@ async def test_what_is_about_to_be_stored_is_known_and_its_item_is_in_doubt(sour
     assert listed.documents == 4
 
 
+async def test_items_of_a_bucket_in_doubt_are_known_in_no_version(sources: Sources) -> None:
+    await sources.add(replace(a_source("other"), bucket=BucketId("elsewhere")))
+    other = sources.ledger(await claimed(sources, "other"), LEASE)
+    await other.note({"a": ("1", "etag")}, loaded=True)
+    ledger = await a_ledger(sources)
+    await ledger.note({"a": ("1", "etag")}, loaded=True)
+
+    assert await sources.doubt(a_source().bucket) == [a_source().id]
+
+    assert await ledger.items() == {"a": ("", "")}
+    assert await other.items() == {"a": ("1", "etag")}
+
+
 async def test_what_a_later_run_no_longer_found_in_its_item_is_doomed(sources: Sources) -> None:
     ledger = await a_ledger(sources)
     await ledger.claim({"h:a": "a", "h:b#1": "b", "h:b#2": "b", "h:c#1": "c", "h:c#2": "c"})
