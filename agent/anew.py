@@ -13,7 +13,8 @@ def searched_anew(under: Under) -> More | None:
     """What to search instead, and what is taken for granted by it; None where the leg stands.
 
     Words that no document holds are read as the words they misspell, or, where they need not be meant, left out. Where
-    a number's field was not named and the likeliest leads nowhere, the likeliest that leads somewhere is taken.
+    a number's field was not named, or the name is shared, and the likeliest leads nowhere, the likeliest that leads
+    somewhere is taken.
     """
     return _respelled(under) or _without_unknown(under) or _otherwise(under) or _in_text(under)
 
@@ -34,9 +35,11 @@ def _without_unknown(under: Under) -> More | None:
 def _otherwise(under: Under) -> More | None:
     if under.count or under.assumed or not isinstance(under.leg.wanted, (ListDocuments, Compute, Summarise)):
         return None
-    leading = [
-        one for one, count in zip(under.doubt.otherwise, under.asked.otherwise, strict=True) if under.answers[count]
+    counted = [
+        *zip(under.doubt.alike, under.asked.alike, strict=False),
+        *zip(under.doubt.otherwise, under.asked.otherwise, strict=True),
     ]
+    leading = [one for one, count in counted if under.answers[count]]
     if not leading:
         return None
     best, leg = leading[0], under.leg

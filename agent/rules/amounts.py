@@ -17,6 +17,9 @@ _CURRENCY_SIGNS = {
 }  # fmt: skip
 _CODES = "|".join(sorted(cast(Iterable[str], get_global("all_currencies"))))  # ISO 4217, as Babel has it
 CURRENCIES = {
+    "us dollar": "USD", "us dollars": "USD", "canadian dollars": "CAD", "canadian dollar": "CAD",
+    "australian dollars": "AUD", "australian dollar": "AUD", "singapore dollars": "SGD", "singapore dollar": "SGD",
+    "hong kong dollars": "HKD", "hong kong dollar": "HKD",
     "dollar": "USD", "dollars": "USD", "usd": "USD", "bucks": "USD", "euro": "EUR", "euros": "EUR", "eur": "EUR",
     "pound": "GBP", "pounds": "GBP", "sterling": "GBP", "gbp": "GBP", "yen": "JPY", "jpy": "JPY", "franc": "CHF",
     "francs": "CHF", "chf": "CHF", "ringgit": "MYR", "myr": "MYR", "rupiah": "IDR", "idr": "IDR", "rupees": "INR",
@@ -25,7 +28,7 @@ CURRENCIES = {
 }  # fmt: skip
 _SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billion": 9}
 _UNIT = (
-    r"(?:degrees?|deg\.?)\s+(?:celsius|centigrade|fahrenheit|kelvin|[CFK](?!\w))|(?:square|cubic)\s+[A-Za-z]{2,11}"
+    r"(?:US|Canadian|Australian|Singapore|Hong\s+Kong)\s+dollars?|(?:degrees?|deg\.?)\s+(?:celsius|centigrade|fahrenheit|kelvin|[CFK](?!\w))|(?:square|cubic)\s+[A-Za-z]{2,11}"
     r"|°\s?[CF]?|%|\"|″|[A-Za-zµμΩ]{1,16}(?:/[A-Za-z]{1,4})?[²³]?(?![A-Za-z\d-])"
 )
 _DIGITS = (
@@ -95,7 +98,7 @@ def _dashed(match: re.Match[str]) -> Quantity | None:
 
 def _currency_named(unit: str) -> str:
     """ISO 4217 of a word or code after a number; empty for none."""
-    return CURRENCIES.get(unit.casefold(), unit if unit in get_global("all_currencies") else "")
+    return CURRENCIES.get(" ".join(unit.casefold().split()), unit if unit in get_global("all_currencies") else "")
 
 
 def _number(written: str) -> Decimal:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from agent.rules.atoms import Literal, Quantity
 from agent.rules.cover import unit_fits
-from agent.rules.language import FILLER, FUNCTION_WORDS, SMALL_NUMBERS, STOP, SUMMARISE
+from agent.rules.language import FILLER, FUNCTION_WORDS, ORDERING, SMALL_NUMBERS, STOP, SUMMARISE
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Token
 
-_FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE
+_FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE | ORDERING
 _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset("a an any some the more".split())
 _BEFORE_THINGS = frozenset(

@@ -256,13 +256,15 @@ def _nearness(work: Cover, field: Field, row: FieldName | None, first: int, last
 
 
 def _use_mention(work: Cover, field: Field, row: FieldName | None, first: int, last: int) -> bool:
-    """Whether the field was spoken of near the literal; what spoke of it is used up."""
+    """Whether the field alone was spoken of by its name near the literal; what spoke of it is used up."""
     named = False
+    shared = {(one.first, one.last) for one in work.measures}
     for at, link in enumerate(work.links):
         own = isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == key_of(field, row)
-        if own and min(abs(first - link.last), abs(link.first - last)) <= _NEAR:
+        other = (link.first, link.last) in shared and isinstance(link.meaning, Mention)
+        if (own or other) and min(abs(first - link.last), abs(link.first - last)) <= _NEAR:
             work.used.add(at)
-            named = True
+            named = named or (own and not other and not _is_soft(link))
     return named
 
 

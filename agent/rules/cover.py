@@ -1,7 +1,7 @@
 """Which words of a question mean what: the best choice of meanings that do not overlap, and what of it is denied."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from agent.rules.atoms import Literal, Quantity
@@ -72,8 +72,10 @@ def best_cover(
     return [one for one in chosen if isinstance(one, Link)], [one for one in chosen if isinstance(one, tuple)]
 
 
-def negated_in(tokens: Sequence[Token], links: Sequence[Link]) -> set[int]:
-    """The tokens that stand under a negation: from the negating word to the end of its clause or list."""
+def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int]) -> set[int]:
+    """The tokens that stand under a negation: from the negating word to the end of its clause or list; one that is
+    part of a comparison ("didn't even reach 5", `compared`) denies nothing else.
+    """
     covered = {at for link in links if not isinstance(link.meaning, Mention) for at in range(link.first, link.last)}
     result: set[int] = set()
     for at, token in enumerate(tokens):
@@ -82,7 +84,7 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link]) -> set[int]:
         contracted = word in CONTRACTED_NEGATIONS and (
             word == "cannot" or (at + 1 < len(tokens) and tokens[at + 1].word == "t")
         )
-        if at in covered or not (pair or contracted or word in NEGATIONS):
+        if at in covered or at in compared or not (pair or contracted or word in NEGATIONS):
             continue
         if word == "no" and _is_abbreviated(token, tokens[at + 1 :], links, at):
             continue  # "CAS no. of"
@@ -115,7 +117,7 @@ def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterat
     denied = joining = False
     for at in range(start, len(tokens)):
         word = tokens[at].word
-        if at in linked or tokens[at].quoted or (_is_content(word) and not _is_noun(at, links)):
+        if at in linked or tokens[at].quoted or (_is_content(word) and not _is_spoken(at, links)):
             if denied and not joining and at - 1 not in linked and not _is_content(tokens[at - 1].word):
                 return  # another phrase
             denied, joining = True, False
@@ -154,5 +156,6 @@ def _is_content(word: str) -> bool:
     return word not in STOP and word not in FILLER and word not in FUNCTION_WORDS and len(word) > 1
 
 
-def _is_noun(at: int, links: Sequence[Link]) -> bool:
-    return any(isinstance(one.meaning, Noun) and one.first <= at < one.last for one in links)
+def _is_spoken(at: int, links: Sequence[Link]) -> bool:
+    """Whether the token names documents or a field."""
+    return any(isinstance(one.meaning, (Noun, Mention)) and one.first <= at < one.last for one in links)

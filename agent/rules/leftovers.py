@@ -138,6 +138,6 @@ def _is_how_many(work: Cover, first: int, last: int) -> bool:
         return True
     if last - first != 1 or not (work.tokens[first].word.isdigit() or work.tokens[first].word in SMALL_NUMBERS):
         return False
-    noun_follows = any(isinstance(link.meaning, Noun) and link.first == last for link in work.links)
+    noun_follows = any(isinstance(link.meaning, (Noun, Mention)) and link.first == last for link in work.links)
     after = work.tokens[last].word if last < len(work.tokens) else ""
     return noun_follows or after in FUNCTION_WORDS or before in ("top", "first", "last", "bottom")

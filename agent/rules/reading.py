@@ -90,7 +90,10 @@ def read(
     ]
     links = believed(links, tokens, bindable, lexicon)
     picked, kept = best_cover(len(tokens), links, bindable)
-    work = Cover(lexicon, question, tokens, picked, measures, kept, negated_in(tokens, picked))
+    compared = {at for _, first, last in kept for at in range(first, last)}
+    called = [link for link in links if isinstance(link.meaning, Mention) and not link.meaning.soft]
+    denied_at = negated_in(tokens, picked, compared)
+    work = Cover(lexicon, question, tokens, picked, [*measures, *_alike_named(picked, called)], kept, denied_at)
     doubts = Doubts()
     conditions = [*literal_conditions(work, doubts)]
     conditions = [*value_conditions(work), *conditions]
@@ -122,7 +125,7 @@ def read(
         otherwise=tuple(map(whole, doubts.otherwise)),
         wider=tuple(map(whole, doubts.wider)),
         has_noun=bool(nouns),
-        plural_noun=any(is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked))),
+        plural_noun=any(is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked, lexicon))),
         exact=exact,
         coverage=coverage(tokens, (*leftovers, *(word for words in either for word in words))),
         names=names_something(picked, tokens, lexicon),
@@ -227,9 +230,16 @@ def _asked(work: Cover, links: Sequence[Link]) -> tuple[Mention, ...]:
     return tuple(asked)
 
 
-def _kinds_in(links: Sequence[Link]) -> list[Link]:
+def _alike_named(picked: Sequence[Link], called: Sequence[Link]) -> list[Link]:
+    """The other fields that the very words are called by which speak of one: "voltage" may be either's."""
+    spans = {(one.first, one.last) for one in picked if isinstance(one.meaning, Mention) and not one.meaning.soft}
+    return [one for one in called if (one.first, one.last) in spans and one not in picked]
+
+
+def _kinds_in(links: Sequence[Link], lexicon: Lexicon) -> list[Link]:
     """What may stand for the documents: "transistors" where a kind of part is called so."""
-    return [one for one in links if isinstance(one.meaning, (Valued, Partly))]
+    values = [(one, one.meaning) for one in links if isinstance(one.meaning, (Valued, Partly))]
+    return [one for one, value in values if value.column is None and lexicon.tells_kinds(value.field)]
 
 
 def _without_idle_hints(work: Cover) -> tuple[Mention, ...]:
