@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from storage.ingest.extract.candidates import Candidate
-from storage.ingest.extract.concepts import Concept, currency_words, payment_words
+from storage.ingest.extract.concepts import Concept, aside_words, currency_words, payment_words, without_cents
 from storage.ingest.extract.figures import Figure, amounts
 from storage.ingest.extract.labelled import labels_in
 from storage.ingest.extract.page import Cell, Page
@@ -26,8 +26,11 @@ _PAID_ALONE, _REPEATED, _ALONE = (
     0.55,
     0.5,
 )  # without a label: what was paid, the largest amount said twice, or once
+_LEAST = 0.5  # of a labelled amount, below which the largest is looked at too
+_LONG_NUMBER = 10_000
 _ROUNDING = Decimal("0.05")  # by which what is paid in coins may differ from the total
 _NEAR = 16  # characters between a word that spoils and the label
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _SIGN = re.compile(
     r"(?<![a-z])(?:us\$|r\$|hk\$|s\$|[$€£¥₹₩₫฿₺]|rm|rp\.?)\s?(?=\d)|(?<=\d)\s?[€£$](?!\d)", re.IGNORECASE
 )
@@ -57,14 +60,14 @@ def money(page: Page, target: Target) -> Iterator[Candidate]:
         rounded = any(0 < abs(number - one) <= _ROUNDING for one in numbers)
         sure = _PAID_ALONE + 0.3 * rounded
         yield Candidate(value=float(number), confidence=sure, start=cell.start, end=cell.end)
-    if not found:
+    if not any(one.confidence >= _LEAST for one in found):
         yield from _largest(page)
 
 
 def _labelled(page: Page, target: Target) -> Iterator[_Labelled]:
     for label in labels_in(page, target.labels):
         figure, is_far = _amount_for(page, label)
-        if figure is None:
+        if figure is None or (target.concept is not None and _is_number(page, figure)):
             continue
         spoilt = target.concept is not None and _is_spoilt(page, target.concept, label, figure)
         confidence = _strength(page.low[label.start : label.end], target) - _SPOILT * spoilt - 0.1 * is_far
@@ -93,9 +96,10 @@ def _strength(label: str, target: Target) -> float:
 
 
 def _has_more(page: Page, figure: Figure) -> bool:
-    """Whether other amounts follow on the line: a line of a table of taxes."""
+    """Whether another amount follows on the line without a word between: a line of a table of taxes."""
     line = page.line_at(figure.start)
-    return next(amounts(page.text, figure.end, min(line.end, figure.end + _AROUND)), None) is not None
+    other = next(amounts(page.text, figure.end, min(line.end, figure.end + _AROUND)), None)
+    return other is not None and not _WORD.search(page.text, figure.end, other.start)
 
 
 def _amount_for(page: Page, label: Cell) -> tuple[Figure | None, bool]:
@@ -148,11 +152,31 @@ def _beside(page: Page, pattern: re.Pattern[str]) -> dict[Decimal, Cell]:
 
 def _largest(page: Page) -> Iterator[Candidate]:
     """Without any label the largest amount with decimals, doubtful."""
-    figures = [one for one in amounts(page.text, 0, min(len(page.text), _HEAD)) if one.decimals == 2]
+    said = list(amounts(page.text, 0, min(len(page.text), _HEAD)))
+    found = (one for one in said if one.decimals == 2)
+    figures = [one for one in found if one.number > 0 and not _is_told(page, one)] or list(_grouped(page))
     if figures:
         best = max(figures, key=lambda one: one.number)
         confidence = _REPEATED if page.amounts[best.number] > 1 else _ALONE
         yield Candidate(value=float(best.number), confidence=confidence, start=best.start, end=best.end)
+
+
+def _grouped(page: Page) -> Iterator[Figure]:
+    """Amounts of a slip without cents: whole thousands written with a mark."""
+    for one in amounts(page.text, 0, min(len(page.text), _HEAD)):
+        if not page.has_cents and one.number >= 1000 and not page.text[one.start : one.end].isdigit():
+            yield one
+
+
+def _is_number(page: Page, figure: Figure) -> bool:
+    """Whether it is the number of something: a long one without any mark where amounts have cents."""
+    return page.has_cents and figure.number >= _LONG_NUMBER and page.text[figure.start : figure.end].isdigit()
+
+
+def _is_told(page: Page, figure: Figure) -> bool:
+    """Whether its line says what it is, and that it is nothing that was paid."""
+    line = page.line_at(figure.start)
+    return aside_words().search(page.low, max(line.start, figure.start - _REACH), figure.start) is not None
 
 
 # -- which currency
@@ -166,11 +190,13 @@ def currencies(page: Page) -> Iterator[Candidate]:
     for code, weight, start, end in _told(page):
         seen.setdefault(code, []).append((weight, start, end))
     weights = {code: sum(weight for weight, _, _ in told) for code, told in seen.items()}
+    if _in_thousands(page):
+        weights = {code: weight for code, weight in weights.items() if code in without_cents()}
     for code, weight in weights.items():
         _, start, end = max(seen[code], key=lambda one: one[0])
         share = weight / sum(weights.values())
         yield Candidate(value=code, confidence=min(0.95, 0.4 + 0.55 * share), start=start, end=end)
-    if not seen and (figure := _in_thousands(page)):
+    if not weights and (figure := _in_thousands(page)):
         yield Candidate(value=_WITHOUT_CENTS, confidence=0.55, start=figure.start, end=figure.end)
 
 
@@ -197,7 +223,9 @@ def _code_of(sign: str) -> str | None:
 
 
 def _in_thousands(page: Page) -> Figure | None:
-    """The largest amount, where none has cents and it is at least a thousand."""
+    """The largest amount, where those that a mark groups are at least a thousand and none has cents."""
     figures = list(amounts(page.text, 0, min(len(page.text), _HEAD)))
-    best = max(figures, key=lambda one: one.number, default=None)
-    return best if best and best.number >= 1000 and not any(one.decimals == 2 for one in figures) else None
+    if any(one.number % 1 for one in figures if one.decimals == 2 or one.number < 1000):
+        return None
+    grouped = (one for one in figures if one.number >= 1000 and not page.text[one.start : one.end].isdigit())
+    return max(grouped, key=lambda one: one.number, default=None)

@@ -37,6 +37,8 @@ class _Written(TypedDict, total=False):
 class _File(TypedDict):
     concepts: dict[str, _Written]
     payment: dict[str, list[str]]
+    aside: list[str]
+    without_cents: list[str]
     columns: dict[str, list[str]]
     currencies: dict[str, list[str]]
     kinds: dict[str, list[str]]
@@ -112,6 +114,20 @@ def payment_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
     paid, returned = any_of(written["paid"]), any_of(written["returned"])
     assert paid and returned  # noqa: PT018, S101 - the file has both
     return paid, returned
+
+
+@lru_cache(maxsize=1)
+def without_cents() -> frozenset[str]:
+    """Codes of currencies whose amounts are whole thousands."""
+    return frozenset(_file()["without_cents"])
+
+
+@lru_cache(maxsize=1)
+def aside_words() -> re.Pattern[str]:
+    """Words before amounts that are nothing that was paid: a company's capital, points, numbers of registers."""
+    words = any_of(_file()["aside"])
+    assert words  # noqa: S101 - the file has them
+    return words
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,8 @@ from storage.ingest.extract.targets import Target
 
 _HEAD = 6_000  # characters: where an agreement says when it was made
 _OPENING, _FALLBACK = 1_500, 0.6  # the first day that an opening names, where nothing says what it is
+_TAIL, _LAST = 2_500, 3  # characters in which papers are signed, and days that are looked at there
+_CLOSING, _LATEST = 0.56, 0.5
 _BODY = 400_000
 _LATE = 0.4  # what a label far from the head is worth less: a signature, a schedule
 _SENTENCE, _ASIDE = 300, 0.4  # a phrase in a sentence that is about something else
@@ -38,8 +40,19 @@ def dates(page: Page, target: Target, *, day_first: bool | None, alone: bool) ->
                 yield _found(days[0], spot.confidence - late)
     if place == "head":
         yield from (_found(one, _FALLBACK) for one in days_in(page.low, 0, _OPENING, day_first=day_first)[:1])
+        if target.concept and target.concept.name == "agreement date":
+            yield from _at_end(page, target, day_first)
     if alone:
         yield from _first(days_in(page.low, 0, 20_000, day_first=day_first))
+
+
+def _at_end(page: Page, target: Target, day_first: bool | None) -> Iterator[Candidate]:
+    """Days beside the signatures, the last of them; surer where a phrase leads to it."""
+    leads = target.concept.leads if target.concept else None
+    start = max(0, len(page.low) - _TAIL)
+    for day in days_in(page.low, start, day_first=day_first)[-_LAST:]:
+        led = leads is not None and leads.search(page.low, max(start, day.start - _LEAD_REACH), day.start)
+        yield Candidate(value=day.iso, confidence=_CLOSING if led else _LATEST, start=day.start, end=day.end)
 
 
 def _found(day: Day, confidence: float) -> Candidate:

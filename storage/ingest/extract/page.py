@@ -13,7 +13,7 @@ from storage.ingest.extract.candidates import Material
 from storage.ingest.extract.figures import amounts
 
 _CELLS = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
-_CENTS = re.compile(r"\d[.,]\d{2}(?![\d.,])")
+_CENTS = re.compile(r"(?!0[.,]00)(?<![\d.,])\d[\d.,']*[.,]\d{2}(?![\d.,])")
 _SENTENCE_END = re.compile(r"(?<!\binc)(?<!\bno)(?<!\bco)(?<!\bltd)(?<!\bcorp)\.\s|;")
 _LONGEST_SLIP = 20_000  # characters in which amounts are counted
 _LONGEST_LINE = 400  # what can be a row of a table

@@ -44,7 +44,7 @@ def governing(page: Page, target: Target, kinds: Kinds | None) -> Iterator[Candi
         before = near.search(page.low, max(0, law.start() - _BEFORE), law.start())
         if not before and not near.search(page.low, law.end(), law.end() + _AFTER):
             continue
-        named = _named(page, law, kinds)
+        named = _narrowed(_named(page, law, kinds), target, is_first=not last)
         for place in named.places:
             sure = (confidence if before else confidence - _BEHIND) - _APART * (last > 0 and law.start() - last > _NEXT)
             yield Candidate(
@@ -52,6 +52,15 @@ def governing(page: Page, target: Target, kinds: Kinds | None) -> Iterator[Candi
             )
         if named.places:
             confidence, last = _LATER, named.end
+
+
+def _narrowed(named: _Named, target: Target, *, is_first: bool) -> _Named:
+    """Without a federation beside its parts: theirs is the law that is meant."""
+    wide = target.concept.unless if target.concept else None
+    if wide is None:
+        return named
+    narrow = [one for one in named.places if not wide.fullmatch(one.lower())]
+    return _Named(narrow or (named.places if is_first else ()), named.end)
 
 
 def _named(page: Page, law: re.Match[str], kinds: Kinds | None) -> _Named:
@@ -75,10 +84,16 @@ def _listed(page: Page, start: int, kinds: Kinds) -> _Named:
     places, end = list[str](), start
     for match in kinds.pattern.finditer(page.low, start, min(len(page.low), start + _LIST)):
         between = page.low[end : match.start()]
-        if (places and not re.fullmatch(r"[\s,]*and(?:\s+the\s+laws?\s+of)?(?:\s+the)?\s+", between)) or (
-            not places and (len(between) > _NAME or re.search(r"[;]|\.\s", between))
-        ):
+        if (
+            places
+            and not re.fullmatch(
+                r"[\s,]*and(?:\s+(?:the\s+)?(?:federal\s+)?laws?\s+of|\s+of)?(?:\s+the)?(?:\s+(?:state|commonwealth|province)\s+of)?\s+",
+                between,
+            )
+        ) or (not places and (len(between) > _NAME or re.search(r"[;]|\.\s", between))):
             break
+        if page.low.startswith((" republic", " law"), match.end()):
+            continue  # the Federal Republic of Germany
         if (value := value_in(match[0], kinds)) is not None:
             places.append(value)
         end = match.end()

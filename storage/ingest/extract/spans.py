@@ -15,7 +15,7 @@ from storage.search.schema import FieldType
 _SPAN = re.compile(
     rf"(?<![\w$.])(?:(?P<digits>\d{{1,4}})|(?P<words>(?:{WORDS})(?:[\s-](?:and\s)?(?:{WORDS})){{0,3}})"
     r"(?:\s?\(\s?(?P<bracketed>\d{1,4})\s?\))?)\)?[\s-]{1,3}"
-    r"(?:calendar\s|business\s|full\s|consecutive\s)?(?P<unit>day|week|month|year)(?:s|'s|s')?(?![a-z])"
+    r"(?:calendar\s|business\s|contract\s|full\s|consecutive\s)?(?P<unit>day|week|month|year)(?:s|'s|s')?(?![a-z])"
 )
 _BESIDE = 34  # characters on either side
 _SENTENCE = 420  # characters of a sentence on one side

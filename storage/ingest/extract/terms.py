@@ -13,17 +13,27 @@ from storage.ingest.extract.targets import Target
 
 _FROM = re.compile(
     r"effective date|date hereof|date of th|commenc|from the date|date first|execution|beginning on|begin on|signing|"
-    r"anniversary|day and year|start date|hereafter|thereafter|date set forth"
+    r"anniversary|day and year|start date|date set forth"
 )
+_OF_IT = re.compile(
+    r"term of (?:this|the) (?:\w+ )?(?:agreement|contract)(?: \([^)]{0,30}\))? (?:is|shall be|will be|shall continue)"
+)
+_SHORTEST = 300  # days of a term that is said in days: shorter ones are delays
+
 _OTHER = re.compile(
     r"notice|prior to|renew|warrant|after (?:the )?(?:termination|expiration)|within|successive|additional|invoice|cure"
     r"|following (?:the )?(?:termination|expiration)|surviv|confiden|preceding|each|cease|at least|not less than"
+    r"|during the term|and for (?:a|an|the|one|two|three|five)|expiration or termination|termination or expiration"
 )
 _ANNIVERSARY = re.compile(
-    r"(?P<words>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,2}(?:st|nd|rd|th))"
-    r"(?:\s?\(\d{1,2}(?:st|nd|rd|th)?\))?\s+(?:year\s+)?anniversary"
+    r"(?P<words>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|fifteenth|twentieth"
+    r"|\d{1,2}\s?(?:st|nd|rd|th|t h))"
+    r"(?:\s?\(\d{1,2}\s?(?:st|nd|rd|th|t h)?\))?\s+(?:year\s+)?anniversary"
 )
-_ORDER = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDER = {
+    word: number
+    for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
+} | {"fifteenth": 15, "twentieth": 20}
 _BEFORE, _AFTER = 200, 110
 _LAST_YEAR = 2200
 
@@ -35,11 +45,13 @@ def term_ends(page: Page, target: Target, begins: Candidate | None) -> Iterator[
         return
     for span in (*spans_in(page), *_anniversaries(page)):
         before = list(reckoned.finditer(page.low, max(0, span.start - _BEFORE), span.start))
-        if not before or "." in page.low[before[-1].end() : span.start].replace("u.s.", ""):
+        if not before or "." in page.low[before[-1].end() : span.start].replace("u.s.", "").replace("i.e.", ""):
+            continue
+        if span.unit == "day" and span.number < _SHORTEST:
             continue
         near = page.low[max(0, span.start - 60) : span.end] + page.low[span.end : span.end + 40].partition(".")[0]
         around = page.low[before[0].start() : span.end + _AFTER]
-        if _OTHER.search(near) or not _FROM.search(around):
+        if _OTHER.search(near) or not (_FROM.search(around) or _OF_IT.search(around)):
             continue
         day = _after(date.fromisoformat(str(begins.value)), span)
         if day:
@@ -51,7 +63,7 @@ def term_ends(page: Page, target: Target, begins: Candidate | None) -> Iterator[
 def _anniversaries(page: Page) -> Iterator[Span]:
     for match in _ANNIVERSARY.finditer(page.low):
         word = match["words"]
-        years = _ORDER.index(word) + 1 if word in _ORDER else int(re.sub(r"\D", "", word))
+        years = _ORDER[word] if word in _ORDER else int(re.sub(r"\D", "", word))
         yield Span(Decimal(years), "year", match.start(), match.end())
 
 
