@@ -1,9 +1,11 @@
 """Searching again: when what the first search found shows that another reading was meant."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.decision import More, Under
 from agent.gather import without_unknown
+from agent.reasoner import Doubt, Reread
 from agent.rules.language import QUESTION_WORDS
 from storage.search.conditions import EVERYTHING
 from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Search, Summarise, everything_in
@@ -30,6 +32,25 @@ def _respelled(under: Under) -> More | None:
 def _without_unknown(under: Under) -> More | None:
     leg, unknown = without_unknown(under.leg, under.doubt, under.asked, under.answers)
     return More(leg=leg, ignored=(*under.ignored, *unknown), assumed=under.assumed) if unknown else None
+
+
+def without_words(doubt: Doubt, words: Sequence[str]) -> Doubt:
+    """The doubt of a leg that is searched without words which no document holds."""
+
+    def freed(one: Reread) -> Reread:
+        clauses = tuple(
+            replace(clause, required=tuple(word for word in clause.required if word not in words))
+            for clause in one.search.clauses
+        )
+        return replace(one, search=one.search.with_clauses(*clauses))
+
+    return replace(
+        doubt,
+        alike=tuple(map(freed, doubt.alike)),
+        otherwise=tuple(map(freed, doubt.otherwise)),
+        wider=tuple(map(freed, doubt.wider)),
+        respelled=None,
+    )
 
 
 def _otherwise(under: Under) -> More | None:

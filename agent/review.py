@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from agent.anew import searched_anew
+from agent.anew import searched_anew, without_words
 from agent.assemble import answered, asked_back_about
 from agent.compare import sides_decided
 from agent.decision import AskBack, Decision, Enough, More, Under
@@ -66,8 +66,13 @@ async def _decided(
             return under, cast(list[Enough | AskBack], decided)
         legs = tuple(more[leg.id].leg if leg.id in more else leg for leg in legs)
         before |= more
-        doubts |= {leg: Doubt(leg=leg, doubtful=doubts[leg].doubtful) for leg, one in more.items() if one.assumed}
+        doubts |= {leg: _still_in_doubt(doubts[leg], one) for leg, one in more.items()}
     raise AssertionError("the last round asks for no more")
+
+
+def _still_in_doubt(doubt: Doubt, more: More) -> Doubt:
+    """What stands in doubt of a leg that is searched anew."""
+    return Doubt(leg=doubt.leg, doubtful=doubt.doubtful) if more.assumed else without_words(doubt, more.ignored)
 
 
 async def _searched(

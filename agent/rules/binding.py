@@ -258,9 +258,14 @@ def _nearness(work: Cover, field: Field, row: FieldName | None, first: int, last
 def _use_mention(work: Cover, field: Field, row: FieldName | None, first: int, last: int) -> bool:
     """Whether the field alone was spoken of by its name near the literal; what spoke of it is used up."""
     named = False
-    shared = {(one.first, one.last) for one in work.measures}
+    key = key_of(field, row)
+    shared = {
+        (one.first, one.last)
+        for one in work.measures
+        if isinstance(one.meaning, Mention) and (one.meaning.field, one.meaning.column) == key
+    }
     for at, link in enumerate(work.links):
-        own = isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == key_of(field, row)
+        own = isinstance(link.meaning, Mention) and (link.meaning.field, link.meaning.column) == key
         other = (link.first, link.last) in shared and isinstance(link.meaning, Mention)
         if (own or other) and min(abs(first - link.last), abs(link.first - last)) <= _NEAR:
             work.used.add(at)

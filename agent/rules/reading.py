@@ -156,6 +156,8 @@ def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) ->
     """The link as its neighbours make it more or less likely."""
     meaning = link.meaning
     if isinstance(meaning, Mention) and not meaning.soft:
+        if is_plural(tokens[link.last - 1]) and any(_is_noun_at(one, link) for one in links):
+            return replace(link, weight=link.weight - 0.5)  # "parts": the documents rather than a field
         likely = _names_its_value(link, meaning, links, tokens) or _is_asked_by_name(link, tokens)
         return replace(link, weight=link.weight + 1.0) if likely else link
     if not _is_whole(meaning) or not isinstance(meaning, (Valued, Partly)):
@@ -201,6 +203,10 @@ def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Lin
     in_plural = is_plural(last) and last.word not in fold(value)
     nouns = any(isinstance(one.meaning, Noun) and one.last == link.last and one.first > link.first for one in links)
     return in_plural and nouns
+
+
+def _is_noun_at(one: Link, link: Link) -> bool:
+    return isinstance(one.meaning, Noun) and (one.first, one.last) == (link.first, link.last)
 
 
 def _is_kind_and_noun(link: Link, kind: Link, links: Sequence[Link]) -> bool:
