@@ -18,7 +18,8 @@ _LEGAL_FORM = re.compile(rf"(?<![A-Za-z])(?:{_LEGAL})(?![A-Za-z])\.?", re.IGNORE
 _NAME_WORD = r"(?:(?:[a-z]-?)?[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.& ]{0,20}\))"
 _NAME_BEFORE = re.compile(rf"{_NAME_WORD}(?:,?\s{{1,4}}{_NAME_WORD}){{0,9}},?\s{{0,4}}$")
 _DESCRIBED = re.compile(
-    r"(?P<name>[A-Z][\w&.'’\-]*(?:[ ]{1,3}(?:[A-Z(][\w&.'’\-)]*|of|the|and|&|de)){0,8}?)\s*,?\s{1,4}"
+    r"(?P<name>(?<![A-Za-z-])(?:[a-z]-?)?[A-Z][\w&.'’\-]*(?:[ ]{1,3}(?:[A-Z(][\w&.'’\-)]*|of|the|and|&|de)){0,8}?"
+    r"(?:,\s(?:Inc|LLC|L\.?P|Ltd|Corp)\.?)?)\s*,?\s{1,4}"
     r"(?:an? (?:[\w.]+ ){0,4}(?:corporation|company|limited|partnership|individual|entity|trust|bank|person"
     r"|association|institution|university)"
     r"|\(\s?(?:hereinafter |the |referred to as |herein |collectively |together )*[\"“])"
@@ -37,7 +38,7 @@ _NO_NAME = re.compile(
 _PLACED = re.compile(r"(?<![a-z])(?:in|at|near|under|laws of|state of|kingdom of|republic of)\s+(?:the\s+)?$")
 _STATES = frozenset(("CO", "NV", "AG", "SA"))  # legal forms that behind a comma are places
 _PARTY_LINE = re.compile(
-    r"(?:Party|PARTY)\s+(?:[A-D]|One|Two|1|2)\s?[:：]\s{0,4}(?P<name>[A-Z][^\n;:()\"“]{3,80}?)(?=\n|[;(\"“]|\s{2,}|,\s+a\s)"
+    r"(?:Party|PARTY)\s+(?:[A-D]|One|Two|1|2)\s?[:：]\s{0,4}(?P<name>(?:[a-z]-?)?[A-Z][^\n;:()\"“]{3,80}?)(?=\n|[;(\"“]|\s{2,}|,\s+a\s)"
 )
 _BY = re.compile(r"(?<![A-Za-z])(?:By|BY)\s?:")
 _INTRO_END = re.compile(

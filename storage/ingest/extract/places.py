@@ -87,7 +87,7 @@ def _listed(page: Page, start: int, kinds: Kinds) -> _Named:
         if (
             places
             and not re.fullmatch(
-                r"[\s,]*and(?:\s+(?:the\s+)?(?:federal\s+)?laws?\s+of|\s+of)?(?:\s+the)?(?:\s+(?:state|commonwealth|province)\s+of)?\s+",
+                r"(?:\s+of\s+\w+)?[\s,]*and(?:\s+(?:the\s+)?(?:federal\s+)?laws?\s+of|\s+of)?(?:\s+the)?(?:\s+(?:state|commonwealth|province)\s+of)?\s+",
                 between,
             )
         ) or (not places and (len(between) > _NAME or re.search(r"[;]|\.\s", between))):

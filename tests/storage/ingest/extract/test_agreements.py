@@ -1,0 +1,136 @@
+"""What is read in running text of agreements and on slips of many kinds: small invented papers."""
+
+import pytest
+
+from storage.ingest.extract.candidates import Candidate, Material
+from storage.ingest.extract.filling import SURE
+from storage.ingest.extract.rules import RuleExtractor
+from storage.search.documents import Value
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import Field, FieldType, Schema
+
+NOTICE = Field(name=FieldName("warning"), type=FieldType.NUMBER, title="Notice period", unit="day")
+NOTICE_AS_SAID = Field(name=FieldName("warning_said"), type=FieldType.CATEGORY, title="Notice period")
+RENEWAL = Field(name=FieldName("goes_on"), type=FieldType.CATEGORY, title="Renewal term")
+SIGNATORIES = Field(name=FieldName("who"), type=FieldType.LIST, title="Parties")
+HEADING = Field(name=FieldName("heading"), type=FieldType.TEXT, title="Document name")
+SIGNED = Field(name=FieldName("signed_on"), type=FieldType.DATE, title="Agreement date")
+ENDS = Field(name=FieldName("over_on"), type=FieldType.DATE, title="Expiration date")
+LAW = Field(
+    name=FieldName("whose_law"),
+    type=FieldType.LIST,
+    title="Governing law",
+    values={"Texas": (), "Ontario": (), "Germany": (), "United States": ("USA", "federal")},
+)
+TOTAL = Field(name=FieldName("sum_due"), type=FieldType.MONEY, title="Total", currency_field=FieldName("money_of"))
+CURRENCY = Field(name=FieldName("money_of"), type=FieldType.CATEGORY, title="Currency")
+
+
+def sure(text: str, *fields: Field) -> dict[str, list[Value]]:
+    """The values of each field that are sure enough to be the document's, the surest first."""
+    schema = Schema(bucket=BucketId("papers"), fields=fields)
+    found = RuleExtractor().read(Material(title="", text=text), schema)
+    return {name: [one.value for one in several if _is_sure(one)] for name, several in found.items()}
+
+
+def _is_sure(one: Candidate) -> bool:
+    return one.confidence >= SURE
+
+
+def test_a_notice_counts_only_in_a_sentence_about_renewal() -> None:
+    text = (
+        "The insurer gives thirty (30) days' prior notice of non-renewal of the policy. Invoices are due within "
+        "ten (10) days of notice. This Agreement renews each year unless either party gives ninety (90) days' prior "
+        "written notice of its intention not to renew."
+    )
+    assert sure(text, NOTICE, NOTICE_AS_SAID) == {"warning": [90.0], "warning_said": ["90 days"]}
+
+
+def test_the_number_of_a_section_is_no_notice() -> None:
+    assert not sure("8. Miscellaneous. Notices 21 Language 22", NOTICE).get("warning")
+
+
+def test_a_renewal_says_how_long_and_whether_it_repeats() -> None:
+    text = (
+        'Each successive period of three (3) months is a "Quarter". After the initial term this Agreement shall '
+        "automatically renew for successive one (1) year periods."
+    )
+    assert sure(text, RENEWAL)["goes_on"] == ["successive 1 year"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'CONSULTING AGREEMENT between e-Harbour Mills, Inc., Denver, CO ("Client") and Quarry Works GmbH, of Harbour.',
+        "Party A: e-Harbour Mills, Inc.\nParty B: Quarry Works GmbH\nThe parties agree as follows.",
+        'e-Harbour Mills, Inc. ("Mills") and Quarry Works GmbH ("Works") will share the quay.',
+        "We agree to the above.\n\ne-Harbour Mills, Inc.\n\nBy: ______\n\nQuarry Works GmbH\n\nBy: ______",
+    ],
+)
+def test_parties_are_found_behind_between_by_their_short_names_or_where_they_sign(text: str) -> None:
+    assert sure(text, SIGNATORIES)["who"] == [("e-Harbour Mills, Inc.",), ("Quarry Works GmbH",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "Exhibit 10.2 Execution Copy QUAY SHARING AGREEMENT This Quay Sharing Agreement is made",
+            "QUAY SHARING AGREEMENT",
+        ),
+        ("EXHIBIT B MARK LICENSE AGREEMENT THIS AGREEMENT is made", "MARK LICENSE AGREEMENT"),
+    ],
+)
+def test_a_heading_ends_before_the_text_says_it_again(text: str, name: str) -> None:
+    assert sure(text, HEADING)["heading"] == [name]
+
+
+def test_a_paper_without_a_day_at_its_head_is_as_old_as_its_signatures() -> None:
+    text = "The quay is shared. " * 400 + "Harbour, 2 April 2031. Signed by all."
+    assert sure(text, SIGNED)["signed_on"] == ["2031-04-02"]
+
+
+@pytest.mark.parametrize(
+    ("clause", "end"),
+    [
+        ("The term of this Agreement is twenty-four (24) months.", "2033-03-05"),
+        ("It shall extend until the twentieth (20th) anniversary of the Effective Date.", "2051-03-05"),
+    ],
+)
+def test_a_term_ends_so_long_after_it_began(clause: str, end: str) -> None:
+    text = f"This Agreement is made as of March 5, 2031. {clause}"
+    assert sure(text, SIGNED, ENDS)["over_on"] == [end]
+
+
+def test_duties_that_outlast_an_agreement_are_not_its_term() -> None:
+    text = "Made as of March 5, 2031. During the term of this Agreement and for two (2) years thereafter all is secret."
+    assert not sure(text, SIGNED, ENDS).get("over_on")
+
+
+@pytest.mark.parametrize(
+    ("laws", "places"),
+    [
+        ("the laws of the United States of America and of the State of Texas", [("Texas",)]),
+        ("the laws of the Federal Republic of Germany", [("Germany",)]),
+        ("the laws of the United States", [("United States",)]),
+    ],
+)
+def test_the_law_is_that_of_the_narrowest_place(laws: str, places: list[Value]) -> None:
+    assert sure(f"This Agreement is governed by {laws}.", LAW)["whose_law"] == places
+
+
+def test_a_currency_with_cents_is_none_of_whole_thousands() -> None:
+    slip = "THE JOINT\n47 Park St\n1 BREAD BOX 4,000\n3 PASTRY 51,000\nTOTAL 55,000\nRP CARD 55,000"
+    assert sure(slip, TOTAL, CURRENCY) == {"sum_due": [55000.0], "money_of": ["IDR"]}
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        "LOJA LDA\nCapital Social 576.326.759,00 EUR\nPAO 4,50\nQUEIJO 7,00\nTOTAL c/IVA: 11,50",
+        "LOJA LDA\nCapital Social 576.326.759,00 EUR\nPAO 4,50\nQUEIJO 7,00\nIVA 23,00 %\n11,50\n11,50",
+        "LOJA LDA EUR\nPAO 4,50\nQUEIJO 7,00\nTOTAL 711171\nA PAGAR........11,50",
+    ],
+)
+def test_neither_capital_nor_rates_nor_numbers_are_what_was_paid(slip: str) -> None:
+    assert sure(slip, TOTAL, CURRENCY)["sum_due"][0] == 11.5
