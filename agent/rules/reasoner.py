@@ -294,6 +294,8 @@ def _is_told(reading: Reading, wanted: Wanted) -> bool:
         return not (topic and isinstance(wanted, ListDocuments))
     if reading.conditions and reading.exact:
         return reading.is_sure
+    if isinstance(wanted, ReadFields):
+        return 0 < len(reading.leftovers) <= _MOST_REQUIRED  # a field, and words that may be a title
     if reading.quoted or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
         return len(reading.leftovers) <= _MOST_REQUIRED
     return first in LIST_VERBS and len(reading.leftovers) <= _MOST_REQUIRED
