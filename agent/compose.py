@@ -11,7 +11,19 @@ from agent.outcome import Citation, Figure, FoundPassage, Grid, GroupLine
 from agent.rerank import Weighted, share, spotter_of
 from agent.sought import Sought, held_in, sought_by
 from agent.wording import condition_words, count_words, listed, money_words, number_words, plural, value_words
-from storage.search.conditions import DOC_ID, EVERYTHING, Compare, Condition, InRow, Missing, Op, conjuncts, fields_of
+from storage.search.conditions import (
+    DOC_ID,
+    EVERYTHING,
+    TEXT,
+    TITLE,
+    Compare,
+    Condition,
+    InRow,
+    Missing,
+    Op,
+    conjuncts,
+    fields_of,
+)
 from storage.search.documents import Document, Values
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import Aggregated, Record
@@ -61,12 +73,15 @@ def _narrowed(clause: Clause, schema: Schema) -> str:
     """ " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
     told = conjuncts(clause.condition) if clause.condition != EVERYTHING else ()
     lacks = [condition_words(one, schema) for one in told if isinstance(one, Missing)]
-    where = [condition_words(one, schema) for one in told if not isinstance(one, Missing) and not _picks(one)]
+    said = [one for one in told if isinstance(one, Compare) and one.field in (TEXT, TITLE)]
+    where = [
+        condition_words(one, schema) for one in told if not (isinstance(one, Missing) or one in said or _picks(one))
+    ]
     words = " of these" if any(map(_picks, told)) else ""
     words += f" with {' and '.join(lacks)}" if lacks else ""
     words += f" where {' and '.join(where)}" if where else ""
-    if clause.required:
-        words += f"{',' if words else ''} that mention {listed([f'“{word}”' for word in clause.required])}"
+    if mentioned := dict.fromkeys([*(str(one.value) for one in said), *clause.required]):
+        words += f"{',' if words else ''} that mention {listed([f'“{word}”' for word in mentioned])}"
     return words
 
 

@@ -61,6 +61,7 @@ def nothing_found(under: Under) -> AskBack:
         for one in (*conjuncts(clause.condition),)
     ]
     tried += [f"- mentions “{escaped(word)}”" for clause in under.leg.search.clauses for word in clause.required]
+    tried = list(dict.fromkeys(tried))  # buckets that were searched for the same
     if len(tried) > 1:
         lines.append("All of this together leads to **0**:\n" + "\n".join(tried))
     result = replace(result_of(under, OutcomeKind.NO_RESULTS, lines[0], 0))

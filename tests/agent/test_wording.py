@@ -4,7 +4,7 @@ import pytest
 
 from agent.compose import set_words
 from agent.wording import listed, lowered
-from storage.search.conditions import DOC_ID, EVERYTHING, All, Compare, Condition, Missing, Not, Op
+from storage.search.conditions import DOC_ID, EVERYTHING, TEXT, All, Compare, Condition, Missing, Not, Op
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Clause, Search
 from storage.search.schema import Field, FieldType, Schema
@@ -42,6 +42,9 @@ def test_conditions_read_as_part_of_a_sentence(condition: Condition, said: str) 
 def test_words_that_the_text_must_hold_are_said_once_for_all() -> None:
     assert words(EVERYTHING, "barn", "well") == "deeds that mention “barn” and “well”"
     assert words(IN_OSLO, "barn") == "deeds where town of record = Oslo, that mention “barn”"
+    assert words(Compare(field=TEXT, op=Op.CONTAINS, value="barn"), "barn", "well") == (
+        "deeds that mention “barn” and “well”"
+    )
 
 
 def test_what_is_said_of_every_bucket_alike_is_said_once() -> None:
