@@ -107,19 +107,19 @@ async def listed(under: Under) -> Enough | AskBack:
     records = under.answers[under.asked.page].records
     shown = min(len(records), SHOWN)
     total = min(count, wanted.limit) if wanted.limit else count
+    by, cells = "", list[Candidate]()
+    if total > SHOWN and under.asked.facets:
+        by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
     text = f"**{count_words(total, under.noun)}**{_told(under)}."
     if total > shown:
-        text += f" The first {shown}:"
+        text += f" The first {shown}" + (f", and choices by {escaped(by)}:" if cells else ":")
     grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{shown} of {number_words(total)}")
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, total),
         doc_ids=ids_of(records)[: limits.documents],
         records=tuple(records[:SHOWN]),
     )
-    candidates = [*_reading_candidates(under), *_missing_candidates(under), *_elsewhere_candidates(under)]
-    if total > SHOWN and under.asked.facets:
-        _, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
-        candidates = [*cells, *candidates]
+    candidates = [*cells, *_reading_candidates(under), *_missing_candidates(under), *_elsewhere_candidates(under)]
     return Enough(
         result=result,
         lines=(text,),

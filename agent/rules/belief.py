@@ -100,14 +100,17 @@ def is_content(token: Token) -> bool:
 
 
 def names_something(links: Sequence[Link], tokens: Sequence[Token], lexicon: Lexicon) -> bool:
-    """Whether a whole name was said: of several words, or written as one."""
-    return any(
-        _is_firm(one)
-        and isinstance(one.meaning, (Valued, Partly))
-        and not lexicon.tells_kinds(one.meaning.field, one.meaning.column)
-        and (one.last - one.first > 1 or tokens[one.first].is_name or tokens[one.first].quoted)
-        for one in links
-    )
+    """Whether a whole name was said: of several words, or written as one; a kind's only where it is written as one."""
+    return any(_is_firm(one) and _is_named(one, tokens, lexicon) for one in links)
+
+
+def _is_named(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+    said, meaning = tokens[link.first : link.last], link.meaning
+    if not isinstance(meaning, (Valued, Partly)):
+        return False
+    written = all(one.is_name or one.quoted or one.word in STOP for one in said)
+    kinds = lexicon.tells_kinds(meaning.field, meaning.column)
+    return (written and link.first > 0) if kinds else (written or len(said) > 1)
 
 
 def speaks_of_fields(links: Sequence[Link]) -> bool:

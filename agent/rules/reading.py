@@ -196,7 +196,8 @@ def _is_asked_by_name(link: Link, tokens: Sequence[Token]) -> bool:
 
 def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Link], tokens: Sequence[Token]) -> bool:
     """ "Supply agreements" are agreements of a kind, though one document may be titled "Supply Agreement"."""
-    if any(_is_kind_and_noun(link, one, links) for one in links):
+    as_name = all(one.is_name for one in tokens[link.first : link.last])
+    if not as_name and any(_is_kind_and_noun(link, one, links) for one in links):
         return True
     last = tokens[link.last - 1]
     value = meaning.value if isinstance(meaning, Valued) else meaning.values[0]
