@@ -281,10 +281,11 @@ _NO_HEADING = re.compile(
 
 
 def heading(page: Page) -> Iterator[Candidate]:
-    """The first words at the head that name a kind of paper."""
-    match = _HEADING.search(page.text, 0, 3_000)
-    if match:
+    """The first words at the head that name a kind of paper; "agreement" alone tells nothing."""
+    for match in _HEADING.finditer(page.text, 0, 3_000):
         before = _NO_HEADING.match(page.text, match.start(), match.end())
         cell = page.trimmed(before.end() if before else match.start(), match.end())
-        value = " ".join(page.text[cell.start : cell.end].split())
-        yield Candidate(value=value, confidence=0.7, start=cell.start, end=cell.end)
+        words = page.text[cell.start : cell.end].split()
+        if len(words) > 1:
+            yield Candidate(value=" ".join(words), confidence=0.7, start=cell.start, end=cell.end)
+            return

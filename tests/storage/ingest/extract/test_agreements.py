@@ -78,6 +78,7 @@ def test_parties_are_found_behind_between_by_their_short_names_or_where_they_sig
             "Exhibit 10.2 Execution Copy QUAY SHARING AGREEMENT This Quay Sharing Agreement is made",
             "QUAY SHARING AGREEMENT",
         ),
+        ("This Agreement is a QUAY LEASE AGREEMENT between us", "QUAY LEASE AGREEMENT"),
         ("EXHIBIT B MARK LICENSE AGREEMENT THIS AGREEMENT is made", "MARK LICENSE AGREEMENT"),
     ],
 )
