@@ -8,6 +8,7 @@ from agent.rules.cover import unit_fits
 from agent.rules.language import FILLER, FUNCTION_WORDS, ORDERING, SMALL_NUMBERS, STOP, SUMMARISE
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Token
+from storage.search.schema import FieldType
 
 _FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE | ORDERING
 _WORD = re.compile(r"\w+")
@@ -110,7 +111,10 @@ def _is_named(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
         return False
     written = all(one.is_name or one.quoted or one.word in STOP for one in said)
     kinds = lexicon.tells_kinds(meaning.field, meaning.column)
-    return (written and link.first > 0) if kinds else (written or len(said) > 1)
+    if not kinds:
+        return written or len(said) > 1
+    several = len(said) > 1 and lexicon.field(meaning.field, meaning.column).type is FieldType.CATEGORY
+    return (written and link.first > 0) or several  # "the battery cabinet"
 
 
 def speaks_of_fields(links: Sequence[Link]) -> bool:

@@ -304,12 +304,12 @@ def _sort_field(said: _Said) -> FieldName | None:
 
 
 def _counted(said: _Said) -> Planned | None:
-    """ "More than 50 of them?": how many there are, which tells."""
+    """ "More than 50 of them?": how many there are, which tells; "how many are over $50?" is a constraint."""
     literals = [one for one in said.reader.literals(said.question) if isinstance(one, Quantity)]
     of_them = any(re.match(r"\s*(?:of\s+(?:them|those|these)\b)", said.question[one.end :], re.I) for one in literals)
     words = {word for word in said.words if not word.isdigit()}
     how_many = bool(words & {"many", "count"}) and not words - _COUNTING - {"how", "many", "count", "number", "what"}
-    if not (how_many or (of_them and not words - _COUNTING)) or said.reading.has_noun:
+    if not ((how_many and not literals) or (of_them and not words - _COUNTING)) or said.reading.has_noun:
         return None
     return _again(said, said.leg.search, Compute(functions=(Function.COUNT,)))
 
