@@ -309,7 +309,7 @@ def _counted(said: _Said) -> Planned | None:
     of_them = any(re.match(r"\s*(?:of\s+(?:them|those|these)\b)", said.question[one.end :], re.I) for one in literals)
     words = {word for word in said.words if not word.isdigit()}
     how_many = bool(words & {"many", "count"}) and not words - _COUNTING - {"how", "many", "count", "number", "what"}
-    if not ((how_many and not literals) or (of_them and not words - _COUNTING)) or said.reading.has_noun:
+    if not ((how_many and (of_them or not literals)) or (of_them and not words - _COUNTING)) or said.reading.has_noun:
         return None
     return _again(said, said.leg.search, Compute(functions=(Function.COUNT,)))
 

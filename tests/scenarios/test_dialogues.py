@@ -134,7 +134,7 @@ async def test_a_list_is_narrowed_counted_and_one_of_it_is_asked_about(talk: Tal
     assert len(narrowed.kept) == 1
 
     dear = talk.records("receipts", _TIRES, in_2024, over("total", 500), _DOLLARS)
-    counted = await talk.answered("how many of them are over 500 USD?")
+    counted = await talk.answered("how many of them are over $500?")
     assert (counted.legs[0].count, _values(counted)) == (len(dear), {("", float(len(dear)))})
 
     of_redwood = await talk.answered("which of them are from Redwood Tire & Wheel?")
