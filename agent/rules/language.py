@@ -3,8 +3,8 @@
 from storage.search.plan import Function, Period
 
 STOP = frozenset(
-    """a an the of in on at to for by from with and or but as is are was were be been being do does did done have has
-    had having it its this that these those there here i we you they he she me us them our your their my his her who
+    """a an the of in on at to for by from with and or but none as is are was were be been being do does did done have
+    has had having it its this that these those there here i we you they he she me us them our your their my his her who
     whom what which when where why how much many any all every each some both either neither than then so such only
     just also can could will would shall should may might must about into onto over under out up down off s t re ve
     ll d m not no nor without please want need like get got give show list find tell let know see look display
