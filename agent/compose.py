@@ -35,7 +35,7 @@ from storage.search.text import Analyser, fold
 SHOWN = 10  # documents of a list that are shown
 _COLUMNS = 4
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[\"“(A-Z0-9•-])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])")  # not within a wrapped line
 _LONGEST_QUOTE = 400
 _READ = 8  # passages whose sentences are weighed
 _IN_TITLE = 0.5  # what a word of the title counts for, beside one of the sentence
@@ -216,8 +216,9 @@ def figure_words(figure: Figure, schema: Schema, noun: str) -> str:
     if figure.function is Function.COUNT:
         return f"**{count_words(figure.count, noun)}**"
     label = escaped(field.label.lower() if field and field.label.istitle() else field.label if field else "")
+    value = round(figure.value, 4) if figure.function is Function.AVERAGE else figure.value  # as people read it
     return (
-        f"{_FUNCTION_WORDS[figure.function]} of {label}: **{escaped(amount_words(figure.value, figure.unit, field))}** "
+        f"{_FUNCTION_WORDS[figure.function]} of {label}: **{escaped(amount_words(value, figure.unit, field))}** "
         f"({count_words(figure.count, noun)})"
     )
 

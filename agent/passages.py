@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agent.reasoner import Material
-from agent.rules.language import FILLER, STOP, YES_NO
+from agent.rules.language import FILLER, STOP, SUMMARISE, YES_NO
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, all_of, conjuncts
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import NearPassages, Passages
@@ -17,6 +17,7 @@ from storage.search.plan import Leg, ReadFields, Search
 from storage.search.schema import Field, FieldType, Schema
 from storage.search.text import fold
 
+_FORM = STOP | FILLER | SUMMARISE
 _MOST_WORDS = 24  # content words of a question that are weighed
 _MOST_SAID = 48  # words of the schema that stand beside them
 _EACH = 3  # documents to a value, from which a list sorts them into kinds, rather than naming each
@@ -97,7 +98,7 @@ def _tells_kinds(field: Field, bucket: BucketId, material: Material) -> bool:
 def _content(question: str, bucket: BucketId, material: Material) -> dict[str, str]:
     analyser = material.analysers[bucket]
     pairs = zip(analyser.words(question), analyser.terms(question), strict=True)
-    content = {word.text: term.text for word, term in pairs if word.text not in STOP and word.text not in FILLER}
+    content = {word.text: term.text for word, term in pairs if word.text not in _FORM}
     return dict(list(content.items())[:_MOST_WORDS])
 
 

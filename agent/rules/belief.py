@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from agent.rules.atoms import Literal, Quantity
 from agent.rules.cover import unit_fits
 from agent.rules.language import FILLER, FUNCTION_WORDS, ORDERING, SMALL_NUMBERS, STOP, SUMMARISE
-from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
+from agent.rules.lexicon import Lexicon, Link, Noun, Partly, Valued
 from agent.rules.tokens import Token
 from storage.search.schema import FieldType
 
@@ -115,8 +115,3 @@ def _is_named(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
         return written or len(said) > 1
     several = len(said) > 1 and lexicon.field(meaning.field, meaning.column).type is FieldType.CATEGORY
     return (written and link.first > 0) or several  # "the battery cabinet"
-
-
-def speaks_of_fields(links: Sequence[Link]) -> bool:
-    """Whether a field was spoken of by its name."""
-    return any(isinstance(one.meaning, Mention) and not one.meaning.soft for one in links)

@@ -32,7 +32,6 @@ class Reading:
     bucket: BucketId
     conditions: tuple[Condition, ...]
     asked: tuple[Mention, ...]  # fields spoken of that give no condition, in order
-    hinted: tuple[Mention, ...]  # fields that a word left over may speak of
     assumed: tuple[str, ...]  # what was taken for granted, in words
     leftovers: tuple[str, ...]  # content words and phrases that mean nothing here, as written
     quoted: tuple[str, ...]  # phrases in quotation marks that are no value
@@ -98,7 +97,7 @@ def read(
     conditions = [*literal_conditions(work, doubts)]
     conditions = [*value_conditions(work), *conditions]
     conditions += mention_conditions(work)
-    hinted = _without_idle_hints(work)
+    _drop_idle_hints(work)
     leftovers, quoted, denied, either = leftovers_of(work, quotations)
     unsaid: list[Condition] = [Not(contains_text(words)) for words in denied]
     unsaid += [Any(tuple(map(contains_text, words))) for words in either]
@@ -117,7 +116,6 @@ def read(
         bucket=lexicon.bucket,
         conditions=together(conditions),
         asked=_asked(work, links),
-        hinted=hinted,
         assumed=tuple(dict.fromkeys(work.assumed)),
         leftovers=leftovers,
         quoted=quoted,
@@ -249,16 +247,12 @@ def _kinds_in(links: Sequence[Link], lexicon: Lexicon) -> list[Link]:
     return [one for one, value in values if value.column is None and lexicon.tells_kinds(value.field)]
 
 
-def _without_idle_hints(work: Cover) -> tuple[Mention, ...]:
-    """Takes the words that only hint at a field out of the links where they gave nothing; what they hint at."""
+def _drop_idle_hints(work: Cover) -> None:
+    """Takes the words that only hint at a field out of the links where they gave nothing."""
     idle = [at for at, link in enumerate(work.links) if _is_soft(link.meaning) and at not in work.used]
-    hinted = tuple(
-        link.meaning for at, link in enumerate(work.links) if at in idle and isinstance(link.meaning, Mention)
-    )
     kept = [at for at in range(len(work.links)) if at not in idle]
     work.used = {kept.index(at) for at in work.used}
     work.links = [work.links[at] for at in kept]
-    return hinted
 
 
 def _is_soft(meaning: Meaning) -> bool:

@@ -314,7 +314,8 @@ def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
     """The best bucket, and those that the question fits just as well."""
     best = readings[0]
     counts = isinstance(wanted, Compute) and wanted.functions == (Function.COUNT,) and wanted.group is None
-    if isinstance(wanted, Compute) and not (counts and _says_nothing(best)):
+    anywhere = counts and not best.has_noun and not best.conditions
+    if isinstance(wanted, Compute) and not (anywhere or (counts and _says_nothing(best))):
         return [best]
     if not best.has_noun and not best.conditions:
         return [one for one in readings if not one.conditions and not one.has_noun]  # words alone: anywhere
