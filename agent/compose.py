@@ -216,7 +216,9 @@ def figure_words(figure: Figure, schema: Schema, noun: str) -> str:
     if figure.function is Function.COUNT:
         return f"**{count_words(figure.count, noun)}**"
     label = escaped(field.label.lower() if field and field.label.istitle() else field.label if field else "")
-    value = round(figure.value, 4) if figure.function is Function.AVERAGE else figure.value  # as people read it
+    value = figure.value
+    if figure.function is Function.AVERAGE and isinstance(value, float):
+        value = round(value, 4)  # as people read it
     return (
         f"{_FUNCTION_WORDS[figure.function]} of {label}: **{escaped(amount_words(value, figure.unit, field))}** "
         f"({count_words(figure.count, noun)})"
