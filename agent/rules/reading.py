@@ -69,7 +69,58 @@ def read(
 
     `respelled` gives for a stem the one that is meant.
     """
-    meant = respelled or {}
+    work = _covered(lexicon, question, literals, quotations, respelled or {})
+    doubts = Doubts()
+    conditions = [*literal_conditions(work, doubts)]
+    conditions = [*value_conditions(work), *conditions]
+    conditions += mention_conditions(work)
+    _drop_idle_hints(work)
+    leftovers, quoted, denied, either = leftovers_of(work, quotations)
+    unsaid: list[Condition] = [Not(contains_text(words)) for words in denied]
+    unsaid += [Any(tuple(map(contains_text, words))) for words in either]
+
+    def together(parts: Sequence[Condition]) -> tuple[Condition, ...]:
+        return tuple(dict.fromkeys([*in_rows(lexicon, parts), *unsaid]))
+
+    def whole(one: Alternative) -> Alternative:
+        return replace(one, conditions=together([one.instead if c == one.condition else c for c in conditions]))
+
+    tokens, picked, kept = work.tokens, work.links, work.literals
+    nouns = [link for link in picked if isinstance(link.meaning, Noun)]
+    exact = bool(kept) or any(_is_whole(link.meaning) for link in picked) or bool(work.used)
+    score = sum(link.weight for link in picked) + LITERAL_WEIGHT * len(kept) - 0.6 * len(leftovers)
+    return Reading(
+        bucket=lexicon.bucket,
+        conditions=together(conditions),
+        asked=_asked(work),
+        assumed=tuple(dict.fromkeys(work.assumed)),
+        leftovers=leftovers,
+        quoted=quoted,
+        alike=tuple(map(whole, doubts.alike)),
+        otherwise=tuple(map(whole, doubts.otherwise)),
+        wider=tuple(map(whole, doubts.wider)),
+        has_noun=bool(nouns),
+        plural_noun=any(is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked, lexicon))),
+        exact=exact,
+        coverage=coverage(tokens, (*leftovers, *(word for words in either for word in words))),
+        names=names_something(picked, tokens, lexicon),
+        score=score + (0.5 if nouns else 0.0),
+        tokens=tokens,
+        links=tuple(picked),
+        in_literals=frozenset(at for _, first, last in kept for at in range(first, last))
+        | {at for used in work.used for at in range(picked[used].first, picked[used].last)}
+        | work.spent,
+    )
+
+
+def _covered(
+    lexicon: Lexicon,
+    question: str,
+    literals: Sequence[Literal],
+    quotations: Sequence[Quotation],
+    meant: Mapping[str, str],
+) -> Cover:
+    """The choice of meanings for the question's words, before any of them gives a condition."""
     tokens = tokens_of(question, lexicon.analyser, tuple(quotations))
     tokens = tuple(replace(one, stem=meant.get(one.stem, one.stem)) for one in tokens) if meant else tokens
     tokens = tuple(map(lexicon.as_known, tokens))
@@ -92,48 +143,7 @@ def read(
     compared = {at for _, first, last in kept for at in range(first, last)}
     called = [link for link in links if isinstance(link.meaning, Mention) and not link.meaning.soft]
     denied_at = negated_in(tokens, picked, compared)
-    work = Cover(lexicon, question, tokens, picked, [*measures, *_alike_named(picked, called)], kept, denied_at)
-    doubts = Doubts()
-    conditions = [*literal_conditions(work, doubts)]
-    conditions = [*value_conditions(work), *conditions]
-    conditions += mention_conditions(work)
-    _drop_idle_hints(work)
-    leftovers, quoted, denied, either = leftovers_of(work, quotations)
-    unsaid: list[Condition] = [Not(contains_text(words)) for words in denied]
-    unsaid += [Any(tuple(map(contains_text, words))) for words in either]
-
-    def together(parts: Sequence[Condition]) -> tuple[Condition, ...]:
-        return tuple(dict.fromkeys([*in_rows(lexicon, parts), *unsaid]))
-
-    def whole(one: Alternative) -> Alternative:
-        return replace(one, conditions=together([one.instead if c == one.condition else c for c in conditions]))
-
-    nouns = [link for link in picked if isinstance(link.meaning, Noun)]
-    picked = work.links
-    exact = bool(kept) or any(_is_whole(link.meaning) for link in picked) or bool(work.used)
-    score = sum(link.weight for link in picked) + LITERAL_WEIGHT * len(kept) - 0.6 * len(leftovers)
-    return Reading(
-        bucket=lexicon.bucket,
-        conditions=together(conditions),
-        asked=_asked(work, links),
-        assumed=tuple(dict.fromkeys(work.assumed)),
-        leftovers=leftovers,
-        quoted=quoted,
-        alike=tuple(map(whole, doubts.alike)),
-        otherwise=tuple(map(whole, doubts.otherwise)),
-        wider=tuple(map(whole, doubts.wider)),
-        has_noun=bool(nouns),
-        plural_noun=any(is_plural(tokens[link.last - 1]) for link in (nouns or _kinds_in(picked, lexicon))),
-        exact=exact,
-        coverage=coverage(tokens, (*leftovers, *(word for words in either for word in words))),
-        names=names_something(picked, tokens, lexicon),
-        score=score + (0.5 if nouns else 0.0),
-        tokens=tokens,
-        links=tuple(picked),
-        in_literals=frozenset(at for _, first, last in kept for at in range(first, last))
-        | {at for used in work.used for at in range(picked[used].first, picked[used].last)}
-        | work.spent,
-    )
+    return Cover(lexicon, question, tokens, picked, [*measures, *_alike_named(picked, called)], kept, denied_at)
 
 
 # -- which words mean what
@@ -224,13 +234,13 @@ def _is_whole(meaning: Meaning) -> bool:
     return isinstance(meaning, Valued) or (isinstance(meaning, Partly) and meaning.whole)
 
 
-def _asked(work: Cover, links: Sequence[Link]) -> tuple[Mention, ...]:
+def _asked(work: Cover) -> tuple[Mention, ...]:
     """The fields spoken of that gave no condition; a word that several fields are called by speaks of all of them."""
     asked: dict[Mention, None] = {}
     for at, link in enumerate(work.links):
         if isinstance(link.meaning, Mention) and at not in work.used:
             asked[link.meaning] = None
-            same = (one for one in links if (one.first, one.last) == (link.first, link.last))
+            same = (one for one in work.measures if (one.first, one.last) == (link.first, link.last))
             asked |= {one.meaning: None for one in same if isinstance(one.meaning, Mention) and not one.meaning.soft}
     return tuple(asked)
 
