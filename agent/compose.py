@@ -30,12 +30,12 @@ from storage.search.index import Aggregated, Record
 from storage.search.numbers import plain
 from storage.search.plan import Clause, Compute, Function, Leg, Period, Search
 from storage.search.schema import Field, FieldType, Schema
+from storage.search.sentences import sentence_spans
 from storage.search.text import Analyser, fold
 
 SHOWN = 10  # documents of a list that are shown
 _COLUMNS = 4
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])")  # not within a wrapped line
 _LONGEST_QUOTE = 400
 _READ = 8  # passages whose sentences are weighed
 _IN_TITLE = 0.5  # what a word of the title counts for, beside one of the sentence
@@ -307,17 +307,10 @@ def sentences_of(document: Document) -> list[Quote]:
 
 def split_sentences(text: str, offset: int, page: int | None) -> list[Quote]:
     """Sentences and lines of `text`, whose first character stands at `offset`."""
-    result: list[Quote] = []
-    at = 0
-    ends = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(text)] + [(len(text), len(text))]
-    for stop, following in ends:
-        piece = text[at:stop]
-        if piece.strip():
-            start = at + len(piece) - len(piece.lstrip())
-            end = at + len(piece.rstrip())
-            result.append(Quote(start=offset + start, end=offset + end, page=page, text=text[start:end]))
-        at = following
-    return result
+    return [
+        Quote(start=offset + start, end=offset + end, page=page, text=text[start:end])
+        for start, end in sentence_spans(text)
+    ]
 
 
 def written_forms(value: float | str | bool | tuple[object, ...], field: Field) -> list[str]:
