@@ -110,7 +110,14 @@ class Sources:
             for _ in range(_AT_ONCE):
                 group.create_task(self._work_off())
 
-    async def remove(self, source: str, *, keep_documents: bool = False) -> int:
+    async def remove_of(self, bucket: BucketId, *, by: str) -> list[Source]:
+        """Every source of the bucket, before the bucket goes; which these were. Raises `SourceBusy`."""
+        own = [one for one in await self.all() if one.bucket == bucket]
+        for one in own:
+            await self.remove(one.id, keep_documents=True, by=by)
+        return own
+
+    async def remove(self, source: str, *, keep_documents: bool = False, by: str) -> int:
         """With its documents, unless they are kept. How many it had. Raises `UnknownSource`, `SourceBusy`."""
         from storage.ingest.sources.sync import delete
 
@@ -119,7 +126,7 @@ class Sources:
             doc_ids = await ledger.all_documents()
             if not keep_documents:
                 await delete(ledger, self._index, doc_ids, source=source)
-            if not await self._store.remove(claimed):
+            if not await self._store.remove(claimed, by=by):
                 raise SyncLost(source)
         return len(doc_ids)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, show, create and delete buckets, and read or change a schema.", no_args_is_help=True)
 app.command()(review)
 Name = Annotated[str, typer.Argument(metavar="BUCKET")]
+_BY = "operator"
 
 
 @app.command("list")
@@ -92,18 +94,43 @@ def delete(
     home: Home = None,
     debug: Debug = False,
 ) -> None:
-    """A bucket with all its documents and grants."""
+    """A bucket with all its documents, sources and grants, and its schema's file."""
 
     async def work(bot: "Bot") -> None:
         state = await state_of(bot, name)
-        _confirm(f"Delete {name} with {_counted(state.documents, 'document')}?", yes=yes)
+        bucket = state.schema.bucket
+        sources = [one.id for one in await bot.sources.all() if one.bucket == bucket]
+        _confirm(f"Delete {_with(name, state.documents, sources)}?", yes=yes)
+        removed = await bot.sources.remove_of(bucket, by=_BY)  # first: one that is being synced would fill it again
+        for one in removed:
+            say(f"removed the source {one.id}: {one.kind} {one.location}")
         for grant in await bot.grants.all():
-            if grant.bucket == name:  # a bucket of this name made later is another one
-                await bot.grants.revoke(grant.bucket, grant.subject, by="operator")
-        await bot.index.drop_bucket(state.schema.bucket)
+            if grant.bucket == bucket:  # a bucket of this name made later is another one
+                await bot.grants.revoke(grant.bucket, grant.subject, by=_BY)
+                say(f"revoked {name} from {grant.subject}")
+        await bot.index.drop_bucket(bucket)
+        file = await asyncio.to_thread(_without_schema_file, bot, name)
+        if file is not None:
+            say(f"deleted {file}")
         say(f"deleted {name}: {_counted(state.documents, 'document')}")
 
     with_bot(work, home=home, debug=debug)
+
+
+def _with(name: str, documents: int, sources: Sequence[str]) -> str:
+    named = f" and its source{'' if len(sources) == 1 else 's'} {', '.join(sources)}" if sources else ""
+    return f"{name} with {_counted(documents, 'document')}{named}"
+
+
+def _without_schema_file(bot: "Bot", name: str) -> Path | None:
+    """Deletes what ingestion wrote for people to edit: another bucket of this name is not like it. Where it was."""
+    from storage.ingest.pipeline import is_bucket_name, schema_path
+
+    path = schema_path(bot.settings.home / "schemas", name)
+    if not is_bucket_name(name) or not path.is_file():
+        return None
+    path.unlink(missing_ok=True)
+    return path
 
 
 @app.command("schema")

@@ -111,7 +111,7 @@ def remove(
     """A source, with the documents that came from it."""
 
     async def work(bot: "Bot") -> None:
-        count = await bot.sources.remove(id_, keep_documents=keep_documents)
+        count = await bot.sources.remove(id_, keep_documents=keep_documents, by="operator")
         documents = f"{count:,} document{'' if count == 1 else 's'}"
         say(f"removed {id_}; {documents} {'stay' if keep_documents else 'deleted'}")
 

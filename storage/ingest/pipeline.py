@@ -71,6 +71,11 @@ def is_bucket_name(name: str) -> bool:
     return _BUCKET.fullmatch(name) is not None
 
 
+def schema_path(folder: Path, bucket: str) -> Path:
+    """Where the schema of a bucket is written for people to edit."""
+    return folder / f"{bucket}.schema.yaml"
+
+
 async def ingest(
     index: SearchIndex | Rehearsal,
     paths: Sequence[str | Path | SourceFile],
@@ -150,7 +155,7 @@ async def _set_schemas(index: Target, run: "_Run", folder: Path | None, worker: 
 
 def _write(schema: Schema, folder: Path, run: "_Run") -> Path | None:
     """Where the schema now stands; None where a file of that name is there already, which may hold somebody's work."""
-    path = folder / f"{schema.bucket}.schema.yaml"
+    path = schema_path(folder, schema.bucket)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Update, and_, delete, func, in
 from sqlalchemy.engine import Row
 
 from storage.search.ids import BucketId
+from storage.sql.audit import record
 from storage.sql.database import Database, Object
 from storage.sql.errors import ConstraintBroken
 from storage.sql.tables import source_documents, source_items, sources
@@ -116,10 +117,17 @@ class Sources:
         """Given back unfinished: it stays as due as it was. False: lease lost."""
         return await self._write(_of(claimed).values(_FREE))
 
-    async def remove(self, claimed: ClaimedSource) -> bool:
-        """With all that is known of it. False: lease lost."""
-        removing = delete(sources).where(_is_held(claimed))
-        return await self._database.write(lambda connection: connection.execute(removing).rowcount == 1)
+    async def remove(self, claimed: ClaimedSource, *, by: str) -> bool:
+        """With all that is known of it, and an audit entry. False: lease lost."""
+        removing, source = delete(sources).where(_is_held(claimed)), claimed.source
+
+        def removed(connection: Connection) -> bool:
+            if connection.execute(removing).rowcount != 1:
+                return False
+            record(self._database, connection, "source.remove", source.id, by=by, before=_auditable(source))
+            return True
+
+        return await self._database.write(removed)
 
     async def doubt(self, bucket: BucketId) -> list[str]:
         """Let the next run of each of the bucket's sources load every item again; which sources these are."""
@@ -288,6 +296,11 @@ def _parts(values: Iterable[T]) -> Iterator[list[T]]:
     rest = iter(values)
     while part := list(islice(rest, _AT_ONCE)):
         yield part
+
+
+def _auditable(source: Source) -> Object:
+    every_s = int(source.every.total_seconds()) if source.every else None
+    return {"kind": source.kind, "location": source.location, "bucket": source.bucket, "every_s": every_s}
 
 
 def _source(row: Row[Any]) -> Source:

@@ -211,14 +211,14 @@ async def test_a_source_goes_with_its_documents_or_without(
     await sources.add(wanted(folder))
     await sources.sync("hand-book")
 
-    assert await sources.remove("hand-book", keep_documents=True) == 10
+    assert await sources.remove("hand-book", keep_documents=True, by="test") == 10
     assert (await count(index), await sources.all()) == (10, [])
     await sources.add(wanted(folder))
     await sources.sync("hand-book")
-    assert await sources.remove("hand-book") == 10
+    assert await sources.remove("hand-book", by="test") == 10
     assert (await count(index), await sources.all()) == (0, [])
     with pytest.raises(UnknownSource, match="none yet"):
-        await sources.remove("hand-book")
+        await sources.remove("hand-book", by="test")
 
 
 async def test_of_two_replicas_one_syncs_what_is_due(
@@ -235,7 +235,7 @@ async def test_of_two_replicas_one_syncs_what_is_due(
     with pytest.raises(SourceBusy):
         await second.sync("hand-book")
     with pytest.raises(SourceBusy):
-        await second.remove("hand-book")
+        await second.remove("hand-book", by="test")
     opened.set()
     await running
     await second.sync_due()

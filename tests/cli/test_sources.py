@@ -34,6 +34,30 @@ def test_a_folder_is_added_synced_listed_and_removed(tmp_path: Path) -> None:
     assert run(home, "source", "remove", "notes").out == "removed notes; 9 documents deleted\n"
 
 
+def test_a_bucket_goes_with_its_sources_its_grants_and_its_schema_file(tmp_path: Path) -> None:
+    home, table = tmp_path / "home", tmp_path / "notes" / "prices.csv"
+    for name in ("notes", "kept"):
+        run(home, "source", "add", "folder", str(ten_notes(tmp_path / name)), "--bucket", f"in_{name}", "--every", "1h")
+    table.write_text("id,price\nn1,USD 5\n", encoding="utf-8")
+    run(home, "source", "sync", "notes")
+    run(home, "grant", "in_notes", "everyone")
+    schema = home / "schemas" / "in_notes.schema.yaml"
+    before = schema.is_file()
+
+    unasked = run(home, "bucket", "delete", "in_notes")
+    deleted = run(home, "bucket", "delete", "in_notes", "--yes")
+
+    assert (before, unasked.status, deleted.status) == (True, 1, 0)
+    assert deleted.out.splitlines() == [
+        f"removed the source notes: folder {tmp_path / 'notes'}",
+        "revoked in_notes from everyone",
+        f"deleted {schema}",
+        "deleted in_notes: 11 documents",
+    ]
+    assert [one["id"] for one in run(home, "source", "list", "--json").json] == ["kept"]
+    assert (run(home, "bucket", "list", "--json").json, schema.exists()) == ([], False)
+
+
 def test_the_sync_after_another_schema_fills_its_fields(tmp_path: Path) -> None:
     folder, home = tmp_path / "notes", tmp_path / "home"
     folder.mkdir()

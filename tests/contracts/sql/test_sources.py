@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from storage.search.ids import BucketId
+from storage.sql.audit import Audit
 from storage.sql.database import Database
 from storage.sql.sources import ClaimedSource, NewSource, SourceLedger, Sources
 from tests.contracts.sql.databases import SetClock
@@ -136,7 +137,7 @@ async def test_a_source_left_behind_is_claimed_again_and_the_first_finds_out(sou
         await ledger.forget(["d"], ["i"]),
         await sources.finish(lost, "done", {}),
         await sources.release(lost),
-        await sources.remove(lost),
+        await sources.remove(lost, by="operator"),
     ]
     assert writes == [False] * 8
     assert (await ledger.items(), await ledger.documents()) == ({}, 0)
@@ -241,6 +242,21 @@ async def test_many_are_noted_and_forgotten_at_once(sources: Sources) -> None:
     assert (await ledger.documents(), await ledger.items()) == (0, {})
 
 
+async def test_who_removed_a_source_is_kept(sources: Sources, database: Database) -> None:
+    await sources.add(a_source())
+    lost = await claimed(sources, "handbook")
+    await sources.release(lost)
+    mine = await claimed(sources, "handbook")
+
+    removed = [await sources.remove(one, by="local:ann") for one in (lost, mine)]
+
+    [entry] = await Audit(database).entries()
+    assert removed == [False, True]
+    assert (entry.by, entry.action, entry.matter) == ("local:ann", "source.remove", "handbook")
+    assert entry.before is not None
+    assert (entry.before["bucket"], entry.before["every_s"]) == ("manuals", 3600)
+
+
 async def test_sources_keep_apart_and_one_goes_with_its_books(sources: Sources) -> None:
     await sources.add(a_source("other"))
     other = sources.ledger(await claimed(sources, "other"), LEASE)
@@ -250,7 +266,7 @@ async def test_sources_keep_apart_and_one_goes_with_its_books(sources: Sources) 
     ledger = sources.ledger(mine, LEASE)
     await ledger.claim({"h:a": "a", "h:b": "b"})
 
-    assert await sources.remove(mine)
+    assert await sources.remove(mine, by="operator")
 
     assert [one.id for one in await sources.all()] == ["other"]
     assert await other.all_documents() == ["h:a"]
