@@ -21,6 +21,7 @@ from agent.compose import (
 )
 from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, result_of
 from agent.gather import hits_of, weighted
+from agent.named import confines, says_nothing_of, speaking_of
 from agent.outcome import Citation, FoundPassage, OutcomeKind, Route
 from agent.prune import RERANKED, coverage, fused, reranked, spotters_of
 from agent.rerank import Weighted
@@ -147,25 +148,28 @@ def which_document(under: Under, records: Sequence[Record]) -> AskBack:
 async def _anywhere(under: Under) -> Enough | AskBack:
     """No document is known by that name: what does any text say?"""
     question, ranked = await _ranked(under, under.asked.fallback or under.asked.ranked, anywhere=True)
-    return said_in(under, question, ranked, Route.HYBRID)
+    return said_in(under, question, speaking_of(under, ranked), Route.HYBRID)
 
 
 async def text_found(under: Under) -> Enough | AskBack:
     """What the passages of the set say; what any passage says, where those say nothing or clearly less.
 
-    The words that chose the set may have been no names: then passages elsewhere hold more of the question.
+    The words that chose the set may have been no names: then passages elsewhere hold more of the question. Where they
+    name the documents for sure, no other is quoted.
     """
     question, ranked = await _ranked(under, under.asked.ranked, anywhere=False)
     if (checked := _checked(under, question, ranked)) is not None:
         return checked
-    if under.asked.fallback:
+    elsewhere = bool(under.asked.fallback) and not confines(under)
+    if elsewhere:
         whole, others = await _ranked(under, under.asked.fallback, anywhere=True)
+        others = speaking_of(under, others)
         in_set = bool(others) and others[0].hit.doc_id in {one.hit.doc_id for one in ranked}
         if not in_set and _held(under, whole, others) > _held(under, question, ranked) + _CLEARLY:
             return said_in(under, whole, others, Route.HYBRID)
     said = said_in(under, question, ranked, Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
-    return await _anywhere(under) if nothing and under.asked.fallback else said
+    return await _anywhere(under) if nothing and elsewhere else said
 
 
 def _checked(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> Enough | None:
@@ -276,7 +280,11 @@ def _words_of(condition: Condition) -> str:
 def _not_said(under: Under, unknown: Sequence[str], hits: tuple[FoundPassage, ...]) -> AskBack:
     """Nothing is quoted; what was ranked is there for whoever asks for hits."""
     text = "I found nothing that answers this."
-    if unknown:
+    page = under.asked.page
+    records = under.answers[page].records if page is not None else ()
+    if len(records) == 1 and confines(under):
+        text = escaped(says_nothing_of(under, records[0], list(under.asked.stems)))
+    elif unknown:
         text += " No document mentions " + ", ".join(f"“{escaped(word)}”" for word in unknown[:5]) + "."
     return AskBack(
         kind=OutcomeKind.NO_RESULTS,

@@ -234,7 +234,7 @@ def _goes(op: Op, words: str, literal: Literal) -> bool:
         if word == "from" and (literal.unit or literal.currency):
             return True  # "from 80 V", with no end
         return word not in ("from", "by", "since", "through", "past", "starting")
-    return word != "from"
+    return word not in ("from", "over")  # "over the past five years": within them
 
 
 def _with_op(literal: Literal, op: Op, start: int | None = None, end: int | None = None) -> Literal:

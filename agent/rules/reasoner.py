@@ -26,7 +26,7 @@ from agent.rules.overview import as_summary
 from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
 from agent.rules.reading import EXPLAINED, Alternative, Reading, read
 from agent.rules.split import questions_of
-from agent.rules.tokens import quotations_of
+from agent.rules.tokens import is_identifier, quotations_of
 from agent.rules.tongue import foreign_language
 from agent.wording import condition_words
 from storage.search.conditions import TEXT, TITLE, Compare, Not, Op, all_of, fields_of
@@ -294,6 +294,8 @@ def _is_told(reading: Reading, wanted: Wanted) -> bool:
         return not (topic and isinstance(wanted, ListDocuments))
     if reading.conditions and reading.exact:
         return reading.is_sure
+    if reading.asked and not (reading.leftovers or reading.quoted) and _names_field(wanted):
+        return True  # "the latest filing date": a field, and no other word
     if isinstance(wanted, ReadFields):
         return 0 < len(reading.leftovers) <= _MOST_REQUIRED  # a field, and words that may be a title
     if reading.quoted or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
@@ -317,6 +319,8 @@ def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
     anywhere = counts and not best.has_noun and not best.conditions
     if isinstance(wanted, Compute) and not (anywhere or (counts and _says_nothing(best))):
         return [best]
+    if _names_field(wanted):
+        return [best]  # other buckets may not have it
     if not best.has_noun and not best.conditions:
         return [one for one in readings if not one.conditions and not one.has_noun]  # words alone: anywhere
     return [
@@ -325,6 +329,17 @@ def _chosen(readings: Sequence[Reading], wanted: Wanted) -> list[Reading]:
         if one is best
         or (best.score - one.score <= _AS_GOOD and one.has_noun == best.has_noun and one.exact == best.exact)
     ]
+
+
+def _names_field(wanted: Wanted) -> bool:
+    """Whether documents are put in order, or numbers computed, by a field of one bucket."""
+    match wanted:
+        case ListDocuments(order=order):
+            return order is not None
+        case Compute(field=field, group=group):
+            return field is not None or group is not None
+        case ReadFields() | FindPassages() | Summarise():
+            return False
 
 
 def _set_clause(reading: Reading) -> Clause:
@@ -353,11 +368,16 @@ def _lookup(leg_id: LegId, question: str, readings: Sequence[Reading]) -> tuple[
     runner_up = next((one.score for one in narrowing[1:]), 0.0)
     if narrowing and (best.has_noun or best.score - runner_up > _AS_GOOD):
         of_fields = all_of(*(one for one in best.conditions if TEXT not in fields_of(one) and not isinstance(one, Not)))
-        clauses = (Clause(bucket=best.bucket, condition=of_fields, required=best.quoted),)
+        clauses = (Clause(bucket=best.bucket, condition=of_fields, required=_must_hold(best)),)
     else:
-        clauses = tuple(Clause(bucket=one.bucket, required=one.quoted) for one in readings)
+        clauses = tuple(Clause(bucket=one.bucket, required=_must_hold(one)) for one in readings)
     search = Search(clauses=clauses, ranking=question)
     return Leg(id=leg_id, question=question, search=search, wanted=FindPassages()), Doubt(leg=leg_id)
+
+
+def _must_hold(reading: Reading) -> tuple[str, ...]:
+    """What a document must hold for its text to be searched: phrases in quotation marks, identifiers."""
+    return (*reading.quoted, *filter(is_identifier, reading.leftovers))
 
 
 def _narrows(reading: Reading) -> bool:

@@ -9,6 +9,8 @@ from storage.search.text import Analyser
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,300})[\"“”„«»]")
 
 
+_IDENTIFIER = re.compile(r"(?=[^\W_]*[^\W\d_])(?=(?:\D*\d){2})[^\W_]+(?:-[^\W_]+)*")
+_SHORTEST = 5  # characters of an identifier
 _BEGINS = re.compile(r"(?:^|[.?!;]\s)\s*$")
 
 
@@ -68,3 +70,8 @@ def tokens_of(question: str, analyser: Analyser, quotations: tuple[Quotation, ..
         )
         for word, term in pairs
     )
+
+
+def is_identifier(word: str) -> bool:
+    """ "BC240", "INV-2041": letters and several digits in one word."""
+    return _IDENTIFIER.fullmatch(word) is not None and len(word) >= _SHORTEST
