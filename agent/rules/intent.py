@@ -74,7 +74,7 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     most = _most_of(words, reading, lexicon) if extreme is None and group is None else None
     if most is not None:
         return most
-    if extreme is not None:
+    if extreme is not None and _compares(extreme, words, reading, lexicon):
         return _extreme(extreme, words, reading, lexicon, group)
     if said and not _asks_for_one_value(said[0], words, reading, lexicon):
         computed = _computed(said, reading, lexicon, group, words)
@@ -212,11 +212,16 @@ def _extreme(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexic
     )
     asks_which = words[0] == "which" or (_noun_before(said, reading) and words[0] in ("what", "list", "show", "find"))
     of_number = follows and not asks_which
-    if group is not None or (of_number and field.type in _NUMERIC and not _noun_at(said.last, reading)):
+    if field.type in _NUMERIC and (group is not None or (of_number and not _noun_at(said.last, reading))):
         return Compute(functions=(said.function,), field=field.name, group=group, descending=descending)
-    if of_number and field.type is FieldType.DATE and not reading.has_noun:
-        return Compute(functions=(said.function,), field=field.name, descending=descending)
     return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+
+
+def _compares(said: _Said, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
+    """Whether it compares documents: not "the maximum … of" the one that is named, nor whether "a minimum …" exists."""
+    if not _names_one(reading, lexicon):
+        return True
+    return words[0] not in YES_NO and _measured_field(said, words, reading, lexicon) is not None
 
 
 def _noun_before(said: _Said, reading: Reading) -> bool:
