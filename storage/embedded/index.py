@@ -6,7 +6,8 @@ Several processes may use one folder at once.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import accumulate
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _THREADS = 4
 _TRIES = 50  # of a read that is overtaken by writes
-_BATCH = 200  # documents a write transaction
+_BATCH, _BATCH_CHARACTERS = 200, 1_000_000  # documents, and about how much text, a write transaction
 _WRITTEN = (Fate.ADDED, Fate.REPLACED)
 
 
@@ -106,8 +107,15 @@ class EmbeddedIndex:
         latest = list({document.doc_id: document for document in documents}.values())
         await self._run(lambda: [fitted(document, header.schema) for document in latest])
         fates = dict[DocId, Fate]()
-        for start in range(0, len(latest), _BATCH):
-            fates |= await self._put(bucket, latest[start : start + _BATCH])
+        batches = deque(_batches(latest))
+        ready = await self._prepared(bucket, batches[0], {}) if batches else {}
+        while batches:
+            batch, upcoming = batches.popleft(), batches[0] if batches else ()
+            written, ready = await asyncio.gather(
+                self._put(bucket, batch, ready),
+                self._prepared(bucket, upcoming, {}),  # SQLite leaves a processor free
+            )
+            fates |= written
         return Put(**{fate.value: tuple(d for d, mine in fates.items() if mine is fate) for fate in Fate})
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
@@ -257,17 +265,18 @@ class EmbeddedIndex:
             return {}
         return dict(zip(texts, await self._embedder.embed(texts), strict=True))
 
-    async def _put(self, bucket: BucketId, documents: Sequence[Document]) -> Mapping[DocId, Fate]:
-        """Analyse and embed outside the transaction; again if the bucket or a document changed in the meantime."""
-        ready = dict[DocId, Prepared]()
+    async def _put(
+        self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, Prepared]
+    ) -> Mapping[DocId, Fate]:
+        """Analysed and embedded outside the transaction; again if the bucket or a document changed in the meantime."""
+        ready = dict(prepared)
 
         def job(connection: sqlite3.Connection, state: State) -> Mapping[DocId, Fate] | None:
             return self._put_ready(connection, state, bucket, documents, ready)
 
-        while True:
+        while (fates := await self._run(lambda: self._write(job))) is None:
             ready.update(await self._prepared(bucket, documents, ready))
-            if (fates := await self._run(lambda: self._write(job))) is not None:
-                return fates
+        return fates
 
     async def _prepared(
         self, bucket: BucketId, documents: Sequence[Document], ready: Mapping[DocId, Prepared]
@@ -351,6 +360,19 @@ class ScopedEmbeddedIndex:
 
     def analyser(self, bucket: BucketId) -> Analyser:
         return self._index.analyser(self._scope, bucket)
+
+
+def _batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:
+    """Together all of them, in order; none empty."""
+    batch, characters = list[Document](), 0
+    for one in documents:
+        batch.append(one)
+        characters += len(one.text)
+        if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def _header(state: State, bucket: BucketId) -> Header:
