@@ -4,8 +4,8 @@ import asyncio
 import logging
 import re
 import threading
+from array import array
 from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
@@ -84,20 +84,22 @@ class _Model:
 
     def add_up(self, text: str, total: "Vectors") -> None:
         """The sum of the rows of the tokens of `text` into `total`. Tokenizers refuse lone surrogates."""
+        import numpy as np
+
         marked = _BLANK + text.encode(errors="replace").decode().replace(" ", _BLANK)
-        tokens = list(chain.from_iterable(map(self._tokens.__getitem__, _PIECE.findall(marked))))
+        tokens = np.frombuffer(b"".join(map(self._tokens.__getitem__, _PIECE.findall(marked))), dtype=np.int64)
         self._rows.take(tokens, axis=0, mode="clip").sum(axis=0, out=total)
 
 
-class _Tokens(dict[str, tuple[int, ...]]):
-    """The tokens of a piece, remembered."""
+class _Tokens(dict[str, bytes]):
+    """The tokens of a piece, remembered as 64-bit numbers one after the other: numpy reads what is joined as it is."""
 
     def __init__(self, tokenizer: Any) -> None:
         super().__init__()
         self._tokenizer = tokenizer
 
-    def __missing__(self, piece: str) -> tuple[int, ...]:
-        tokens = tuple(int(token.id) for token in self._tokenizer.tokenize(piece))
+    def __missing__(self, piece: str) -> bytes:
+        tokens = array("q", [int(token.id) for token in self._tokenizer.tokenize(piece)]).tobytes()
         if len(piece) <= _LONGEST_REMEMBERED:
             if len(self) >= _REMEMBERED:
                 self.clear()
