@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agent.outcome import Citation, Figure, FoundPassage, Grid, GroupLine
 from agent.rerank import Weighted, share, spotter_of
 from agent.sought import Sought, held_in, sought_by
-from agent.wording import condition_words, count_words, listed, money_words, number_words, plural, value_words
+from agent.wording import condition_words, count_words, listed, lowered, money_words, number_words, plural, value_words
 from storage.search.conditions import (
     DOC_ID,
     EVERYTHING,
@@ -148,6 +148,7 @@ _FUNCTION_WORDS = {
     Function.AVERAGE: "Average",
     Function.MINIMUM: "Minimum",
     Function.MAXIMUM: "Maximum",
+    Function.MEDIAN: "Median",
 }
 
 
@@ -158,12 +159,29 @@ def figures_of(compute: Compute, lines: Sequence[Aggregated], count: int) -> tup
         if function is Function.COUNT:
             figures.append(Figure(function=function, field=None, value=float(count), unit=None, count=count))
             continue
+        if function is Function.DISTINCT:
+            figures.append(_values_counted(compute, lines, count))
+            continue
         figures += [
             Figure(function=function, field=compute.field, value=_of(function, line), unit=line.unit, count=line.count)
             for line in lines
             if line.count
         ]
     return tuple(figures)
+
+
+def _values_counted(compute: Compute, lines: Sequence[Aggregated], count: int) -> Figure:
+    """How many values there are; `lines` has one for each, and one of the documents that have none."""
+    lacking = sum(line.count for line in lines if line.group is None)
+    values = sum(line.group is not None for line in lines)
+    return Figure(
+        function=Function.DISTINCT, field=compute.field, value=float(values), unit=None, count=count - lacking
+    )
+
+
+def share_of(part: int, whole: int) -> Figure:
+    """In percent; `whole` is at least 1."""
+    return Figure(function=Function.SHARE, field=None, value=round(100 * part / whole, 2), unit="percent", count=part)
 
 
 def groups_of(compute: Compute, lines: Sequence[Aggregated]) -> tuple[GroupLine, ...]:
@@ -177,23 +195,30 @@ def groups_of(compute: Compute, lines: Sequence[Aggregated]) -> tuple[GroupLine,
             label=_group_words(line.group, group.period), value=_of(function, line), unit=line.unit, count=line.count
         )
         for line in lines
-        if line.count and not (compute.limit and line.group is None)
+        if line.count and not ((compute.limit or function is Function.DISTINCT) and line.group is None)
     ]
-    if compute.limit is not None or function is not Function.COUNT:
-        result.sort(key=lambda one: (-one.value if compute.descending else one.value, one.label))
     if group.period is not None and compute.limit is None:
-        result.sort(key=lambda one: one.label)
-    return tuple(result[: compute.limit] if compute.limit else result)
+        return tuple(sorted(result, key=lambda one: one.label))
+    if compute.limit is not None or function not in (Function.COUNT, Function.DISTINCT):
+        result.sort(key=lambda one: (-one.value if compute.descending else one.value, one.label))
+    return _by_unit(result, compute.limit)
+
+
+def _by_unit(lines: Sequence[GroupLine], limit: int | None) -> tuple[GroupLine, ...]:
+    """Amounts of two currencies have no order: each has its own first ones, the commonest currency before the rest."""
+    units = dict.fromkeys(one.unit for one in lines)
+    commonest = sorted(units, key=lambda unit: -sum(one.count for one in lines if one.unit == unit))
+    return tuple(one for unit in commonest for one in [each for each in lines if each.unit == unit][:limit])
 
 
 def _of(function: Function, line: Aggregated) -> float:
     return {
         Function.SUM: line.sum,
-        Function.COUNT: float(line.count),
         Function.AVERAGE: line.average,
         Function.MINIMUM: line.minimum,
         Function.MAXIMUM: line.maximum,
-    }[function]
+        Function.MEDIAN: line.median or 0.0,
+    }.get(function, float(line.count))
 
 
 def _group_words(group: str | float | bool | None, period: Period | None) -> str:
@@ -215,6 +240,11 @@ def figure_words(figure: Figure, schema: Schema, noun: str) -> str:
     field = schema.by_name.get(figure.field) if figure.field is not None else None
     if figure.function is Function.COUNT:
         return f"**{count_words(figure.count, noun)}**"
+    if figure.function is Function.DISTINCT and field is not None:
+        values = count_words(int(figure.value or 0), lowered(field.label))
+        return f"**{escaped(values)}** ({count_words(figure.count, noun)})"
+    if figure.function is Function.SHARE:
+        return f"**{number_words(float(figure.value or 0))}%** ({count_words(figure.count, noun)})"
     label = escaped(field.label.lower() if field and field.label.istitle() else field.label if field else "")
     value = figure.value
     if figure.function is Function.AVERAGE and isinstance(value, float):

@@ -29,6 +29,8 @@ from storage.search.plan import (
     Clause,
     Compute,
     FindPassages,
+    Function,
+    Group,
     Leg,
     ListDocuments,
     Plan,
@@ -62,6 +64,7 @@ class Asked:
     alike: tuple[Count, ...] = ()  # the readings that score as well, in the order of the doubt
     otherwise: tuple[Count, ...] = ()  # the possible ones, likewise
     misspelt: tuple[Count, ...] = ()  # the words that may be misspelt, likewise, anywhere
+    whole: Count | None = None  # the set that a share is of
 
     def requests(self) -> Iterator[Request[object]]:
         yield self.count
@@ -69,6 +72,8 @@ class Asked:
         yield from self.facets
         yield from (*self.ranked.values(), *self.fallback.values(), *self.words.values(), *self.missing.values())
         yield from (*self.alike, *self.otherwise, *self.misspelt)
+        if self.whole is not None:
+            yield self.whole
 
     def noted(self) -> Iterator[Request[object]]:
         """The requests worth an attempt of their own."""
@@ -100,16 +105,16 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
     doubtful = {word: _word_count(search, word) for word in doubt.doubtful}
     match wanted:
         case ListDocuments(order=order, limit=limit):
-            size = limit or (limits.overload if narrowing else limits.documents)
+            size = wanted.skip + (limit or (limits.overload if narrowing else limits.documents))
             page = Records(search, order, limit=min(size, max(limits.documents, SHOWN)))
             facets = tuple(facet_requests(search, material.schemas)) if narrowing and limit is None else ()
             return Asked(leg=leg, count=count, page=page, facets=facets, ranked=best, missing=missing, words=doubtful)
         case Compute():
-            aggregate = Aggregate(search, wanted.field, wanted.group)
             page = Records(search, limit=limits.documents, fields=frozenset())
             return Asked(
-                leg=leg, count=count, page=page, aggregate=aggregate, ranked=best, missing=missing, words=doubtful
-            )
+                leg=leg, count=count, page=page, aggregate=_aggregate(search, wanted), ranked=best, missing=missing,
+                words=doubtful, whole=None if wanted.whole is None else Count(wanted.whole),
+            )  # fmt: skip
         case ReadFields():
             text_asked = _text_asked(leg, count, leg.question, material)
             return replace(text_asked, page=Records(search, limit=limits.read + 1), missing=missing)
@@ -120,6 +125,13 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
             return Asked(leg=leg, count=count, page=page, facets=facets, ranked=ranked, missing=missing, words=doubtful)
         case FindPassages():
             return _text_asked(leg, count, text, material)
+
+
+def _aggregate(search: Search, wanted: Compute) -> Aggregate:
+    """Values that are counted apart are the groups that they make."""
+    if Function.DISTINCT in wanted.functions and wanted.field is not None:
+        return Aggregate(search, group=Group(field=wanted.field))
+    return Aggregate(search, wanted.field, wanted.group, median=Function.MEDIAN in wanted.functions)
 
 
 def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:

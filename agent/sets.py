@@ -16,6 +16,7 @@ from agent.compose import (
     groups_of,
     sentence_with,
     set_words,
+    share_of,
     written_forms,
 )
 from agent.decision import (
@@ -40,7 +41,7 @@ from storage.search.conditions import conjuncts
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId
 from storage.search.index import Fetch, Hit, Record
-from storage.search.plan import Compute, ListDocuments
+from storage.search.plan import Compute, Function, ListDocuments
 from storage.search.refinement import TakeInMissing
 from storage.search.schema import Field, Schema
 from storage.search.text import fold
@@ -102,6 +103,8 @@ async def listed(under: Under) -> Enough | AskBack:
     alike = alike_readings(under)
     if alike is not None:
         return alike
+    if wanted.skip:
+        return await _shown_further(under, wanted)
     if wanted.limit is None and count > limits.overload and under.may_ask:
         return too_many(under, limits.overload)
     records = under.answers[under.asked.page].records
@@ -127,6 +130,26 @@ async def listed(under: Under) -> Enough | AskBack:
         hits=await _passage_of_each(under, records),
         candidates=tuple(candidates),
         export=count if total > SHOWN else None,
+        assumptions=assumptions_of(under),
+    )
+
+
+async def _shown_further(under: Under, wanted: ListDocuments) -> Enough:
+    """The documents of the set that come after those that were shown."""
+    assert under.asked.page is not None  # noqa: S101 - as a list asks
+    records = under.answers[under.asked.page].records[wanted.skip :]
+    last, of = wanted.skip + len(records), f"{count_words(under.count, under.noun)}{_told(under)}"
+    text = f"**{wanted.skip + 1:,} to {last:,}** of {of}:" if records else f"There are no more: {of} in all."
+    grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{len(records)} more")
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, len(records)), doc_ids=ids_of(records), records=tuple(records)
+    )
+    return Enough(
+        result=result,
+        lines=(text,),
+        grids=(grid,) if records else (),
+        hits=await _passage_of_each(under, records),
+        export=under.count,
         assumptions=assumptions_of(under),
     )
 
@@ -213,18 +236,21 @@ def numbers(under: Under, document: Document | None) -> Enough | AskBack:
     """Numbers over the set; `document`: its only member, which bears them out."""
     compute, count = under.leg.wanted, under.count
     assert isinstance(compute, Compute) and under.asked.aggregate and under.asked.page  # noqa: PT018, S101
-    if count == 0:
+    if count == 0 and not _is_part(under):
         return nothing_found(under)
     alike = alike_readings(under)
     if alike is not None:
         return alike
+    if under.asked.whole is not None:
+        return _part(under, under.answers[under.asked.whole])
     schema = under.material.schemas[under.leg.search.clauses[0].bucket]
     lines = under.answers[under.asked.aggregate]
     groups = groups_of(compute, lines)
-    figures = () if compute.group else figures_of(compute, lines, count)
+    apart = Function.DISTINCT in compute.functions
+    figures = () if compute.group and not apart else figures_of(compute, lines, count)
     field = schema.by_name.get(compute.field) if compute.field is not None else None
     said = [figure_words(one, schema, under.noun) for one in figures]
-    if compute.group is not None:
+    if compute.group is not None and not apart:
         by = schema.by_name[compute.group.field].label.lower()
         said = [f"**{count_words(count, under.noun)}** by {escaped(by)}:"]
     text = "\n".join(f"- {one}" for one in said) if len(said) > 1 else "".join(said)
@@ -249,20 +275,44 @@ def numbers(under: Under, document: Document | None) -> Enough | AskBack:
     )
 
 
+def _is_part(under: Under) -> bool:
+    """Whether it is a share of something: of that, nothing is an answer too."""
+    return under.asked.whole is not None and under.answers[under.asked.whole] > 0
+
+
+def _part(under: Under, whole: int) -> Enough:
+    """What share of a set this one is."""
+    figure, said = share_of(under.count, whole), under.leg.wanted
+    schema = under.material.schemas[under.leg.search.clauses[0].bucket]
+    all_of_them = set_words(said.whole, under.material.schemas) if isinstance(said, Compute) and said.whole else ""
+    text = f"{figure_words(figure, schema, under.noun)} of {number_words(whole)} {escaped(all_of_them)}."
+    page = under.asked.page
+    result = replace(
+        result_of(under, OutcomeKind.ANSWER, text, under.count),
+        doc_ids=ids_of(under.answers[page].records) if page is not None else (),
+        values=(figure,),
+    )
+    return Enough(
+        result=result,
+        lines=(text,),
+        hits=hits_by_document(under),
+        candidates=(*_reading_candidates(under), *_missing_candidates(under)),
+        export=under.count or None,
+        assumptions=assumptions_of(under),
+    )
+
+
 def _grouped(
     under: Under, compute: Compute, groups: Sequence[GroupLine], field: Field | None, schema: Schema
 ) -> tuple[Grid, ...]:
     if not groups or compute.group is None:
         return ()
-    rows = tuple(
-        (one.label, amount_words(one.value, one.unit, field) if field else number_words(one.value), str(one.count))
-        for one in groups
-    )
-    columns = (
-        schema.by_name[compute.group.field].label.capitalize(),
-        compute.functions[0].value.capitalize(),
-        "Documents",
-    )
+    label, caption = schema.by_name[compute.group.field].label.capitalize(), compute.functions[0].value.capitalize()
+    if compute.functions[0] in (Function.COUNT, Function.DISTINCT):
+        columns, rows = (label, "Documents"), tuple((one.label, number_words(one.count)) for one in groups)
+    else:
+        columns = (label, caption, "Documents")
+        rows = tuple((one.label, amount_words(one.value, one.unit, field), number_words(one.count)) for one in groups)
     return (Grid(caption=set_words(under.leg.search, under.material.schemas), columns=columns, rows=rows),)
 
 

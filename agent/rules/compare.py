@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent.reasoner import Doubt, Planned
 from agent.rules.atoms import Literal
 from agent.rules.intent import wanted_of
-from agent.rules.language import MEASURES, OF_MONEY
+from agent.rules.language import MEASURES, OF_MONEY, SPENDING
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
@@ -34,7 +34,6 @@ from storage.search.schema import FieldType
 _JOINED = re.compile(r"\band\b", re.IGNORECASE)
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _RANGE = (Function.AVERAGE, Function.MINIMUM, Function.MAXIMUM)
-_SPENDING = frozenset("spending expenses expense expenditure expenditures outlay outlays".split())
 _OF_DAYS = frozenset({"older", "newer", "earlier", "later"})
 _GROUPED = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
 
@@ -133,7 +132,7 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
 
 def _of_money(sides: Sides, whole: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
     """ "Spending at one shop and another" speaks of money, whatever the field is called."""
-    speaks = {one.word for one in whole.tokens} & (OF_MONEY | _SPENDING)
+    speaks = {one.word for one in whole.tokens} & (OF_MONEY | SPENDING)
     amounts = tuple(one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY)
     return amounts[:1] if speaks and (sides.grouped or sides.plural) else ()
 

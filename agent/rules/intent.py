@@ -8,7 +8,9 @@ from itertools import pairwise
 from agent.rules.amounts import CURRENCIES
 from agent.rules.language import (
     ALL_WORDS,
+    APART,
     BREAKDOWNS,
+    DIMENSIONS,
     FILLER,
     FUNCTIONS,
     GROUP_BEFORE,
@@ -46,6 +48,7 @@ _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _MEASURED = (*_NUMERIC, FieldType.DATE)
 _EARLY = 6  # tokens within which what is asked about stands
 _SHORTEST_UNIT = 3  # letters of a unit that is counted: "how many mm"
+_INTRODUCE = LIST_VERBS | ALL_WORDS | APART | frozenset("me us the our of a are were is there kinds types".split())
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVES if len(words) == 1)
 
 
@@ -66,6 +69,9 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
         return Summarise()
     if words[:1] == ["why"]:
         return FindPassages()
+    values = _values_apart(words, reading, lexicon)
+    if values is not None:
+        return values
     said = list(_functions(words, reading))
     group = _group(words, reading, lexicon)
     extreme = next((one for one in said if one.words in SUPERLATIVES), None)
@@ -80,6 +86,8 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
         computed = _computed(said, reading, lexicon, group, words)
         if computed is not None:
             return computed
+    if group is not None and _tells_kinds_apart(words, reading):
+        return Compute(functions=(Function.COUNT,), group=group)
     if group is not None and (_top(words, reading) is not None or set(words) & BREAKDOWNS):
         computed = _computed([], reading, lexicon, group, words)
         if computed is not None:
@@ -94,6 +102,44 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     if words[:1] == ["what"] and reading.conditions and not reading.leftovers and _only_kinds(reading, lexicon):
         return ListDocuments(limit=_top(words, reading))  # nothing is said but which documents
     return FindPassages()
+
+
+def _values_apart(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Compute | None:
+    """ "How many different vendors", "list all vendors": the values of a field, each once."""
+    if _names_one(reading, lexicon) or _top(words, reading) is not None or set(words) & {"most", "fewest", "least"}:
+        return None
+    counts = ("how", "many") in pairwise(words[:_EARLY])
+    lists = words[:1] and (words[0] in LIST_VERBS | {"which", "what"} or bool(set(words[:2]) & ALL_WORDS))
+    start = words.index("many") + 1 if counts else 0
+    mention = _value_mention(start, words, reading, lexicon) if counts or lists else None
+    if mention is None or len(reading.leftovers) > bool(set(words) & APART) + ("us" in words):
+        return None  # "which vendors *sold* us …": a verb may be left over
+    group = None if counts else Group(field=mention.field)
+    return Compute(functions=(Function.DISTINCT,), field=mention.field, group=group)
+
+
+def _value_mention(start: int, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Mention | None:
+    """The field, in the plural, that is spoken of at the place, after words that only introduce it."""
+    at = start
+    while at < len(words) and words[at] in _INTRODUCE:
+        at += 1
+    apart = bool(set(words[start:at]) & APART)
+    for link in reading.links:
+        mention = link.meaning
+        if not isinstance(mention, Mention) or mention.column is not None or link.first != at:
+            continue
+        kind = lexicon.field(mention.field).type
+        sorts = kind in (FieldType.CATEGORY, FieldType.LIST) or (apart and kind in (*_MEASURED, FieldType.TEXT))
+        if sorts and is_plural(reading.tokens[link.last - 1]) and mention in reading.asked:
+            return mention
+    return None
+
+
+def _tells_kinds_apart(words: Sequence[str], reading: Reading) -> bool:
+    """ "Receipts by category": how many there are of each; no list, no sum."""
+    if not reading.has_noun or _top(words, reading) is not None or set(words) & (BREAKDOWNS | OF_MONEY):
+        return False
+    return bool(words) and words[0] not in LIST_VERBS | QUESTION_WORDS | YES_NO
 
 
 def _told_of_one(
@@ -113,7 +159,16 @@ def _told_of_one(
         return tuple(one.field for one in reading.asked) if named else ()
     if words[:1] and words[0] in YES_NO and not set(words) & LIST_VERBS:
         return ()
-    return tuple(dict.fromkeys(one.field for one in reading.asked))
+    return tuple(dict.fromkeys(one.field for one in reading.asked)) or _of_dimension(reading, lexicon)
+
+
+def _of_dimension(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """ "What *current* …": all that is measured in amperes, where no field is called so; no document has them all."""
+    left = {word for one in reading.leftovers for word in one.casefold().split()}
+    units = [unit for word, unit in DIMENSIONS.items() if word in left]
+    measured = [field for field, row in lexicon.measured if row is None and field.unit]
+    fits = (one.name for one in measured for unit in units if converted(Decimal(1), unit, one.unit) is not None)
+    return tuple(dict.fromkeys(fits))
 
 
 def _counts_measure(said: Sequence[_Said], words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -342,7 +397,9 @@ def _most_of(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Comput
         (at for at, word in enumerate(words) if word in ("most", "fewest") and at not in reading.in_literals), None
     )
     leading = _leading_category(words, reading, lexicon)
-    if at is None or leading is None or words[at - 1 : at] != ["the"]:
+    if at is None or leading is None or tuple(words[at : at + 2]) in SUPERLATIVES:
+        return None
+    if words[at - 1 : at] != ["the"] and words[0] not in QUESTION_WORDS:
         return None
     fields = [link.meaning.field for link in reading.links if isinstance(link.meaning, Mention) and link.first > at]
     numeric = next((one for one in fields if lexicon.field(one).type in _NUMERIC), None)

@@ -88,10 +88,12 @@ FUNCTIONS: dict[tuple[str, ...], Function] = {
     ("altogether",): Function.SUM,
     ("spend",): Function.SUM,
     ("spent",): Function.SUM,
+    ("spending",): Function.SUM,
     ("average",): Function.AVERAGE,
     ("mean",): Function.AVERAGE,
     ("avg",): Function.AVERAGE,
     ("typical",): Function.AVERAGE,
+    ("median",): Function.MEDIAN,
     ("minimum",): Function.MINIMUM,
     ("min",): Function.MINIMUM,
     ("lowest",): Function.MINIMUM,
@@ -141,6 +143,15 @@ MEASURES = {
     "melt": "melting point", "melts": "melting point", "melting": "melting point",
     "flash": "flash point", "flashes": "flash point",
 }  # fmt: skip
+# What is measured, and a unit it is measured in.
+DIMENSIONS = {
+    "voltage": "volt", "current": "ampere", "amperage": "ampere", "power": "watt", "wattage": "watt",
+    "resistance": "ohm", "capacitance": "farad", "inductance": "henry", "frequency": "hertz", "energy": "joule",
+    "temperature": "celsius", "pressure": "pascal", "force": "newton", "weight": "kilogram", "mass": "kilogram",
+    "length": "meter", "width": "meter", "height": "meter", "depth": "meter", "diameter": "meter", "distance": "meter",
+    "thickness": "meter", "area": "meter**2", "volume": "liter", "capacity": "liter", "speed": "meter/second",
+    "duration": "day", "angle": "degree",
+}  # fmt: skip
 SMALL_NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 }  # fmt: skip
@@ -156,6 +167,8 @@ PERIODS = {
     "day": Period.DAY, "days": Period.DAY, "daily": Period.DAY,
 }  # fmt: skip
 BREAKDOWNS = frozenset("break breakdown split distribution distributed grouped group".split())
+SPENDING = frozenset("spending spendings expenses expense expenditure expenditures outlay outlays".split())
+APART = frozenset("different distinct unique separate individual various".split())  # values, each counted once
 SUMMARISE = frozenset("summarise summarize summary summaries overview gist outline".split())
 QUESTION_WORDS = frozenset("what which when where who whom whose how why".split())
 YES_NO = frozenset("is are was were do does did has have can could will would should must may".split())

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from storage.search.cells import period_around
 from storage.search.errors import InvalidCondition
 from storage.search.ids import FieldName
 from storage.search.index import Aggregate, Aggregated
-from storage.search.numbers import money_from_scaled, money_scale, rounded_average, rounded_sum, scaled
+from storage.search.numbers import median_of, money_from_scaled, money_scale, rounded_average, rounded_sum, scaled
 from storage.search.plan import Group, Period
 from storage.search.schema import Field, FieldType
 from storage.search.text import fold
@@ -38,6 +38,8 @@ def aggregate(part: Set, request: Aggregate) -> tuple[Aggregated, ...]:
     fields = [] if request.field is None else fields_in(part, request.field)
     if any(one.type not in (FieldType.NUMBER, FieldType.MONEY) for one in fields):
         raise InvalidCondition(f"the field {request.field!r} is neither a number nor money")
+    if request.median and request.field is None:
+        raise InvalidCondition("a median is of a field")
     if request.group is not None:
         _check_group(fields_in(part, request.group.field), request.group)
     cells = dict[tuple[Key, str | None], list[Doubles]]()
@@ -46,10 +48,12 @@ def aggregate(part: Set, request: Aggregate) -> tuple[Aggregated, ...]:
         one = fields[at] if fields else None
         for group, unit, values in _cells(part, bucket, mask, one, request.group):
             cells.setdefault((group, unit), []).append(values)
-    lines = [
-        _line(group, unit, np.concatenate(values), one=fields, money=money) for (group, unit), values in cells.items()
-    ]
-    return tuple(sorted(lines, key=_order))
+    done: list[Aggregated] = []
+    for (group, unit), parts in cells.items():
+        values = np.concatenate(parts)
+        line = _line(group, unit, values, one=fields, money=money)
+        done.append(replace(line, median=_median(values, unit, money=money)) if request.median else line)
+    return tuple(sorted(done, key=_order))
 
 
 def _order(line: Aggregated) -> tuple[int, bool, str | float, bool, str]:
@@ -158,6 +162,11 @@ def _line(group: Key, unit: str | None, values: Doubles, *, one: Sequence[Field]
         added = rounded_sum(math.fsum(values.tolist()), max(abs(low), abs(high)))
         average = rounded_average(added, len(values))
     return Aggregated(group=group, unit=unit, count=len(values), sum=added, average=average, minimum=low, maximum=high)
+
+
+def _median(values: Doubles, unit: str | None, *, money: bool) -> float:
+    inner = np.sort(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]
+    return median_of(float(inner[0]), float(inner[-1]), unit, money=money)
 
 
 def _scaled_sum(values: Doubles, currency: str | None) -> int:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias, assert_never
 
@@ -18,7 +18,7 @@ from storage.opensearch.wire import Aggregations
 from storage.search.conditions import Scalar
 from storage.search.errors import InvalidCondition
 from storage.search.index import Aggregate, Aggregated
-from storage.search.numbers import money_from_scaled, rounded_average, rounded_sum
+from storage.search.numbers import median_of, money_from_scaled, rounded_average, rounded_sum
 from storage.search.plan import Group, Period
 from storage.search.schema import FieldType
 from storage.search.text import fold
@@ -29,13 +29,16 @@ _STRINGS = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 
 @dataclass(kw_only=True)
 class _Line:
-    """Numbers of one group and unit, as they add up. `scaled` is the sum of money, `added` of other numbers."""
+    """Numbers of one group and unit, as they add up. `scaled` is the sum of money, `added` of other numbers; `values`
+    are counted where the cells are of one value each.
+    """
 
     count: int = 0
     scaled: int = 0
     added: float = 0.0
     low: float = float("inf")
     high: float = float("-inf")
+    values: Counter[float] = field(default_factory=Counter[float])
 
     def add(self, cell: Object, one: Coded | None) -> None:
         self.count += cell["doc_count"]
@@ -46,6 +49,19 @@ class _Line:
             self.scaled += total_of(*(cell[f"sum_{at}"]["value"] for at in range(3)))
         else:
             self.added += cell["sum"]["value"]
+        if "value" in cell["key"]:
+            self.values[float(cell["key"]["value"])] += cell["doc_count"]
+
+    def middle(self) -> tuple[float, float]:
+        """The values that half of them lie below and above; the same one twice where their number is odd."""
+        passed, found = 0, list[float]()
+        for value in sorted(self.values):
+            passed += self.values[value]
+            found += [value] * (sum(passed > place for place in self._places()) - len(found))
+        return found[0], found[-1]
+
+    def _places(self) -> tuple[int, int]:
+        return (self.count - 1) // 2, self.count // 2
 
 
 def aggregate(parts: Sequence[Part], request: Aggregate) -> Steps[tuple[Aggregated, ...]]:
@@ -54,12 +70,14 @@ def aggregate(parts: Sequence[Part], request: Aggregate) -> Steps[tuple[Aggregat
         fields = fields_in(parts, request.field)
         if any(one.field.type not in (FieldType.NUMBER, FieldType.MONEY) for one in fields):
             raise InvalidCondition(f"the field {request.field!r} is neither a number nor money")
+    if request.median and request.field is None:
+        raise InvalidCondition("a median is of a field")
     groups: list[Coded] | list[None] = [None] * len(parts)
     if request.group is not None:
         groups = fields_in(parts, request.group.field)
         _check_group(groups, request.group)
     cells, labels = yield from side_by_side(
-        together([_cells(*one, request.group) for one in zip(parts, fields, groups, strict=True)]),
+        together([_cells(*one, request) for one in zip(parts, fields, groups, strict=True)]),
         _labels(parts, groups),
     )
     lines = dict[tuple[Key, str | None], _Line]()
@@ -67,7 +85,7 @@ def aggregate(parts: Sequence[Part], request: Aggregate) -> Steps[tuple[Aggregat
         for cell in found:
             key = _group_of(cell["key"]["group"], group, request.group, labels) if group is not None else None
             lines.setdefault((key, _unit_of(cell, one)), _Line()).add(cell, one)
-    done = [_aggregated(group, unit, line, fields[0]) for (group, unit), line in lines.items()]
+    done = [_aggregated(group, unit, line, fields[0], request) for (group, unit), line in lines.items()]
     return tuple(sorted(done, key=_order))
 
 
@@ -84,12 +102,14 @@ def _check_group(groups: Sequence[Coded], group: Group) -> None:
             raise InvalidCondition(f"the field {one.field.name!r} is no date and has no periods")
 
 
-def _cells(part: Part, one: Coded | None, group: Coded | None, asked: Group | None) -> Steps[list[Object]]:
+def _cells(part: Part, one: Coded | None, group: Coded | None, request: Aggregate) -> Steps[list[Object]]:
     # `kind` is the same for all documents: it makes one cell where nothing else tells them apart.
     unit = one.unit if one is not None and one.field.type is FieldType.MONEY else "kind"
     sources: list[Object] = [{"unit": {"terms": {"field": unit}}}]
     if group is not None:
-        sources.append({"group": {"terms": {"field": _path(group, asked), "missing_bucket": True}}})
+        sources.append({"group": {"terms": {"field": _path(group, request.group), "missing_bucket": True}}})
+    if request.median and one is not None:
+        sources.append({"value": {"terms": {"field": one.code}}})  # a cell for each value: all of them are in order
     query = both(part.query, EVERYTHING if one is None else has(one))
     return every_cell(part.index, query, sources, {} if one is None else _numbers(one))
 
@@ -155,10 +175,11 @@ def _unit_of(cell: Object, one: Coded | None) -> str | None:
     return (cell["key"]["unit"] if one.field.type is FieldType.MONEY else one.field.unit) or None
 
 
-def _aggregated(group: Key, unit: str | None, line: _Line, one: Coded | None) -> Aggregated:
+def _aggregated(group: Key, unit: str | None, line: _Line, one: Coded | None, request: Aggregate) -> Aggregated:
     if one is None:
         return Aggregated(group=group, unit=None, count=line.count, sum=0.0, average=0.0, minimum=0.0, maximum=0.0)
-    if one.field.type is FieldType.MONEY:
+    money = one.field.type is FieldType.MONEY
+    if money:
         added, average = money_from_scaled(line.scaled, unit), money_from_scaled(line.scaled, unit, line.count)
     else:
         added = rounded_sum(line.added, max(abs(line.low), abs(line.high)))
@@ -171,4 +192,5 @@ def _aggregated(group: Key, unit: str | None, line: _Line, one: Coded | None) ->
         average=average,
         minimum=line.low + 0.0,
         maximum=line.high + 0.0,
+        median=median_of(*line.middle(), unit, money=money) if request.median else None,
     )

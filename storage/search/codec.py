@@ -197,11 +197,13 @@ def _wanted_to_json(wanted: Wanted) -> Object:
             return {"kind": "summarise"}
         case ReadFields(fields=fields):
             return {"kind": "read_fields", "fields": [list(pair) for pair in fields]}
-        case ListDocuments(order=order, limit=limit):
-            return {"kind": "list_documents", "order": _order_to_json(order), "limit": limit}
+        case ListDocuments(order=order, limit=limit, skip=skip):
+            written = {"kind": "list_documents", "order": _order_to_json(order), "limit": limit}
+            return written | ({"skip": skip} if skip else {})  # came later, as `whole` did
         case Compute():
             group = wanted.group
-            return {
+            whole = {} if wanted.whole is None else {"whole": search_to_json(wanted.whole)}
+            return whole | {
                 "kind": "compute",
                 "functions": [function.value for function in wanted.functions],
                 "field": wanted.field,
@@ -222,9 +224,9 @@ def _wanted(data: Object) -> Wanted:
         case "read_fields":
             return ReadFields(fields=tuple((BucketId(bucket), FieldName(name)) for bucket, name in data["fields"]))
         case "list_documents":
-            return ListDocuments(order=_order(data["order"]), limit=data["limit"])
+            return ListDocuments(order=_order(data["order"]), limit=data["limit"], skip=data.get("skip", 0))
         case "compute":
-            group = data["group"]
+            group, whole = data["group"], data.get("whole")
             period = group and group["period"]
             return Compute(
                 functions=tuple(Function(one) for one in data["functions"]),
@@ -232,6 +234,7 @@ def _wanted(data: Object) -> Wanted:
                 group=group and Group(field=FieldName(group["field"]), period=period and Period(period)),
                 limit=data["limit"],
                 descending=data["descending"],
+                whole=None if whole is None else _search(whole),
             )
         case kind:
             raise ValueError(f"{kind!r} is no form of answer")

@@ -45,6 +45,18 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A document, ranked by what it is about. `summary` is empty for one that is short enough to speak for itself."""
+
+    doc_id: DocId
+    bucket: BucketId
+    title: str
+    source: str
+    summary: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """A document without its text."""
 
@@ -129,7 +141,8 @@ class Aggregated:
     `group` is the value, the first day of the period (without a period: the day), true or false; None where the group
     field is missing, or no grouping was asked. Values that fold alike are one group, named as `ValueCount` is. `unit`
     is the currency of a money field (of its currency field, folded and in capitals, else of the schema), else the
-    field's unit; None for none. Without a field the numbers are 0.
+    field's unit; None for none. Without a field the numbers are 0. `median` is None unless asked for; of an even number
+    of values it is the average of the middle two, rounded as an average is.
     """
 
     group: str | float | bool | None
@@ -139,6 +152,7 @@ class Aggregated:
     average: float
     minimum: float
     maximum: float
+    median: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +229,17 @@ class NearPassages(Request[tuple[Hit, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
+class Outlines(Request[tuple[Outline, ...]]):
+    """The best documents of the set for `text` by BM25 over their outlines (title weighs double), best first; ties by
+    document id. Terms need not all match. What a document says beyond its outline does not count.
+    """
+
+    search: Search
+    text: str
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
 class Facet(Request[FacetAnswer]):
     """How a field splits the set. Values for category, list, text, flag (`true`, `false`); ranges for number and money;
     periods for dates, cut as `cells` says. Rows have no facet. Over several buckets the field must be of one type and
@@ -239,6 +264,7 @@ class Aggregate(Request[tuple[Aggregated, ...]]):
     search: Search
     field: FieldName | None = None
     group: Group | None = None
+    median: bool = False  # of the field, which must be named
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,15 @@ def rounded_average(total: float, count: int) -> float:
     return rounded_sum(total / count, 0.0)
 
 
+def median_of(lower: float, upper: float, currency: str | None, *, money: bool) -> float:
+    """The average of the middle two values, rounded as an average is; the value itself where they are one."""
+    if lower == upper:
+        return lower + 0.0
+    if money:
+        return money_from_scaled(scaled(lower, currency) + scaled(upper, currency), currency, 2)
+    return rounded_average(rounded_sum(lower + upper, max(abs(lower), abs(upper))), 2)
+
+
 def plain(number: float) -> int | float:
     """The number as JSON shows it: whole ones without a point, up to where doubles are exact."""
     return int(number) if number == int(number) and abs(number) < 2**53 else number

@@ -76,6 +76,9 @@ class Function(StrEnum):
     AVERAGE = "average"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
+    MEDIAN = "median"
+    DISTINCT = "distinct"  # how many values of the field occur
+    SHARE = "share"  # of `whole` that the set is, in percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,21 +103,29 @@ class ReadFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListDocuments:
-    """All documents of the set, in the order asked for (None: the schema's), at most `limit` of them if it asks so."""
+    """All documents of the set, in the order asked for (None: the schema's), at most `limit` of them if it asks so.
+
+    `skip` documents go before them, which were shown already.
+    """
 
     order: SchemaOrder | None = None
     limit: int | None = None
+    skip: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compute:
-    """Numbers over the whole set: functions of a field (a count needs none), by group, the first `limit` groups."""
+    """Numbers over the whole set: functions of a field (a count needs none), by group, the first `limit` groups.
+
+    Values that are counted apart (`DISTINCT`) are of any field but rows. `whole`: the set that a share is of.
+    """
 
     functions: tuple[Function, ...]
     field: FieldName | None = None
     group: Group | None = None
     limit: int | None = None
     descending: bool = True
+    whole: Search | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

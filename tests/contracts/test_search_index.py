@@ -17,6 +17,7 @@ from storage.search.index import (
     Hit,
     Nearest,
     NearPassages,
+    Outlines,
     Passages,
     PeriodFacet,
     RangeFacet,
@@ -514,6 +515,36 @@ async def test_other_numbers_are_added_to_twelve_digits(index: SearchIndex) -> N
     assert (line.minimum, line.maximum) == (-1e6, 1e6)
 
 
+async def test_a_median_is_the_middle_value_or_between_the_middle_two(index: SearchIndex) -> None:
+    amounts = [0.1, 100.0, 0.1, 0.25, 7.0]
+    scoped = await filled(
+        index,
+        *(a_document(f"e{n}", total=total, currency="EUR", paid=n > 2) for n, total in enumerate(amounts)),
+        *(a_document(f"u{n}", total=float(n), currency="USD", paid=True) for n in range(4)),
+        *(a_document(f"w{n}", weight=weight) for n, weight in enumerate((-0.0, 0.3, 0.1, 5.0, -2.0, 0.1))),
+        a_document("without", currency="EUR"),
+    )
+    totals = Aggregate(ALL, FieldName("total"), median=True)
+    weights = Aggregate(ALL, FieldName("weight"), median=True)
+    grouped = Aggregate(ALL, FieldName("total"), Group(field=FieldName("paid")), median=True)
+    plainly = Aggregate(ALL, FieldName("total"))
+
+    answers = await scoped.ask(totals, weights, grouped, plainly)
+
+    assert [(one.unit, one.count, one.median) for one in answers[totals]] == [("EUR", 5, 0.25), ("USD", 4, 1.5)]
+    assert [(one.count, one.sum, one.minimum, one.maximum, one.median) for one in answers[weights]] == [
+        (6, 3.5, -2.0, 5.0, 0.1)
+    ]
+    assert {(one.group, one.unit): one.median for one in answers[grouped]} == {
+        (False, "EUR"): 0.1,
+        (True, "EUR"): 3.62,
+        (True, "USD"): 1.5,
+    }
+    assert [replace(one, median=None) for one in answers[totals]] == list(answers[plainly])
+    with pytest.raises(InvalidCondition):
+        await scoped.ask(Aggregate(ALL, median=True))
+
+
 async def test_groups_are_values_by_fold_with_the_missing_apart(index: SearchIndex) -> None:
     scoped = await filled(
         index,
@@ -602,6 +633,63 @@ async def test_the_nearest_values_lie_on_either_side(index: SearchIndex) -> None
 
     found = [(answers[request].below, answers[request].above) for request in requests]
     assert found == [(3.0, 5.0), (3.0, 9.0), (5.0, None), ("2023-01-01", "2025-01-01"), (None, 0.25)]
+
+
+# -- outlines
+
+
+def _long(doc_id: str, summary: str, *, title: str = "", weight: float = 1.0) -> Document:
+    """Begins and goes on like every other; only its title and summary tell what it is about."""
+    return a_document(doc_id, "The same words. " * 300, title=title, summary=summary, weight=weight, source="s.pdf")
+
+
+async def test_documents_are_ranked_by_title_and_summary_within_the_set(index: SearchIndex) -> None:
+    about_pumps = _long("pumps", "Pumps and their valves.", title="Book")
+    about_fans = _long("fans", "Fans.", weight=3.0)
+    titled = _long("titled", "Other things.", title="Pumps")
+    scoped = await filled(index, about_pumps, about_fans, titled, *(_long(f"f{n}", "Else.") for n in range(9)))
+    light, heavy = Outlines(ALL, "which PUMP?", limit=5), Outlines(a_search(where("weight", "gt", 2.0)), "pumps fans")
+
+    answers = await scoped.ask(light, heavy, Outlines(ALL, "pumps", limit=1), Outlines(ALL, "same"))
+
+    assert [one.doc_id for one in answers[light]] == ["titled", "pumps"]
+    found = answers[light][1]
+    assert (found.bucket, found.title, found.source, found.summary) == (RECEIPTS, "Book", "s.pdf", about_pumps.summary)
+    assert answers[light][0].score > found.score > 0
+    assert [one.doc_id for one in answers[heavy]] == ["fans"]
+    assert len(answers[Outlines(ALL, "pumps", limit=1)]) == 1
+    assert answers[Outlines(ALL, "same")] == ()  # of the texts, not of what sums them up
+
+
+async def test_a_document_without_a_summary_is_ranked_by_how_it_begins(index: SearchIndex) -> None:
+    late = a_document("late", "a word " * 1000 + "quasar")
+    scoped = await filled(index, a_document("early", "a quasar"), late, a_document("none", "a word"))
+    request = Outlines(ALL, "quasar")
+
+    found = (await scoped.ask(request))[request]
+
+    assert [(one.doc_id, one.summary) for one in found] == [("early", "")]
+
+
+async def test_outlines_follow_what_is_replaced_and_deleted(index: SearchIndex) -> None:
+    scoped = await filled(index, _long("a", "Pumps."), _long("b", "Pumps."), _long("c", "Pumps."))
+    await index.put(RECEIPTS, [_long("a", "Fans.")])
+    await index.delete([DocId("b")])
+    pumps, fans, fetch = Outlines(ALL, "pumps"), Outlines(ALL, "fans"), Fetch((DocId("a"),))
+
+    answers = await scoped.ask(pumps, fans, fetch)
+
+    assert [one.doc_id for one in answers[pumps]] == ["c"]
+    assert [one.doc_id for one in answers[fans]] == ["a"]
+    assert answers[fetch][0].summary == "Fans."
+
+
+async def test_summaries_outlast_a_change_of_language(index: SearchIndex) -> None:
+    scoped = await filled(index, _long("a", "Pumps."), _long("b", "Fans."))
+    await index.set_schema(a_receipt_schema(language="de"))
+    request = Outlines(ALL, "pumps")
+
+    assert [(one.doc_id, one.summary) for one in (await scoped.ask(request))[request]] == [("a", "Pumps.")]
 
 
 # -- passages

@@ -81,7 +81,7 @@ _wanted: st.SearchStrategy[Wanted] = st.one_of(
     st.just(FindPassages()),
     st.just(Summarise()),
     st.builds(ReadFields, fields=st.lists(st.tuples(_buckets, _names), max_size=2).map(tuple)),
-    st.builds(ListDocuments, order=_orders, limit=_limits),
+    st.builds(ListDocuments, order=_orders, limit=_limits, skip=st.integers(0, 30)),
     st.builds(
         Compute,
         functions=st.lists(st.sampled_from(Function), max_size=3).map(tuple),
@@ -89,6 +89,7 @@ _wanted: st.SearchStrategy[Wanted] = st.one_of(
         group=st.none() | st.builds(Group, field=_names, period=st.none() | st.sampled_from(Period)),
         limit=_limits,
         descending=st.booleans(),
+        whole=st.none() | _searches,
     ),
 )
 _legs = st.builds(
