@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from storage.ingest.names import titled, words_in, words_of
 from storage.ingest.profile import LONGEST, Profile
-from storage.ingest.synonyms import with_synonyms, written_out
+from storage.ingest.synonyms import value_synonyms, with_synonyms, written_out
 from storage.ingest.units import converted, label_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Field, FieldType, Schema
@@ -43,7 +43,20 @@ def inferred(bucket: BucketId, profiles: Mapping[FieldName, Profile], language: 
     def has_value(word: str) -> bool:
         return any(hash(word.casefold()) in profile.distinct for profile in kinds)
 
-    return with_synonyms(schema, has_value)
+    return _with_value_synonyms(with_synonyms(schema, has_value), profiles)
+
+
+def _with_value_synonyms(schema: Schema, profiles: Mapping[FieldName, Profile]) -> Schema:
+    """Fields that sort documents into kinds, with what else people call those."""
+    names = [*schema.synonyms, *(word for one in schema.fields for word in (one.name, one.label, *one.synonyms))]
+
+    def of(one: Field) -> Field:
+        profile = profiles.get(one.name)
+        if profile is None or one.type not in _NAMED_VALUES or len(profile.distinct) > _FEW:
+            return one
+        return replace(one, values=value_synonyms(profile.samples, names))
+
+    return replace(schema, fields=tuple(map(of, schema.fields)))
 
 
 _NAMED_VALUES = (FieldType.CATEGORY, FieldType.LIST)

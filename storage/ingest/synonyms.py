@@ -3,6 +3,7 @@
 They become part of the schema, where they can be read and edited; nothing is looked up when a question is asked.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ _OF_UNIT = {
     "uF": "capacitance", "nF": "capacitance", "Pa": "pressure", "bar": "pressure", "percent": "percentage",
     "m**2": "area", "mohm": "resistance", "kohm": "resistance", "mA": "current", "mV": "voltage", "kW": "power",
 }  # fmt: skip
+_SHORTEST_PART = 3  # letters: "N/A" has no parts
 _ADDS_NOTHING = frozenset({"name", "date", "at", "on", "value", "amount", "text", "field", "full"})
 _KEPT_IN = frozenset(
     "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
@@ -57,6 +59,7 @@ class _Thesaurus:
     abbreviations: Mapping[str, str]
     documents: Sequence[tuple[str, ...]]
     by_name: Mapping[Phrase, Sequence[_Group]]
+    values: Mapping[Phrase, Sequence[Sequence[str]]]
 
 
 def with_synonyms(schema: Schema, has_value: HasValue) -> Schema:
@@ -91,6 +94,43 @@ def nouns_for(bucket: str, language: str = "en", taken: Iterable[str] = ()) -> t
     if language == "de":
         others += [word for group in _thesaurus().by_name.get((one,), ()) for word in group.german]
     return tuple(dict.fromkeys([*whole, one, many, *(word for word in others if _phrase(word) not in reserved)]))
+
+
+def value_synonyms(values: Iterable[str], taken: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What else each of a field's values is called, for those that are called anything else: by words of its group, by
+    the parts that it writes as one ("Profit/loss sharing"), and by what those are called.
+
+    `taken`: names of fields and documents, which mean those.
+    """
+    own = {_phrase(value): value for value in values}
+    reserved = {_phrase(name) for name in taken} | own.keys()
+    found: dict[str, tuple[str, ...]] = {}
+    for value in own.values():
+        parts = [one for one in _parts_of(value) if len(one) >= _SHORTEST_PART]
+        said = [*parts, *(word for one in (value, *parts) for word in _same(one))]
+        unlike = {_phrase(word): word for word in reversed(said) if _phrase(word) not in reserved}
+        if unlike:
+            found[value] = tuple(reversed(unlike.values()))
+    return found
+
+
+def _same(value: str) -> Sequence[str]:
+    phrase = _phrase(value)
+    return [word for group in _thesaurus().values.get(phrase, ()) for word in group if _phrase(word) != phrase]
+
+
+def _parts_of(value: str) -> list[str]:
+    """ "Revenue/profit sharing" is a sharing of revenue and one of profit; "A, B or C" is left alone."""
+    first, slash, rest = value.partition("/")
+    words = re.split(r"\s+or\s+", value, flags=re.IGNORECASE)
+    if slash:
+        heads = [*first.split()[-1:], *rest.split()[0].split("/")] if first.strip() and rest.strip() else []
+        tail = rest.split()[1:]
+        return [" ".join([*first.split()[:-1], head, *tail]) for head in heads] if len(heads) > 1 else []
+    if len(words) != 2 or not all(words) or "," in value:
+        return []
+    head, tail = words[0].split(), words[1].split()
+    return [" ".join([*head, *tail[1:]]), " ".join([*head[:-1], *tail])] if len(tail) > 1 else words
 
 
 def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: Iterable[str]) -> tuple[Field, ...]:
@@ -205,12 +245,19 @@ def _thesaurus() -> _Thesaurus:
     by_name = defaultdict[Phrase, list[_Group]](list)
     for group in groups:
         for name in (*group.names, *group.named, *group.german):
-            words = [part for word in words_in(name) for part in known.get(word, word).split()]
-            phrase = _singulars(words)
+            phrase = _written_out(name, known)
             if group not in by_name[phrase]:
                 by_name[phrase].append(group)
     documents = [tuple(map(str, one)) for one in data["documents"]]
-    return _Thesaurus(abbreviations=known, documents=documents, by_name=by_name)
+    values = defaultdict[Phrase, list[Sequence[str]]](list)
+    for words in data["values"]:
+        for word in words:
+            values[_written_out(word, known)].append(words)
+    return _Thesaurus(abbreviations=known, documents=documents, by_name=by_name, values=values)
+
+
+def _written_out(name: str, known: Mapping[str, str]) -> Phrase:
+    return _singulars(part for word in words_in(name) for part in known.get(word, word).split())
 
 
 def _group(entry: Mapping[str, Sequence[str]]) -> _Group:

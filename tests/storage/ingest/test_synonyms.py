@@ -9,7 +9,7 @@ import yaml
 import storage.ingest.synonyms
 from storage.ingest.infer import inferred
 from storage.ingest.profile import Profile, see_all
-from storage.ingest.synonyms import nouns_for
+from storage.ingest.synonyms import nouns_for, value_synonyms
 from storage.ingest.values import flattened
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema
@@ -90,9 +90,39 @@ def test_the_thesaurus_is_as_its_head_says() -> None:
     file = Path(storage.ingest.synonyms.__file__).with_name("thesaurus.yaml")
     data = yaml.safe_load(file.read_text(encoding="utf-8"))
 
-    assert set(data) == {"abbreviations", "groups", "documents"}
+    assert set(data) == {"abbreviations", "groups", "values", "documents"}
     for group in data["groups"]:
         assert set(group) <= {"words", "named", "said", "types", "de", "generic"}
         assert set(group.get("types", ())) <= set(FieldType)
         said = [word for key in ("words", "named", "said", "de") for word in group.get(key, ())]
         assert all(isinstance(word, str) and word == word.strip().lower() for word in said)
+
+
+def test_values_are_called_by_the_words_of_their_group() -> None:
+    said = value_synonyms(["Open", "Closed"], ["ticket"])
+
+    assert "unresolved" in said["Open"]
+    assert "solved" in said["Closed"]
+
+
+def test_a_word_that_is_a_value_or_a_name_itself_is_no_synonym_of_another() -> None:
+    said = value_synonyms(["closed", "resolved"], ["done"])
+
+    assert not {"closed", "resolved", "done"} & {*said["closed"], *said["resolved"]}
+    assert "solved" in said["closed"]
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("Profit/Loss Sharing", {"Profit Sharing", "Loss Sharing"}),
+        ("Rofr/Rofo", {"Rofr", "Rofo", "right of first refusal", "first offer"}),
+        ("Revocable Or Fixed Term", {"Revocable Term", "Fixed Term"}),
+    ],
+)
+def test_what_is_written_as_one_is_called_by_its_parts(value: str, parts: set[str]) -> None:
+    assert parts <= set(value_synonyms([value], [])[value])
+
+
+def test_an_abbreviation_with_a_slash_has_no_parts() -> None:
+    assert value_synonyms(["N/A"], []) == {}
