@@ -25,6 +25,7 @@ from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
 from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
 from agent.rules.reading import EXPLAINED, Alternative, Reading, read
+from agent.rules.share import share_asked
 from agent.rules.split import questions_of
 from agent.rules.tokens import is_identifier, quotations_of
 from agent.rules.tongue import foreign_language
@@ -127,6 +128,9 @@ class RuleReasoner:
 
     def _decomposed(self, question: str, reader: Reader, material: Material) -> Decomposition:
         """What a question of one part asks."""
+        share = share_asked(question, reader)
+        if share is not None:
+            return share
         known, readings = reader.known, reader.readings(as_summary(question))
         leg, doubt = _with_respelling(_leg(LegId("a"), question, readings, known), question, readings, known, material)
         if not _means_anything(readings) and not _wants_every(leg, readings):
