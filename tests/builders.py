@@ -58,6 +58,7 @@ def a_document(
     digest: str = "",
     source: str = "",
     passages: Sequence[Passage] | None = None,
+    summary: str = "",
     **values: Value | None,
 ) -> Document:
     """With one passage, the whole text, unless others are given. Values that are None are absent."""
@@ -71,6 +72,7 @@ def a_document(
         readers=frozenset(map(Subject, readers)),
         passages=whole if passages is None else tuple(passages),
         digest=digest,
+        summary=summary,
     )
 
 

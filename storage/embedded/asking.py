@@ -11,6 +11,7 @@ from storage.embedded.bucket import Bucket, Memory, Remembered, State
 from storage.embedded.columns import Mask
 from storage.embedded.compile import Reading
 from storage.embedded.facets import facet, nearest
+from storage.embedded.outlines import outlines
 from storage.embedded.ranking import best, by_meaning, by_terms, hits
 from storage.embedded.records import Order, fetched, order_of, page_of
 from storage.embedded.spelling import spellings
@@ -24,6 +25,7 @@ from storage.search.index import (
     Fetch,
     Nearest,
     NearPassages,
+    Outlines,
     Passages,
     Records,
     Request,
@@ -70,6 +72,8 @@ class Asking:
                 return hits(best(by_terms(self._parts(search), request.text), request.limit), self._documents)
             case NearPassages(search=search):
                 return self._near(request)
+            case Outlines(search=search):
+                return outlines(self._parts(search), request)
             case Spellings():
                 buckets = [self._reading(bucket) for bucket in sorted(request.buckets)]
                 return spellings([(one, one.bucket.visible(self.scope)) for one in buckets], request)

@@ -42,6 +42,9 @@ CREATE INDEX vector_by_bucket ON vector(bucket, embedder, passage);
 # Came later: made where it is missing, and a file without any reads as one without annotations.
 _LATER_TABLES = """
 CREATE TABLE IF NOT EXISTS annotation(doc INTEGER PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS outline(
+  doc INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, length INTEGER NOT NULL, summary TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS outline_by_bucket ON outline(bucket, doc, length);
 """
 
 # Each bucket has its own: one bucket's statistics and size do not touch another's. The tokenizer `ascii` splits at
@@ -54,7 +57,12 @@ CREATE VIRTUAL TABLE common_{n} USING fts5vocab('passages_{n}', 'row');
 CREATE VIRTUAL TABLE placed_{n} USING fts5vocab('passages_{n}', 'instance');
 CREATE VIRTUAL TABLE spelt_{n} USING fts5vocab('words_{n}', 'row');
 """
-_TERM_TABLE_NAMES = ("common", "placed", "spelt", "terms", "passages", "words")
+_TERM_TABLE_NAMES = ("common", "placed", "told", "spelt", "terms", "passages", "outlines", "words")
+# Came later: a file made before holds documents that are in none of these yet.
+_OUTLINE_TABLES = """
+CREATE VIRTUAL TABLE outlines_{n} USING fts5(title, text, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE told_{n} USING fts5vocab('outlines_{n}', 'instance');
+"""
 
 
 class Database:
@@ -200,6 +208,17 @@ _REASONS = {
 
 def create_term_tables(connection: sqlite3.Connection, bucket: int) -> None:
     _run(connection, _TERM_TABLES.format(n=bucket))
+    create_outline_tables(connection, bucket)
+
+
+def has_outlines(connection: sqlite3.Connection, bucket: int) -> bool:
+    """Whether the bucket has its table of outlines; one made by an earlier Parley has none."""
+    name = f"outlines_{bucket:d}"
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
+
+
+def create_outline_tables(connection: sqlite3.Connection, bucket: int) -> None:
+    _run(connection, _OUTLINE_TABLES.format(n=bucket))
 
 
 def _add_views(connection: sqlite3.Connection) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from storage.embedded import writing
 from storage.embedded.asking import Asking
 from storage.embedded.bucket import Header, Memory, Outdated, Remembered, State
-from storage.embedded.database import Database
+from storage.embedded.database import Database, has_outlines
 from storage.embedded.records import Order
 from storage.embedded.terms import analysed
 from storage.embedded.writing import Fate, Prepared
@@ -72,7 +72,8 @@ class EmbeddedIndex:
         """The index in `folder`, which is made if need be. `analysers` gives the analyser of a language.
 
         Without an embedder passages have no vectors. A write waits for those of other processes as long as `patience`,
-        then raises `IndexTimedOut`. Term tables of another version of the analyser are made anew.
+        then raises `IndexTimedOut`. Term tables of another version of the analyser are made anew, and outlines made
+        for documents that an earlier Parley put.
         Raises `IndexUnavailable` (the folder cannot be written, the file is damaged or another tenant's) and
         `IndexTooNew`.
         """
@@ -85,6 +86,7 @@ class EmbeddedIndex:
         index = cls(database, pool, tenant=tenant, analysers=analysers, embedder=embedder)
         try:
             await index._run(index._renew_terms)
+            await index._run(index._outline_earlier)
         except BaseException:
             await index.close()
             raise
@@ -228,6 +230,20 @@ class EmbeddedIndex:
         if self._read(lambda _, state: stale(state)):
             self._write(renew)
 
+    def _outline_earlier(self) -> None:
+        """The documents of buckets that a Parley made which knew of no outlines."""
+
+        def stale(connection: sqlite3.Connection, state: State) -> list[Header]:
+            return [one for one in state.headers.values() if not has_outlines(connection, one.id)]
+
+        def outline(connection: sqlite3.Connection, state: State) -> None:
+            for header in stale(connection, state):
+                writing.outline(connection, header.id, self._analysers(header.schema.language))
+                writing.changed(connection, header.id)
+
+        if self._read(stale):
+            self._write(outline)
+
     def _asking(
         self, connection: sqlite3.Connection, state: State, scope: Scope, vectors: "Mapping[str, Vectors]"
     ) -> Asking:
@@ -291,7 +307,7 @@ class EmbeddedIndex:
         header, missing = await self._run(lambda: self._read(wanted))
         analyser = self._analysers(header.schema.language)
         terms, vectors = await asyncio.gather(
-            self._run(lambda: [analysed(one.title, one.text, one.passages, analyser) for one in missing]),
+            self._run(lambda: [analysed(one.title, one.text, one.passages, analyser, one.outline) for one in missing]),
             self._passage_vectors(missing),
         )
         return {

@@ -229,7 +229,13 @@ def _document(
         passages=passages_within(connection, number),
         annotations=_annotations(connection, number),
         digest=digest,
+        summary=_summary(connection, number),
     )
+
+
+def _summary(connection: sqlite3.Connection, document: int) -> str:
+    row = connection.execute("SELECT summary FROM outline WHERE doc = ?", (document,)).fetchone()
+    return row[0] if row else ""
 
 
 def _annotations(connection: sqlite3.Connection, document: int) -> tuple[Annotation, ...]:

@@ -20,12 +20,19 @@ class Analysed:
     title: str
     text: str
     words: str  # each once, unstemmed
+    outline: str
     passages: tuple[str, ...]
 
 
-def analysed(title: str, text: str, passages: Sequence[Passage], analyser: Analyser) -> Analysed:
+def analysed(title: str, text: str, passages: Sequence[Passage], analyser: Analyser, outline: str) -> Analysed:
     heading, (body, within, words) = analyser.unplaced(title), _in_pieces(text, passages, analyser)
-    return Analysed(title=heading.terms, text=body, words=" ".join(sorted(heading.words | words)), passages=within)
+    return Analysed(
+        title=heading.terms,
+        text=body,
+        words=" ".join(sorted(heading.words | words)),
+        outline=body if outline == text else analyser.unplaced(outline).terms,
+        passages=within,
+    )
 
 
 def _in_pieces(text: str, passages: Sequence[Passage], analyser: Analyser) -> tuple[str, tuple[str, ...], set[str]]:
@@ -59,6 +66,21 @@ def add_document(connection: sqlite3.Connection, bucket: int, document: int, ter
     connection.execute(
         f"INSERT INTO words_{bucket:d}(rowid, word) VALUES(?, ?)",
         (document, terms.words),
+    )
+
+
+def add_outline(connection: sqlite3.Connection, bucket: int, document: int, title: str, outline: str) -> None:
+    """`title` and `outline` as terms."""
+    connection.execute(
+        f"INSERT INTO outlines_{bucket:d}(rowid, title, text) VALUES(?, ?, ?)",
+        (document, title, outline),
+    )
+
+
+def remove_outline(connection: sqlite3.Connection, bucket: int, document: int, terms: Analysed) -> None:
+    connection.execute(
+        f"INSERT INTO outlines_{bucket:d}(outlines_{bucket:d}, rowid, title, text) VALUES('delete', ?, ?, ?)",
+        (document, terms.title, terms.outline),
     )
 
 

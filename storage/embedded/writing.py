@@ -2,17 +2,25 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, cast
 
 from storage.embedded.bucket import Header
-from storage.embedded.database import create_term_tables, drop_term_tables
+from storage.embedded.database import create_outline_tables, create_term_tables, drop_term_tables
 from storage.embedded.records import passages_within
-from storage.embedded.terms import Analysed, add_document, add_passages, analysed, remove_document
+from storage.embedded.terms import (
+    Analysed,
+    add_document,
+    add_outline,
+    add_passages,
+    analysed,
+    remove_document,
+    remove_outline,
+)
 from storage.search.codec import annotations_to_json, schema_to_json
-from storage.search.documents import Document, Values
+from storage.search.documents import Document, Values, outlined
 from storage.search.fit import is_unicode
 from storage.search.ids import BucketId, DocId
 from storage.search.schema import Field, Schema
@@ -85,7 +93,16 @@ def write(connection: sqlite3.Connection, header: Header, ready: Prepared, analy
         held = json.dumps(annotations_to_json(document.annotations))
         connection.execute("INSERT INTO annotation(doc, data) VALUES(?, ?)", (number, held))
     add_document(connection, header.id, number, ready.terms)
+    _add_outline(connection, header.id, number, ready.terms, document.text, document.summary)
     _add_passages(connection, header, number, ready)
+
+
+def _add_outline(
+    connection: sqlite3.Connection, bucket: int, document: int, terms: Analysed, text: str, summary: str
+) -> None:
+    add_outline(connection, bucket, document, terms.title, terms.outline)
+    length = len(outlined(text, summary))
+    connection.execute("INSERT OR REPLACE INTO outline VALUES(?, ?, ?, ?)", (document, bucket, length, summary))
 
 
 def _add_passages(connection: sqlite3.Connection, header: Header, document: int, ready: Prepared) -> None:
@@ -118,18 +135,22 @@ def delete(connection: sqlite3.Connection, doc_ids: Sequence[DocId], analysers: 
 def _remove(connection: sqlite3.Connection, doc_id: DocId, analysers: Analysers) -> int | None:
     """The number of the bucket it was in; None if it was not there."""
     row = connection.execute(
-        "SELECT d.id, d.bucket, d.title, d.text, json_extract(b.schema, '$.language')"
-        " FROM document d JOIN bucket b ON b.id = d.bucket WHERE d.doc_id = ?",
+        "SELECT d.id, d.bucket, d.title, d.text, json_extract(b.schema, '$.language'), o.summary"
+        " FROM document d JOIN bucket b ON b.id = d.bucket LEFT JOIN outline o ON o.doc = d.id WHERE d.doc_id = ?",
         (doc_id,),
     ).fetchone()
     if row is None:
         return None
-    number, bucket, title, text, language = row
-    terms = analysed(title, text, passages_within(connection, number), analysers(language))
+    number, bucket, title, text, language, summary = row
+    outline = outlined(text, summary or "")
+    terms = analysed(title, text, passages_within(connection, number), analysers(language), outline)
     remove_document(connection, bucket, number, _passages_of(connection, number), terms)
+    if summary is not None:  # else a process of an earlier Parley has put it meanwhile
+        remove_outline(connection, bucket, number, terms)
     connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (number,))
     connection.execute("DELETE FROM passage WHERE doc = ?", (number,))
     connection.execute("DELETE FROM annotation WHERE doc = ?", (number,))
+    connection.execute("DELETE FROM outline WHERE doc = ?", (number,))
     connection.execute("DELETE FROM document WHERE id = ?", (number,))
     return int(bucket)
 
@@ -170,18 +191,36 @@ def reanalyse(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -
     drop_term_tables(connection, bucket)
     create_term_tables(connection, bucket)
     connection.execute("UPDATE bucket SET analyser = ? WHERE id = ?", (analyser.version, bucket))
-    documents = connection.execute("SELECT id FROM document WHERE bucket = ? ORDER BY id", (bucket,)).fetchall()
-    for (number,) in documents:
-        title, text = connection.execute("SELECT title, text FROM document WHERE id = ?", (number,)).fetchone()
-        terms = analysed(title, text, passages_within(connection, number), analyser)
+    for number, title, text, summary in _documents(connection, bucket):
+        terms = analysed(title, text, passages_within(connection, number), analyser, outlined(text, summary))
         add_document(connection, bucket, number, terms)
+        _add_outline(connection, bucket, number, terms, text, summary)
         add_passages(connection, bucket, _passages_of(connection, number), terms)
+
+
+def outline(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
+    """Make the table of outlines that the bucket lacks. Its documents have no summaries yet: they are as they begin."""
+    create_outline_tables(connection, bucket)
+    for number, title, text, summary in _documents(connection, bucket):
+        told = outlined(text, summary)
+        add_outline(connection, bucket, number, analyser.unplaced(title).terms, analyser.unplaced(told).terms)
+        connection.execute("INSERT OR REPLACE INTO outline VALUES(?, ?, ?, ?)", (number, bucket, len(told), summary))
+
+
+def _documents(connection: sqlite3.Connection, bucket: int) -> Iterator[tuple[int, str, str, str]]:
+    """Number, title, text and summary of each, one at a time: a bucket need not fit the memory."""
+    for (number,) in connection.execute("SELECT id FROM document WHERE bucket = ? ORDER BY id", (bucket,)).fetchall():
+        yield connection.execute(
+            "SELECT d.id, title, text, coalesce(summary, '')"
+            " FROM document d LEFT JOIN outline o ON o.doc = d.id WHERE d.id = ?",
+            (number,),
+        ).fetchone()
 
 
 def drop(connection: sqlite3.Connection, header: Header) -> None:
     annotated = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
     connection.execute(annotated, (header.id,))
-    for table in ("vector", "passage", "document"):
+    for table in ("vector", "passage", "outline", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)
     connection.execute("DELETE FROM bucket WHERE id = ?", (header.id,))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from storage.ingest.chunk import passages_of
 from storage.ingest.records import Record
 from storage.ingest.report import Tally
+from storage.ingest.summary import summary_of
 from storage.ingest.units import label_of
 from storage.ingest.values import Raw, Styles, flattened, rendered, typed
 from storage.search.codec import annotations_to_json
@@ -57,6 +58,7 @@ def _digested(record: Record, text: str, values: Values) -> Document:
         values=values,
         readers=record.readers,
         passages=passages_of(text, record.page_starts),
+        summary=summary_of(text),
     )
     return replace(document, digest=digest_of(document))
 
@@ -73,6 +75,7 @@ def digest_of(document: Document) -> str:
         sorted(document.readers),
         [(one.start, one.end, one.page) for one in document.passages],
         annotations_to_json(document.annotations),
+        *([document.summary] if document.summary else []),
     )
     written = json.dumps(list(parts), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()

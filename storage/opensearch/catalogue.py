@@ -77,6 +77,7 @@ class Catalogue:
             analyser_version=meta["analyser"],
             embedder=meta["embedder"],
             dimensions=meta["dimensions"],
+            outlined=meta.get("outlined", False),
         )
 
     async def search(self, asks: Sequence[Ask]) -> list[Found]:

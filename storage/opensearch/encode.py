@@ -51,16 +51,19 @@ def entries(
 def _document(document: Document, revision: str, layout: Layout) -> Object:
     values = still_fitting(cast(Mapping[str, object], document.values), layout.schema)
     words = {token(word.text) for text in (document.title, document.text) for word in layout.analyser.words(text)}
+    title = tokens(document.title, layout.analyser)
     source: Object = {
         "kind": DOCUMENT,
         "link": DOCUMENT,
-        "title_terms": " ".join(tokens(document.title, layout.analyser)),
+        "title_terms": " ".join(title),
         "text_terms": " ".join(tokens(document.text, layout.analyser)),
+        "outline_terms": " ".join((*title, *title, *tokens(document.outline, layout.analyser))),  # the title twice
         "words": sorted(words),
         "stored": {
             "doc_id": document.doc_id,
             "title": document.title,
             "source": document.source,
+            "summary": document.summary,
             "digest": document.digest,
             "revision": revision,
             "readers": sorted(document.readers),
@@ -190,4 +193,5 @@ def _with_values(stored: Object, text: str, values: Values) -> Document:
         passages=tuple(Passage(start=start, end=end, page=page) for start, end, page in stored["passages"]),
         annotations=annotations_from_json(json.loads(stored.get("annotations", "[]"))),
         digest=stored["digest"],
+        summary=stored.get("summary", ""),
     )

@@ -48,9 +48,9 @@ class OpenSearchIndex:
         """The tenant's index in the cluster at `urls`. `analysers` gives the analyser of a language.
 
         `installation` begins the names of all indexes: lower-case letters, digits and hyphens, a letter first.
-        Without an embedder passages are put without vectors. Buckets whose terms another version of the analyser made
-        are indexed anew. Raises `IndexUnavailable` (no answer, not OpenSearch 3, user or certificate refused) and
-        `IndexTooNew`.
+        Without an embedder passages are put without vectors. Buckets whose terms another version of the analyser made,
+        and those that an earlier Parley made without outlines, are indexed anew. Raises `IndexUnavailable` (no answer,
+        not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
         """
         connection = Connection(urls, user=user, password=password, ca=ca)
         catalogue = Catalogue(connection=connection, names=Names(tenant, installation), analysers=analysers)
@@ -65,7 +65,7 @@ class OpenSearchIndex:
 
     async def _renew_terms(self) -> None:
         for layout in list(self._catalogue.layouts.values()):
-            if layout.analyser.version != layout.analyser_version:
+            if layout.analyser.version != layout.analyser_version or not layout.outlined:
                 await self._versions.set_schema(layout.schema)
 
     @property

@@ -146,6 +146,7 @@ class Layout:
     analyser_version: str  # of the terms in the index
     embedder: str  # of the vectors in the index; empty for none
     dimensions: int
+    outlined: bool = True  # documents are ranked by their outlines; an earlier Parley's are not
 
     @cached_property
     def fields(self) -> Mapping[FieldName, Coded]:
@@ -165,6 +166,7 @@ class Layout:
             "analyser": self.analyser_version,
             "embedder": self.embedder,
             "dimensions": self.dimensions,
+            **({"outlined": True} if self.outlined else {}),
         }
 
     @cached_property
@@ -178,7 +180,8 @@ class Layout:
 
     @property
     def _physical(self) -> tuple[object, ...]:
-        return (tuple(map(_shape, self.schema.fields)), self.analyser_version, self.embedder, self.dimensions)
+        shapes = tuple(map(_shape, self.schema.fields))
+        return (shapes, self.analyser_version, self.embedder, self.dimensions, self.outlined)
 
     @property
     def mapping(self) -> Object:
@@ -198,6 +201,7 @@ class Layout:
                 "similarity": "trimmed",
                 "index_options": "freqs",
             },
+            "outline_terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
             "stored": {"type": "object", "enabled": False},
         }
         if self.embedder:

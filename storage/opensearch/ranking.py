@@ -1,4 +1,6 @@
-"""Passages in order: by BM25 over analysed terms, and by cosine in an exact scan of the vectors."""
+"""Passages in order: by BM25 over analysed terms, and by cosine in an exact scan of the vectors. Documents likewise: by
+BM25 over their outlines.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from storage.opensearch.parts import Part
 from storage.opensearch.terms import tokens
 from storage.opensearch.wire import Found, WireHit
 from storage.search.ids import ChunkId, DocId
-from storage.search.index import Hit
+from storage.search.index import Hit, Outline
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +24,10 @@ _MOST_TERMS = 64  # of a ranking text; the rarest are kept
 _MOST_SAID = 8  # times that one term of a text counts
 _MOST_ASKED = 1_000  # terms of a text that are looked at: the server takes 1,024 clauses
 _TELLING = 1e-7  # between the best score of common terms alone and the least of one that is not
+_TOLD: Object = {
+    "_source": ["stored.doc_id", "stored.title", "stored.source", "stored.summary"],
+    "sort": [{"_score": "desc"}, {"doc_id": "asc"}],
+}
 _SHOWN: Object = {"_source": ["stored"], "sort": [{"_score": "desc"}, {"chunk": "asc"}]}
 
 
@@ -46,6 +52,31 @@ def by_meaning(
         for hit in one.hits
     ]
     return _best(hits, limit)
+
+
+def by_outline(parts: Sequence[Part], text: str, limit: int) -> Steps[tuple[Outline, ...]]:
+    """Documents by BM25 over their titles and outlines."""
+    asks = list[Ask]()
+    for part in parts if limit > 0 else ():
+        asked = list(dict.fromkeys(tokens(text, part.layout.analyser)))[:_MOST_ASKED]
+        matching: Object = {"match": {"outline_terms": {"query": " ".join(asked)}}}
+        query: Object = {"bool": {"must": [matching], "filter": [part.query]}}
+        asks.append(one_search(part.index, query, None, size=min(limit, MOST_HITS), **_TOLD))
+    found = yield asks
+    outlines = [_outline(hit, part.layout) for part, one in zip(parts, found, strict=False) for hit in one.hits]
+    return tuple(sorted(outlines, key=lambda one: (-one.score, one.doc_id))[: max(limit, 0)])
+
+
+def _outline(found: WireHit, layout: Layout) -> Outline:
+    stored = found.stored
+    return Outline(
+        doc_id=DocId(stored["doc_id"]),
+        bucket=layout.bucket,
+        title=stored["title"],
+        source=stored["source"],
+        summary=stored.get("summary", ""),
+        score=_score(found),
+    )
 
 
 def _best(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:

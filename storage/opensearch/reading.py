@@ -12,7 +12,7 @@ from storage.opensearch.connection import Refused
 from storage.opensearch.facets import facet, nearest
 from storage.opensearch.layout import Layout
 from storage.opensearch.parts import Part, part_of
-from storage.opensearch.ranking import by_meaning, by_terms
+from storage.opensearch.ranking import by_meaning, by_outline, by_terms
 from storage.opensearch.records import fetch, page
 from storage.opensearch.spelling import spellings
 from storage.opensearch.vocabulary import Seen, vocabulary_of
@@ -27,6 +27,7 @@ from storage.search.index import (
     Fetch,
     Nearest,
     NearPassages,
+    Outlines,
     Passages,
     Records,
     Request,
@@ -78,6 +79,8 @@ class Asking:
                 return by_terms(self._parts(search), request.text, request.limit)
             case NearPassages(search=search):
                 return by_meaning(self._parts(search), self.embedder, self.vectors.get(request.text), request.limit)
+            case Outlines(search=search):
+                return by_outline(self._parts(search), request.text, request.limit)
             case Records(search=search):
                 return page(self._parts(search), request)
             case Spellings(buckets=buckets):

@@ -11,6 +11,7 @@ Row: TypeAlias = Mapping[FieldName, Scalar]  # a column without a value is absen
 # number and money: float; date: ISO day; category and text: str; flag: bool; list: strings; rows: rows
 Value: TypeAlias = Scalar | tuple[str, ...] | tuple[Row, ...]
 Values: TypeAlias = Mapping[FieldName, Value]  # a field without a value is absent; never None, never empty
+SPEAKS_FOR_ITSELF = 4_000  # code points of a text that needs no summary: all of it is looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,17 @@ class Document:
     passages: tuple[Passage, ...] = ()
     annotations: tuple[Annotation, ...] = ()  # where values were extracted: each, and those that were not sure enough
     digest: str = ""  # of the content as ingested; the same digest again is skipped
+    summary: str = ""  # what it is about, of a long one: headings and telling sentences; empty: it speaks for itself
+
+    @property
+    def outline(self) -> str:
+        """What it is ranked by among documents, beside its title."""
+        return outlined(self.text, self.summary)
 
     def chunk_id(self, position: int) -> ChunkId:
         return ChunkId(f"{self.doc_id}#{position}")
+
+
+def outlined(text: str, summary: str) -> str:
+    """The summary of a document; without one, how its text begins."""
+    return summary or text[:SPEAKS_FOR_ITSELF]

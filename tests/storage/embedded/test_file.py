@@ -17,7 +17,7 @@ from storage.embedded.database import FILE, FORMAT
 from storage.embedded.index import EmbeddedIndex
 from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import DocId, TenantId
-from storage.search.index import Count, NearPassages, Passages
+from storage.search.index import Count, NearPassages, Outlines, Passages
 from storage.search.text import Analyser, Term, Unplaced
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema, a_scope, a_search
 
@@ -49,6 +49,25 @@ async def test_what_was_written_is_there_after_opening_again(tmp_path: Path) -> 
 
     assert answers[Count(found)] == 1
     assert answers.generation == before
+
+
+async def test_a_file_made_before_there_were_outlines_gets_them_on_opening(tmp_path: Path) -> None:
+    index = await opened(tmp_path)
+    await index.set_schema(a_receipt_schema())
+    await index.put(RECEIPTS, [a_document("a", "some pumps", summary="Fans."), a_document("b", "words")])
+    await index.close()
+    _run(tmp_path / FILE, "DROP TABLE told_1", "DROP TABLE outlines_1", "DROP TABLE outline")
+
+    index = await opened(tmp_path)
+    request = Outlines(a_search(), "pumps")
+    scoped = index.within(a_scope())
+    before = (await scoped.ask(request))[request]
+    await index.put(RECEIPTS, [a_document("a", "some pumps", summary="Fans.", digest="new")])
+    after = (await scoped.ask(request))[request]
+    await index.close()
+
+    assert [(one.doc_id, one.summary) for one in before] == [("a", "")]
+    assert after == ()
 
 
 async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
@@ -170,6 +189,9 @@ class _Backwards:
         words = {word.text for word in self.words(text)}
         return Unplaced(terms=" ".join([term.text for term in self.terms(text)]), words=words)
 
+    def each(self, texts: Sequence[str]) -> Sequence[str]:
+        return [self.unplaced(text).terms for text in texts]
+
     def is_split(self, text: str, at: int) -> bool:
         return SnowballAnalyser("en").is_split(text, at)
 
@@ -204,10 +226,11 @@ async def test_without_an_embedder_nothing_is_near(tmp_path: Path) -> None:
     assert answers[request] == ()
 
 
-def _run(path: Path, statement: str) -> None:
+def _run(path: Path, *statements: str) -> None:
     connection = sqlite3.connect(path)
     try:
-        connection.execute(statement)
+        for statement in statements:
+            connection.execute(statement)
         connection.commit()
     finally:
         connection.close()

@@ -17,7 +17,7 @@ def test_passages_hold_the_terms_of_the_text_that_lie_in_them(text: str, data: s
     passages = [Passage(start=min(pair), end=max(pair)) for pair in drawn]
     analyser = analyser_for("en")
 
-    found = analysed("A title", text, passages, analyser)
+    found = analysed("A title", text, passages, analyser, "")
 
     assert found.text == " ".join([term.text for term in analyser.terms(text)])
     assert found.words.split() == sorted({word.text for word in analyser.words(f"A title {text}")})
@@ -29,6 +29,6 @@ def test_passages_hold_the_terms_of_the_text_that_lie_in_them(text: str, data: s
 def test_a_cut_through_a_word_leaves_it_whole_in_the_document_and_parted_in_the_passages() -> None:
     passages = [Passage(start=0, end=6), Passage(start=6, end=13)]
 
-    found = analysed("", "some planting", passages, analyser_for("en"))
+    found = analysed("", "some planting", passages, analyser_for("en"), "")
 
     assert (found.text, found.passages) == ("some plant", ("some p", "lant"))
