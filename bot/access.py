@@ -1,10 +1,14 @@
-"""From an audience and the grants to the scope of one execution. Computed anew every time: nothing here is kept."""
+"""From an audience and the grants to the scope of one execution. Computed anew every time: nothing here is kept.
+
+Who reads along is asked anew as well: an audience was stored with what was true of it then.
+"""
 
 import hashlib
 import json
 from collections.abc import Iterable
 from typing import assert_never
 
+from bot.directory import Directories
 from bot.ids import EVERYONE, PersonId, Subject
 from bot.inbound import Audience, Operator, Outsiders, Private, Shared
 from bot.subjects import is_channel
@@ -17,25 +21,29 @@ from storage.sql.grants import Grant, Grants, LocalGroups
 class Access:
     """Says what an audience may see."""
 
-    def __init__(self, tenant: TenantId, grants: Grants, groups: LocalGroups, index: SearchIndex) -> None:
+    def __init__(
+        self, tenant: TenantId, grants: Grants, groups: LocalGroups, index: SearchIndex, directories: Directories
+    ) -> None:
         self._tenant, self._grants, self._groups, self._index = tenant, grants, groups, index
+        self._directories = directories
 
     async def scope(self, audience: Audience) -> Scope:
-        match audience:
+        now = await self._directories.now(audience)
+        match now:
             case Operator():
                 buckets = frozenset(await self._index.buckets())
                 return Scope(tenant=self._tenant, buckets=buckets, all_readers=True)
             case Private():
-                return await self._of_person(audience)
+                return await self._of_person(now)
             case Shared():
-                return await self._of_channel(audience)
+                return await self._of_channel(now)
             case _:
-                assert_never(audience)
+                assert_never(now)
 
     async def may_go_private(self, audience: Audience, person: PersonId, scope: Scope) -> bool:
         """Whether the asker, alone, may see more buckets than this channel's readers.
 
-        In a channel with outsiders the asker may be one of them; the product's own groups are not known here.
+        In a channel with outsiders the asker may be one of them, unless the product says otherwise.
         """
         match audience:
             case Private() | Operator():
@@ -47,6 +55,8 @@ class Access:
                 assert_never(audience)
 
     async def _of_person(self, audience: Private) -> Scope:
+        if audience.gone:
+            return self._scope((), ())
         subjects = {Subject(f"user:{audience.person}"), *audience.subjects}
         subjects |= {Subject(f"group:{group}") for group in await self._groups.of(audience.person)}
         subjects = {subject for subject in subjects if not is_channel(subject)} - {EVERYONE}

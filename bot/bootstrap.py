@@ -22,6 +22,7 @@ from agent.rerank import Reranker
 from bot.access import Access
 from bot.clarifications import Clarifications
 from bot.dialogue import Agent, Dialogue
+from bot.directory import Directories
 from bot.download import LinkSigner, download_route
 from bot.exports import Exports
 from bot.ids import TurnId
@@ -66,6 +67,7 @@ class Bot:
     grants: Grants
     groups: LocalGroups
     access: Access
+    directories: Directories
     exports: Exports
     sources: Sources
     clarifications: Clarifications
@@ -79,6 +81,8 @@ class Bot:
         """Its turns are worked on here from now on, and replied to through its outbox."""
         self.surfaces[surface.name] = surface
         self.turns.reply_through(surface.name, surface.outbox)
+        if surface.directory is not None:
+            self.directories.ask(surface.name, surface.directory)
 
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
@@ -197,7 +201,8 @@ def _assembled(
     worker = f"{socket.gethostname()}:{os.getpid()}"
     limits = Limits(overload=settings.overload_limit, read=settings.read_limit)
     grants, groups = Grants(database), LocalGroups(database)
-    access = Access(TenantId(settings.tenant), grants, groups, index)
+    directories = Directories()
+    access = Access(TenantId(settings.tenant), grants, groups, index, directories)
     clarifications = Clarifications(database)
     exports = Exports(
         database=database,
@@ -223,6 +228,7 @@ def _assembled(
         index=index,
         database=database,
         access=access,
+        directories=directories,
         clarifications=clarifications,
         exports=exports,
     )
@@ -238,6 +244,7 @@ def _assembled(
         grants=grants,
         groups=groups,
         access=access,
+        directories=directories,
         exports=exports,
         sources=sources,
         clarifications=clarifications,

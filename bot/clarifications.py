@@ -92,9 +92,12 @@ class Clarifications:
             raise ExpiredChoice()
         return _clicked(clarification, offered.choice)
 
-    async def use(self, choice: ChoiceId, inbound: Inbound, turn: TurnId) -> None:
-        """The click counts, and no other: for this turn again, when it is tried again. Raises `ChoiceRefused`."""
-        match await self._store.use(choice, by=_called(inbound), turn=turn):
+    async def use(self, choice: ChoiceId, turn: TurnId, *, by: str) -> None:
+        """The click counts, and no other: for this turn again, when it is tried again. `by`: the clicker's name.
+
+        Raises `ChoiceRefused`.
+        """
+        match await self._store.use(choice, by=_storable(by), turn=turn):
             case Used():
                 return
             case AlreadyUsed(label=label, by=by):
@@ -139,9 +142,9 @@ def _clicked(clarification: Clarification, choice: StoredChoice) -> Clicked:
     )
 
 
-def _called(inbound: Inbound) -> str:
+def _storable(name: str) -> str:
     """A name as every database can hold it."""
-    return (inbound.name or inbound.person).encode(errors="replace").decode().replace("\x00", "")
+    return name.encode(errors="replace").decode().replace("\x00", "")
 
 
 def _label(clarification: Clarification, choice: str) -> str:

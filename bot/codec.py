@@ -20,8 +20,9 @@ def audience_to_json(audience: Audience) -> Object:
     match audience:
         case Operator():
             return {"kind": "operator"}
-        case Private(person=person, guest=guest, subjects=subjects):
-            return {"kind": "private", "person": person, "guest": guest, "subjects": sorted(subjects)}
+        case Private(person=person, guest=guest, subjects=subjects, gone=gone):
+            left = {"gone": True} if gone else {}
+            return {"kind": "private", "person": person, "guest": guest, "subjects": sorted(subjects), **left}
         case Shared(channel=channel, outsiders=outsiders):
             return {"kind": "shared", "channel": channel, "outsiders": outsiders.value}
         case _:
@@ -33,8 +34,12 @@ def audience_from_json(data: Mapping[str, Json]) -> Audience:
         case "operator":
             return Operator()
         case "private":
-            subjects = frozenset(map(Subject, data["subjects"]))
-            return Private(person=PersonId(data["person"]), guest=bool(data["guest"]), subjects=subjects)
+            return Private(
+                person=PersonId(data["person"]),
+                guest=bool(data["guest"]),
+                subjects=frozenset(map(Subject, data["subjects"])),
+                gone=bool(data.get("gone", False)),
+            )
         case _:
             return Shared(channel=Subject(data["channel"]), outsiders=Outsiders(data["outsiders"]))
 

@@ -16,6 +16,7 @@ from bot.access import Access, scope_key
 from bot.answers import Offer, file_reply, file_text, notice, reply_to
 from bot.clarifications import Clarifications, Clicked
 from bot.codec import reply_from_json, reply_to_json
+from bot.directory import Directories
 from bot.errors import InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
 from bot.ids import BucketId, ChoiceId, TurnId
@@ -103,17 +104,19 @@ class Dialogue:
         index: SearchIndex,
         database: Database,
         access: Access,
+        directories: Directories,
         clarifications: Clarifications,
         exports: Exports,
         reranker: Reranker | None = None,
     ) -> None:
         self._agent, self._reasoner, self._reranker = agent, reasoner, reranker
         self._index, self._access, self._now = index, access, database.now
-        self._clarifications, self._exports = clarifications, exports
+        self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._conversations = Conversations(database)
 
     async def spoken(self, inbound: Inbound, turn: TurnId, limits: Limits, told: Told) -> Spoken:
         """Raises `BotError` for what a person did that cannot be, and what the index and the database raise."""
+        inbound = await self._directories.present(inbound)
         scope = await self._access.scope(inbound.audience)
         state = await self._conversations.load(inbound.conversation, scope_key(scope))
         moment = _Moment(inbound=inbound, turn=turn, scope=scope, state=state, limits=limits, told=told)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from bot.directory import Directory
 from bot.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ class Surface(Protocol):
 
     @property
     def outbox(self) -> Outbox: ...
+
+    @property
+    def directory(self) -> Directory | None:
+        """Of the product's people and channels; None for a surface whose people are the machine's own."""
+        ...
 
     def routes(self) -> "Sequence[web.RouteDef]":
         """On the one HTTP port. None for a surface without HTTP."""

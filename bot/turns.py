@@ -202,7 +202,7 @@ class Turns:
         if spoken.uses is None:
             return spoken
         try:
-            await self._clarifications.use(spoken.uses, life.inbound, life.turn)
+            await self._clarifications.use(spoken.uses, life.turn, by=spoken.chosen.by if spoken.chosen else "")
         except ChoiceRefused as exc:  # somebody was first, while this turn was searching
             spoken = failed(life.inbound, life.turn, str(exc))
             await self._note(life, spoken)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol, cast
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 from pydantic import SecretStr
@@ -17,12 +17,13 @@ from slack_bolt.response import BoltResponse
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
-from adapters.slack.directory import Directory
-from adapters.slack.errors import SlackFailed, SlackRefused
+from adapters.slack.errors import SlackFailed
 from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.outbox import SlackOutbox
+from adapters.slack.people import People
 from adapters.slack.render import ACTION_PREFIX
 from adapters.slack.signature import is_signed
+from adapters.slack.workspaces import OneWorkspace, Workspaces, place_of, workspace_with
 from bot.errors import InvalidSettings
 from bot.ids import TurnId
 from bot.inbound import Inbound
@@ -72,7 +73,11 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         raise InvalidSettings("SLACK_SIGNING_SECRET", "is not set, but SLACK_BOT_TOKEN is", advice)
     api = SlackApi(token=token.get_secret_value(), base_url=bot.settings.slack_api_url)
     return SlackSurface(
-        accept=bot.accept, api=api, signing_secret=secret.get_secret_value(), clock=bot.clock, log=bot.log
+        accept=bot.accept,
+        workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
+        signing_secret=secret.get_secret_value(),
+        clock=bot.clock,
+        log=bot.log,
     )
 
 
@@ -85,24 +90,25 @@ class SlackSurface:
         self,
         *,
         accept: Callable[[Inbound], Awaitable[TurnId | None]],
-        api: SlackApi,
+        workspaces: Workspaces,
         signing_secret: str,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
-        self._accept, self._api, self._secret, self._clock, self._log = accept, api, signing_secret, clock, log
-        self._directory = Directory(api, clock, log)
-        self._reader = Reader(self._directory, clock)
-        self._outbox = SlackOutbox(api, log)
+        self._accept, self._workspaces, self._secret = accept, workspaces, signing_secret
+        self._clock, self._log = clock, log
+        self._people = People(workspaces, log)
+        self._reader = Reader(workspaces, clock)
+        self._outbox = SlackOutbox(workspaces)
         self._bolt = self._listening(
             AsyncApp(
                 name="parley",
                 logger=_bolt_logger(),
-                client=api.client,
-                authorize=_authorize(api, self._directory),
+                authorize=_authorized,
                 signing_secret=signing_secret,
                 request_verification_enabled=False,  # the route has done it, before it parses anything
                 process_before_response=True,  # acknowledged only after the listener returned: stored
+                ignoring_self_events_enabled=False,  # `Reader` does, with the ids of the installation
                 attaching_conversation_kwargs_enabled=False,
             )
         )
@@ -111,34 +117,34 @@ class SlackSurface:
     def outbox(self) -> Outbox:
         return self._outbox
 
+    @property
+    def directory(self) -> People:
+        return self._people
+
     def routes(self) -> Sequence[web.RouteDef]:
         return [web.post(PATH, self._receive)]
 
     async def start(self) -> None:
         """Raises `InvalidSettings` when Slack refuses the token; a Slack that is down is asked again later."""
-        await self._api.start()
         try:
-            await self._directory.installation()
-        except SlackRefused as exc:
-            await self._api.close()
-            advice = "copy the bot token from your Slack app's page, Install App"
-            raise InvalidSettings("SLACK_BOT_TOKEN", f"is refused by Slack ({exc.error})", advice) from exc
+            await self._workspaces.start()
         except SlackFailed as exc:
             self._log.warning("slack unreachable at start", reason=str(exc))
 
     async def close(self) -> None:
-        await self._api.close()
+        await self._workspaces.close()
 
     async def _receive(self, request: web.Request) -> web.Response:
         """401 for what Slack did not sign or signed long ago, 400 for what it would not send, 503 to be asked again."""
         body = await request.read()
         if not is_signed(self._secret, body, request.headers, self._clock()):
             return web.Response(status=401, text="The signature is missing, wrong or too old.")
-        text = _well_formed(body, request.content_type)
-        if text is None:
+        try:
+            text, told = _read(body, request.content_type)
+        except ValueError:
             return web.Response(status=400, text="This is not a delivery of Slack's.")
         try:
-            await self._directory.installation()
+            await self._workspaces.of(place_of(told))
         except SlackFailed as exc:
             self._log.warning("slack delivery put off", reason=str(exc))
             return web.Response(status=503, text="Slack does not answer; please deliver this again.")
@@ -164,7 +170,9 @@ class SlackSurface:
             await self._accept(inbound)
 
     async def _on_click(self, body: dict[str, Any], ack: Callable[[], Awaitable[Any]]) -> None:
-        await self._accept(await self._reader.click(body))
+        inbound = await self._reader.click(body)
+        if inbound is not None:
+            await self._accept(inbound)
         await ack()
 
     async def _on_failure(self, error: Exception) -> BoltResponse:
@@ -184,40 +192,34 @@ async def _ignored() -> None:
     """Acknowledged by Bolt when it returns."""
 
 
-def _authorize(api: SlackApi, directory: Directory) -> Callable[..., Awaitable[AuthorizeResult]]:
-    """For Bolt, which would call `auth.test` at deliveries otherwise."""
-
-    async def authorize() -> AuthorizeResult:
-        ours = await directory.installation()
-        return AuthorizeResult(
-            enterprise_id=ours.enterprise_id,
-            team_id=ours.team_id,
-            bot_id=ours.bot_id,
-            bot_user_id=ours.user_id,
-            bot_token=api.client.token,
-        )
-
-    return authorize
+async def _authorized(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+    """For Bolt, which would call `auth.test` at deliveries otherwise. Nothing is sent with its client."""
+    return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token="")
 
 
-def _well_formed(body: bytes, content_type: str) -> str | None:
-    """The text of a body that Bolt can read: JSON for events, a form with JSON in `payload` for interactions."""
+def _read(body: bytes, content_type: str) -> tuple[str, dict[str, Any]]:
+    """The text of a body that Bolt can read, and what it says: JSON for events, a form for all else.
+
+    Raises `ValueError` for anything else.
+    """
+    text = body.decode("utf-8")
+    told = _form(text) if content_type == "application/x-www-form-urlencoded" else _json(text)
+    return text, told
+
+
+def _form(text: str) -> dict[str, Any]:
+    """Interactions are JSON in `payload`; commands and `ssl_check` are flat."""
+    fields = dict(parse_qsl(text))
+    if not fields:
+        raise ValueError("an empty form")
+    return _json(fields["payload"]) if "payload" in fields else fields
+
+
+def _json(text: str) -> dict[str, Any]:
     try:
-        text = body.decode("utf-8")
-        is_form = content_type == "application/x-www-form-urlencoded"
-        return text if _is_object(_payload(text) if is_form else text) else None
-    except (UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _payload(form: str) -> str:
-    """What stands in `payload`; other forms of Slack's (`ssl_check`, commands) are flat."""
-    fields = parse_qs(form)
-    return fields["payload"][0] if "payload" in fields else json.dumps(fields) if fields else ""
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(cast(object, json.loads(text)), dict)
-    except json.JSONDecodeError:
-        return False
+        told = cast(object, json.loads(text))
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
+    if not isinstance(told, dict):
+        raise ValueError("no object")
+    return cast(dict[str, Any], told)

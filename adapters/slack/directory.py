@@ -82,13 +82,14 @@ class _Members(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """An asker. `guest` where Slack could not say, too: it closes more."""
+    """A user as Slack describes them. `guest`: or of another organisation; `gone`: deactivated."""
 
-    id: PersonId
+    home: str  # their Enterprise Grid, else their workspace
     name: str
     locale: str
     time_zone: str
     guest: bool
+    gone: bool
 
 
 class Recent(Generic[K, V]):
@@ -128,16 +129,26 @@ class Directory:
                 self._installation = await self._api.call(AuthTest, "auth.test")
             return self._installation
 
-    async def person(self, user: str, team: str | None) -> Person:
-        """`team` as the event has it: for when Slack does not say more in time."""
+    async def person(self, user: str) -> Person | None:
+        """None where Slack does not say in time. Raises `SlackFailed` only for our own ids."""
         ours = await self.installation()
         try:
             async with asyncio.timeout(LOOK_UP_S):
                 return _person(await self._users.get(user), ours)
         except (SlackFailed, TimeoutError) as exc:
             self._log.warning("slack person unknown", user=user, reason=type(exc).__name__)
-        home = ours.enterprise_id or team or ours.team_id
-        return Person(id=PersonId(f"slack:{home}:{user}"), name=user, locale="en", time_zone="UTC", guest=True)
+            return None
+
+    async def person_id(self, user: str, team: str | None) -> PersonId:
+        """`team` as the delivery has it: enough, but on an Enterprise Grid, where people are named after that.
+
+        Raises `SlackFailed` for our own ids.
+        """
+        ours = await self.installation()
+        if ours.enterprise_id is None:
+            return PersonId(f"slack:{team or ours.team_id}:{user}")
+        person = await self.person(user)
+        return PersonId(f"slack:{person.home if person else ours.enterprise_id}:{user}")
 
     async def outsiders(self, channel: str) -> Outsiders:
         """Whether guests or strangers read the channel. Never raises for Slack: what cannot be told is unknown."""
@@ -188,11 +199,12 @@ class Directory:
 
 def _person(user: User, ours: AuthTest) -> Person:
     return Person(
-        id=PersonId(f"slack:{_home_of(user) or ours.enterprise_id or ours.team_id}:{user.id}"),
+        home=_home_of(user) or ours.enterprise_id or ours.team_id,
         name=user.profile.display_name or user.profile.real_name or user.name or user.id,
         locale=user.locale,
         time_zone=user.tz or "UTC",
         guest=_is_outsider(user, ours),
+        gone=user.deleted,
     )
 
 

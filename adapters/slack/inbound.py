@@ -1,17 +1,21 @@
-"""What Slack delivers, as an `Inbound`: mentions, direct messages, clicks. What Parley has no answer to is None."""
+"""What Slack delivers, as an `Inbound`: mentions, direct messages, clicks. What Parley has no answer to is None.
 
-import asyncio
+Made of what the delivery says, so that it can be stored and acknowledged at once; people and channels are looked up
+when the turn runs (`adapters.slack.people`).
+"""
+
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from adapters.slack.directory import AuthTest, Directory, Person
-from bot.ids import ChoiceId, ConversationId, MessageId, Subject
+from adapters.slack.directory import AuthTest, Directory
+from adapters.slack.workspaces import Place, Workspaces, addressed, place_of
+from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, Subject
 from bot.inbound import Audience, Clicked, Inbound, Outsiders, Private, Said, Shared
-from bot.tasks import lone_error
 
 SURFACE: Final = "slack"
 
@@ -39,11 +43,10 @@ class _Message(BaseModel):
 
 
 class _Delivery(BaseModel):
-    """The envelope of an event. `team_id` may be missing on an Enterprise Grid."""
+    """The envelope of an event."""
 
     event_id: str
     event: _Message
-    team_id: str | None = None
     is_ext_shared_channel: bool = False
 
 
@@ -70,86 +73,95 @@ class _Click(BaseModel):
     channel: _Ids
     container: _Container
     actions: list[_Action] = Field(min_length=1)
-    team: _Ids | None = None
     response_url: str | None = None
 
 
 class Reader:
-    """Reads deliveries, with what the directory knows of people and channels. Raises `SlackFailed` for our own ids."""
+    """Reads deliveries. Only on an Enterprise Grid is Slack asked anything: whose person somebody is.
 
-    def __init__(self, directory: Directory, clock: Callable[[], datetime]) -> None:
-        self._directory, self._clock = directory, clock
+    Raises `SlackFailed` for our own ids.
+    """
 
-    async def message(self, body: object) -> Inbound | None:
+    def __init__(self, workspaces: Workspaces, clock: Callable[[], datetime]) -> None:
+        self._workspaces, self._clock = workspaces, clock
+
+    async def message(self, body: Mapping[str, Any]) -> Inbound | None:
         """A mention, or a message to the bot alone. None for all others, bots' and our own words included."""
+        here = await self._here(body)
         delivery = _Delivery.model_validate(body)
-        event, ours = delivery.event, await self._directory.installation()
-        if event.user is None or not _is_question(event, ours):
+        event = delivery.event
+        if here is None or event.user is None or not _is_question(event, here.ours):
             return None
-        team = _team(ours, delivery.team_id)
         thread = event.thread_ts or event.ts
-        person, audience = await self._person_and_audience(
-            event.user, event.user_team or event.team, team, event.channel, is_external=delivery.is_ext_shared_channel
-        )
+        person = await here.directory.person_id(event.user, event.user_team or event.team)
         return Inbound(
             surface=SURFACE,
             event_id=delivery.event_id,
-            conversation=_conversation(team, event.channel, thread),
+            conversation=_conversation(here.team, event.channel, thread),
             message_id=MessageId(event.ts),
-            person=person.id,
-            name=person.name,
-            audience=audience,
-            body=Said(plain(event.text, ours.user_id)),
+            person=person,
+            name=event.user,
+            audience=here.audience(event.channel, person, is_external=delivery.is_ext_shared_channel),
+            body=Said(plain(event.text, here.ours.user_id)),
             received=self._clock(),
-            locale=person.locale,
-            time_zone=person.time_zone,
-            address={"channel": event.channel, "thread_ts": thread, "ts": event.ts},
+            address={**addressed(here.place), "channel": event.channel, "thread_ts": thread, "ts": event.ts},
         )
 
-    async def click(self, body: object) -> Inbound:
+    async def click(self, body: Mapping[str, Any]) -> Inbound | None:
         """A button of ours. The click is the clicker's own turn, in the thread of the message."""
+        here = await self._here(body)
+        if here is None:
+            return None
         click = _Click.model_validate(body)
         action, message_ts = click.actions[0], click.container.message_ts
-        ours = await self._directory.installation()
-        team = _team(ours, click.team.id if click.team else None)
         thread = click.container.thread_ts or message_ts
         own_id = f"{message_ts}:{action.action_ts}:{click.user.id}"
-        address = {"channel": click.channel.id, "thread_ts": thread, "ts": message_ts}
-        person, audience = await self._person_and_audience(click.user.id, click.user.team_id, team, click.channel.id)
+        address = {**addressed(here.place), "channel": click.channel.id, "thread_ts": thread, "ts": message_ts}
+        person = await here.directory.person_id(click.user.id, click.user.team_id)
         return Inbound(
             surface=SURFACE,
             event_id=f"click:{click.channel.id}:{own_id}",
-            conversation=_conversation(team, click.channel.id, thread),
+            conversation=_conversation(here.team, click.channel.id, thread),
             message_id=MessageId(f"click:{own_id}"),
-            person=person.id,
-            name=person.name,
-            audience=audience,
+            person=person,
+            name=click.user.id,
+            audience=here.audience(click.channel.id, person),
             body=Clicked(ChoiceId(action.value)),
             received=self._clock(),
-            locale=person.locale,
-            time_zone=person.time_zone,
             address=address | ({"response_url": click.response_url} if click.response_url else {}),
         )
 
-    async def _person_and_audience(
-        self, user: str, user_team: str | None, team: str, channel: str, *, is_external: bool = False
-    ) -> tuple[Person, Audience]:
-        """Ids of direct messages begin with D; group messages are channels like any other.
+    async def _here(self, body: Mapping[str, Any]) -> "_Here | None":
+        """None for an installation that is no longer ours."""
+        place = place_of(body)
+        workspace = await self._workspaces.of(place)
+        if workspace is None:
+            return None
+        ours = await workspace.directory.installation()
+        return _Here(place=place, directory=workspace.directory, ours=ours)
 
-        Looked up side by side: Slack waits three seconds for its acknowledgement.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Here:
+    """The installation that a delivery is for."""
+
+    place: Place
+    directory: Directory
+    ours: AuthTest
+
+    @property
+    def team(self) -> str:
+        """The workspace that conversations and channels are named after: always the same one for one installation."""
+        return (self.place.team or self.ours.team_id) if self.ours.is_enterprise_install else self.ours.team_id
+
+    def audience(self, channel: str, person: PersonId, *, is_external: bool = False) -> Audience:
+        """By ids alone, closed until the directory is asked. Ids of direct messages begin with D; group messages are
+        channels like any other.
         """
         if channel.startswith("D"):
-            person = await self._directory.person(user, user_team)
-            return person, Private(person=person.id, guest=person.guest)
-        with lone_error():
-            async with asyncio.TaskGroup() as group:
-                asking = group.create_task(self._directory.person(user, user_team))
-                reading = group.create_task(self._outsiders(channel, is_external=is_external))
-        subject = Subject(f"channel:slack:{team}:{channel}")
-        return asking.result(), Shared(channel=subject, outsiders=reading.result())
-
-    async def _outsiders(self, channel: str, *, is_external: bool) -> Outsiders:
-        return Outsiders.SOME if is_external else await self._directory.outsiders(channel)
+            return Private(person=person, guest=True)
+        outsiders = Outsiders.SOME if is_external else Outsiders.UNKNOWN
+        return Shared(channel=Subject(f"channel:slack:{self.team}:{channel}"), outsiders=outsiders)
 
 
 def plain(text: str, bot_user: str) -> str:
@@ -177,11 +189,6 @@ def _is_question(event: _Message, ours: AuthTest) -> bool:
     if event.bot_id or event.user == ours.user_id or event.subtype not in _SUBTYPES_OF_PEOPLE:
         return False
     return event.type == "app_mention" or event.channel_type == "im"
-
-
-def _team(ours: AuthTest, delivered: str | None) -> str:
-    """The workspace that conversations and channels are named after: always the same one for one installation."""
-    return (delivered or ours.team_id) if ours.is_enterprise_install else ours.team_id
 
 
 def _conversation(team: str, channel: str, thread: str) -> ConversationId:

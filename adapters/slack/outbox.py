@@ -1,236 +1,43 @@
-"""Puts a Reply into its Slack thread, once: a placeholder, its updates, files beside it."""
+"""Replies to the workspace that was asked. Fulfils `bot.outbox.Outbox`."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any, Final
-from weakref import WeakValueDictionary
+from collections.abc import Mapping
 
-from pydantic import BaseModel, Field
-from structlog.typing import FilteringBoundLogger
-
-from adapters.slack.api import ATTEMPTS, SlackApi
-from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
-from adapters.slack.render import message_for, settled
+from adapters.slack.errors import SlackFailed
+from adapters.slack.posting import Posting
+from adapters.slack.workspaces import Workspaces, place_in
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.outbox import OutboxFailed
-from bot.replies import Chosen, File, Reply
-
-METADATA: Final = "parley_turn"
-HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
-_PAGE: Final = 200
-_REMEMBERED: Final = 1_000  # messages whose files are known to be there
-_NO_LOOK_UP: Final = {"missing_scope", "not_in_channel", "channel_not_found", "thread_not_found"}
-
-
-class _Posted(BaseModel):
-    ts: str
-
-
-class _Metadata(BaseModel):
-    event_type: str = ""
-    event_payload: dict[str, Any] = {}
-
-
-class _SharedFile(BaseModel):
-    name: str | None = None
-
-
-class _ThreadMessage(BaseModel):
-    ts: str
-    metadata: _Metadata = Field(default_factory=_Metadata)
-    files: list[_SharedFile] = []
-    user: str | None = None
-
-
-class _Cursor(BaseModel):
-    next_cursor: str = ""
-
-
-class _Thread(BaseModel):
-    messages: list[_ThreadMessage]
-    response_metadata: _Cursor = Field(default_factory=_Cursor)
-
-
-class _UploadAddress(BaseModel):
-    upload_url: str
-    file_id: str
-
-
-class _Done(BaseModel):
-    ok: bool
+from bot.replies import Chosen, Reply
 
 
 class SlackOutbox:
-    """Fulfils `bot.outbox.Outbox`. Messages to one channel go out in the order they were given.
+    """An address names its installation; one that was stored before addresses did means the only one."""
 
-    An address holds `channel` and `thread_ts`, `ts` of what is answered, and `response_url` after a click.
-    """
-
-    def __init__(self, api: SlackApi, log: FilteringBoundLogger) -> None:
-        self._api, self._log = api, log
-        self._channels: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
-        async with self._sending(address["channel"]):
-            ts = await self._posted(address, reply)
-        async with _as_outbox_failed():
-            await self._hand_over(address, ts, reply)
-        return MessageId(ts)
+        return await (await self._at(address)).post(conversation, address, reply)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
-        async with self._sending(address["channel"]):
-            await self._updated(address["channel"], message, reply)
-        async with _as_outbox_failed():
-            await self._hand_over(address, message, reply, there=await self._names_in_thread(address, message, reply))
+        await (await self._at(address)).update(conversation, address, message, reply)
 
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
-        async with _as_outbox_failed():
-            return await self._found(address, turn)
+        return await (await self._at(address)).find(conversation, address, turn)
 
     async def settle(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
     ) -> None:
-        outcome = settled(reply, chosen)
-        async with self._sending(address["channel"]):
-            try:
-                await self._updated(address["channel"], message, outcome)
-            except SlackRefused:
-                if "response_url" not in address:
-                    raise
-                await self._api.respond(address["response_url"], {"replace_original": True, **_content(outcome)})
+        await (await self._at(address)).settle(conversation, address, message, reply, chosen)
 
-    # Messages
-
-    @asynccontextmanager
-    async def _sending(self, channel: str) -> AsyncGenerator[None]:
-        """One at a time to a channel, first come first sent."""
-        async with self._channels.setdefault(channel, asyncio.Lock()), _as_outbox_failed():
-            yield
-
-    async def _posted(self, address: Mapping[str, str], reply: Reply) -> str:
-        """The new message's id. An answer that was lost on the way is looked for before the message is sent again."""
-        message = {
-            "channel": address["channel"],
-            "thread_ts": address["thread_ts"],
-            "unfurl_links": False,
-            "unfurl_media": False,
-            **_content(reply),
-        }
-        for number in range(1, ATTEMPTS):
-            try:
-                return (await self._api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
-            except SlackUnreachable:
-                await self._api.breathe(number)
-            if found := await self._found(address, reply.turn):
-                return found
-        return (await self._api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
-
-    async def _updated(self, channel: str, message: str, reply: Reply, linked: frozenset[str] = frozenset()) -> None:
-        await self._api.call(_Posted, "chat.update", {"channel": channel, "ts": message, **_content(reply, linked)})
-
-    async def _found(self, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
-        async for message in self._thread(address, since=address.get("ts", address["thread_ts"])):
-            if message.metadata.event_type == METADATA and message.metadata.event_payload.get("turn") == turn:
-                return MessageId(message.ts)
-        return None
-
-    async def _thread(self, address: Mapping[str, str], since: str) -> AsyncIterator[_ThreadMessage]:
-        """The thread from `since` on, where the app may read it; else nothing."""
-        request = {
-            "channel": address["channel"],
-            "ts": address["thread_ts"],
-            "oldest": since,
-            "inclusive": True,
-            "include_all_metadata": True,
-            "limit": _PAGE,
-        }
-        cursor = None
-        while cursor != "":
-            try:
-                page = await self._api.call(
-                    _Thread, "conversations.replies", request | ({"cursor": cursor} if cursor else {})
-                )
-            except SlackRefused as exc:
-                if exc.error in _NO_LOOK_UP:
-                    return
-                raise
-            for message in page.messages:
-                yield message
-            cursor = page.response_metadata.next_cursor
-
-    # Files
-
-    async def _hand_over(
-        self, address: Mapping[str, str], ts: str, reply: Reply, there: frozenset[str] = frozenset()
-    ) -> None:
-        """Uploads the files that are not in the thread yet; those that Slack does not take are shown as links."""
-        key = (address["channel"], ts)
-        refused: set[str] = set()
-        for file in _files(reply):
-            if file.name in there or file.path in self._handed_over.get(key, frozenset()):
-                continue
-            try:
-                async with asyncio.timeout(HAND_OVER_S):
-                    await self._uploaded(address, file)
-            except (SlackFailed, TimeoutError, OSError) as exc:
-                self._log.warning("slack upload failed", turn=reply.turn, reason=type(exc).__name__)
-                refused.add(file.path)
-            else:
-                self._remember(key, file.path)
-        if refused:
-            await self._updated(address["channel"], ts, reply, frozenset(refused))
-
-    async def _uploaded(self, address: Mapping[str, str], file: File) -> None:
-        """Files v2, three steps. The last one may be repeated: it names the file."""
-        path = Path(file.path)
-        size = (await asyncio.to_thread(path.stat)).st_size
-        asked = {"filename": file.name, "length": size}
-        place = await self._api.call(_UploadAddress, "files.getUploadURLExternal", asked)
-        await self._api.upload(place.upload_url, path)
-        done = {
-            "files": [{"id": place.file_id, "title": file.title}],
-            "channel_id": address["channel"],
-            "thread_ts": address["thread_ts"],
-        }
-        await self._api.call(_Done, "files.completeUploadExternal", done)
-
-    async def _names_in_thread(self, address: Mapping[str, str], ts: str, reply: Reply) -> frozenset[str]:
-        """Names of files shared since the message: another process may have uploaded them before it died."""
-        known = self._handed_over.get((address["channel"], ts), frozenset())
-        if all(file.path in known for file in _files(reply)):
-            return frozenset()
-        messages = [message async for message in self._thread(address, since=ts)]
-        return frozenset(file.name for message in messages for file in message.files if file.name)
-
-    def _remember(self, key: tuple[str, str], path: str) -> None:
-        self._handed_over[key] = self._handed_over.pop(key, frozenset()) | {path}
-        while len(self._handed_over) > _REMEMBERED:
-            del self._handed_over[next(iter(self._handed_over))]
-
-
-def _files(reply: Reply) -> Sequence[File]:
-    return [part for part in reply.parts if isinstance(part, File)]
-
-
-def _content(reply: Reply, linked: frozenset[str] = frozenset()) -> dict[str, Any]:
-    message = message_for(reply, linked)
-    return {
-        "text": message.text,
-        "blocks": list(message.blocks),
-        "metadata": {"event_type": METADATA, "event_payload": {"turn": reply.turn}},
-    }
-
-
-@asynccontextmanager
-async def _as_outbox_failed() -> AsyncGenerator[None]:
-    try:
-        yield
-    except SlackBusy as exc:
-        raise OutboxFailed(str(exc), retry=True, after_s=exc.after_s) from exc
-    except SlackFailed as exc:
-        raise OutboxFailed(str(exc), retry=not isinstance(exc, SlackRefused)) from exc
+    async def _at(self, address: Mapping[str, str]) -> Posting:
+        """Raises `OutboxFailed`: for good where the app is no longer installed."""
+        try:
+            workspace = await self._workspaces.of(place_in(address))
+        except SlackFailed as exc:
+            raise OutboxFailed(str(exc), retry=True) from exc
+        if workspace is None:
+            raise OutboxFailed("the app is no longer installed there", retry=False)
+        return workspace.posting

@@ -93,6 +93,10 @@ class Terminal:
     def outbox(self) -> TerminalOutbox:
         return self._outbox
 
+    @property
+    def directory(self) -> None:
+        """People here are the machine's own: nobody else knows them."""
+
     def routes(self) -> "Sequence[web.RouteDef]":
         return ()
 

@@ -65,6 +65,10 @@ class WebChat:
     def outbox(self) -> WebOutbox:
         return self._outbox
 
+    @property
+    def directory(self) -> None:
+        """People here are the machine's own: nobody else knows them."""
+
     def routes(self) -> Sequence[web.RouteDef]:
         return (
             web.get("/", self._guarded(self._page)),

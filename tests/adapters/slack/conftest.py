@@ -15,6 +15,7 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
 from adapters.slack.app import PATH, SlackSurface
+from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.ids import TurnId
 from bot.inbound import Inbound
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
@@ -139,4 +140,10 @@ async def surface(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIter
 
 
 def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
-    return SlackSurface(accept=bot.accept, api=api, signing_secret=SIGNING_SECRET, clock=bot.clock, log=bot.log)
+    return SlackSurface(
+        accept=bot.accept,
+        workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
+        signing_secret=SIGNING_SECRET,
+        clock=bot.clock,
+        log=bot.log,
+    )

@@ -10,9 +10,10 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.app import surface as slack_surface
 from adapters.slack.directory import Directory
 from adapters.slack.inbound import plain
+from bot.directory import Directories
 from bot.errors import InvalidSettings
 from bot.ids import ChoiceId, ClarificationId, ConversationId, PersonId, Subject, TurnId
-from bot.inbound import Clicked, Outsiders, Private, Said, Shared
+from bot.inbound import Clicked, Inbound, Outsiders, Private, Said, Shared
 from bot.replies import Button, Choices, Reply, Text
 from bot.surfaces import SurfaceFactory
 from tests.adapters.slack.conftest import InboxBot, Pauses, SlackTestSettings, a_surface, served
@@ -37,11 +38,31 @@ async def test_a_mention_is_a_question_to_the_channel(
     assert delivered.statuses == [200]
     assert inbound.body == Said("List every tire receipt > 5 & more")
     assert inbound.person == PersonId(f"slack:{TEAM}:{ada.id}")
-    assert inbound.name == "Ada"
     assert inbound.conversation == ConversationId(f"slack:{TEAM}:{general.id}:{message.ts}")
-    assert inbound.audience == Shared(channel=Subject(f"channel:slack:{TEAM}:{general.id}"), outsiders=Outsiders.NONE)
+    channel = Subject(f"channel:slack:{TEAM}:{general.id}")
+    assert inbound.audience == Shared(channel=channel, outsiders=Outsiders.UNKNOWN)
+    assert inbound.address == {"team": TEAM, "channel": general.id, "thread_ts": message.ts, "ts": message.ts}
+
+
+async def test_nothing_is_looked_up_before_a_question_is_stored(
+    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+) -> None:
+    await slack.say(ada, general, QUESTION)
+
+    assert len(bot.accepted) == 1
+    assert {call.method for call in slack.calls} == {"auth.test"}
+
+
+async def test_when_its_turn_runs_the_asker_is_as_slack_describes_them(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+) -> None:
+    await slack.say(ada, general, QUESTION)
+
+    inbound = await present(surface, bot.accepted[0])
+
+    assert inbound.name == "Ada"
     assert (inbound.locale, inbound.time_zone) == ("de-DE", "Europe/Berlin")
-    assert inbound.address == {"channel": general.id, "thread_ts": message.ts, "ts": message.ts}
+    assert outsiders(inbound.audience) is Outsiders.NONE
 
 
 async def test_a_mention_in_a_thread_stays_in_its_thread(
@@ -56,14 +77,17 @@ async def test_a_mention_in_a_thread_stays_in_its_thread(
     assert inbound.body == Said("and now?")
 
 
-async def test_a_direct_message_is_a_question_in_private(slack: SlackServer, bot: InboxBot, ada: User) -> None:
+async def test_a_direct_message_is_a_question_in_private(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User
+) -> None:
     direct = slack.workspace.direct(ada.id)
 
     root, _ = await slack.say(ada, direct, "List receipts")
     await slack.say(ada, direct, "only 2024", thread_ts=root.ts)
 
     first, second = bot.accepted
-    assert first.audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"))
+    assert first.audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"), guest=True)
+    assert (await present(surface, first)).audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"))
     assert second.conversation == first.conversation
     assert second.body == Said("only 2024")
 
@@ -172,9 +196,13 @@ async def test_what_could_not_be_stored_is_not_acknowledged_and_comes_again(
     assert len(bot.accepted) == 1
 
 
-async def test_slack_is_asked_who_we_are_once(slack: SlackServer, ada: User, general: Channel) -> None:
+async def test_slack_is_asked_of_anybody_once(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+) -> None:
     for _ in range(3):
         await slack.say(ada, general, QUESTION)
+    for inbound in bot.accepted:
+        await present(surface, inbound)
 
     assert len(slack.called("auth.test")) == 1
     assert len(slack.called("conversations.members")) == 1
@@ -185,18 +213,18 @@ async def test_slack_is_asked_who_we_are_once(slack: SlackServer, ada: User, gen
 
 
 async def test_a_guest_in_the_channel_is_an_outsider(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     guest = slack.workspace.add_user(User(id="U9GUEST", name="Guest", is_guest=True))
     general.members.append(guest.id)
 
     await slack.say(ada, general, QUESTION)
 
-    assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.SOME]
+    assert await read_by(surface, bot) == [Outsiders.SOME]
 
 
 async def test_somebody_of_another_workspace_is_an_outsider(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     stranger = slack.workspace.add_user(User(id="U9STRANGE", name="Stranger", team="T9OTHER"))
     general.members.append(stranger.id)
@@ -205,78 +233,103 @@ async def test_somebody_of_another_workspace_is_an_outsider(
 
     [inbound] = bot.accepted
     assert inbound.person == PersonId(f"slack:T9OTHER:{stranger.id}")
-    assert outsiders(inbound.audience) is Outsiders.SOME
+    assert await read_by(surface, bot) == [Outsiders.SOME]
 
 
 async def test_a_channel_shared_with_another_organisation_has_outsiders(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     general.is_ext_shared = True
 
     await slack.say(ada, general, QUESTION)
 
-    assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.SOME]
+    assert await read_by(surface, bot) == [Outsiders.SOME]
 
 
 async def test_readers_that_cannot_be_told_are_unknown(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     slack.fail("conversations.info", *[Fault(status=503)] * 3)
 
     await slack.say(ada, general, QUESTION)
 
-    assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.UNKNOWN]
+    assert await read_by(surface, bot) == [Outsiders.UNKNOWN]
 
 
-async def test_a_slack_that_hangs_does_not_hold_up_the_acknowledgement(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_a_slack_that_hangs_closes_the_channel(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     slack.fail("users.info", *[Fault(hang=True)] * 3)
     slack.fail("conversations.members", Fault(hang=True))
 
-    _, [delivered] = await slack.say(ada, general, QUESTION)
+    await slack.say(ada, general, QUESTION)
 
-    assert delivered.statuses == [200]  # None, had it taken three seconds
-    assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.UNKNOWN]
+    assert await read_by(surface, bot) == [Outsiders.UNKNOWN]
 
 
 async def test_too_many_readers_to_look_at_are_unknown(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     general.members += [f"U{n}" for n in range(101)]
 
     await slack.say(ada, general, QUESTION)
 
-    assert [outsiders(inbound.audience) for inbound in bot.accepted] == [Outsiders.UNKNOWN]
-    assert len(slack.called("users.info")) == 1
+    assert await read_by(surface, bot) == [Outsiders.UNKNOWN]
+    assert {call["user"] for call in slack.called("users.info")} == {ada.id}
 
 
-async def test_a_guest_asks_in_private_as_a_guest(slack: SlackServer, bot: InboxBot) -> None:
+async def test_a_guest_asks_in_private_as_a_guest(surface: SlackSurface, slack: SlackServer, bot: InboxBot) -> None:
     guest = slack.workspace.add_user(User(id="U9GUEST", name="Guest", is_guest=True))
 
     await slack.say(guest, slack.workspace.direct(guest.id), "List receipts")
 
-    assert bot.accepted[0].audience == Private(person=PersonId(f"slack:{TEAM}:{guest.id}"), guest=True)
+    inbound = await present(surface, bot.accepted[0])
+    assert inbound.audience == Private(person=PersonId(f"slack:{TEAM}:{guest.id}"), guest=True)
 
 
-async def test_somebody_slack_cannot_describe_counts_as_a_guest(slack: SlackServer, bot: InboxBot, ada: User) -> None:
-    slack.fail("users.info", *[Fault(status=500)] * 3)
+async def test_somebody_slack_cannot_describe_counts_as_a_guest(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User
+) -> None:
+    slack.fail("users.info", *[Fault(status=500)] * 6)
 
     await slack.say(ada, slack.workspace.direct(ada.id), "List receipts")
 
-    assert bot.accepted[0].audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"), guest=True)
+    inbound = await present(surface, bot.accepted[0])
+    assert inbound.audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"), guest=True)
+
+
+async def test_somebody_deactivated_is_gone(surface: SlackSurface, slack: SlackServer, bot: InboxBot) -> None:
+    left = slack.workspace.add_user(User(id="U9LEFT", name="Lee", deleted=True))
+
+    await slack.say(left, slack.workspace.direct(left.id), "List receipts")
+
+    inbound = await present(surface, bot.accepted[0])
+    assert inbound.audience == Private(person=PersonId(f"slack:{TEAM}:{left.id}"), guest=True, gone=True)
 
 
 async def test_people_of_an_enterprise_grid_are_named_after_it(
-    slack: SlackServer, bot: InboxBot, api: SlackApi
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, api: SlackApi
 ) -> None:
     slack.workspace.enterprise = "E1GRID"
     colleague = slack.workspace.add_user(User(id="W1", name="Cy", team="T2SISTER", enterprise="E1GRID"))
 
-    person = await Directory(api, bot.clock, bot.log).person(colleague.id, None)
+    directory = Directory(api, bot.clock, bot.log)
+    person = await directory.person(colleague.id)
 
-    assert person.id == PersonId(f"slack:E1GRID:{colleague.id}")
+    assert await directory.person_id(colleague.id, "T2SISTER") == PersonId(f"slack:E1GRID:{colleague.id}")
+    assert person is not None
     assert not person.guest
+
+
+async def present(surface: SlackSurface, inbound: Inbound) -> Inbound:
+    """As the turn sees it when it runs."""
+    directories = Directories()
+    directories.ask("slack", surface.directory)
+    return await directories.present(inbound)
+
+
+async def read_by(surface: SlackSurface, bot: InboxBot) -> list[Outsiders | None]:
+    return [outsiders((await present(surface, inbound)).audience) for inbound in bot.accepted]
 
 
 def outsiders(audience: object) -> Outsiders | None:

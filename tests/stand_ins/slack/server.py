@@ -455,6 +455,7 @@ class SlackServer:
             "name": known.name,
             "tz": known.time_zone,
             "is_bot": user == BOT_USER,
+            "deleted": known.deleted,
             "is_restricted": known.is_guest,
             "is_ultra_restricted": False,
             "is_stranger": known.is_stranger,

@@ -20,6 +20,7 @@ class User:
     time_zone: str = "Europe/Berlin"
     is_guest: bool = False
     is_stranger: bool = False
+    deleted: bool = False
 
 
 @dataclass(kw_only=True)

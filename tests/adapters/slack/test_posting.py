@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from adapters.slack.api import LONGEST_WAIT_S, SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.errors import SlackRefused, SlackUnreachable
-from adapters.slack.outbox import SlackOutbox
+from adapters.slack.posting import Posting
 from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Text
@@ -46,8 +46,8 @@ def a_reply(*parts: Part, turn: str = "turn-1") -> Reply:
 
 
 @pytest.fixture
-def outbox(api: SlackApi, bot: InboxBot) -> SlackOutbox:
-    return SlackOutbox(api, bot.log)
+def outbox(api: SlackApi, bot: InboxBot) -> Posting:
+    return Posting(api, bot.log)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def address_of(question: Message) -> dict[str, str]:
 
 
 async def test_a_reply_is_posted_in_its_thread_with_its_turn_and_without_previews(
-    slack: SlackServer, outbox: SlackOutbox, question: Message
+    slack: SlackServer, outbox: Posting, question: Message
 ) -> None:
     ts = await outbox.post(ANY, address_of(question), a_reply(Text(markdown="**42** receipts")))
 
@@ -94,16 +94,14 @@ async def test_a_reply_is_posted_in_its_thread_with_its_turn_and_without_preview
     assert answer.words() == "42 receipts"
 
 
-async def test_an_update_rewrites_the_message(slack: SlackServer, outbox: SlackOutbox, question: Message) -> None:
+async def test_an_update_rewrites_the_message(slack: SlackServer, outbox: Posting, question: Message) -> None:
     ts = await outbox.post(ANY, address_of(question), a_reply(Progress(text="Looking …")))
     await outbox.update(ANY, address_of(question), ts, a_reply(Text(markdown="42 receipts")))
 
     assert [answer.words() for answer in slack.workspace.answers()] == ["42 receipts"]
 
 
-async def test_messages_to_a_channel_go_out_in_order(
-    slack: SlackServer, outbox: SlackOutbox, question: Message
-) -> None:
+async def test_messages_to_a_channel_go_out_in_order(slack: SlackServer, outbox: Posting, question: Message) -> None:
     slack.fail(POST, Fault(status=429, retry_after=1))
 
     async with asyncio.TaskGroup() as group:
@@ -114,7 +112,7 @@ async def test_messages_to_a_channel_go_out_in_order(
 
 
 async def test_one_message_a_second_is_waited_for(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, pauses: Pauses
+    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
 ) -> None:
     slack.one_a_second = True
     slack.clock = lambda: 1_790_000_000 + sum(pauses.taken)
@@ -130,7 +128,7 @@ async def test_one_message_a_second_is_waited_for(
 
 
 @pytest.fixture
-async def offer(slack: SlackServer, outbox: SlackOutbox, question: Message) -> tuple[Message, Reply]:
+async def offer(slack: SlackServer, outbox: Posting, question: Message) -> tuple[Message, Reply]:
     choices = Choices(
         clarification=ClarificationId("c1"),
         buttons=(Button(id=ChoiceId("x1"), label="Acme", count=37, kind="filter"),),
@@ -145,7 +143,7 @@ CHOSEN = Chosen(label="Acme · 37", by="Bob")
 
 
 async def test_what_was_chosen_takes_the_place_of_the_buttons(
-    outbox: SlackOutbox, question: Message, offer: tuple[Message, Reply]
+    outbox: Posting, question: Message, offer: tuple[Message, Reply]
 ) -> None:
     message, reply = offer
 
@@ -156,7 +154,7 @@ async def test_what_was_chosen_takes_the_place_of_the_buttons(
 
 
 async def test_a_message_that_may_not_be_updated_is_settled_through_the_click(
-    slack: SlackServer, bot: InboxBot, outbox: SlackOutbox, bob: User, general: Channel, offer: tuple[Message, Reply]
+    slack: SlackServer, bot: InboxBot, outbox: Posting, bob: User, general: Channel, offer: tuple[Message, Reply]
 ) -> None:
     message, reply = offer
     await slack.click(bob, message, "Acme")
@@ -172,7 +170,7 @@ async def test_a_message_that_may_not_be_updated_is_settled_through_the_click(
 
 @pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=503), Fault(), Fault(done=True)])
 async def test_a_direct_answer_is_posted_once_whatever_happens_to_the_first_attempt(
-    slack: SlackServer, outbox: SlackOutbox, private: Message, fault: Fault
+    slack: SlackServer, outbox: Posting, private: Message, fault: Fault
 ) -> None:
     slack.fail(POST, fault)
 
@@ -182,7 +180,7 @@ async def test_a_direct_answer_is_posted_once_whatever_happens_to_the_first_atte
 
 
 async def test_where_the_thread_may_not_be_read_a_lost_answer_is_posted_again(
-    slack: SlackServer, outbox: SlackOutbox, question: Message
+    slack: SlackServer, outbox: Posting, question: Message
 ) -> None:
     slack.fail(POST, Fault(done=True))
 
@@ -193,7 +191,7 @@ async def test_where_the_thread_may_not_be_read_a_lost_answer_is_posted_again(
 
 @pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=429, retry_after=2), Fault(), Fault(done=True)])
 async def test_an_update_is_repeated(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, fault: Fault, pauses: Pauses
+    slack: SlackServer, outbox: Posting, question: Message, fault: Fault, pauses: Pauses
 ) -> None:
     ts = await outbox.post(ANY, address_of(question), a_reply(Progress(text="Looking …")))
     slack.fail(UPDATE, fault, fault)
@@ -205,7 +203,7 @@ async def test_an_update_is_repeated(
 
 
 async def test_slack_down_for_longer_is_a_failure_to_be_tried_again(
-    slack: SlackServer, outbox: SlackOutbox, question: Message
+    slack: SlackServer, outbox: Posting, question: Message
 ) -> None:
     slack.fail(POST, *[Fault(status=503)] * 3)
 
@@ -217,7 +215,7 @@ async def test_slack_down_for_longer_is_a_failure_to_be_tried_again(
 
 
 async def test_a_long_wait_is_left_to_the_caller(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, pauses: Pauses
+    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
 ) -> None:
     slack.fail(POST, Fault(status=429, retry_after=int(LONGEST_WAIT_S) + 1))
 
@@ -229,7 +227,7 @@ async def test_a_long_wait_is_left_to_the_caller(
 
 
 async def test_what_slack_refuses_is_not_tried_again(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, general: Channel
+    slack: SlackServer, outbox: Posting, question: Message, general: Channel
 ) -> None:
     general.members.clear()
 
@@ -240,9 +238,7 @@ async def test_what_slack_refuses_is_not_tried_again(
     assert len(slack.called(POST)) == 1
 
 
-async def test_the_message_of_a_turn_is_found_where_the_thread_may_be_read(
-    outbox: SlackOutbox, private: Message
-) -> None:
+async def test_the_message_of_a_turn_is_found_where_the_thread_may_be_read(outbox: Posting, private: Message) -> None:
     ts = await outbox.post(ANY, address_of(private), a_reply())
 
     assert await outbox.find(ANY, address_of(private), TurnId("turn-1")) == ts
@@ -250,7 +246,7 @@ async def test_the_message_of_a_turn_is_found_where_the_thread_may_be_read(
 
 
 async def test_the_message_of_a_turn_is_found_behind_many_others(
-    outbox: SlackOutbox, slack: SlackServer, private: Message
+    outbox: Posting, slack: SlackServer, private: Message
 ) -> None:
     for _ in range(240):
         slack.workspace.messages.append(
@@ -261,7 +257,7 @@ async def test_the_message_of_a_turn_is_found_behind_many_others(
     assert await outbox.find(ANY, address_of(private), TurnId("turn-1")) == ts
 
 
-async def test_in_a_channel_that_may_not_be_read_no_message_is_found(outbox: SlackOutbox, question: Message) -> None:
+async def test_in_a_channel_that_may_not_be_read_no_message_is_found(outbox: Posting, question: Message) -> None:
     await outbox.post(ANY, address_of(question), a_reply())
 
     assert await outbox.find(ANY, address_of(question), TurnId("turn-1")) is None
@@ -274,9 +270,7 @@ def shared_files(slack: SlackServer) -> list[str]:
     return [file.name for file in slack.workspace.files.values() if file.shared]
 
 
-async def test_a_file_arrives_in_the_thread(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, csv: File
-) -> None:
+async def test_a_file_arrives_in_the_thread(slack: SlackServer, outbox: Posting, question: Message, csv: File) -> None:
     await outbox.post(ANY, address_of(question), a_reply(csv))
 
     words, upload = slack.workspace.answers()
@@ -287,7 +281,7 @@ async def test_a_file_arrives_in_the_thread(
 
 
 async def test_the_same_update_again_uploads_nothing_again(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, csv: File
+    slack: SlackServer, outbox: Posting, question: Message, csv: File
 ) -> None:
     ts = await outbox.post(ANY, address_of(question), a_reply(Progress(text="Exporting")))
 
@@ -300,7 +294,7 @@ async def test_the_same_update_again_uploads_nothing_again(
 async def test_a_file_that_another_process_uploaded_is_not_uploaded_again(
     slack: SlackServer, api: SlackApi, bot: InboxBot, private: Message, csv: File
 ) -> None:
-    killed, next_one = SlackOutbox(api, bot.log), SlackOutbox(api, bot.log)
+    killed, next_one = Posting(api, bot.log), Posting(api, bot.log)
     ts = await killed.post(ANY, address_of(private), a_reply(csv))
 
     await next_one.update(ANY, address_of(private), ts, a_reply(csv))
@@ -311,7 +305,7 @@ async def test_a_file_that_another_process_uploaded_is_not_uploaded_again(
 @pytest.mark.parametrize("step", ["files.getUploadURLExternal", "upload", "files.completeUploadExternal"])
 @pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=429, retry_after=1), Fault()])
 async def test_a_broken_upload_is_repeated(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, csv: File, step: str, fault: Fault
+    slack: SlackServer, outbox: Posting, question: Message, csv: File, step: str, fault: Fault
 ) -> None:
     slack.fail(step, fault)
 
@@ -322,7 +316,7 @@ async def test_a_broken_upload_is_repeated(
 
 @pytest.mark.parametrize("step", ["files.getUploadURLExternal", "upload", "files.completeUploadExternal"])
 async def test_a_file_that_slack_does_not_take_is_a_link(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, csv: File, step: str
+    slack: SlackServer, outbox: Posting, question: Message, csv: File, step: str
 ) -> None:
     slack.fail(step, *[Fault(status=503)] * 3)
 
@@ -333,7 +327,7 @@ async def test_a_file_that_slack_does_not_take_is_a_link(
 
 
 async def test_a_file_that_is_gone_is_a_link_that_will_say_so(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, csv: File
+    slack: SlackServer, outbox: Posting, question: Message, csv: File
 ) -> None:
     gone = replace(csv, path=f"{csv.path}.gone")
 
@@ -343,7 +337,7 @@ async def test_a_file_that_is_gone_is_a_link_that_will_say_so(
 
 
 async def test_without_the_scope_for_files_a_file_is_a_link(
-    slack: SlackServer, outbox: SlackOutbox, question: Message, csv: File
+    slack: SlackServer, outbox: Posting, question: Message, csv: File
 ) -> None:
     slack.scopes -= {"files:write"}
 
