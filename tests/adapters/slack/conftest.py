@@ -14,7 +14,8 @@ from structlog import make_filtering_bound_logger
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
-from adapters.slack.app import PATH, SlackSurface
+from adapters.slack.app import SlackSurface
+from adapters.slack.receiving import PATH
 from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.ids import TurnId
 from bot.inbound import Inbound

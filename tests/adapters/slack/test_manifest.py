@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import adapters.slack.app
-from adapters.slack.app import EVENTS, PATH
+from adapters.slack.asking import Asking
+from adapters.slack.receiving import PATH
 from adapters.slack.render import ACTION_PREFIX
 from tests.stand_ins.slack.manifest import manifest
 from tests.stand_ins.slack.server import EVENT_SCOPES, SCOPES
@@ -34,7 +35,7 @@ def test_every_event_has_its_scope() -> None:
 
 
 def test_every_event_has_its_listener_and_every_listener_its_event() -> None:
-    assert {event.partition(".")[0] for event in manifest().events} == set(EVENTS)
+    assert {event.partition(".")[0] for event in manifest().events} == set(Asking.events)
 
 
 def test_events_and_clicks_come_to_the_one_route() -> None:
