@@ -5,15 +5,15 @@ Built from schema and vocabulary alone, so that another corpus is another lexico
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property
 from typing import TypeAlias
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
+from agent.rules.dictionary import LONGEST, Called, Dictionary, Key, Kind
 from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, NEGATIONS, ORDERING, STOP
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
@@ -21,10 +21,7 @@ from storage.search.index import FieldVocabulary, Vocabulary
 from storage.search.schema import Field, FieldType, Schema
 from storage.search.text import Analyser, fold
 
-_LONGEST = 12  # tokens of a value or name that are matched as one
 _MOST_SOFT = 400  # values a rare word may stand in and still point at them
-_WORDIEST = 60  # stems of a value that is linked at all
-_PROSE = 5  # stems a value has on average from which it is prose
 _SPELLED_LETTERS = 5  # of a stem that may be misspelt; fewer resemble too much
 _LONG = 8  # letters from which two slips are one word still
 _MOST_REORDERED = 5  # content words of what is known in any order of its words
@@ -74,7 +71,6 @@ class Partly:
 
 
 Meaning: TypeAlias = Noun | Mention | Valued | Partly
-Key: TypeAlias = tuple[FieldName, FieldName | None]  # a field, or a column of a rows field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +83,6 @@ class Link:
     weight: float
 
 
-_NO_VALUES = FieldVocabulary(bucket=BucketId(""), field=FieldName(""), documents=0)
-
-
 class Lexicon:
     """One bucket's words. Phrases are tuples of the bucket's stems."""
 
@@ -99,9 +92,9 @@ class Lexicon:
         self.schema, self.analyser, self.documents = schema, analyser, documents
         self.bucket: BucketId = schema.bucket
         self.fields: Mapping[FieldName, FieldVocabulary] = {one.field: one for one in vocabulary}
-        self._phrases: dict[tuple[str, ...], dict[Meaning, int]] = defaultdict(dict)  # with documents
-        self._words: dict[str, dict[Key, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-        self._kinds: dict[Key, _Kind] = {}
+        self._phrases: dict[tuple[str, ...], dict[Meaning, int]] = defaultdict(dict)  # of the schema; with documents
+        self._held = Dictionary(analyser)
+        self._places_of: dict[FieldName, int] = {one.name: at for at, one in enumerate(schema.fields)}
         self._counted: dict[FieldName, Mapping[str, int]] = {}
         self._folded: dict[Key, Sequence[str]] = {}
         self._told: dict[Key, bool] = {}
@@ -116,9 +109,9 @@ class Lexicon:
     def links(self, tokens: Sequence[Token]) -> Iterator[Link]:
         """Every reading of every run of tokens; a quotation is taken whole or not at all."""
         stems = tuple(token.stem for token in tokens)
-        for first, stem in enumerate(stems):
-            for last in range(first + 1, min(first + self._longest[stem], len(tokens)) + 1):
-                meanings = self._phrases.get(stems[first:last])
+        for first in range(len(stems)):
+            for last in range(first + 1, min(first + self._most(stems, first), len(tokens)) + 1):
+                meanings = self._meanings(stems[first:last])
                 if meanings and _keeps_quotations(tokens, first, last):
                     for meaning, documents in meanings.items():
                         if _is_form_alone(meaning, tokens[first:last]):
@@ -214,10 +207,13 @@ class Lexicon:
     def as_known(self, token: Token) -> Token:
         """The token; in the singular, where only that is known: "PNPs"."""
         stem = token.stem
-        if not token.word.endswith("s") or stem in self._longest or stem in self._words:
+        if not token.word.endswith("s") or self._knows(stem):
             return token
         singular = token.word[:-1]
-        return replace(token, stem=singular) if singular in self._longest or singular in self._words else token
+        return replace(token, stem=singular) if self._knows(singular) else token
+
+    def _knows(self, stem: str) -> bool:
+        return stem in self._longest or self._held.holds(stem) or self._held.begins(stem)
 
     def respelled(self, token: Token) -> tuple[str, str] | None:
         """The word of a name or kind that `token` misspells, and its stem; None for a word that is known, short or
@@ -234,21 +230,40 @@ class Lexicon:
 
     @cached_property
     def _longest(self) -> Mapping[str, int]:
-        """By the stem a phrase begins with: the most tokens that such a phrase has; 0 for others."""
-        longest: dict[str, int] = defaultdict(int)
+        """By the stem a phrase of the schema begins with: the most tokens that such a phrase has."""
+        longest: dict[str, int] = {}
         for phrase in self._phrases:
-            longest[phrase[0]] = max(longest[phrase[0]], len(phrase))
+            longest[phrase[0]] = max(longest.get(phrase[0], 0), len(phrase))
         return longest
+
+    def _most(self, stems: tuple[str, ...], first: int) -> int:
+        """The most tokens from there that may be one phrase."""
+        most = self._longest.get(stems[first], 0)
+        while (
+            most < LONGEST
+            and first + most < len(stems)
+            and self._held.begins(" ".join(stems[first : first + most + 1]))
+        ):
+            most += 1
+        return most
+
+    def _meanings(self, phrase: tuple[str, ...]) -> Mapping[Meaning, int]:
+        """With the documents of each; the schema's fields in order, and of each its own words before its values."""
+        said = self._phrases.get(phrase, {})
+        held = {_meaning_of(one): one.documents for one in self._held.called(" ".join(phrase))}
+        if not said or not held:
+            return said or held
+        return {meaning: held.get(meaning, said.get(meaning, 0)) for meaning in sorted([*said, *held], key=self._place)}
+
+    def _place(self, meaning: Meaning) -> int:
+        return -1 if isinstance(meaning, Noun) else self._places_of[meaning.field]
 
     @cached_property
     def _known(self) -> Mapping[str, str]:
         """Every word of names and kinds, with its stem."""
-        texts = [value for places in self._words.values() for values in places.values() for value in values]
-        known: dict[str, str] = {}
-        for text in dict.fromkeys([*texts, *self._called()]):
-            words, terms = self.analyser.words(text), self.analyser.terms(text)
-            known |= {word.text: term.text for word, term in zip(words, terms, strict=True)}
-        return known
+        texts = [*self._held.texts(), list(self._called())]
+        words = sorted(set[str]().union(*(self.analyser.unplaced("\n".join(part)).words for part in texts)))
+        return dict(zip(words, self.analyser.each(words), strict=True))
 
     @cached_property
     def _known_stems(self) -> frozenset[str]:
@@ -272,14 +287,13 @@ class Lexicon:
                 *field.values,
                 *(w for said in field.values.values() for w in said),
             )
-            yield from (one.value for one in (self.fields.get(field.name) or _NO_VALUES).values)
 
     def _stems(self, text: str) -> tuple[str, ...]:
         return tuple(self.analyser.unplaced(text).terms.split())
 
     def _add(self, text: str, meaning: Meaning, documents: int = 0) -> None:
         stems = self._stems(text)
-        if stems and len(stems) <= _LONGEST:
+        if stems and len(stems) <= LONGEST:
             self._phrases[stems][meaning] = max(documents, self._phrases[stems].get(meaning, 0))
 
     def _add_nouns(self) -> None:
@@ -291,45 +305,23 @@ class Lexicon:
         for written in (field.name.replace("_", " "), field.title, *field.synonyms):
             self._add(written, Mention(name, column))
         vocabulary = self.vocabulary(name, column)
-        counted = {one.value: one.count for one in vocabulary.values} if vocabulary else {}
+        counted = {one.value: one.count for one in vocabulary.values} if vocabulary and field.values else {}
         for value, synonyms in field.values.items():
             for written in (value, *synonyms):
                 self._add(written, Valued(name, column, value), counted.get(value, 0))
-        if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT) and counted:
-            self._add_values(counted, name, column)
-
-    def _add_values(self, counted: Mapping[str, int], name: FieldName, column: FieldName | None) -> None:
-        stems = {value: self._stems(value) for value in counted}
-        kind = _kind_of(stems, column, are_kinds=self.tells_kinds(name, column))
-        self._kinds[name, column] = kind
-        heads: set[tuple[str, ...]] = set()
-        meant: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        for value, phrase in stems.items():
-            if not phrase or len(phrase) > _WORDIEST:
-                continue
-            if len(phrase) <= _LONGEST and column is None:
-                for form in _forms(phrase, kind):
-                    meant[form].append(value)
-                    if kind is _Kind.PLAIN and form is not phrase:
-                        heads.add(form)
-            if kind is not _Kind.PROSE and (len(phrase) > 1 or column is not None):
-                for stem in set(phrase):
-                    self._words[stem][name, column][value] = counted[value]
-        for phrase, values in meant.items():
-            meaning = _meaning_of(values, name, column, by_head=phrase in heads)
-            documents = counted[values[0]] if len(values) == 1 else sum(counted[value] for value in values)
-            self._phrases[phrase][meaning] = documents
+        if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT) and vocabulary and vocabulary.values:
+            self._held.add((name, column), vocabulary.values, are_kinds=self.tells_kinds(name, column))
 
     def _partial_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
-        runs: dict[Key, tuple[int, int, set[str]]] = {}
+        runs: dict[Key, tuple[int, int, Set[int]]] = {}
         for at, token in enumerate(tokens):
             places = self._places(token)
             for key in list(runs):
-                if key not in places or not runs[key][2] & places[key].keys():
+                if key not in places or runs[key][2].isdisjoint(places[key]):
                     yield from self._partly(key, runs.pop(key), tokens)
             for key, values in places.items():
-                first, _, before = runs.get(key, (at, at, set(values)))
-                runs[key] = (first, at + 1, before & values.keys())
+                first, _, before = runs.get(key, (at, at, values))
+                runs[key] = (first, at + 1, before & values)
         for key, run in runs.items():
             yield from self._partly(key, run, tokens)
 
@@ -347,7 +339,7 @@ class Lexicon:
                     break
                 stems.add(tokens[last].stem)
                 for meaning in self._bags.get(frozenset(stems), ()):
-                    if tuple(token.stem for token in between) not in self._phrases:
+                    if not self._meanings(tuple(token.stem for token in between)):
                         weight = 2.0 * len(stems) + 0.2 * (len(stems) - 1) - 0.1
                         yield Link(first=first, last=last + 1, meaning=meaning, weight=weight)
 
@@ -355,14 +347,19 @@ class Lexicon:
     def _bags(self) -> Mapping[frozenset[str], Sequence[Meaning]]:
         """What fields and kinds are called, whatever the order of the words."""
         bags: dict[frozenset[str], dict[Meaning, None]] = defaultdict(dict)
-        for phrase, meanings in self._phrases.items():
-            if len(phrase) == 1:
-                continue
-            called = [one for one in meanings if isinstance(one, Mention) or self._is_of_kinds(one)]
-            bag = frozenset(phrase) - self._form_stems if called else frozenset[str]()
+        for phrase, meaning in self._called_reordered():
+            bag = frozenset(phrase) - self._form_stems if len(phrase) > 1 else frozenset[str]()
             if 1 < len(bag) <= _MOST_REORDERED:
-                bags[bag] |= dict.fromkeys(called)
-        return {bag: tuple(meanings) for bag, meanings in bags.items()}
+                bags[bag][meaning] = None
+        return {bag: tuple(sorted(meanings, key=self._place)) for bag, meanings in bags.items()}
+
+    def _called_reordered(self) -> Iterator[tuple[Sequence[str], Meaning]]:
+        for phrase, meanings in self._phrases.items():
+            yield from ((phrase, one) for one in meanings if isinstance(one, Mention) or self._is_of_kinds(one))
+        for field in self.schema.fields:
+            if self.tells_kinds(field.name):
+                for phrase, value in self._held.kinds_called((field.name, None)):
+                    yield phrase.split(), Valued(field.name, None, value)
 
     @cached_property
     def _form_stems(self) -> frozenset[str]:
@@ -376,14 +373,14 @@ class Lexicon:
             self._told[key] = meaning.column is None and self.tells_kinds(meaning.field)
         return self._told[key] or meaning.value in self.field(*key).values
 
-    def _places(self, token: Token) -> Mapping[Key, Mapping[str, int]]:
+    def _places(self, token: Token) -> Mapping[Key, Set[int]]:
         empty = len(token.stem) < 2 or token.quoted or token.word in STOP or token.word in FILLER
         empty = empty or token.word in LEGAL_FORMS or token.word in ORDERING or token.word in NEGATIONS
         if empty or token.word in FUNCTION_WORDS or token.word in COMPARATORS:
             return {}
-        return self._words.get(token.stem, {})
+        return self._held.places(token.stem)
 
-    def _partly(self, key: Key, run: tuple[int, int, set[str]], tokens: Sequence[Token]) -> Iterator[Link]:
+    def _partly(self, key: Key, run: tuple[int, int, Set[int]], tokens: Sequence[Token]) -> Iterator[Link]:
         (name, column), (first, last, values) = key, run
         vocabulary = self.vocabulary(name, column)
         distinct = len(vocabulary.values) if vocabulary else 0
@@ -392,54 +389,20 @@ class Lexicon:
         words = tokens[first:last]
         if all(token.word.isdigit() for token in words):
             return  # a number alone points at no name
-        if self._kinds[key] is _Kind.NAMES and not any(token.is_name for token in words):
+        if self._held.kind(key) is Kind.NAMES and not any(token.is_name for token in words):
             return
-        if self._kinds[key] is _Kind.PLAIN:
+        if self._held.kind(key) is Kind.PLAIN:
             return  # kinds are named by their last words, which are phrases of their own
-        meaning = Partly(name, column, tuple(sorted(values)))
+        meaning = Partly(name, column, tuple(sorted(self._held.values_at(key, values))))
         yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, words, len(values)))
 
 
-def _meaning_of(values: Sequence[str], name: FieldName, column: FieldName | None, *, by_head: bool) -> Meaning:
+def _meaning_of(called: Called) -> Meaning:
     """ "Transistor" means power transistors too: a kind is named by its last words. A name is one, however written."""
-    if len(values) == 1:
-        return Valued(name, column, values[0])
-    return Partly(name, column, tuple(sorted(values)), by_head=by_head, whole=not by_head)
-
-
-def _forms(phrase: tuple[str, ...], kind: "_Kind") -> list[tuple[str, ...]]:
-    """What a value may be called: as it is written; a kind by its last words, a name without its legal form."""
-    if kind is _Kind.PLAIN:
-        return [phrase, *(phrase[start:] for start in range(1, len(phrase)))]
-    if kind is _Kind.NAMES and phrase[-1] in LEGAL_FORMS and (bare := _without_form(phrase)) != phrase:
-        return [phrase, bare]
-    return [phrase]
-
-
-def _without_form(phrase: tuple[str, ...]) -> tuple[str, ...]:
-    """A company's name without its legal form; all of it where it is nothing else."""
-    end = len(phrase)
-    while end > 1 and phrase[end - 1] in LEGAL_FORMS:
-        end -= 1
-    return phrase[:end]
-
-
-class _Kind(Enum):
-    """How the values of a field are written, which decides how few of their words may stand for them."""
-
-    PLAIN = "plain"  # lower case: kinds of things
-    NAMES = "names"  # capitalised: people, companies, products
-    ITEMS = "items"  # in rows: whatever was written
-    PROSE = "prose"  # sentences and addresses: only whole
-
-
-def _kind_of(stems: Mapping[str, tuple[str, ...]], column: FieldName | None, *, are_kinds: bool) -> _Kind:
-    if sum(map(len, stems.values())) > _PROSE * len(stems):
-        return _Kind.PROSE
-    if column is not None:
-        return _Kind.ITEMS
-    capitalised = sum(any(c.isupper() or c.isdigit() for c in value) for value in stems)
-    return _Kind.NAMES if 2 * capitalised > len(stems) or not are_kinds else _Kind.PLAIN
+    name, column = called.key
+    if len(called.values) == 1:
+        return Valued(name, column, called.values[0])
+    return Partly(name, column, tuple(sorted(called.values)), by_head=called.by_head, whole=not called.by_head)
 
 
 def _keeps_quotations(tokens: Sequence[Token], first: int, last: int) -> bool:
