@@ -72,6 +72,9 @@ class StoredFile:
 
 @dataclass(kw_only=True)
 class Workspace:
+    team: str = TEAM
+    name: str = "Parley"
+    bot_user: str = BOT_USER
     users: dict[str, User] = field(default_factory=dict[str, User])
     channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
     messages: list[Message] = field(default_factory=list[Message])
@@ -91,7 +94,7 @@ class Workspace:
         """The direct messages of the bot and the user."""
         known = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
         return next(known, None) or self.add_channel(
-            Channel(id=f"D{user.removeprefix('U')}", kind="im", members=[user, BOT_USER])
+            Channel(id=f"D{user.removeprefix('U')}", kind="im", members=[user, self.bot_user])
         )
 
     def next_ts(self) -> str:
@@ -105,7 +108,7 @@ class Workspace:
 
     def answers(self, channel: str | None = None) -> list[Message]:
         """What the bot has posted, in order."""
-        return [one for one in self.messages if one.user == BOT_USER and channel in {None, one.channel}]
+        return [one for one in self.messages if one.user == self.bot_user and channel in {None, one.channel}]
 
 
 def _words(value: Any) -> Iterator[str]:

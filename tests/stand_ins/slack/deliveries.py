@@ -1,0 +1,85 @@
+"""What Slack sends to the app: signed, within three seconds, again when it failed."""
+
+import hashlib
+import hmac
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import aiohttp
+
+from tests.stand_ins.slack.state import State
+from tests.stand_ins.slack.workspace import APP
+
+_EVENTS = itertools.count(1)  # of all servers: one database may outlive several of them
+SIGNING_SECRET: Final = "parley-signing-secret"
+DELIVERY_S: Final = 3.0
+FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
+EVENT_SCOPES: Final = {
+    "app_mention": "app_mentions:read",
+    "message.im": "im:history",
+    "message.channels": "channels:history",
+    "message.groups": "groups:history",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivered:
+    """What the app answered, one status an attempt; None where it did not within three seconds."""
+
+    statuses: list[int | None]
+    body: str = ""
+
+
+@dataclass
+class Deliveries(State):
+    session: aiohttp.ClientSession = field(init=False)
+
+    async def deliver_event(self, event: Mapping[str, Any], **envelope: Any) -> Delivered:
+        place = self.workspace
+        body = {
+            "token": "unused",
+            "team_id": place.team,
+            "api_app_id": APP,
+            "event": event,
+            "type": "event_callback",
+            "event_id": f"Ev{next(_EVENTS):08d}",
+            "event_time": int(self.clock()),
+            "authorizations": [{"team_id": place.team, "user_id": place.bot_user, "is_bot": True}],
+            "is_ext_shared_channel": place.channels[event["channel"]].is_ext_shared,
+            **envelope,
+        }
+        return await self._posted(json.dumps(body).encode(), {"Content-Type": "application/json"}, retries=3)
+
+    async def deliver_interaction(self, payload: Mapping[str, Any]) -> Delivered:
+        """Slack does not repeat one that failed; the person sees a warning."""
+        return await self._posted(urlencode({"payload": json.dumps(payload)}).encode(), FORM, retries=0)
+
+    async def send(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
+        """Any request to the app, signed or not."""
+        async with self.session.post(self.app_url, data=body, headers=headers) as response:
+            return response.status, await response.text()
+
+    def signed(self, body: bytes, *, age_s: float = 0, secret: str = SIGNING_SECRET) -> dict[str, str]:
+        timestamp = str(int(self.clock() - age_s))
+        digest = hmac.new(secret.encode(), b"v0:" + timestamp.encode() + b":" + body, hashlib.sha256).hexdigest()
+        return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
+
+    async def _posted(self, body: bytes, headers: Mapping[str, str], *, retries: int) -> Delivered:
+        """Again after each failure, as Slack does, but without its pauses of minutes."""
+        statuses: list[int | None] = []
+        reason, answer = "", ""
+        for number in range(retries + 1):
+            repeated = {"X-Slack-Retry-Num": str(number), "X-Slack-Retry-Reason": reason} if number else {}
+            try:
+                status, answer = await self.send(body, {**headers, **self.signed(body), **repeated})
+            except TimeoutError:
+                status, reason = None, "http_timeout"
+            statuses.append(status)
+            if status is not None and 200 <= status < 300:
+                break
+            reason = reason if status is None else "http_error"
+        return Delivered(statuses=statuses, body=answer)

@@ -1,0 +1,43 @@
+"""Messages of the app: made, changed, shown."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.stand_ins.slack.methods import ApiError
+from tests.stand_ins.slack.workspace import Message, Workspace
+
+
+def added(workspace: Workspace, channel: str, thread_ts: str | None, content: Mapping[str, Any]) -> Message:
+    message = Message(ts=workspace.next_ts(), channel=channel, user=workspace.bot_user, text="", thread_ts=thread_ts)
+    rewrite(message, content)
+    message.edits = 0
+    workspace.messages.append(message)
+    return message
+
+
+def rewrite(message: Message, content: Mapping[str, Any]) -> None:
+    """Metadata that is not given stays as it was."""
+    unknown = content.keys() - {"text", "blocks", "metadata", "link_names", "parse", "mrkdwn"}
+    if unknown:
+        raise ApiError(f"invalid_arguments: {sorted(unknown)}")
+    message.text, message.blocks = content["text"], list(content.get("blocks") or [])
+    message.metadata = content.get("metadata", message.metadata)
+    message.edits += 1
+
+
+def shown(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "message", "ts": message.ts, "user": message.user, "text": message.text}
+    if message.thread_ts:
+        found["thread_ts"] = message.thread_ts
+    if message.files:
+        found["files"] = [{"id": one, "name": workspace.files[one].name} for one in message.files]
+    if with_metadata and message.metadata:
+        found["metadata"] = message.metadata
+    return found
+
+
+def page(items: Sequence[Any], name: str, limit: int, cursor: str) -> dict[str, Any]:
+    """A page of a list. The cursor of the last page is empty."""
+    start = int(cursor or "0")
+    after = str(start + limit) if start + limit < len(items) else ""
+    return {name: list(items[start : start + limit]), "response_metadata": {"next_cursor": after}}

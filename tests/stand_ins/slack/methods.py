@@ -1,0 +1,76 @@
+"""What a method of the Web API is here: its scopes, its arguments, and what it does to the state."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.stand_ins.slack.state import State
+from tests.stand_ins.slack.workspace import Channel, Workspace
+
+Does = Callable[..., dict[str, Any]]
+HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:history", "mpim": "mpim:history"}
+ABOUT = {"channel": "channels:read", "group": "groups:read", "im": "im:read", "mpim": "mpim:read"}
+
+
+class ApiError(Exception):
+    """What a method answers with `ok: false`."""
+
+    def __init__(self, error: str) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Whoever calls a method: where its token works, and what it may do there."""
+
+    slack: State
+    workspace: Workspace
+    scopes: frozenset[str]
+
+    def writable(self, channel: str) -> Channel:
+        place = self.workspace.channels.get(channel)
+        if place is None:
+            raise ApiError("channel_not_found")
+        if self.workspace.bot_user not in place.members:
+            raise ApiError("not_in_channel")
+        return place
+
+    def readable(self, channel: str, scopes: Mapping[str, str]) -> Channel:
+        place = self.workspace.channels.get(channel)
+        if place is None or (place.kind != "channel" and self.workspace.bot_user not in place.members):
+            raise ApiError("channel_not_found")
+        if scopes[place.kind] not in self.scopes:
+            raise ApiError("missing_scope")
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """`scopes`: several where the kind of channel decides. One that reads takes no JSON."""
+
+    does: Does
+    scopes: frozenset[str]
+    reads: bool
+
+    def call(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Refuses arguments that are missing or that the method does not have, as far as its signature tells."""
+        if self.scopes and not self.scopes & caller.scopes:
+            raise ApiError("missing_scope")
+        try:
+            inspect.signature(self.does).bind(caller, **arguments)
+        except TypeError as exc:
+            raise ApiError("invalid_arguments") from exc
+        return self.does(caller, **arguments)
+
+
+class Methods(dict[str, Method]):
+    """A table of methods that a module fills."""
+
+    def method(self, name: str, *scopes: str, reads: bool = False) -> Callable[[Does], Does]:
+        def entered(does: Does) -> Does:
+            self[name] = Method(does=does, scopes=frozenset(scopes), reads=reads)
+            return does
+
+        return entered

@@ -1,0 +1,40 @@
+"""`users.*`: who somebody is."""
+
+from typing import Any
+
+from tests.stand_ins.slack.methods import ApiError, Caller, Methods
+from tests.stand_ins.slack.workspace import User, Workspace
+
+METHODS = Methods()
+
+
+@METHODS.method("users.info", "users:read", reads=True)
+def info(caller: Caller, user: str, include_locale: bool = False) -> dict[str, Any]:
+    known = _known(caller.workspace, user)
+    if known is None:
+        raise ApiError("user_not_found")
+    return {"user": described(caller.workspace, known, with_locale=include_locale)}
+
+
+def described(workspace: Workspace, user: User, *, with_locale: bool = False) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "id": user.id,
+        "team_id": user.team,
+        "name": user.name,
+        "tz": user.time_zone,
+        "is_bot": user.id == workspace.bot_user,
+        "deleted": user.deleted,
+        "is_restricted": user.is_guest,
+        "is_ultra_restricted": False,
+        "is_stranger": user.is_stranger,
+        "profile": {"display_name": user.name, "real_name": user.name},
+    }
+    locale = {"locale": user.locale} if with_locale else {}
+    grid = {"enterprise_user": {"id": user.id, "enterprise_id": user.enterprise}} if user.enterprise else {}
+    return {**found, **locale, **grid}
+
+
+def _known(workspace: Workspace, user: str) -> User | None:
+    if user == workspace.bot_user:
+        return User(id=user, name="parley", enterprise=workspace.enterprise)
+    return workspace.users.get(user)

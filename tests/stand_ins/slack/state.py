@@ -1,0 +1,79 @@
+"""What the stand-in knows: one object that methods, deliveries and people change, and tests read."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.stand_ins.slack.faults import Fault, Faults
+from tests.stand_ins.slack.manifest import manifest
+from tests.stand_ins.slack.workspace import Message, Workspace
+
+RESPONSE_URL_USES: Final = 5
+RESPONSE_URL_S: Final = 30 * 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call of a method, as it came in."""
+
+    method: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(kw_only=True)
+class ResponseUrl:
+    channel: str
+    message: str
+    made: float
+    uses: int = 0
+
+
+@dataclass
+class State:
+    """`app_url` is where deliveries go; `origin` is where the stand-in listens."""
+
+    scopes: frozenset[str] = field(default_factory=lambda: manifest().scopes)
+    events: frozenset[str] = field(default_factory=lambda: manifest().events)
+    app_url: str = ""
+    one_a_second: bool = False
+    clock: Callable[[], float] = time.time
+    workspace: Workspace = field(default_factory=Workspace)
+    calls: list[Call] = field(default_factory=list[Call])
+    origin: str = field(init=False, default="")
+    faults: Faults = field(init=False, default_factory=Faults)
+    responses: dict[str, ResponseUrl] = field(init=False, default_factory=dict[str, ResponseUrl])
+    last_post: dict[str, float] = field(init=False, default_factory=dict[str, float])
+    ids: int = field(init=False, default=0)
+    changed: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)
+
+    @property
+    def api_url(self) -> str:
+        return f"{self.origin}/api/"
+
+    def fail(self, method: str, *faults: Fault) -> None:
+        """The next calls of the method end so, one each. `upload` and `response_url` are methods, too."""
+        self.faults.add(method, *faults)
+
+    def called(self, method: str) -> list[Mapping[str, Any]]:
+        return [call.arguments for call in self.calls if call.method == method]
+
+    async def until(self, holds: Callable[[], bool], within_s: float = 10) -> None:
+        """Waits until a change of the workspace makes it hold. Raises `TimeoutError`."""
+        async with asyncio.timeout(within_s), self.changed:
+            await self.changed.wait_for(holds)
+
+    async def tell(self) -> None:
+        """Something has changed."""
+        async with self.changed:
+            self.changed.notify_all()
+
+    def next_id(self) -> str:
+        self.ids += 1
+        return f"{self.ids:06d}"
+
+    def response_url(self, message: Message) -> str:
+        key = self.next_id()
+        self.responses[key] = ResponseUrl(channel=message.channel, message=message.ts, made=self.clock())
+        return f"{self.origin}/response/{key}"

@@ -1,0 +1,89 @@
+"""The Web API over HTTP: bodies read, tokens looked at, faults played, methods called."""
+
+import json
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from tests.stand_ins.slack import chat, conversations, files, people, sessions, tokens
+from tests.stand_ins.slack.checker import Refused
+from tests.stand_ins.slack.faults import failed
+from tests.stand_ins.slack.methods import ApiError, Caller, Method
+from tests.stand_ins.slack.state import Call, State
+
+METHODS: Final[dict[str, Method]] = {
+    **chat.METHODS,
+    **conversations.METHODS,
+    **files.METHODS,
+    **people.METHODS,
+    **sessions.METHODS,
+    **tokens.METHODS,
+}
+# The scopes of each method; several where the kind of channel decides.
+SCOPES: Final[dict[str, frozenset[str]]] = {name: method.scopes for name, method in METHODS.items()}
+
+
+class WebApi:
+    def __init__(self, slack: State) -> None:
+        self._slack = slack
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.post("/api/{method}", self._api)]
+
+    async def _api(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["method"]
+        fault = self._slack.faults.next(name)
+        if fault is not None and not fault.done:
+            return await failed(request, fault)
+        answer = await self._answered(request, name)
+        if isinstance(answer, web.Response):
+            return answer
+        await self._slack.tell()
+        return web.json_response(answer) if fault is None else await failed(request, fault)
+
+    async def _answered(self, request: web.Request, name: str) -> dict[str, Any] | web.Response:
+        try:
+            return {"ok": True, **await self._called(request, name)}
+        except ApiError as exc:
+            if exc.error == "ratelimited":
+                headers = {"Retry-After": "1"}
+                return web.json_response({"ok": False, "error": exc.error}, status=429, headers=headers)
+            return {"ok": False, "error": exc.error}
+        except Refused as exc:
+            return {"ok": False, "error": exc.error, "response_metadata": {"messages": [exc.detail]}}
+
+    async def _called(self, request: web.Request, name: str) -> dict[str, Any]:
+        method = METHODS.get(name)
+        if method is None:
+            raise ApiError("unknown_method")
+        arguments = await _body(request, method)
+        token = arguments.pop("token", None) or request.headers.get("Authorization", "").removeprefix("Bearer ")
+        caller = self._caller(token)
+        self._slack.calls.append(Call(method=name, arguments=arguments))
+        return method.call(caller, arguments)
+
+    def _caller(self, token: str) -> Caller:
+        if not token:
+            raise ApiError("not_authed")
+        if token != tokens.TOKEN:
+            raise ApiError("invalid_auth")
+        return Caller(slack=self._slack, workspace=self._slack.workspace, scopes=self._slack.scopes)
+
+
+async def _body(request: web.Request, method: Method) -> dict[str, Any]:
+    if request.content_type == "application/json":
+        if method.reads:
+            raise ApiError("invalid_form_data")
+        return dict(json.loads(await request.text()))
+    fields = {**request.query, **dict(parse_qsl(await request.text(), keep_blank_values=True))}
+    return {name: _unpacked(name, value) for name, value in fields.items()}
+
+
+def _unpacked(name: str, value: str) -> Any:
+    """Forms carry JSON for lists and numbers in digits; ids and timestamps are text."""
+    if name in {"limit", "length"}:
+        return int(value)
+    if value in {"true", "1", "false", "0"} and name.startswith(("in", "unfurl")):
+        return value in {"true", "1"}
+    return json.loads(value) if name in {"blocks", "files", "metadata"} else value
