@@ -73,6 +73,7 @@ class Bot:
     clarifications: Clarifications
     limits: Limits
     log: FilteringBoundLogger
+    dialogue: Dialogue
     turns: Turns
     workers: Workers
     surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
@@ -104,7 +105,7 @@ class Bot:
 
     async def work(self, stop: asyncio.Event) -> None:
         """Works on the turns of the registered surfaces, syncs what is due, and expires what is old, until `stop`."""
-        async with ticking(self.turns, self.exports, self.sources, self.log):
+        async with ticking(self.turns, self.exports, self.sources, self.log, at_start=self.dialogue.prepare):
             await self.workers.work(stop)
 
     def routes(self) -> tuple["web.RouteDef", ...]:
@@ -250,6 +251,7 @@ def _assembled(
         clarifications=clarifications,
         limits=limits,
         log=log,
+        dialogue=dialogue,
         turns=turns,
         workers=Workers(turns, inbox, name=worker, log=log),
     )

@@ -43,6 +43,7 @@ from storage.sql.database import Database
 
 LONGEST_QUESTION: Final = 10_000  # code points
 _THINKING: Final = timedelta(seconds=60)
+_FIRST: Final = "Which documnets speak of it?"  # a word is misspelt: what is known of spelling is made as well
 _NO_BUCKET: Final = "You may see no documents here that could answer this."
 _PARTLY: Final = "_Some of it may no longer be seen here; this is the rest._"
 _NOT_GRANTED: Final = "What this choice leads to may no longer be seen here."
@@ -113,6 +114,18 @@ class Dialogue:
         self._index, self._access, self._now = index, access, database.now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._conversations = Conversations(database)
+
+    async def prepare(self) -> None:
+        """Ask once as the operator and say nothing, so that nobody waits for what a process reads and makes once.
+
+        Raises what the index and the database raise.
+        """
+        scope = await self._access.scope(Operator())
+        context = Context(
+            index=self._index.within(scope), reasoner=self._reasoner, reranker=self._reranker, now=self._now()
+        )
+        async with asyncio.timeout(_THINKING.total_seconds()):
+            await self._agent.answer(_FIRST, context)
 
     async def spoken(self, inbound: Inbound, turn: TurnId, limits: Limits, told: Told) -> Spoken:
         """Raises `BotError` for what a person did that cannot be, and what the index and the database raise."""

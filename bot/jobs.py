@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from bot.exports import Exports
 from bot.sources import Sources
 from bot.turns import Turns
+from storage.search.errors import SearchError
 from storage.sql.errors import SqlError
 
 _EVERY: Final = timedelta(minutes=1)
@@ -19,10 +20,17 @@ _Job = Callable[[], Awaitable[object]]
 
 @asynccontextmanager
 async def ticking(
-    turns: Turns, exports: Exports, sources: Sources, log: FilteringBoundLogger, *, every: timedelta = _EVERY
+    turns: Turns,
+    exports: Exports,
+    sources: Sources,
+    log: FilteringBoundLogger,
+    *,
+    at_start: _Job | None = None,
+    every: timedelta = _EVERY,
 ) -> AsyncGenerator[None]:
     """In the background of the block: offers and files whose time is over are expired, sources that are due synced.
 
+    `at_start` is begun at once, and once only.
     What is under way when the block ends is cancelled and waited for.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # pyright: ignore[reportMissingTypeStubs]
@@ -33,6 +41,8 @@ async def ticking(
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _tick, "interval", args=(job, log, running), seconds=every.total_seconds(), coalesce=True, max_instances=1
         )
+    if at_start is not None:
+        running[at_start] = asyncio.create_task(_run(at_start, log))
     scheduler.start()
     try:
         yield
@@ -53,5 +63,5 @@ async def _tick(job: _Job, log: FilteringBoundLogger, running: dict[_Job, asynci
 async def _run(job: _Job, log: FilteringBoundLogger) -> None:
     try:
         await job()
-    except SqlError as exc:  # the next tick tries again
+    except (SqlError, SearchError, TimeoutError) as exc:  # the next tick tries again
         log.warning("tick failed", job=job.__qualname__, error=type(exc).__name__)

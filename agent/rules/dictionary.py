@@ -106,11 +106,7 @@ class Dictionary:
     def _phrases(self) -> tuple[list[str], "array[int]"]:
         """What values are called, by code point, and the position of each one's value."""
         order = sorted(range(len(self._named)), key=self._named.__getitem__)
-        self._named, self._named_at = (
-            [self._named[at] for at in order],
-            array("I", [self._named_at[at] for at in order]),
-        )
-        return self._named, self._named_at
+        return [self._named[at] for at in order], array("I", [self._named_at[at] for at in order])
 
     def kind(self, key: Key) -> Kind:
         return self._by_key[key].kind

@@ -1,12 +1,13 @@
 """What happens now and then: what is old goes, and says so."""
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
 from bot.bootstrap import Bot
 from bot.jobs import ticking
 from tests.bot.conftest import Talk, until
-from tests.bot.fakes import Chat, Clock
+from tests.bot.fakes import Chat, Clock, ListingAgent
 
 OFTEN = timedelta(milliseconds=20)
 
@@ -23,3 +24,15 @@ async def test_old_offers_and_old_files_go_by_themselves(bot: Bot, chat: Chat, c
         await until(lambda: not file.exists() and chat.of(unanswered.turn)[0].chosen is not None)
 
     assert chat.of(asked.turn)[0].chosen == chat.of(unanswered.turn)[0].chosen
+
+
+async def test_what_is_made_once_is_made_before_anybody_asks(bot: Bot, agent: ListingAgent, chat: Chat) -> None:
+    stop = asyncio.Event()
+    working = asyncio.create_task(bot.work(stop))
+
+    await until(lambda: bool(agent.seen))
+    stop.set()
+    await working
+
+    assert [one.index.scope.all_readers for one in agent.seen] == [True]
+    assert chat.messages == {}
