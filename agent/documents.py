@@ -34,7 +34,7 @@ from storage.search.documents import Document
 from storage.search.ids import FieldName
 from storage.search.index import Fetch, Hit, NearPassages, Passages, Record
 from storage.search.plan import ReadFields
-from storage.search.schema import Field
+from storage.search.schema import Field, FieldType, Schema
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
@@ -148,7 +148,9 @@ def which_document(under: Under, records: Sequence[Record]) -> AskBack:
 async def _anywhere(under: Under) -> Enough | AskBack:
     """No document is known by that name: what does any text say?"""
     question, ranked = await _ranked(under, under.asked.fallback or under.asked.ranked, anywhere=True)
-    return said_in(under, question, speaking_of(under, ranked), Route.HYBRID)
+    said = said_in(under, question, speaking_of(under, ranked), Route.HYBRID)
+    nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
+    return replace(said, hits=tuple(ranked[: under.desk.context.limits.hits])) if nothing else said
 
 
 async def text_found(under: Under) -> Enough | AskBack:
@@ -163,10 +165,10 @@ async def text_found(under: Under) -> Enough | AskBack:
     elsewhere = bool(under.asked.fallback) and not confines(under)
     if elsewhere:
         whole, others = await _ranked(under, under.asked.fallback, anywhere=True)
-        others = speaking_of(under, others)
-        in_set = bool(others) and others[0].hit.doc_id in {one.hit.doc_id for one in ranked}
-        if not in_set and _held(under, whole, others) > _held(under, question, ranked) + _CLEARLY:
-            return said_in(under, whole, others, Route.HYBRID)
+        of_them = speaking_of(under, others)
+        in_set = bool(of_them) and of_them[0].hit.doc_id in {one.hit.doc_id for one in ranked}
+        if not in_set and _held(under, whole, of_them) > _held(under, question, ranked) + _CLEARLY:
+            return said_in(under, whole, of_them, Route.HYBRID)
     said = said_in(under, question, ranked, Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
     return await _anywhere(under) if nothing and elsewhere else said
@@ -179,8 +181,10 @@ def _checked(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundP
     if not under.asked.checks or len(records) != 1:
         return None
     record, schema = records[0], under.material.schemas[records[0].bucket]
+    if any(_is_unknown(one, record, schema) for one in under.asked.checks):
+        return None
     holds = under.count == 1
-    said = " and ".join(_claim_words(one, schema.by_name[one.field], record.title, holds) for one in under.asked.checks)
+    said = " and ".join(_claim_words(one, schema.by_name[one.field], record, holds) for one in under.asked.checks)
     line = f"**{'Yes' if holds else 'No'}**: {said}"
     sentences = extracted(ranked, question, under.material.analysers, under.leg, under.asked.said) if holds else []
     citations: list[Citation] = []
@@ -193,14 +197,20 @@ def _checked(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundP
     return Enough(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=Route.LONG_TEXT)
 
 
-def _claim_words(claim: Compare, field: Field, title: str, holds: bool) -> str:
+def _is_unknown(claim: Compare, record: Record, schema: Schema) -> bool:
+    """Whether the document has no value to compare; a list or a flag always has one."""
+    field = schema.by_name.get(claim.field)
+    return field is None or (not field.absent_means_none and field.name not in record.values)
+
+
+def _claim_words(claim: Compare, field: Field, record: Record, holds: bool) -> str:
     """ "Source code escrow is not among the clauses of …". Markdown."""
-    denied, label = "" if holds else "not ", escaped(field.label.lower())
-    if isinstance(claim.value, str):
-        return f"{escaped(claim.value)} is {denied}among the {label} of {escaped(title)}"
-    return (
-        f"{escaped(title)} is {denied}marked {label}" if claim.value else f"{escaped(title)} is {denied}without {label}"
-    )
+    denied, label, title = "" if holds else "not ", escaped(field.label.lower()), escaped(record.title)
+    if field.type is FieldType.LIST:
+        return f"{escaped(str(claim.value))} is {denied}among the {label} of {title}"
+    if field.type is FieldType.FLAG:
+        return f"{title} is {denied}{'marked' if claim.value else 'without'} {label}"
+    return f"{label} of {title} is {escaped(value_words(record.values[field.name], field))}"
 
 
 async def _ranked(

@@ -29,18 +29,24 @@ def confines(under: Under) -> bool:
     clauses = under.leg.search.clauses
     if any(is_identifier(word) for clause in clauses for word in clause.required):
         return True
-    if len(clauses) != 1:
-        return False
+    if len(clauses) != 1 or not under.count:
+        return False  # no document is named so: the words may have been no names
     names = [one for one in _names(clauses[0], under.material) if _share(one, clauses[0], under.material) < _KINDS]
     alone = under.count == 1 and any(map(_is_written_as_name, names))
     return alone or len(names) > 1 or any(_identifies(one, clauses[0], under.material) for one in names)
 
 
 def speaking_of(under: Under, found: Sequence[FoundPassage]) -> list[FoundPassage]:
-    """Those of the passages, of whatever document, that mention every name the question's documents are called by."""
+    """Those of the passages, of whatever document, that mention every name the question's documents are called by; a
+    kind of document need not be mentioned by those that are of it.
+    """
     material = under.material
-    names = [one for clause in under.leg.search.clauses for one in _names(clause, material)]
-    said = [one.words for one in names if _is_written_as_name(one)]
+    said = [
+        one.words
+        for clause in under.leg.search.clauses
+        for one in _names(clause, material)
+        if _is_written_as_name(one) and _share(one, clause, material) < _KINDS
+    ]
     if not said:
         return list(found)
     stems = {

@@ -20,6 +20,7 @@ from storage.search.text import fold
 _FORM = STOP | FILLER | SUMMARISE
 _MOST_WORDS = 24  # content words of a question that are weighed
 _MOST_SAID = 48  # words of the schema that stand beside them
+_NAMED_AND_CLAIMED = 2  # conditions of a question that names a document and claims something of it
 _EACH = 3  # documents to a value, from which a list sorts them into kinds, rather than naming each
 
 
@@ -66,7 +67,18 @@ def checked_by(leg: Leg, material: Material) -> tuple[Compare, ...]:
         return ()
     clause = leg.search.clauses[0]
     claims = claims_of(clause.condition, material.schemas[clause.bucket], material)
+    claims = claims or _claimed_behind(clause.condition, leg.question)
     return claims if len(claims) < len(conjuncts(clause.condition)) else ()
+
+
+def _claimed_behind(condition: Condition, question: str) -> tuple[Compare, ...]:
+    """ "Is TCK-7 still *open*?": the comparison that stands behind all that names the document."""
+    parts = [one for one in conjuncts(condition) if isinstance(one, Compare) and one.words]
+    placed = sorted((question.find(one.words), at) for at, one in enumerate(parts))
+    if len(parts) < len(conjuncts(condition)) or len(parts) < _NAMED_AND_CLAIMED or placed[0][0] < 0:
+        return ()
+    last = parts[placed[-1][1]]
+    return (last,) if all(one is last or one.field != last.field for one in parts) else ()
 
 
 def without(search: Search, claims: Iterable[Compare]) -> Search:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date
 
 from agent.rules.atoms import Literal, Quantity
 from agent.rules.language import (
@@ -33,6 +34,7 @@ class Cover:
     used: set[int] = field(default_factory=set[int])  # indexes into `links`, of mentions that gave a condition
     spent: set[int] = field(default_factory=set[int])  # tokens that helped to bind a literal, and say nothing else
     assumed: list[str] = field(default_factory=list[str])  # what was taken for granted, in words
+    today: date | None = None  # of who asks; None where it is not known: nothing has ended then, or lasts
 
 
 def covered_by(literal: Literal, lexicon: Lexicon) -> tuple[int, int]:
@@ -72,7 +74,7 @@ def best_cover(
     return [one for one in chosen if isinstance(one, Link)], [one for one in chosen if isinstance(one, tuple)]
 
 
-def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int]) -> set[int]:
+def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int], lexicon: Lexicon) -> set[int]:
     """The tokens that stand under a negation: from the negating word to the end of its clause or list; one that is
     part of a comparison ("didn't even reach 5", `compared`) denies nothing else.
     """
@@ -92,7 +94,7 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int
             continue  # a sign
         if word in ("no", "not") and at + 2 < len(tokens) and tokens[at + 2].word == "than":
             continue  # "no more than": a comparator
-        result.update(_under(at + 1, tokens, links))
+        result.update(_under(at + 1, tokens, links, lexicon))
     return result
 
 
@@ -106,12 +108,12 @@ _LINKING = frozenset({"a", "an", "the", "any", "by", "from", "in", "with", "at",
 _FARTHEST = 5  # tokens from a negation to what it denies
 
 
-def _under(start: int, tokens: Sequence[Token], links: Sequence[Link]) -> Iterator[int]:
+def _under(start: int, tokens: Sequence[Token], links: Sequence[Link], lexicon: Lexicon) -> Iterator[int]:
     """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor")."""
     linked = {
         at
         for one in links
-        if not isinstance(one.meaning, Noun) and not _leads_to_value(one, tokens)
+        if not isinstance(one.meaning, Noun) and (lexicon.is_flag(one.meaning) or not _leads_to_value(one, tokens))
         for at in range(one.first, one.last)
     }
     denied = joining = False

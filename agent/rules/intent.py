@@ -151,7 +151,7 @@ def _told_of_one(
     functions = {one.function for one in said if one.words != ("how", "much")}
     if not functions <= {Function.MINIMUM, Function.MAXIMUM} and not _counts_measure(said, words, lexicon):
         return ()
-    measured = _counts_measure(said, words, lexicon)
+    measured = _asked_day(words, lexicon) or _counts_measure(said, words, lexicon)
     if measured:
         return measured
     if said and said[0].words == ("how", "much"):
@@ -160,6 +160,21 @@ def _told_of_one(
     if words[:1] and words[0] in YES_NO and not set(words) & LIST_VERBS:
         return ()
     return tuple(dict.fromkeys(one.field for one in reading.asked)) or _of_dimension(reading, lexicon)
+
+
+_ENDING = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
+_BEGINNING = ("start date", "starts", "begins", "valid from", "effective date")
+_ENDS = frozenset("end ends ending expire expires finish finishes lapse lapses over stop stops terminate".split())
+_BEGINS = frozenset("start starts started begin begins began commence commences commenced".split())
+
+
+def _asked_day(words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """ "Until when …", "since when …", "when does … end": the day of the end, or of the beginning, if there is one."""
+    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and set(words) & _ENDS):
+        return lexicon.days_called(_ENDING)
+    if words[:2] == ["since", "when"] or (words[:1] == ["when"] and set(words) & _BEGINS):
+        return lexicon.days_called(_BEGINNING)
+    return ()
 
 
 def _of_dimension(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -428,7 +443,7 @@ def _leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) 
             continue
         field = lexicon.field(link.meaning.field)
         before = words[max(link.first - 3, 0) : link.first]
-        leads = bool(set(before) & {"which", "what", "top", "biggest"}) and link.first <= 4
+        leads = bool(set(before) & {"which", "what", "who", "top", "biggest"}) and link.first <= 4
         if leads and field.type in (FieldType.CATEGORY, FieldType.LIST) and link.meaning in reading.asked:
             return field.name
     return None
@@ -570,7 +585,7 @@ def _order(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> SchemaOr
 
 def _asked_fields(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
     """The fields whose values are asked for: those spoken of, else what "when" and "how much" must mean."""
-    named = [one.field for one in reading.asked]
+    named = [*_asked_day(words, lexicon)] or [one.field for one in reading.asked]
     if named:
         return tuple(dict.fromkeys(named))
     fields = lexicon.schema.fields

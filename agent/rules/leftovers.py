@@ -20,6 +20,7 @@ from agent.rules.language import (
 from agent.rules.lexicon import Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation
 
+_MODALS = frozenset("can could may might must will would shall should".split())
 _SHORT_VERB = 4  # letters
 _BEFORE_BOUND = PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
 
@@ -109,6 +110,8 @@ def _relates(work: Cover, first: int, last: int, covered: Set[int]) -> bool:
     then = work.tokens[first + 1].word if first + 1 < len(work.tokens) else ""
     if is_after_noun and not token.is_name and then in ("a", "an", "the", "no", "any", "at"):
         return True  # "agreements demand a notice of …"
+    if before in _MODALS and first > 1 and work.tokens[first - 2].word in RELATIVES | PRONOUNS:
+        return not token.is_name  # "that can dissipate at least …"
     if before == "to" and not token.is_name:
         return True  # "notice to stop renewal"
     if token.word in RELATING or before in RELATIVES:

@@ -27,6 +27,7 @@ _LONG = 8  # letters from which two slips are one word still
 _MOST_REORDERED = 5  # content words of what is known in any order of its words
 _WIDEST = 7  # tokens among which they stand
 _WITHIN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})  # words of form that may stand between
+_WITHIN_FLAGS = frozenset({"is", "are", "was", "were", "be", "not", "t"})  # in a flag's: "pets *are not* allowed"
 _MEASURED = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
 _SHORT = 3  # letters of a word that hints at nothing
@@ -335,10 +336,13 @@ class Lexicon:
             for last in content[start + 1 : start + _MOST_REORDERED]:
                 between = tokens[first : last + 1]
                 form = [token.word for token in between if token.word in STOP]
-                if last - first > _WIDEST or not set(form) <= _WITHIN_NAMES:
+                if last - first > _WIDEST or not set(form) <= _WITHIN_NAMES | _WITHIN_FLAGS:
                     break
+                flags_only = bool(set(form) & _WITHIN_FLAGS)
                 stems.add(tokens[last].stem)
                 for meaning in self._bags.get(frozenset(stems), ()):
+                    if flags_only and not self.is_flag(meaning):
+                        continue
                     if not self._meanings(tuple(token.stem for token in between)):
                         weight = 2.0 * len(stems) + 0.2 * (len(stems) - 1) - 0.1
                         yield Link(first=first, last=last + 1, meaning=meaning, weight=weight)
@@ -352,6 +356,25 @@ class Lexicon:
             if 1 < len(bag) <= _MOST_REORDERED:
                 bags[bag][meaning] = None
         return {bag: tuple(sorted(meanings, key=self._place)) for bag, meanings in bags.items()}
+
+    def is_flag(self, meaning: Meaning) -> bool:
+        """Whether it speaks of what a document is or is not."""
+        spoken = isinstance(meaning, Mention)
+        return spoken and self.field(meaning.field, meaning.column).type is FieldType.FLAG
+
+    def is_named_by(self, name: FieldName, stem: str) -> bool:
+        """Whether the field's own name holds the word."""
+        field = self.schema.by_name[name]
+        return stem in self._stems(f"{name.replace('_', ' ')} {field.title}")
+
+    def days_called(self, phrases: Iterable[str]) -> tuple[FieldName, ...]:
+        """The date field that is called by the first of the phrases that any is called by; none for none."""
+        for phrase in phrases:
+            spoken = [one for one in self._meanings(self._stems(phrase)) if isinstance(one, Mention)]
+            for one in spoken:
+                if one.column is None and self.field(one.field).type is FieldType.DATE:
+                    return (one.field,)
+        return ()
 
     def _called_reordered(self) -> Iterator[tuple[Sequence[str], Meaning]]:
         for phrase, meanings in self._phrases.items():

@@ -7,19 +7,20 @@ conditions, negations and lacks are applied (`valued`).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.belief import believed, coverage, names_something
 from agent.rules.binding import Alternative, Doubts, candidates_for, key_of, literal_conditions
 from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, negated_in, tokens_within, unit_fits
-from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS, SUPERLATIVES
+from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS, PREPOSITIONS, SUPERLATIVES
 from agent.rules.leftovers import leftovers_of
 from agent.rules.lexicon import Lexicon, Link, Meaning, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation, Token, is_plural, tokens_of
 from agent.rules.valued import in_rows, mention_conditions, value_conditions
 from storage.search.conditions import Any, Condition, Not, Op, all_of, contains_text
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Field
+from storage.search.schema import Field, FieldType
 from storage.search.text import fold
 
 EXPLAINED = 0.5  # of a question's content words, for its conditions to be believed
@@ -64,12 +65,14 @@ def read(
     literals: Sequence[Literal],
     quotations: Sequence[Quotation],
     respelled: Mapping[str, str] | None = None,
+    today: date | None = None,
 ) -> Reading:
     """The best reading of `question` in the lexicon's bucket. Pure; costs some tenths of a millisecond.
 
-    `respelled` gives for a stem the one that is meant.
+    `respelled` gives for a stem the one that is meant; `today` is the day of who asks.
     """
     work = _covered(lexicon, question, literals, quotations, respelled or {})
+    work.today = today
     doubts = Doubts()
     conditions = [*literal_conditions(work, doubts)]
     conditions = [*value_conditions(work), *conditions]
@@ -127,8 +130,10 @@ def _covered(
     links = [link for link in lexicon.links(tokens) if not _is_grouping(link, tokens)]
     measures = list(_measure_links(lexicon, tokens))
     links += measures
-    links = [_in_its_place(link, links, tokens) for link in links]
     spans = [(literal, *tokens_within(tokens, *covered_by(literal, lexicon))) for literal in literals]
+    days_at = {first for literal, first, last in spans if isinstance(literal, Days) and first < last}
+    links = [_in_its_place(link, links, tokens) for link in links]
+    links = [_as_day(link, days_at, tokens, lexicon) for link in links]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
     nouns_at |= {
         at for at, one in enumerate(tokens) if (one.word,) in SUPERLATIVES or one.word in ("most", "least")
@@ -142,7 +147,7 @@ def _covered(
     picked, kept = best_cover(len(tokens), links, bindable)
     compared = {at for _, first, last in kept for at in range(first, last)}
     called = [link for link in links if isinstance(link.meaning, Mention) and not link.meaning.soft]
-    denied_at = negated_in(tokens, picked, compared)
+    denied_at = negated_in(tokens, picked, compared, lexicon)
     return Cover(lexicon, question, tokens, picked, [*measures, *_alike_named(picked, called)], kept, denied_at)
 
 
@@ -173,6 +178,15 @@ def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) ->
     if isinstance(meaning, Valued) and link.weight < _SURE:
         return replace(link, weight=3.0) if _is_named(link, meaning, links) else link
     return replace(link, weight=link.weight - 1.5) if _is_kind_in_plural(link, meaning, links, tokens) else link
+
+
+def _as_day(link: Link, days_at: set[int], tokens: Sequence[Token], lexicon: Lexicon) -> Link:
+    """ "Closed in October" speaks of the day of closing, though closed may be a state as well."""
+    meaning = link.meaning
+    if not isinstance(meaning, Mention) or lexicon.field(meaning.field, meaning.column).type is not FieldType.DATE:
+        return link
+    after = link.last + (link.last < len(tokens) and tokens[link.last].word in PREPOSITIONS)
+    return replace(link, weight=link.weight + 1.0) if {link.last, after} & days_at and not meaning.soft else link
 
 
 def _is_named(link: Link, meaning: Valued, links: Sequence[Link]) -> bool:
@@ -259,10 +273,19 @@ def _kinds_in(links: Sequence[Link], lexicon: Lexicon) -> list[Link]:
 
 def _drop_idle_hints(work: Cover) -> None:
     """Takes the words that only hint at a field out of the links where they gave nothing."""
-    idle = [at for at, link in enumerate(work.links) if _is_soft(link.meaning) and at not in work.used]
+    idle = [
+        at
+        for at, link in enumerate(work.links)
+        if _is_soft(link.meaning) and at not in work.used and not _is_asked_who(link, work.tokens)
+    ]
     kept = [at for at in range(len(work.links)) if at not in idle]
     work.used = {kept.index(at) for at in work.used}
     work.links = [work.links[at] for at in kept]
+
+
+def _is_asked_who(link: Link, tokens: Sequence[Token]) -> bool:
+    """ "Who handles …": what hints at a field right behind asks for it."""
+    return link.first == 1 and tokens[0].word == "who"
 
 
 def _is_soft(meaning: Meaning) -> bool:

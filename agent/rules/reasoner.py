@@ -194,7 +194,8 @@ def _readings(
     quotations = quotations_of(question)
     outside = tuple(one for one in literals if not any(q.start <= one.start < q.end for q in quotations))
     meant = respelled or {}
-    readings = [read(one, question, outside, quotations, meant.get(bucket)) for bucket, one in known.items()]
+    today = material.now.date()
+    readings = [read(one, question, outside, quotations, meant.get(bucket), today) for bucket, one in known.items()]
     return sorted(readings, key=lambda one: (-one.score, -known[one.bucket].documents, one.bucket))
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from agent.rules.cover import Cover
-from agent.rules.language import CONTRACTED_NEGATIONS, DISJUNCTIONS, FILLER, HAVE, LACK, MISSING_AFTER, STOP
+from agent.rules.language import CONTRACTED_NEGATIONS, DISJUNCTIONS, FILLER, HAVE, LACK, MISSING_AFTER, STOP, YES_NO
 from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, all_of
 from storage.search.ids import FieldName
@@ -102,7 +102,9 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
             yield Missing(field=order.field, words=work.question[token.start : token.end])
     for at, link in enumerate(work.links):
         meaning = link.meaning
-        if not isinstance(meaning, Mention) or meaning.soft or at in work.used or meaning.column is not None:
+        if not isinstance(meaning, Mention) or at in work.used or meaning.column is not None:
+            continue
+        if meaning.soft and not _hints_at_flag(work, link, meaning):
             continue
         field = work.lexicon.field(meaning.field)
         words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
@@ -113,6 +115,10 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         if field.type is FieldType.FLAG:
             work.used.add(at)
             yield Compare(field=field.name, op=Op.EQ, value=not under, words=words)
+        elif field.type is FieldType.DATE and (op := _ended_or_lasting(work, link)) is not None:
+            work.used.add(at)
+            compared = Compare(field=field.name, op=op, value=str(work.today), words=words)
+            yield Not(compared) if under else compared
         elif under and lacks and _is_told_apart(work, link):
             continue  # "without a termination clause": that clause, not any
         elif (under and lacks) or set(after) & MISSING_AFTER:
@@ -121,6 +127,29 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         elif set(before) & HAVE and not _is_asked(work, link):
             work.used.add(at)
             yield Not(Missing(field=field.name, words=words))
+
+
+_ENDED = frozenset("expired lapsed ended ran run elapsed".split())
+_LASTING = frozenset("still currently force effect".split())
+_OPENS = frozenset("when until since how what".split())
+
+
+def _ended_or_lasting(work: Cover, link: Link) -> Op | None:
+    """How the day of an end compares with today, where no other is told: "that have expired", "still in force"."""
+    said = {token.word for token in work.tokens[link.first : link.last]}
+    before = {token.word for token in work.tokens[: link.first]}
+    if work.today is None or before & _OPENS:
+        return None
+    if said & _LASTING:
+        return Op.GTE
+    return Op.LT if said & _ENDED else None
+
+
+def _hints_at_flag(work: Cover, link: Link, meaning: Mention) -> bool:
+    """ "May they keep *pets*?": a word of a flag's name asks for it, or stands for it behind "with"."""
+    if not work.lexicon.is_flag(meaning) or not work.lexicon.is_named_by(meaning.field, work.tokens[link.first].stem):
+        return False
+    return work.tokens[0].word in YES_NO or bool(set(_right_before(work, link)[:1]) & HAVE)
 
 
 def _right_before(work: Cover, link: Link) -> list[str]:

@@ -1,0 +1,119 @@
+"""Documents that nobody wrote a schema for, asked about in plain words: what is inferred must be enough."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import run
+
+TENANTS = ("Ada Brandt", "Bo Castell", "Cy Dorner", "Di Ebner", "Ed Falk", "Fay Gruber")
+ENDS = ("2019-05-31", "2021-08-31", "2099-01-31", "2023-02-28", "2098-12-31", "2097-06-30")
+LEASES = [
+    {
+        "doc_id": f"lease-{number}",
+        "bucket": "leases",
+        "title": f"Lease {number}",
+        "text": f"{tenant} rents a flat in {town}. {'Subletting is forbidden.' if number == 1 else ''}",
+        "metadata": {
+            "tenant": tenant,
+            "town": town,
+            "start_date": f"201{number}-03-01",
+            "end_date": ENDS[number],
+            "pets_allowed": number % 2 == 0,
+            "monthly_rent": rent,
+            "currency": currency,
+        },
+    }
+    for number, (tenant, town, rent, currency) in enumerate(
+        zip(
+            TENANTS,
+            ("Arvo", "Belk", "Arvo", "Belk", "Arvo", "Belk"),
+            (900, 950, 700, 880, 1200, 300),
+            ("EUR", "EUR", "GBP", "GBP", "EUR", "GBP"),
+            strict=True,
+        )
+    )
+]
+STATES = ("open", "closed", "open", "on hold", "closed", "open", "closed", "open")
+TICKETS = [
+    {
+        "doc_id": f"ticket-{number}",
+        "bucket": "tickets",
+        "title": f"Printer trouble {number}",
+        "text": f"The printer of floor {number} jams." + (" The toner weighs 2 kg." if number == 3 else ""),
+        "metadata": {
+            "ticket_no": f"TCK-70{number:02}",
+            "status": state,
+            "assignee": ("Ines Lund", "Jo Maro", "Ines Lund", "Kim Neri")[number % 4],
+            "opened": f"2026-0{number + 1}-10",
+            "hours_spent": float(number + 1),
+        }
+        | ({"closed": "2026-09-20" if number == 4 else "2026-03-05"} if state == "closed" else {}),
+    }
+    for number, state in enumerate(STATES)
+]
+LISTS = {
+    "leases that have expired": {"lease-0", "lease-1", "lease-3"},
+    "leases in Arvo that are still in force": {"lease-2", "lease-4"},
+    "leases that have not expired": {"lease-2", "lease-4", "lease-5"},
+    "leases in Arvo where pets are allowed": {"lease-0", "lease-2", "lease-4"},
+    "leases where pets are not allowed in Belk": {"lease-1", "lease-3", "lease-5"},
+    "What is the latest end date?": {"lease-2"},
+    "unresolved tickets": {"ticket-0", "ticket-2", "ticket-5", "ticket-7"},
+    "tickets closed in September 2026": {"ticket-4"},
+    "tickets that can take at least 7 hours": {"ticket-6", "ticket-7"},
+}
+TOLD = {
+    "Until when does the lease of Cy Dorner run?": "2099-01-31",
+    "Since when has Cy Dorner been renting?": "2012-03-01",
+    "Is TCK-7003 still open?": "**No**: status of Printer trouble 3 is on hold",
+    "Is TCK-7002 still open?": "**Yes**: status of Printer trouble 2 is open",
+    "May Cy Dorner keep pets?": "**Yes**",
+    "May Di Ebner keep pets?": "**No**",
+    "who is working on TCK-7001?": "Jo Maro",
+}
+NOTHING = {
+    "What does the toner of TCK-7002 weigh?": "Printer trouble 2 is there, but says nothing about",
+    "What does the toner of TCK-9999 weigh?": "I found nothing",
+    "What is subletting like for Ada Brandt?": "Lease 0 is there, but says nothing about",
+}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, Any]]:
+    """What is answered to each question."""
+    folder = tmp_path_factory.mktemp("unprepared")
+    source, asked, out = folder / "in.jsonl", folder / "asked.jsonl", folder / "out.jsonl"
+    questions = [*LISTS, *TOLD, *NOTHING]
+    source.write_text("\n".join(map(json.dumps, [*LEASES, *TICKETS])), encoding="utf-8")
+    asked.write_text("\n".join(json.dumps({"query_id": one, "query": one}) for one in questions), encoding="utf-8")
+    assert run(folder / "home", "ingest", str(source)).status == 0
+    assert run(folder / "home", "ask", "--batch", str(asked), "--out", str(out)).status == 0
+    return {one["query_id"]: one for one in map(json.loads, out.read_text(encoding="utf-8").splitlines())}
+
+
+@pytest.mark.parametrize(("question", "expected"), LISTS.items())
+def test_a_list_is_the_set_that_the_words_mean(
+    told: Mapping[str, Mapping[str, Any]], question: str, expected: set[str]
+) -> None:
+    assert told[question]["outcome"] == "answer"
+    assert set(told[question]["doc_ids"]) == expected
+
+
+@pytest.mark.parametrize(("question", "expected"), TOLD.items())
+def test_one_document_is_asked_in_ones_own_words(
+    told: Mapping[str, Mapping[str, Any]], question: str, expected: str
+) -> None:
+    assert told[question]["outcome"] == "answer"
+    assert expected in told[question]["text"]
+
+
+@pytest.mark.parametrize(("question", "expected"), NOTHING.items())
+def test_what_another_document_says_is_not_quoted_for_the_one_named(
+    told: Mapping[str, Mapping[str, Any]], question: str, expected: str
+) -> None:
+    assert told[question]["outcome"] == "no_results"
+    assert expected in told[question]["text"]
+    assert not told[question]["citations"]
