@@ -107,6 +107,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
         locale=inbound.locale,
         time_zone=inbound.time_zone,
         received_at=inbound.received,
+        is_question=isinstance(inbound.body, Said),
     )
 
 

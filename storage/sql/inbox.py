@@ -50,6 +50,7 @@ class NewTurn:
     locale: str
     time_zone: str
     received_at: datetime
+    is_question: bool = True  # else a click
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,13 +209,15 @@ class Inbox:
         state: ConversationState | None = None,
         route: Object | None = None,
         attempts: Sequence[Attempt] = (),
+        ending: str | None = None,
         delivered: bool = False,
     ) -> bool:
         """Closes the turn, with all that is kept of it, in one transaction: all of it or, when False, nothing.
 
-        `delivered`: marks that too, for a turn with nothing left to do in between.
+        `ending`: the outcome in a word, which questions are counted and found by. `delivered`: marks that too, for a
+        turn with nothing left to do in between.
         """
-        values = _key(claimed) | {"now": self._database.now(), "said": outcome, "took": route}
+        values = _key(claimed) | {"now": self._database.now(), "said": outcome, "took": route, "ends": ending}
         values["delivered"] = values["now"] if delivered else None
 
         def finished(connection: Connection) -> bool:
@@ -331,6 +334,7 @@ _FINISHING = _of.values(
     finished_at=bindparam("now"),
     delivered_at=func.coalesce(turns.c.delivered_at, bindparam("delivered", type_=turns.c.delivered_at.type)),
     outcome=bindparam("said"),
+    ending=bindparam("ends"),
     route=bindparam("took"),
     lane=null(),
     worker=null(),

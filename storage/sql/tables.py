@@ -12,6 +12,8 @@ from sqlmodel import Field, SQLModel
 
 POSITION: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers only an INTEGER by itself
 JSON_TEXT: Final = JSON(none_as_null=True)
+UNANSWERED: Final = "ending IN ('no_results', 'refused', 'failed')"  # SQLite uses a partial index only for its words
+RATED_BADLY: Final = "verdict = 'bad'"
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -57,6 +59,9 @@ class Turns(Row, table=True):
         Index("uq_turns_message", "conversation", "message_id", unique=True),
         Index("ix_turns_open", "position", **_where("finished_at IS NULL")),
         Index("ix_turns_lane", "lane", "position", **_where("lane IS NOT NULL")),
+        Index("ix_turns_person", "person", "received_at"),
+        Index("ix_turns_received", "received_at"),
+        Index("ix_turns_unanswered", "received_at", **_where(UNANSWERED)),
         {"sqlite_autoincrement": True},
     )
 
@@ -72,6 +77,7 @@ class Turns(Row, table=True):
     locale: str
     time_zone: str
     received_at: datetime = Field(sa_type=UtcTime)
+    is_question: bool  # else a click
     lane: str | None  # the conversation, as long as the turn holds up those after it
     attempt: int = 0
     fence: int = 0
@@ -82,6 +88,7 @@ class Turns(Row, table=True):
     delivered_at: datetime | None = Field(default=None, sa_type=UtcTime)
     route: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
     outcome: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
+    ending: str | None = None  # of the outcome, in a word
     finished_at: datetime | None = Field(default=None, sa_type=UtcTime)
 
 
@@ -153,6 +160,27 @@ class Groups(Row, table=True):
 class Members(Row, table=True):
     group: str = Field(primary_key=True, foreign_key="groups.id", ondelete="CASCADE")
     person: str = Field(primary_key=True, index=True)
+
+
+class Admins(Row, table=True):
+    person: str = Field(primary_key=True)
+    added_by: str
+    added_at: datetime = Field(sa_type=UtcTime)
+
+
+class Limits(Row, table=True):
+    name: str = Field(primary_key=True)
+    questions: int
+
+
+class Feedback(Row, table=True):
+    __table_args__ = (Index("ix_feedback_bad", "given_at", **_where(RATED_BADLY)),)
+
+    turn: str = Field(primary_key=True, foreign_key="turns.id", ondelete="CASCADE")
+    person: str = Field(primary_key=True)
+    verdict: str
+    reason: str = Field(sa_type=JSON_TEXT)
+    given_at: datetime = Field(sa_type=UtcTime)
 
 
 class Audit(Row, table=True):
@@ -249,6 +277,9 @@ choices: Final = _table("choices")
 grants: Final = _table("grants")
 groups: Final = _table("groups")
 members: Final = _table("members")
+admins: Final = _table("admins")
+limits: Final = _table("limits")
+feedback: Final = _table("feedback")
 audit: Final = _table("audit")
 exports: Final = _table("exports")
 sources: Final = _table("sources")

@@ -1,0 +1,113 @@
+"""How many questions may be asked within an hour and a day, and whether one more may be.
+
+A question counts from when it was received, as long as it is open or ended in an answer or a question back: what failed
+or was put off is nobody's to pay for. Those before it in the inbox count, so that the answer is the same whoever asks,
+however often.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, text
+
+from storage.sql.audit import record
+from storage.sql.database import Database
+from storage.sql.tables import limits, turns
+
+
+class Limit(StrEnum):
+    PERSON_HOUR = "person_hour"
+    PERSON_DAY = "person_day"
+    TENANT_HOUR = "tenant_hour"
+    TENANT_DAY = "tenant_day"
+
+    @property
+    def window(self) -> timedelta:
+        return _HOUR if self in (Limit.PERSON_HOUR, Limit.TENANT_HOUR) else _DAY
+
+    @property
+    def of_person(self) -> bool:
+        return self in (Limit.PERSON_HOUR, Limit.PERSON_DAY)
+
+
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_COUNTED: Final = ("answer", "overload", "ambiguous", "no_results")
+_MATTER: Final = "limits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A limit that leaves no room, and when it will again."""
+
+    limit: Limit
+    questions: int
+    until: datetime
+
+
+class Limits:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> Mapping[Limit, int]:
+        """Those that are set; any number may be asked where none is."""
+        return await self._database.read(_set)
+
+    async def change(self, before: Mapping[Limit, int], after: Mapping[Limit, int], *, by: str) -> bool:
+        """False, and nothing is changed, when they are no longer as in `before`."""
+        return await self._database.write(lambda connection: self._change(connection, before, after, by))
+
+    def _change(self, connection: Connection, before: Mapping[Limit, int], after: Mapping[Limit, int], by: str) -> bool:
+        if not self._database.is_file:
+            connection.execute(text("LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE"))
+        there = _set(connection)
+        if there != before:
+            return False
+        if there == after:
+            return True
+        connection.execute(delete(limits))
+        if after:
+            connection.execute(insert(limits), [{"name": one.value, "questions": n} for one, n in after.items()])
+        was, now = ({one.value: n for one, n in values.items()} for values in (there, after))
+        record(self._database, connection, "limits", _MATTER, by=by, before=was, after=now)
+        return True
+
+    async def reached(self, turn: str, *, uncounted: str) -> Reached | None:
+        """Of the limits that leave no room for this turn, the one that does so longest. `uncounted`: whose turns
+        are in no limit."""
+        return await self._database.read(lambda connection: self._reached(connection, turn, uncounted))
+
+    def _reached(self, connection: Connection, turn: str, uncounted: str) -> Reached | None:
+        there = _set(connection)
+        own = connection.execute(select(turns).where(turns.c.id == turn)).one_or_none() if there else None
+        if own is None or not own.is_question or own.person == uncounted:
+            return None
+        now = self._database.now()
+        reached: list[Reached] = []
+        for limit, questions in there.items():
+            whose = turns.c.person == own.person if limit.of_person else turns.c.person != uncounted
+            filling = (
+                select(turns.c.received_at)
+                .where(whose, _counts(), turns.c.position < own.position, turns.c.received_at > now - limit.window)
+                .order_by(turns.c.received_at.desc())
+                .limit(1)
+                .offset(questions - 1)
+            )
+            received = connection.execute(filling).scalar_one_or_none()
+            if received is not None:
+                reached.append(Reached(limit=limit, questions=questions, until=received + limit.window))
+        return max(reached, key=lambda one: one.until, default=None)
+
+
+def _set(connection: Connection) -> Mapping[Limit, int]:
+    known = {one.value: one for one in Limit}
+    rows = connection.execute(select(limits)).all()
+    return MappingProxyType({known[row.name]: row.questions for row in rows if row.name in known})
+
+
+def _counts() -> ColumnElement[bool]:
+    return and_(turns.c.is_question, or_(turns.c.finished_at.is_(None), turns.c.ending.in_(_COUNTED)))
