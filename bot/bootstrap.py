@@ -103,9 +103,13 @@ class Bot:
         """What a turn came to, whoever worked on it; None while it is open. Raises `UnknownTurn`."""
         return await self.turns.done(turn)
 
-    async def work(self, stop: asyncio.Event) -> None:
-        """Works on the turns of the registered surfaces, syncs what is due, and expires what is old, until `stop`."""
-        async with ticking(self.turns, self.exports, self.sources, self.log, at_start=self.dialogue.prepare):
+    async def work(self, stop: asyncio.Event, *, prepare: bool = False) -> None:
+        """Works on the turns of the registered surfaces, syncs what is due, and expires what is old, until `stop`.
+
+        `prepare`: makes beside it what the first question would wait for.
+        """
+        at_start = self.dialogue.prepare if prepare else None
+        async with ticking(self.turns, self.exports, self.sources, self.log, at_start=at_start):
             await self.workers.work(stop)
 
     def routes(self) -> tuple["web.RouteDef", ...]:

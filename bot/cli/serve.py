@@ -54,7 +54,7 @@ async def _serve(bot: "Bot") -> None:
         port = await stack.enter_async_context(_listening(bot, application(bot, served, metrics), served))
         stack.enter_context(_Signals(stop))
         complain(f"listening on http://{_shown(bot.settings.host)}:{port}; Ctrl-C ends")
-        await bot.work(stop)
+        await bot.work(stop, prepare=True)
         complain("ending: what was begun is finished first")
 
 

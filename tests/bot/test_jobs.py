@@ -28,7 +28,7 @@ async def test_old_offers_and_old_files_go_by_themselves(bot: Bot, chat: Chat, c
 
 async def test_what_is_made_once_is_made_before_anybody_asks(bot: Bot, agent: ListingAgent, chat: Chat) -> None:
     stop = asyncio.Event()
-    working = asyncio.create_task(bot.work(stop))
+    working = asyncio.create_task(bot.work(stop, prepare=True))
 
     await until(lambda: bool(agent.seen))
     stop.set()
