@@ -34,6 +34,7 @@ async def answered(plan: Plan, planned: Planned, under: Sequence[Under], found: 
         choices=tuple(choices),
         assumptions=tuple(dict.fromkeys((*plan.assumptions, *(a for one in found for a in one.assumptions)))),
         kept=planned.kept,
+        went_back=planned.goes_back,
         trace=desk.trace(found[0].route),
         generation=under[0].answers.generation,
     )
@@ -82,6 +83,7 @@ async def asked_back_about(
         hits=_in_turn([one.hits for one in concluded])[: desk.context.limits.hits],
         assumptions=tuple(dict.fromkeys((*plan.assumptions, *back.assumptions))),
         kept=planned.kept,
+        went_back=planned.goes_back,
         asked_back=(under.desk.context.asked_back if planned.follows else 0) + 1,
         trace=desk.trace(back.route),
         generation=under.answers.generation,

@@ -39,6 +39,7 @@ class Context:
     limits: Limits = Limits()
     buckets: frozenset[BucketId] | None = None  # only these were asked; None: all in scope
     last: Plan | None = None  # of this conversation under this scope
+    earlier: tuple[Plan, ...] = ()  # those before it, oldest first
     asked_back: int = 0  # clarifications in a row before this turn
     just_answer: bool = False  # never ask back this time
     may_go_private: bool = False  # the asker alone may see more than this audience: offer to continue there

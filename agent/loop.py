@@ -16,6 +16,8 @@ from storage.search.index import Count
 from storage.search.plan import FindPassages, Leg, Plan
 from storage.search.schema import Schema
 
+_AFRESH = "Started over: what was said before no longer counts."
+_NOTHING_BEFORE = "There was nothing before that: we are back at the start."
 _NOT_GRANTED = "There is nothing here that you may ask. An admin can grant a bucket to you or to this channel."
 
 
@@ -29,8 +31,8 @@ async def answer(question: str, context: Context) -> Outcome:
     decomposition = context.reasoner.decompose(question, material)
     desk.stage("decompose", started)
     match decomposition:
-        case WantsStartOver():
-            return StartedOver(text="Started over: what was said before no longer counts.")
+        case WantsStartOver(nothing_before=nothing_before):
+            return StartedOver(text=_NOTHING_BEFORE if nothing_before else _AFRESH)
         case WantsExport(plan=plan, leg=leg):
             return await _export(desk, plan, leg, material)
         case MeansNothing(words=words):
@@ -81,6 +83,7 @@ async def _material(context: Context) -> Material:
         now=context.now,
         locale=context.locale,
         last=_seen(context.last, schemas),
+        earlier=tuple(one for one in context.earlier if _seen(one, schemas) is not None),
     )
 
 

@@ -225,6 +225,7 @@ class Answer:
     choices: tuple[Choice, ...] = ()
     assumptions: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()  # what a follow-up kept of the plan before it, in words
+    went_back: bool = False  # answers the plan before the last one again
     trace: Trace
     generation: Generation
 
@@ -244,6 +245,7 @@ class Clarify:
     hits: tuple[FoundPassage, ...] = ()
     assumptions: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    went_back: bool = False
     asked_back: int = 1  # clarifications in a row on this topic, this one included
     trace: Trace
     generation: Generation

@@ -22,6 +22,7 @@ class Material:
     now: datetime
     locale: str
     last: Plan | None
+    earlier: tuple[Plan, ...] = ()  # the plans before the last one, oldest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,8 @@ class Pick:
     leg: LegId
     of: Leg
     places: tuple[int, ...]
+    but: bool = False  # all but those
+    if_there: bool = False  # the leg goes where the list is not that long, and others are left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,7 @@ class Planned:
     follows: bool = False  # goes on with the last plan; a new topic may ask back anew
     picks: tuple[Pick, ...] = ()  # looked up before the plan is searched
     instead: "Planned | None" = None  # taken when no leg of the plan finds a document
+    goes_back: bool = False  # is the plan before the last one again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +88,9 @@ class WantsExport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantsStartOver:
-    """The person asks to forget what was said."""
+    """The person asks to forget what was said, or to go back to before it."""
+
+    nothing_before: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,15 +139,16 @@ async def _shown_further(under: Under, wanted: ListDocuments) -> Enough:
     assert under.asked.page is not None  # noqa: S101 - as a list asks
     records = under.answers[under.asked.page].records[wanted.skip :]
     last, of = wanted.skip + len(records), f"{count_words(under.count, under.noun)}{_told(under)}"
-    text = f"**{wanted.skip + 1:,} to {last:,}** of {of}:" if records else f"There are no more: {of} in all."
-    grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{len(records)} more")
+    text = f"**{wanted.skip + 1:,} to {last:,}** of {of}:" if records else f"That was all: {of}."
+    schemas, caption = under.material.schemas, f"{len(records)} more"
+    grids = (grid_of(records, under.leg.search, schemas, caption=caption),) if records else ()
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, len(records)), doc_ids=ids_of(records), records=tuple(records)
     )
     return Enough(
         result=result,
         lines=(text,),
-        grids=(grid,) if records else (),
+        grids=grids,
         hits=await _passage_of_each(under, records),
         export=under.count,
         assumptions=assumptions_of(under),

@@ -45,6 +45,8 @@ def condition_words(condition: Condition, schema: Schema) -> str:
             return " and ".join(condition_words(member, schema) for member in members) or "everything"
         case Any(members):
             return " or ".join(condition_words(member, schema) for member in members) or "nothing"
+        case Not(Compare(field=name, op=op)) if name == DOC_ID:
+            return "not that document" if op is Op.EQ else "not those documents"
         case Not(Missing(field=name)):
             return f"{_label(name, schema)} is known"
         case Not(Compare(field=name, op=Op.EQ | Op.HAS, value=value)) if not isinstance(value, tuple):

@@ -42,6 +42,8 @@ from storage.sql.conversations import Conversations, ConversationState
 from storage.sql.database import Database
 
 LONGEST_QUESTION: Final = 10_000  # code points
+_EARLIER: Final = "earlier"  # the key of the plans before, beside the last plan's own
+_PLANS_BEFORE: Final = 5
 _THINKING: Final = timedelta(seconds=60)
 _FIRST: Final = "Which documnets speak of it?"  # a word is misspelt: what is known of spelling is made as well
 _NO_BUCKET: Final = "You may see no documents here that could answer this."
@@ -178,6 +180,7 @@ class Dialogue:
             locale=inbound.locale,
             limits=moment.limits,
             last=None if state.last_plan is None else plan_from_json(dict(state.last_plan)),
+            earlier=_earlier(state),
             asked_back=state.clarifications_in_a_row,
             may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, moment.scope),
             progress=moment.told,
@@ -363,16 +366,40 @@ def _state_after(state: ConversationState, asked: str, outcome: Outcome) -> Conv
     summary = summary_from_json(state.summary) if state.summary else Summary()
     after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome)))
     match outcome:
-        case Clarify(plan=plan, asked_back=in_a_row):
-            return replace(after, last_plan=plan_to_json(plan), clarifications_in_a_row=in_a_row)
-        case Answer(plan=plan) | ExportWanted(plan=plan):
-            return replace(after, last_plan=plan_to_json(plan), clarifications_in_a_row=0)
+        case Clarify(plan=plan, asked_back=in_a_row, went_back=back):
+            return replace(after, last_plan=_last_plan(state, plan, back=back), clarifications_in_a_row=in_a_row)
+        case Answer(plan=plan, went_back=back):
+            return replace(after, last_plan=_last_plan(state, plan, back=back), clarifications_in_a_row=0)
+        case ExportWanted(plan=plan):
+            return replace(after, last_plan=_last_plan(state, plan, back=False), clarifications_in_a_row=0)
         case StartedOver():
             return replace(after, last_plan=None, clarifications_in_a_row=0)
         case Refused():
             return None
         case _:
             assert_never(outcome)
+
+
+def _earlier(state: ConversationState) -> tuple[Plan, ...]:
+    """The plans before the last one, oldest first: kept with it, each as it is written."""
+    return tuple(plan_from_json(one) for one in _written_before(state))
+
+
+def _written_before(state: ConversationState) -> list[Json]:
+    kept = (state.last_plan or {}).get(_EARLIER, [])
+    return [*kept] if isinstance(kept, list) else []
+
+
+def _last_plan(state: ConversationState, plan: Plan, *, back: bool) -> dict[str, Json]:
+    """The plan with those before it, to go back to; one that was gone back to is the last again."""
+    before = _written_before(state)
+    written = plan_to_json(plan)
+    last = {name: part for name, part in (state.last_plan or {}).items() if name != _EARLIER}
+    if back:
+        before = before[:-1]
+    elif last and last != written:
+        before = [*before, last][-_PLANS_BEFORE:]
+    return written | ({_EARLIER: before} if before else {})
 
 
 def _texts(notes: Sequence[str]) -> tuple[Part, ...]:

@@ -117,7 +117,7 @@ def _in_bucket(readings: Sequence[Reading], bucket: BucketId, wanted: Wanted) ->
 def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wanted:
     """Numbers where they are asked for, values where fields are, what the text says where there are other words."""
     wanted = wanted_of(whole, lexicon)
-    names = sides.fields or _graded(asked, lexicon)
+    names = sides.fields or graded_fields(asked.graded, lexicon)
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
     names = names or _of_money(sides, whole, lexicon)
@@ -127,7 +127,7 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
         return FindPassages()
     if sides.plural or sides.grouped:
         return ListDocuments()
-    return ReadFields(fields=tuple((lexicon.bucket, name) for name in _telling(lexicon)))
+    return ReadFields(fields=tuple((lexicon.bucket, name) for name in telling_fields(lexicon)))
 
 
 def _of_money(sides: Sides, whole: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -149,9 +149,9 @@ def _asks_fields(wanted: Wanted) -> bool:
     return wanted.functions == _RANGE or (wanted.group is not None and wanted.functions == (Function.COUNT,))
 
 
-def _graded(asked: Masked, lexicon: Lexicon) -> tuple[FieldName, ...]:
+def graded_fields(words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
     """ "Which is heavier" speaks of weight, "which is older" of the day."""
-    for word in asked.graded:
+    for word in words:
         measure = MEASURES.get(word)
         tokens = tokens_of(measure, lexicon.analyser) if measure else ()
         found = [one.meaning for one in lexicon.links(tokens) if isinstance(one.meaning, Mention)]
@@ -235,7 +235,7 @@ def _document_leg(frame: _Frame, leg_id: LegId, question: str, reading: Reading,
     )
     fields = frame.wanted.fields
     if not frame.named:
-        fields = tuple((bucket, name) for bucket in buckets for name in _telling(frame.known[bucket]))
+        fields = tuple((bucket, name) for bucket in buckets for name in telling_fields(frame.known[bucket]))
     search = Search(clauses=clauses, ranking=frame.sides.topic or question)
     return Leg(id=leg_id, question=question, search=search, wanted=ReadFields(fields=fields))
 
@@ -249,7 +249,8 @@ def _titles(words: Sequence[str], *, identifiers: bool) -> list[Condition]:
     ]
 
 
-def _telling(lexicon: Lexicon) -> tuple[FieldName, ...]:
+def telling_fields(lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """What documents are set side by side by, where no field is named."""
     return tuple(one.name for one in lexicon.schema.fields if one.type is not FieldType.ROWS)
 
 

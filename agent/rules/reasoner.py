@@ -16,8 +16,9 @@ from agent.reasoner import (
     WantsStartOver,
 )
 from agent.rules.atoms import Literal
+from agent.rules.commands import exports, goes_back, starts_over
 from agent.rules.compare import Reader, compared
-from agent.rules.follow import exports, follows, starts_over
+from agent.rules.follow import follows
 from agent.rules.intent import wanted_of
 from agent.rules.language import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.rules.lexicon import Lexicon, lexicons
@@ -68,6 +69,8 @@ class RuleReasoner:
         """Pure but for the lexicons kept. The plan's legs are the question's parts, at most four."""
         if starts_over(question):
             return WantsStartOver()
+        if goes_back(question):
+            return _before(material)
         tongue = foreign_language(question)
         if tongue is not None:
             return _searched(question, tongue, material)
@@ -80,7 +83,11 @@ class RuleReasoner:
         parts = questions_of(question)
         comparison = compared(question, reader)
         follows_on = material.last is not None and len(parts) == 1
-        following = follows(question, material.last, reader) if follows_on and material.last is not None else None
+        following = (
+            follows(question, material.last, reader, material.earlier)
+            if follows_on and material.last is not None
+            else None
+        )
         if following is not None and (comparison is None or following.picks):
             return following
         if comparison is not None and comparison.sure:
@@ -170,6 +177,14 @@ class RuleReasoner:
     def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
         """A reading per bucket, the best first; among equals the larger bucket."""
         return _readings(question, known, material)
+
+
+def _before(material: Material) -> Planned | WantsStartOver:
+    """The plan before the last one, once more."""
+    if not material.earlier:
+        return WantsStartOver(nothing_before=True)
+    plan = material.earlier[-1]
+    return Planned(plan=plan, kept=(f"“{plan.question}”",), follows=True, goes_back=True)
 
 
 def _searched(question: str, tongue: str, material: Material) -> Planned:

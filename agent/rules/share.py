@@ -21,6 +21,15 @@ _VERB = re.compile(
 )
 
 
+def asks_for_share(question: str) -> bool:
+    return _ASKS.search(question) is not None
+
+
+def as_count(question: str) -> str:
+    """ "What share of them are …" as a question for their number."""
+    return _ASKS.sub("how many of ", question)
+
+
 def share_asked(question: str, reader: Reader) -> Planned | None:
     """A count of the part beside a count of the whole; None where no share of documents is asked.
 

@@ -41,6 +41,15 @@ _GRADED = frozenset(
     stronger weaker warmer colder hotter cooler denser stricter looser safer easier harder richer poorer broader closer
     further farther""".split()
 )  # they count only beside "than" or "or"
+_CHOOSES = re.compile(
+    r"\W*(?:and\s+)?(?:which|who|what)\s+(?:of\s+(?:them|those|these|the\s+\w+)|ones?\b|is|are|has|have|was)",
+    re.IGNORECASE,
+)
+_SUPERLATIVE = {one: f"{one.removesuffix('er')}est" for one in _GRADED if one.endswith("er")} | {
+    "more": "highest", "greater": "highest", "larger": "highest", "bigger": "highest", "less": "lowest",
+    "fewer": "lowest", "smaller": "lowest", "later": "latest", "newer": "newest", "better": "best", "worse": "worst",
+    "dearer": "dearest",
+}  # fmt: skip
 _JOINS = frozenset({"and", "or", "nor", "&"})
 _SETS_AGAINST = frozenset({"with", "to", "against", "from", "than", "versus", "vs", "v"})
 _ABOUT = frozenset("in on by about regarding concerning as when for".split())
@@ -136,6 +145,21 @@ def masked(question: str, literals: Sequence[Literal] = ()) -> Masked:
         explicit=explicit,
         graded=tuple(question[a:b].lower() for a, b in kept),
     )
+
+
+def graded_words(question: str) -> tuple[str, ...]:
+    """The words that set one thing above another: "longer", not "longer than 5 m"."""
+    spans = [match.span() for match in re.finditer(r"\w+", question)]
+    return tuple(question[a:b].lower() for a, b in spans if _is_graded(question, (a, b)))
+
+
+def with_superlative(question: str) -> str:
+    """ "Which of them is longer?": the longest of them."""
+    if not _CHOOSES.match(question) or re.search(r"\bthan\b", question, re.IGNORECASE):
+        return question
+    most = re.sub(r"\bmore(?=\s+(?:expensive|costly|recent)\b)", "most", question, flags=re.IGNORECASE)
+    most = re.sub(r"\bless(?=\s+expensive\b)", "least", most, flags=re.IGNORECASE)
+    return re.sub(r"\w+", lambda one: _SUPERLATIVE.get(one[0].lower(), one[0]), most)
 
 
 def without_ranges(question: Masked) -> Masked:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -72,6 +73,7 @@ class Talk:
     corpus: Corpus
     reasoner: RuleReasoner = field(default_factory=RuleReasoner)
     last: Plan | None = None
+    earlier: tuple[Plan, ...] = ()
     asked_back: int = 0
 
     async def say(self, template: str) -> Outcome:
@@ -81,12 +83,20 @@ class Talk:
             reasoner=self.reasoner,
             now=NOW,
             last=self.last,
+            earlier=self.earlier,
             asked_back=self.asked_back,
         )
         outcome = await answer(in_words(self.corpus, template), context)
-        self.last = None if isinstance(outcome, StartedOver) else getattr(outcome, "plan", self.last)
+        self._remember(outcome)
         self.asked_back = outcome.asked_back if isinstance(outcome, Clarify) else 0
         return outcome
+
+    def _remember(self, outcome: Outcome) -> None:
+        if isinstance(outcome, StartedOver):
+            self.last, self.earlier = None, ()
+        elif isinstance(outcome, (Answer, Clarify)):
+            before = self.earlier if self.last is None else (*self.earlier, self.last)
+            self.last, self.earlier = outcome.plan, self.earlier[:-1] if outcome.went_back else before
 
     async def answered(self, template: str) -> Answer:
         outcome = await self.say(template)
@@ -304,3 +314,159 @@ async def test_a_document_is_summed_up_with_its_fields_and_pages(talk: Talk) -> 
 
     several = await talk.answered("give me an overview of the {manuals} of the B-80")
     assert several.legs[0].count == len(talk.records("manuals", equal("product", "B-80")))
+
+
+# -- going on with what was shown
+
+
+async def test_what_was_said_last_is_taken_back_until_nothing_is_left(talk: Talk) -> None:
+    in_2024 = (_TIRES, _REDWOOD, during("date", "2024"))
+    first = await talk.answered("tire {receipts} from Redwood Tire & Wheel in 2024")
+    dear = await talk.answered("only over $500")
+    assert _listed(dear) == _ids(talk.records("receipts", *in_2024, over("total", 500), _DOLLARS))
+    summed = await talk.answered("what is their total?")
+    assert _values(summed) == _sums(talk.records("receipts", *in_2024, over("total", 500), _DOLLARS))
+
+    back = await talk.answered("undo that")
+    assert (_listed(back), back.went_back) == (_listed(dear), True)
+    assert back.kept == ("“Only over $500”",)
+
+    again = await talk.answered("go back")
+    assert again.legs[0].doc_ids == first.legs[0].doc_ids
+
+    march = await talk.answered("how many are from March?")
+    assert march.legs[0].count == len(talk.records("receipts", *in_2024, during("date", "2024-03")))
+    assert await talk.answered("take that back")
+    assert isinstance(await talk.say("go back"), StartedOver)
+
+
+async def test_a_long_list_is_gone_through_page_by_page(talk: Talk) -> None:
+    known = talk.records("receipts", _TIRES, _REDWOOD, during("date", "2024"))
+    listed = await talk.answered("tire {receipts} from Redwood Tire & Wheel in 2024")
+    every = listed.legs[0].doc_ids
+    assert len(known) == len(every) > 18
+
+    more = await talk.answered("show me more")
+    assert more.legs[0].doc_ids == every[10:20]
+    third = await talk.answered("number 3")
+    assert third.legs[0].doc_ids == every[12:13]
+    await talk.answered("go back")
+    three = await talk.answered("the next three")
+    assert three.legs[0].doc_ids == every[20:23]
+    rest = await talk.answered("10 more")
+    assert rest.legs[0].doc_ids == every[23:33]
+    none = await talk.answered("more")
+    assert none.legs[0].doc_ids == ()
+
+
+async def test_the_few_that_were_shown_are_set_side_by_side_and_left_out(talk: Talk) -> None:
+    strong = talk.records("panels", equal("maker", "Heliant"), over("power", 400))
+    await talk.answered("{panels} from Heliant over 400 W")
+    cheapest = sorted((one for one in strong if "price" in one), key=lambda one: (one["price"], one["doc_id"]))[:2]
+    two = await talk.answered("the 2 cheapest")
+    assert list(two.legs[0].doc_ids) == [one["doc_id"] for one in cheapest]
+
+    compared = await talk.answered("compare them")
+    assert [leg.doc_ids[0] for leg in compared.legs] == [one["doc_id"] for one in cheapest]
+    assert len(compared.grids[0].rows) > 3
+
+    heavier = await talk.answered("which one is heavier?")
+    weights = [f"{one['weight']:g} kg" for one in cheapest]
+    assert list(heavier.grids[0].rows[0][1:]) == weights
+
+    others = await talk.answered("the others")
+    assert _listed(others) == _ids(strong) - _ids(cheapest)
+    narrow = await talk.answered("how many of them are over 410 W?")
+    left = [one for one in strong if one not in cheapest]
+    assert narrow.legs[0].count == len(matching(left, [over("power", 410)]))
+
+
+async def test_which_of_a_few_has_the_most_is_one_of_those_few(talk: Talk) -> None:
+    strong = talk.records("panels", equal("maker", "Heliant"), over("power", 400))
+    cheapest = sorted((one for one in strong if "price" in one), key=lambda one: (one["price"], one["doc_id"]))[:3]
+    await talk.answered("{panels} from Heliant over 400 W")
+    await talk.answered("the 3 cheapest")
+
+    best = await talk.answered("which of them has the higher {panels.efficiency}?")
+    most = max(one["efficiency"] for one in cheapest)
+    (record,) = [one for one in cheapest if one["doc_id"] == best.legs[0].doc_ids[0]]
+    assert record["efficiency"] == most
+
+
+async def test_a_value_takes_the_place_of_another_of_its_field(talk: Talk) -> None:
+    in_2023, in_2024 = during("date", "2023"), during("date", "2024")
+    await talk.answered("how much did we spend at Redwood Tire & Wheel in 2023?")
+    mesa = await talk.answered("same for Mesa Wheel Works")
+    assert _values(mesa) == _sums(talk.records("receipts", _MESA, in_2023))
+
+    both = await talk.answered("compare the two")
+    assert both.plan.combine is Combine.COMPARE
+    assert [_values(both, at) for at in (0, 1)] == [
+        _sums(talk.records("receipts", vendor, in_2023)) for vendor in (_REDWOOD, _MESA)
+    ]
+
+    later = await talk.answered("and in 2024?")
+    assert [_values(later, at) for at in (0, 1)] == [
+        _sums(talk.records("receipts", vendor, in_2024)) for vendor in (_REDWOOD, _MESA)
+    ]
+    three = await talk.answered("what about Harbor Auto Center?")
+    assert _values(three, 2) == _sums(talk.records("receipts", equal("vendor", "Harbor Auto Center"), in_2024))
+    assert [_values(three, at) for at in (0, 1)] == [_values(later, at) for at in (0, 1)]
+
+
+async def test_what_is_left_out_is_counted_and_shares_are_told(talk: Talk) -> None:
+    fuel = talk.records("receipts", _FUEL, during("date", "2024"))
+    await talk.say("{receipts} for fuel in 2024")
+    stop = equal("vendor", "Sundown Truck Stop")
+    some = await talk.answered("only from Sundown Truck Stop")
+    assert _listed(some) == _ids(matching(fuel, [stop]))
+
+    others = await talk.answered("without those")
+    rest = matching(fuel, [other_than("vendor", "Sundown Truck Stop")])
+    assert _listed(others) == _ids(rest)
+
+    share = await talk.answered("what percentage of them are over $100?")
+    dear = matching(rest, [over("total", 100), _DOLLARS])
+    assert (share.legs[0].count, share.legs[0].values[0].value) == (len(dear), round(100 * len(dear) / len(rest), 2))
+
+
+# -- numbers
+
+
+async def test_the_values_of_a_field_are_counted_and_listed(talk: Talk) -> None:
+    receipts = [one for one in talk.records("receipts") if "vendor" in one]
+    names = {one["vendor"] for one in receipts}
+    many = await talk.answered("how many different {receipts.vendor}s are there?")
+    assert [(one.function.value, one.value, one.count) for one in many.legs[0].values] == [
+        ("distinct", len(names), len(receipts))
+    ]
+    every = await talk.answered("which {receipts.vendor}s are there?")
+    assert {(one.label, one.count) for one in every.legs[0].groups} == {
+        (name, sum(one["vendor"] == name for one in receipts)) for name in names
+    }
+    tires = talk.records("receipts", _TIRES, during("date", "2024"))
+    sold = await talk.answered("how many {receipts.vendor}s are on tire {receipts} in 2024?")
+    assert sold.legs[0].values[0].value == len({one["vendor"] for one in tires if "vendor" in one})
+
+
+async def test_medians_and_shares_are_exact(talk: Talk) -> None:
+    priced = sorted(one["price"] for one in talk.records("panels") if "price" in one)
+    middle = await talk.answered("what is the median {panels.price} of the {panels}?")
+    assert middle.legs[0].values[0].value == pytest.approx(median(priced), abs=0.005)
+
+    share = await talk.answered("what share of the {panels} are monocrystalline?")
+    mono = talk.records("panels", equal("cell_type", "monocrystalline"))
+    assert share.legs[0].count == len(mono)
+    assert share.legs[0].values[0].value == round(100 * len(mono) / len(talk.records("panels")), 2)
+
+
+async def test_the_first_of_each_currency_are_told_apart(talk: Talk) -> None:
+    of_2024 = [one for one in talk.records("receipts", during("date", "2024")) if "vendor" in one and "total" in one]
+    sums = dict[tuple[str, str], float]()
+    for one in of_2024:
+        key = (one["currency"], one["vendor"])
+        sums[key] = round(sums.get(key, 0.0) + one["total"], 2)
+    paid = await talk.answered("which {receipts.vendor} did we pay most in 2024?")
+    most = {(unit, max((total, vendor) for (own, vendor), total in sums.items() if own == unit)[1]) for unit, _ in sums}
+    assert {(one.unit, one.label) for one in paid.legs[0].groups} == most
+    assert paid.legs[0].groups[0].unit == "USD"
