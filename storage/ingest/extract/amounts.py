@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.concepts import Concept, aside_words, currency_words, payment_words, without_cents
-from storage.ingest.extract.figures import Figure, amounts
-from storage.ingest.extract.labelled import labels_in
+from storage.ingest.extract.figures import Figure
+from storage.ingest.extract.labelled import labels_in, labels_of
 from storage.ingest.extract.page import Cell, Page
 from storage.ingest.extract.targets import Target
 from storage.ingest.extract.wording import words_of
@@ -26,6 +26,7 @@ _PAID_ALONE, _REPEATED, _ALONE = (
     0.55,
     0.5,
 )  # without a label: what was paid, the largest amount said twice, or once
+_COUNT, _SMALL = 0.05, 100  # what a small number without cents, where others have them, is worth less
 _LEAST = 0.5  # of a labelled amount, below which the largest is looked at too
 _LONG_NUMBER = 10_000
 _ROUNDING = Decimal("0.05")  # by which what is paid in coins may differ from the total
@@ -65,12 +66,13 @@ def money(page: Page, target: Target) -> Iterator[Candidate]:
 
 
 def _labelled(page: Page, target: Target) -> Iterator[_Labelled]:
-    for label in labels_in(page, target.labels):
+    for label in labels_of(page, target, target.labels):
         figure, is_far = _amount_for(page, label)
         if figure is None or (target.concept is not None and _is_number(page, figure)):
             continue
         spoilt = target.concept is not None and _is_spoilt(page, target.concept, label, figure)
         confidence = _strength(page.low[label.start : label.end], target) - _SPOILT * spoilt - 0.1 * is_far
+        confidence -= _COUNT * (page.has_cents and not figure.decimals and figure.number < _SMALL)
         yield _Labelled(figure, confidence - _COLUMN * _has_more(page, figure), label)
 
 
@@ -98,19 +100,19 @@ def _strength(label: str, target: Target) -> float:
 def _has_more(page: Page, figure: Figure) -> bool:
     """Whether another amount follows on the line without a word between: a line of a table of taxes."""
     line = page.line_at(figure.start)
-    other = next(amounts(page.text, figure.end, min(line.end, figure.end + _AROUND)), None)
+    other = next(page.figures(figure.end, min(line.end, figure.end + _AROUND)), None)
     return other is not None and not _WORD.search(page.text, figure.end, other.start)
 
 
 def _amount_for(page: Page, label: Cell) -> tuple[Figure | None, bool]:
     """The amount after the label on its line, else alone on the next; and whether it was the latter."""
     line = page.line_at(label.start)
-    same = list(amounts(page.text, label.end, min(line.end, label.end + _REACH)))
+    same = list(page.figures(label.end, min(line.end, label.end + _REACH)))
     if same:
         return _main(same), False
     below = page.next_line(label.start)
     if below and not _has_words(page, below):
-        under = list(amounts(page.text, below.start, min(below.end, below.start + _AROUND)))
+        under = list(page.figures(below.start, min(below.end, below.start + _AROUND)))
         if under:
             return under[-1], True
     return None, False
@@ -152,7 +154,7 @@ def _beside(page: Page, pattern: re.Pattern[str]) -> dict[Decimal, Cell]:
 
 def _largest(page: Page) -> Iterator[Candidate]:
     """Without any label the largest amount with decimals, doubtful."""
-    said = list(amounts(page.text, 0, min(len(page.text), _HEAD)))
+    said = list(page.figures(0, min(len(page.text), _HEAD)))
     found = (one for one in said if one.decimals == 2)
     figures = [one for one in found if one.number > 0 and not _is_told(page, one)] or list(_grouped(page))
     if figures:
@@ -163,7 +165,7 @@ def _largest(page: Page) -> Iterator[Candidate]:
 
 def _grouped(page: Page) -> Iterator[Figure]:
     """Amounts of a slip without cents: whole thousands written with a mark."""
-    for one in amounts(page.text, 0, min(len(page.text), _HEAD)):
+    for one in page.figures(0, min(len(page.text), _HEAD)):
         if not page.has_cents and one.number >= 1000 and not page.text[one.start : one.end].isdigit():
             yield one
 
@@ -174,9 +176,11 @@ def _is_number(page: Page, figure: Figure) -> bool:
 
 
 def _is_told(page: Page, figure: Figure) -> bool:
-    """Whether its line says what it is, and that it is nothing that was paid."""
+    """Whether its line, or the one above where it stands alone, says that it is nothing that was paid."""
     line = page.line_at(figure.start)
-    return aside_words().search(page.low, max(line.start, figure.start - _REACH), figure.start) is not None
+    alone = not page.text[line.start : figure.start].strip()
+    start = page.line(max(0, page.line_number(figure.start) - 1)).start if alone else line.start
+    return aside_words().search(page.low, max(start, figure.start - _REACH), figure.start) is not None
 
 
 # -- which currency
@@ -224,7 +228,7 @@ def _code_of(sign: str) -> str | None:
 
 def _in_thousands(page: Page) -> Figure | None:
     """The largest amount, where those that a mark groups are at least a thousand and none has cents."""
-    figures = list(amounts(page.text, 0, min(len(page.text), _HEAD)))
+    figures = list(page.figures(0, min(len(page.text), _HEAD)))
     if any(one.number % 1 for one in figures if one.decimals == 2 or one.number < 1000):
         return None
     grouped = (one for one in figures if one.number >= 1000 and not page.text[one.start : one.end].isdigit())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.concepts import kind_words
-from storage.ingest.extract.labelled import labels_in, places_after, written_after
+from storage.ingest.extract.labelled import labels_of, places_after, written_after
 from storage.ingest.extract.page import Cell, Page
 from storage.ingest.extract.targets import Target
 from storage.ingest.extract.wording import pattern_of, words_of
@@ -51,7 +51,7 @@ def _exactly(words: str) -> str:
 
 def of_kinds(page: Page, target: Target, kinds: Kinds) -> Iterator[Candidate]:
     """Beside a label; in the title; else by how many of a value's words the text holds, those at its head double."""
-    for label in labels_in(page, target.own):
+    for label in labels_of(page, target, target.own):
         for place in places_after(page, label):
             match = kinds.pattern.search(page.low, place.start, min(place.end, place.start + 40))
             if match and (value := value_in(match[0], kinds)):

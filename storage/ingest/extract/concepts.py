@@ -32,6 +32,7 @@ class _Written(TypedDict, total=False):
     place: str
     of: str
     joined: bool
+    branches: bool
 
 
 class _File(TypedDict):
@@ -65,6 +66,7 @@ class Concept:
     place: str  # where its value stands by itself: title, heading, head
     of: str  # a date, whose part it is
     is_joined: bool  # whether its spellings are brought together
+    has_branches: bool  # whether a name with more words behind it is the same name at another place
 
 
 def concept_of(field: Field) -> Concept | None:
@@ -155,6 +157,7 @@ def _concept(name: str, written: _Written) -> Concept:
         place=written.get("place", ""),
         of=written.get("of", ""),
         is_joined=written.get("joined", False),
+        has_branches=written.get("branches", False),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.days import Day, days_in
-from storage.ingest.extract.labelled import labels_in, places_after
+from storage.ingest.extract.labelled import labels_of, places_after
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.targets import Target
 
@@ -19,6 +19,8 @@ _LATE = 0.4  # what a label far from the head is worth less: a signature, a sche
 _SENTENCE, _ASIDE = 300, 0.4  # a phrase in a sentence that is about something else
 _LEAD_REACH, _NAME_REACH = 70, 60
 _OTHER = re.compile(r"\d{4}|[.;]")
+_BOUND = re.compile(r"(?:terminat|expir|until|through|ending|ends?\s+on|formation|incorporated|source:)")
+_BOUND_REACH = 30
 _DATED_TITLE = re.compile(r"_")
 
 
@@ -28,7 +30,7 @@ def dates(page: Page, target: Target, *, day_first: bool | None, alone: bool) ->
     if place == "title" or (alone and place != "head"):
         yield from _in_title(page, 0.95)
     yield from _phrases(page, target, day_first)
-    for label in labels_in(page, target.labels):
+    for label in labels_of(page, target, target.labels):
         never = target.concept.never if target.concept else None
         line = page.line_at(label.start)
         if never and never.search(page.low, line.start, label.start):
@@ -39,11 +41,20 @@ def dates(page: Page, target: Target, *, day_first: bool | None, alone: bool) ->
             if days and len(page.low[spot.start : days[0].start].strip()) < 12:
                 yield _found(days[0], spot.confidence - late)
     if place == "head":
-        yield from (_found(one, _FALLBACK) for one in days_in(page.low, 0, _OPENING, day_first=day_first)[:1])
+        yield from (_found(one, _FALLBACK) for one in _opening(page, day_first)[:1])
         if target.concept and target.concept.name == "agreement date":
             yield from _at_end(page, target, day_first)
     if alone:
         yield from _first(days_in(page.low, 0, 20_000, day_first=day_first))
+
+
+def _opening(page: Page, day_first: bool | None) -> list[Day]:
+    """The days of the opening that are no beginning or end of something."""
+    return [one for one in days_in(page.low, 0, _OPENING, day_first=day_first) if not _is_bound(page, one)]
+
+
+def _is_bound(page: Page, day: Day) -> bool:
+    return _BOUND.search(page.low, max(0, day.start - _BOUND_REACH), day.start) is not None
 
 
 def _at_end(page: Page, target: Target, day_first: bool | None) -> Iterator[Candidate]:
@@ -52,7 +63,8 @@ def _at_end(page: Page, target: Target, day_first: bool | None) -> Iterator[Cand
     start = max(0, len(page.low) - _TAIL)
     for day in days_in(page.low, start, day_first=day_first)[-_LAST:]:
         led = leads is not None and leads.search(page.low, max(start, day.start - _LEAD_REACH), day.start)
-        yield Candidate(value=day.iso, confidence=_CLOSING if led else _LATEST, start=day.start, end=day.end)
+        if led or not _is_bound(page, day):
+            yield Candidate(value=day.iso, confidence=_CLOSING if led else _LATEST, start=day.start, end=day.end)
 
 
 def _found(day: Day, confidence: float) -> Candidate:
@@ -81,6 +93,9 @@ def _phrases(page: Page, target: Target, day_first: bool | None) -> Iterator[Can
         if leads and concept.about:
             said = page.sentence_before(leads.start(), _SENTENCE)
             late = 0.0 if concept.about.search(page.low, said.start, leads.end()) else _ASIDE
+        elif leads and concept.never:
+            said = page.sentence_before(leads.start(), _SENTENCE)
+            late += _ASIDE * (concept.never.search(page.low, said.start, leads.end()) is not None)
         if leads:
             yield Candidate(value=day.iso, confidence=0.82 - late, start=leads.start(), end=day.end)
 

@@ -39,7 +39,7 @@ _ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
 _ENDING = r"(?:st|nd|rd|th|t h|s t|n d|r d|o|º)"
 _DAY = rf"(?:(?P<day>\d{{1,2}})\s?{_ENDING}?|(?P<word>{_ORDINAL})(?:\s?\(\d{{1,2}}{_ENDING}?\))?)"
 _YEAR = r"(?P<year>(?:19|20)\d{2}|'\d{2}|\d{2}(?![\d:./]))"
-_GAP = r"[\s_,.*/-]{0,4}"
+_GAP = r"[\s_,.*/-]{0,4}(?:-{3,12}\s{1,3})?"  # a line of dashes underlines what stands above it
 _PATTERNS = tuple(
     re.compile(rf"(?<![\d\w]){pattern}(?!\d)")
     for pattern in (

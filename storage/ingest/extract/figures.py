@@ -103,13 +103,20 @@ def in_unit(number: Decimal, unit: str, target: str) -> float | None:
         return None
 
 
-def amounts(text: str, start: int, end: int) -> Iterator[Figure]:
-    """Numbers that can be amounts of money; no percentages, no parts of longer identifiers."""
+def amounts(text: str, start: int, end: int, mark: str = "") -> Iterator[Figure]:
+    """Numbers that can be amounts of money; no percentages, no parts of longer identifiers. `mark`: that of decimals,
+    where it is known.
+    """
     for match in _AMOUNT.finditer(text, start, end):
-        number = decimal_of(match[2], money=True)
+        number = _decimal(match[2].replace(",", ".")) if _is_lone(match[2], mark) else decimal_of(match[2], money=True)
         if number is not None:
             decimals = max(0, -int(number.as_tuple().exponent))
             yield Figure(-number if match[1] else number, match.start(2), match.end(2), "", decimals)
+
+
+def _is_lone(digits: str, mark: str) -> bool:
+    """Whether the mark of decimals is the only one, once."""
+    return mark != "" and digits.count(mark) == 1 and digits.replace(mark, "").isdigit()
 
 
 def number_in_words(words: str) -> int | None:

@@ -34,6 +34,11 @@ def is_joined(one: Field) -> bool:
     return concept is not None and concept.is_joined
 
 
+def _names(one: Field, known: Sequence[str]) -> Names:
+    concept = concept_of(one)
+    return Names.of(known, has_branches=concept is not None and concept.has_branches)
+
+
 @dataclass(slots=True)
 class _Spellings:
     """The names of one field: those of the index, and what this run has read."""
@@ -55,8 +60,8 @@ class Filling:
     def __init__(self, schema: Schema, extractor: Extractor, known: Mapping[FieldName, Sequence[str]]) -> None:
         """`known`: the names that the bucket holds already, by field, the commonest first."""
         self._schema, self._extractor = schema, extractor
-        joined = [one.name for one in schema.fields if is_joined(one)]
-        self._spellings = {name: _Spellings(Names.of(known.get(name, ()))) for name in joined}
+        joined = [one for one in schema.fields if is_joined(one)]
+        self._spellings = {one.name: _Spellings(_names(one, known.get(one.name, ()))) for one in joined}
 
     async def filled(self, documents: Sequence[Document]) -> list[Document]:
         """Those without any value get them from their text; the others stay as they are."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.clauses import Clauses
-from storage.ingest.extract.labelled import labels_in
+from storage.ingest.extract.labelled import labels_of
 from storage.ingest.extract.page import Page
 from storage.ingest.extract.targets import Target
 from storage.ingest.literals import flag_in
@@ -18,7 +18,7 @@ _DENIED = re.compile(r"(?<![a-z])(?:not?|non|without|never|neither|nor|un|kein\w
 
 
 def flags(page: Page, target: Target, clauses: Clauses) -> Iterator[Candidate]:
-    for label in labels_in(page, target.own):
+    for label in labels_of(page, target, target.own):
         word = _WORD.match(page.low, label.end, label.end + _REACH)
         cell = page.below(label.start)
         below = _WORD.match(page.low, cell.start, cell.end) if cell else None

@@ -1,8 +1,9 @@
 """Names with several spellings: which of them are one name, and how it is then written.
 
 A name is known by its key: folded, without legal forms, brackets and marks, letters that scanners mix up made alike.
-Names are one where their keys are, or are a few letters apart. The commonest of them is the canonical one, and what the
-bucket holds already comes before all others, so that a later run decides the same.
+Names are one where their keys are, or are a few letters apart; in a field of shops also where one goes on behind the
+other (`Acme Harbour` is `Acme`), if the shorter one is known by itself. The commonest of them is the canonical one,
+and what the bucket holds already comes before all others, so that a later run decides the same.
 """
 
 import re
@@ -13,6 +14,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
+from storage.ingest.extract.concepts import kind_words
 from storage.search.text import fold
 
 _FORMS = frozenset(
@@ -35,26 +37,49 @@ class _Key:
 
 @lru_cache(maxsize=65_536)
 def key_of(name: str) -> _Key:
-    bare = fold(name)
-    words = _WORD.findall(_BRACKETED.sub(" ", bare)) or _WORD.findall(bare)
-    telling = [word for word in words if word not in _FORMS] or words
-    letters = "".join(word.translate(_MIXED_UP) if any(c.isalpha() for c in word) else "" for word in telling)
+    telling = _telling(name)
     if not telling:
         return _Key("", name)  # marks alone are like nothing else
+    return _key(telling)
+
+
+def _telling(name: str) -> list[str]:
+    bare = fold(name)
+    words = _WORD.findall(_BRACKETED.sub(" ", bare)) or _WORD.findall(bare)
+    return [word for word in words if word not in _FORMS] or words
+
+
+def _key(telling: Sequence[str]) -> _Key:
+    letters = "".join(word.translate(_MIXED_UP) if any(c.isalpha() for c in word) else "" for word in telling)
     return _Key(letters, " ".join(word for word in telling if word.isdigit()))
+
+
+@lru_cache(maxsize=65_536)
+def _heads_of(name: str) -> Sequence[_Key]:
+    """The keys of its first words, the most words first, that can be the name of a chain."""
+    words = _telling(name)
+    heads = (words[:count] for count in range(len(words) - 1, 0, -1))
+    return [_key(one) for one in heads if len("".join(one)) >= _SHORT and not (len(one) == 1 and one[0] in _kinds())]
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> frozenset[str]:
+    """Words for kinds of shops: by themselves the name of none."""
+    return frozenset(fold(one) for several in kind_words().values() for one in several) | set(kind_words())
 
 
 @dataclass(slots=True)
 class Names:
     """The canonical names of one field, in the order they were taken up."""
 
+    has_branches: bool = False
     _exact: dict[_Key, str] = field(default_factory=dict[_Key, str])
     _blocks: dict[str, list[_Key]] = field(default_factory=dict[str, list[_Key]])
 
     @classmethod
-    def of(cls, known: Sequence[str]) -> "Names":
+    def of(cls, known: Sequence[str], *, has_branches: bool = False) -> "Names":
         """`known`: canonical names of earlier runs, the commonest first."""
-        names = cls()
+        names = cls(has_branches)
         for one in known:
             names._add(one)
         return names
@@ -62,7 +87,12 @@ class Names:
     def canonical(self, name: str) -> str | None:
         """The canonical name that this is a spelling of, itself included; None for a new one."""
         key = key_of(name)
-        return self._exact[key] if key in self._exact else self._nearest(key)
+        found = self._exact[key] if key in self._exact else self._nearest(key)
+        return self._chain(name) if found is None else found
+
+    def _chain(self, name: str) -> str | None:
+        heads = _heads_of(name) if self.has_branches else ()
+        return next((self._exact[one] for one in heads if one in self._exact), None)
 
     def take(self, spellings: Mapping[str, int]) -> Mapping[str, str]:
         """Spellings with their documents → canonical names, the same in whichever order they come."""
@@ -70,9 +100,12 @@ class Names:
         for spelling, count in spellings.items():
             by_key.setdefault(key_of(spelling), Counter())[spelling] += count
         ranked = sorted(by_key.items(), key=lambda one: (-one[1].total(), one[0].letters, one[0].digits))
+        shops = {key for key, written in by_key.items() if written.total() > 1} | self._exact.keys()
         for key, written in ranked:
-            if key not in self._exact and self._nearest(key) is None:
-                self._add(min(written, key=lambda one: (-written[one], one)))
+            name = min(written, key=lambda one: (-written[one], one))
+            is_branch = self.has_branches and not shops.isdisjoint(_heads_of(name))
+            if key not in self._exact and self._nearest(key) is None and not is_branch:
+                self._add(name)
         found = {spelling: self.canonical(spelling) for spelling in spellings}
         return {spelling: spelling if name is None else name for spelling, name in found.items()}
 

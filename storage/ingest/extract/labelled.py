@@ -14,6 +14,7 @@ _SMALL = (
 _FILLER = re.compile(rf"(?:[\s:=.|*_#>()\[\]]|-(?!\d)|(?<![a-z])(?:{_SMALL})(?![a-z]))*")
 _REACH = 80  # characters between a label and its value
 _FIELD_END = re.compile(r"\s{3,}|[|\t\n;]|\.\s|\.$")
+_LONGER = 30  # characters that another label may have more on one side
 _MOST = 40  # labels looked at in one document
 
 
@@ -33,6 +34,21 @@ def labels_in(page: Page, pattern: re.Pattern[str] | None) -> Iterator[Cell]:
         if count == _MOST:
             return
         yield Cell(match.start(), match.end())
+
+
+def labels_of(page: Page, target: Target, pattern: re.Pattern[str] | None) -> Iterator[Cell]:
+    """The same for a field, without what is part of another field's longer label: the date of `Due date`."""
+    for label in labels_in(page, pattern):
+        if target.others is None or not _is_of_another(page, target.others, label):
+            yield label
+
+
+def _is_of_another(page: Page, others: re.Pattern[str], label: Cell) -> bool:
+    around = others.finditer(page.low, max(0, label.start - _LONGER), label.end + _LONGER)
+    return any(
+        one.start() <= label.start and label.end <= one.end() and one.end() - one.start() > label.end - label.start
+        for one in around
+    )
 
 
 def places_after(page: Page, label: Cell) -> Iterator[Place]:
@@ -62,7 +78,7 @@ def written_after(page: Page, target: Target) -> Iterator[tuple[str, Place]]:
     """The text of a value after each label: to the end of its line or cell where the label leads it, else of its part
     of the sentence.
     """
-    for label in labels_in(page, target.own):
+    for label in labels_of(page, target, target.own):
         for start, end, confidence in _spots(page, label):
             inline = _runs_on(page, label)
             stop = (_PART_END if inline else _FIELD_END).search(page.text, start, end)

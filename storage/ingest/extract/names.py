@@ -1,40 +1,50 @@
 """Names: what a title calls the thing, who stands at the head of a slip, who made an agreement."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.days import days_in
+from storage.ingest.extract.joining import key_of
 from storage.ingest.extract.page import Cell, Page, lowered
 from storage.ingest.extract.wording import any_of, words_of
 from storage.search.schema import Schema
 
 _LEGAL = (
     r"inc|incorporated|llc|l\.l\.c|ltd|limited|corp|corporation|company|co|l\.?p|llp|plc|gmbh|ag|s\.?a|n\.?v|b\.?v|lda|sdn|bhd"
-    r"|pty|pte|s\.?r\.?l|s\.?p\.?a|trust|bank|university|association|foundation|partners|partnership|holdings|group|authority"
+    r"|pty|pte|s\.?à?\.?\s?r\.?l|s\.?p\.?a|s/a|a/s|kg|e\.v|ltda|aktiengesellschaft|fsb|trust|bank|university|association|foundation"
+    r"|partners|partnership|holdings|group|authority"
 )
 _LEGAL_FORM = re.compile(rf"(?<![A-Za-z])(?:{_LEGAL})(?![A-Za-z])\.?", re.IGNORECASE)
-_NAME_WORD = r"(?:(?:[a-z]-?)?[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.& ]{0,20}\))"
+_NAME_WORD = r"(?:[a-z]-[a-z]\w+|(?:[a-z]-?)?[A-Z0-9][\w&.'’/\-!]*|&|of|the|and|de|for|la|el|\([A-Z][\w.& ]{0,20}\))"
 _NAME_BEFORE = re.compile(rf"{_NAME_WORD}(?:,?\s{{1,4}}{_NAME_WORD}){{0,9}},?\s{{0,4}}$")
 _DESCRIBED = re.compile(
     r"(?P<name>(?<![A-Za-z-])(?:[a-z]-?)?[A-Z][\w&.'’\-]*(?:[ ]{1,3}(?:[A-Z(][\w&.'’\-)]*|of|the|and|&|de)){0,8}?"
     r"(?:,\s(?:Inc|LLC|L\.?P|Ltd|Corp)\.?)?)\s*,?\s{1,4}"
-    r"(?:an? (?:[\w.]+ ){0,4}(?:corporation|company|limited|partnership|individual|entity|trust|bank|person"
+    r"(?:an? (?:[\w.-]+ ){0,4}(?:corporation|company|limited|partnership|individual|entity|trust|bank|person"
     r"|association|institution|university)"
     r"|\(\s?(?:hereinafter |the |referred to as |herein |collectively |together )*[\"“])"
 )
-_INTRO = re.compile(r"(?<![a-z])(?:by and between|by and among|between|among|by|amongst)(?![a-z])[\s:]{1,10}")
+_INTRO = re.compile(r"(?<![a-z])(?:by and between|by and among|between|among|amongst)(?![a-z])[\s:]{1,10}")
+_WEAK_INTRO = re.compile(r"(?<![a-z])by(?![a-z])[\s:]{1,10}")
 _LEADING = re.compile(
     r"(?:(?:and|the|by|of|between|among|for|agreement|whereas|exhibit|made|this|parties|are)[,:]?\s+)+", re.IGNORECASE
 )
 _TITLED = re.compile(
-    r".*(?<![a-z])(?:between|among|agreement[.:]?|is|date[.:]|attorney-in-fact|officer|member|reseller|client\))\s+(?=\S)",
+    r".*(?<![a-z])(?:between|among|agreement[.:]?|is|are|if|to|with|from|because|disclosed[.:]?|date[.:]|attorney-in-fact|officer"
+    r"|director|president|secretary|treasurer|chairman|manager|signatory|title[.:]?|member|client\)"
+    r"|(?:reseller|developer|licensor|licensee|distributor|supplier|customer|consultant|contractor|sponsor|lessor|lessee"
+    r"|landlord|tenant|buyer|seller|purchaser)[,:]?)\s+(?=\S)",
     re.IGNORECASE | re.DOTALL,
 )
+_SENTENCE = re.compile(r".*(?<![A-Za-z])(?!(?i:corp|ltda|prof)\.)[A-Za-z]{4,}\.\s+(?=[A-Z])", re.DOTALL)
 _NO_NAME = re.compile(
-    r"(?<![a-z])(?:article|section|table of|agreement|page|exhibit|representations|hereinafter)(?![a-z])|\d\.\d"
+    r"(?<![a-z])(?:article|section|table of|agreement|page|exhibit|representations|hereinafter|commission|version|terms"
+    r"|republic of|united states|united kingdom|for company|board of|administrator|officer|street|avenue|suite|floor)"
+    r"(?![a-z])|\d\.\d|\d/\d"
 )
+_CAPTION = re.compile(r"source:\s*$")
 _PLACED = re.compile(r"(?<![a-z])(?:in|at|near|under|laws of|state of|kingdom of|republic of)\s+(?:the\s+)?$")
 _STATES = frozenset(("CO", "NV", "AG", "SA"))  # legal forms that behind a comma are places
 _PARTY_LINE = re.compile(
@@ -47,13 +57,27 @@ _INTRO_END = re.compile(
 )
 _TAIL, _ABOVE, _OPENING = 6_000, 90, 3_000  # characters: where signatures stand, the name above one, the head
 _BETWEEN, _SHORTENED, _SIGNED = 0.85, 0.7, 0.55
-_FEW, _MANY = 3, 0.3  # names from which on they are worth less
-_ADDRESS = re.compile(r".*(?:\d[\w-]*,?|,)\s+and\s+|.*\d{3,}[\w-]*,?\s+(?=[A-Z])", re.DOTALL)
-_MORE_FORMS = re.compile(rf"(?:,?\s{{0,2}}(?:{_LEGAL}|n\.\s?a)(?![A-Za-z])\.?){{1,2}}", re.IGNORECASE)
+_FEWEST, _FEW, _MANY = 2, 3, 0.3  # names from which on they are worth less
+_ADDRESS = re.compile(r".*(?:\d[\w-]*,?|,)\s+(?:and|AND)\s+|.*\d{3,}[\w-]*,?\s+(?=[A-Z])", re.DOTALL)
+_MORE_FORMS = re.compile(
+    rf"(?:,?\s{{0,2}}(?!(?:company|bank|group|trust)(?![a-z]))(?:{_LEGAL})(?![A-Za-z])\.?){{1,2}}", re.IGNORECASE
+)
+_NATIONAL = re.compile(r"(?:\s[A-Z][A-Za-z]+){0,3},?\s{0,2}N\.\s?A(?![A-Za-z])\.?|\s+of(?:\s+[A-Z][a-z]+){1,2}")
+_OF_PLACE = re.compile(
+    r"(?P<name>(?:Bank|University|City|Town|County) of(?: [A-Z][A-Za-z.&'-]+){1,4}(?:,\s{1,2}N\.\s?A(?![A-Za-z])\.?)?)"
+)
+_SEVERAL = re.compile(r"(?<=\s)(?:and|And|AND)\s+(?=\S+\s+\S+\s+\S)")
+_GENERIC = frozenset(  # words that alone are the name of nobody
+    "holding holdings company co corporation joint venture ventures registered financial finance bank banks business "
+    "investor investors group savings association non-banking limited liability partnership general trust partners "
+    "services service effective date time acceptance confidential information national federal foreign owned wholly "
+    "enterprise the of and & or for a an university name title provider foundation authority insurance client "
+    "consultant contractor party parties abbreviations broker dealer trustee fund funds ownership".split()
+)
 _ARTICLE = re.compile(r"(?<![A-Za-z])an?\s+$")
 _NO_PARTY = frozenset(
-    "section article agreement schedule exhibit each company bank corporation state this any such all either its a b c "
-    "i ii 1 2 3 whereas january february march april june july august september october november december party "
+    "& section article agreement schedule exhibit each company bank corporation state this any such all either its a b "
+    "c i ii 1 2 3 whereas january february march april june july august september october november december party "
     "parties".split()
 )
 _HEAD = 5_000
@@ -164,21 +188,38 @@ def _is_name(page: Page, cell: Cell) -> bool:
 
 def parties(page: Page) -> Iterator[Candidate]:
     """Behind "between": names with a legal form, and those that are described or given a short name. Where nothing
-    leads to them, those given a short name at the head, else those that signed.
+    leads to them, those given a short name at the head, else those behind "by", else those that signed.
     """
     led = list[Cell]()  # a lone name behind the first that has one
     for intro in _INTRO.finditer(page.low, 0, _HEAD):
-        end = _end_of_intro(page, intro.end())
-        found = sorted(_parties_in(page, intro.end(), end), key=lambda one: one.start)
-        if len(found) >= 2:
+        found = _behind(page, intro)
+        if len(_apart(page, found)) >= _FEWEST:
             yield from _told(page, found, _BETWEEN)
             return
         led = led or found
-    found = sorted([*led, *(one for one in _named_short(page) if not _overlaps(one, led))], key=lambda one: one.start)
-    if len(found) >= 2:
+    found = _in_order([*led, *(one for one in _named_short(page) if not _overlaps(one, led))])
+    if len(_apart(page, found)) >= _FEWEST:
         yield from _told(page, found, _SHORTENED)
-    else:
-        yield from _told(page, sorted([*found, *_signed(page)], key=lambda one: one.start), _SIGNED)
+        return
+    for intro in () if led else _WEAK_INTRO.finditer(page.low, 0, _HEAD):
+        made = _behind(page, intro)
+        if len(_apart(page, made)) >= _FEWEST:
+            yield from _told(page, made, _BETWEEN)
+            return
+    yield from _told(page, _in_order([*found, *_signed(page)]), _SIGNED)
+
+
+def _behind(page: Page, intro: re.Match[str]) -> list[Cell]:
+    return _in_order(_parties_in(page, intro.end(), _end_of_intro(page, intro.end())))
+
+
+def _in_order(cells: Iterable[Cell]) -> list[Cell]:
+    return sorted(cells, key=lambda one: one.start)
+
+
+def _apart(page: Page, cells: Sequence[Cell]) -> set[str]:
+    """The names that are no spellings of each other."""
+    return {key_of(page.text[one.start : one.end]).letters for one in cells}
 
 
 def _named_short(page: Page) -> Iterator[Cell]:
@@ -211,33 +252,82 @@ def _end_of_intro(page: Page, start: int) -> int:
     return found.start() if found else stop
 
 
-def _parties_in(page: Page, start: int, end: int) -> Iterator[Cell]:
-    taken: list[Cell] = []
+def _parties_in(page: Page, start: int, end: int) -> Sequence[Cell]:
+    """A name without a form that "and" follows is half of a longer one, where two others stand beside it."""
+    person = _person_at(page, start, end)
+    found = list(_formed(page, start, end, [person])) if person else []
+    return found if 0 < len(found) <= _FEWEST else list(_formed(page, start, end, []))
+
+
+def _formed(page: Page, start: int, end: int, taken: list[Cell]) -> Iterator[Cell]:
     for form in _LEGAL_FORM.finditer(page.text, start, end):
-        if not page.text[form.start()].isupper() or any(cell.start <= form.start() < cell.end for cell in taken):
+        behind_comma = page.text[max(0, form.start() - 3) : form.start()].rstrip().endswith(",")
+        if not (page.text[form.start()].isupper() or behind_comma):
+            continue
+        if any(cell.start <= form.start() < cell.end for cell in taken):
             continue
         if form[0] in _STATES and page.text[max(0, form.start() - 4) : form.start()].rstrip().endswith(","):
             continue  # Denver, CO
-        before = _NAME_BEFORE.search(page.text, max(start, form.start() - 90), form.start())
-        more = _MORE_FORMS.match(page.text, form.end(), form.end() + 24)
-        cell = _led(page, before.start(), more.end() if more else form.end()) if before else None
+        first = max([start, form.start() - 90, *(one.end for one in taken if one.end <= form.start())])
+        before = _NAME_BEFORE.search(page.text, first, form.start())
+        cell = _led(page, before.start(), _end_of_name(page, form)) if before else None
         if cell and _is_party(page, cell) and not _overlaps(cell, taken):
             taken.append(cell)
-    for match in _DESCRIBED.finditer(page.text, start, end):
-        cell = _led(page, match.start("name"), match.end("name"))
-        if cell and not _overlaps(cell, taken) and _is_party(page, cell):
-            taken.append(cell)
+    for pattern in (_OF_PLACE, _DESCRIBED):
+        for match in pattern.finditer(page.text, start, end):
+            cell = _led(page, match.start("name"), match.end("name"))
+            if cell and not _overlaps(cell, taken) and _is_party(page, cell) and not _is_placed(page, cell):
+                taken.append(cell)
     yield from taken
+
+
+def _end_of_name(page: Page, form: re.Match[str]) -> int:
+    """`Acme Bank` of `Acme Bank, N.A.`, `Acme Bank of Ohio`, `Acme Co., Ltd.`"""
+    low = form[0].lower()
+    if low in ("bank", "university") and (more := _NATIONAL.match(page.text, form.end(), form.end() + 60)):
+        return more.end()
+    further = _MORE_FORMS.match(page.text, form.end(), form.end() + 24)
+    return further.end() if further else form.end()
+
+
+_PERSON = re.compile(
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?=,?\s+(?:and|AND|&)\s|\s*,\s+an?\s+individual)"
+)
+
+
+def _person_at(page: Page, start: int, end: int) -> Cell | None:
+    """A name right behind "between" that "and" follows: it needs no legal form."""
+    match = _PERSON.match(page.text, start, end)
+    if match is None or _LEGAL_FORM.search(page.text, match.start(), match.end()):
+        return None
+    cell = Cell(match.start(), match.end())
+    return cell if _is_party(page, cell) else None
+
+
+def _is_placed(page: Page, cell: Cell) -> bool:
+    """Whether a name without a legal form is the last part of an address: `…, 9 Pine Road, Hong Kong ("Acme")`."""
+    before = page.text[max(0, cell.start - 12) : cell.start].rstrip()
+    has_form = _LEGAL_FORM.search(page.text, cell.start, cell.end) is not None
+    return not has_form and (before.endswith(",") or before[-1:].isdigit())
 
 
 def _is_party(page: Page, cell: Cell) -> bool:
     """Whether it can be a name: several words, no clause, no place and its form ("a Nevada Corporation")."""
     words = page.text[cell.start : cell.end].split()
-    if len(words) < 2 or words[0].casefold().strip(".,") in _NO_PARTY or words[-1].casefold() in ("of", "and"):
+    if all(one.strip(".,()").casefold() in _GENERIC for one in words) or _is_joined_role(words):
+        return False
+    is_led = words[0].casefold().strip(".,") in _NO_PARTY and words[1:2] != ["of"]
+    if len(words) < 2 or is_led or words[-1].casefold() in ("of", "and"):
         return False
     if _NO_NAME.search(page.low, cell.start, cell.end) or _PLACED.search(page.low, max(0, cell.start - 20), cell.start):
         return False
-    return not _ARTICLE.search(page.text, max(0, cell.start - 4), cell.start)
+    before = max(0, cell.start - 12)
+    return not (_ARTICLE.search(page.text, before, cell.start) or _CAPTION.search(page.low, before, cell.start))
+
+
+def _is_joined_role(words: Sequence[str]) -> bool:
+    """`Acme and Company`: two of the short names that an agreement gives."""
+    return len(words) >= _FEW and words[-2].casefold() in ("and", "&") and words[-1].casefold() in _GENERIC
 
 
 def _overlaps(cell: Cell, taken: Sequence[Cell]) -> bool:
@@ -246,9 +336,12 @@ def _overlaps(cell: Cell, taken: Sequence[Cell]) -> bool:
 
 def _led(page: Page, start: int, end: int) -> Cell | None:
     """The name without what leads to it: an address, the party before it, "by and between the"."""
-    for lead in (_ADDRESS, _TITLED, _LEADING):
+    for lead in (_ADDRESS, _SENTENCE, _TITLED, _LEADING):
         found = lead.match(page.text, start, end)
-        start = found.end() if found else start
+        start = found.end() if found and found.end() < end else start
+    for several in _SEVERAL.finditer(page.text, start, end):
+        if _LEGAL_FORM.search(page.text, start, several.start()):
+            start = several.end()
     cell = page.trimmed(start, end)
     return cell if cell.end - cell.start > 3 else None
 

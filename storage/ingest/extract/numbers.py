@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.figures import Figure, in_unit, quantities
-from storage.ingest.extract.labelled import labels_in, places_after
+from storage.ingest.extract.labelled import labels_of, places_after
 from storage.ingest.extract.page import Cell, Page
 from storage.ingest.extract.spans import said_of
 from storage.ingest.extract.targets import Target
@@ -20,7 +20,7 @@ _MOST = frozenset(("highest", "maximum", "max", "rating", "rated"))
 
 
 def numbers(page: Page, target: Target) -> Iterator[Candidate]:
-    for label in labels_in(page, target.labels):
+    for label in labels_of(page, target, target.labels):
         if _is_span(target) and not _SIGN.match(page.low, label.end):
             continue  # running text
         yield from _before(page, target, label)

@@ -10,12 +10,13 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from storage.ingest.extract.candidates import Material
-from storage.ingest.extract.figures import amounts
+from storage.ingest.extract.figures import Figure, amounts
 
 _CELLS = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
-_CENTS = re.compile(r"(?!0[.,]00)(?<![\d.,])\d[\d.,']*[.,]\d{2}(?![\d.,])")
+_CENTS = re.compile(r"(?!0[.,]00)(?<![\d.,])\d[\d.,']*[.,]\d{2}(?![\d.,]|\s?%)")
 _SENTENCE_END = re.compile(r"(?<!\binc)(?<!\bno)(?<!\bco)(?<!\bltd)(?<!\bcorp)\.\s|;")
 _LONGEST_SLIP = 20_000  # characters in which amounts are counted
+_SEVERAL = 3  # amounts with cents that tell the mark of decimals
 _LONGEST_LINE = 400  # what can be a row of a table
 
 
@@ -52,7 +53,17 @@ class Page:
     @cached_property
     def amounts(self) -> Counter[Decimal]:
         """What can be amounts of money, and how often each stands there, in the first part of the text."""
-        return Counter(one.number for one in amounts(self.text, 0, min(len(self.text), _LONGEST_SLIP)))
+        return Counter(one.number for one in self.figures(0, min(len(self.text), _LONGEST_SLIP)))
+
+    def figures(self, start: int, end: int) -> Iterator[Figure]:
+        """Amounts in a part of the text: a mark before three digits that others have before two groups no thousands."""
+        return amounts(self.text, start, end, self.decimal_mark)
+
+    @cached_property
+    def decimal_mark(self) -> str:
+        """What stands before the cents of several amounts; empty where there are none, or both marks do."""
+        marks = [one[0][-3] for one in _CENTS.finditer(self.text, 0, _LONGEST_SLIP)]
+        return marks[0] if len(marks) >= _SEVERAL and len(set(marks)) == 1 else ""
 
     @cached_property
     def has_cents(self) -> bool:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.concepts import columns
-from storage.ingest.extract.figures import Figure, amounts
+from storage.ingest.extract.figures import Figure
 from storage.ingest.extract.page import Cell, Page
 from storage.ingest.extract.wording import labels_of
 from storage.search.conditions import Scalar
@@ -71,7 +71,7 @@ def rows(page: Page, shape: Columns) -> Iterator[Candidate]:
                 return
             above = None
             continue
-        figures = list(amounts(page.text, line.start, line.end))
+        figures = list(page.figures(line.start, line.end))
         name = _name_in(page, line, figures)
         named = above if above and (name is None or _is_code(page, name)) else name
         if figures and named and _is_price(page, figures[-1]):
@@ -91,7 +91,7 @@ def _lines(page: Page) -> Iterator[Cell]:
                 yield line
             continue
         start = line.start
-        for figure in amounts(page.text, line.start, min(line.end, line.start + _LONGEST_SLIP)):
+        for figure in page.figures(line.start, min(line.end, line.start + _LONGEST_SLIP)):
             if figure.decimals == 2:
                 yield Cell(max(start, figure.end - _LONGEST), figure.end)
                 start = figure.end

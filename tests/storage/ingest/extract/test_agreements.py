@@ -135,3 +135,70 @@ def test_a_currency_with_cents_is_none_of_whole_thousands() -> None:
 )
 def test_neither_capital_nor_rates_nor_numbers_are_what_was_paid(slip: str) -> None:
     assert sure(slip, TOTAL, CURRENCY)["sum_due"][0] == 11.5
+
+
+@pytest.mark.parametrize(
+    ("text", "parties"),
+    [
+        ("SUPPLY AGREEMENT\nBY AND BETWEEN\nHALDEN PUMPS CORPORATION\nAND\nORLO INC.\nMay 2, 2019", 2),
+        ('made between Orlo Research and Pumping Company, a Texas corporation, and Halden, Inc. ("Halden")', 2),
+        ('entered into by and between Bank of Northport, N.A. ("Bank") and Orlo LLC, a Texas company', 2),
+        ("Endorsement agreement between Mia Torvald and ORLO PUMPS INCORPORATED effective June 1, 2011", 2),
+        ('is between o-rlo, inc. and The Harbour Press, a Texas not-for-profit corporation ("Press")', 2),
+    ],
+)
+def test_all_who_stand_behind_between_are_parties(text: str, parties: int) -> None:
+    assert len(sure(text, SIGNATORIES)["who"]) == parties
+
+
+def test_addresses_captions_and_short_names_are_no_parties() -> None:
+    text = (
+        'This agreement is between Orlo Limited, of Block 9, 12 Pine Road, Hong Kong ("Orlo") and Halden GmbH '
+        '("Company"). Orlo and Company may agree otherwise. Source: NORTHPORT HOLDINGS INC., 8-K'
+    )
+    assert sure(text, SIGNATORIES)["who"] == [("Orlo Limited",), ("Halden GmbH",)]
+
+
+def test_two_spellings_of_one_name_are_not_the_two_sides() -> None:
+    text = (
+        "Services agreement between ORLO PUMPS CORPORATION. Orlo Pumps Corp wrote this cover.\n\nWHEREAS one thing. "
+        'The agreement is made by and between Orlo Pumps Corporation ("Orlo") and Halden Limited ("Halden").'
+    )
+    assert ("Halden Limited",) in sure(text, SIGNATORIES)["who"]
+
+
+def test_the_day_of_another_paper_is_not_that_of_this_one() -> None:
+    text = (
+        "WHEREAS, Orlo and Halden have previously entered into a Supply Agreement dated as of March 3, 1995; now they "
+        "agree as follows. IN WITNESS WHEREOF this amendment was executed as of April 4, 2003."
+    )
+    assert sure(text, SIGNED)["signed_on"][0] == "2003-04-04"
+
+
+def test_the_end_of_a_term_is_no_day_of_signing() -> None:
+    text = "The period goes on, terminating on May 31, 2016, unless it ends sooner."
+    assert not sure(text, SIGNED, ENDS).get("signed_on")
+
+
+def test_a_label_that_is_the_end_of_another_fields_label_is_not_taken() -> None:
+    due = Field(name=FieldName("pay_by"), type=FieldType.DATE, title="Due date")
+    bill = Field(name=FieldName("billed"), type=FieldType.DATE, title="Date")
+
+    found = sure("Bill\nDue date: 2024-06-30\nDate: 2024-05-31", due, bill)
+
+    assert found["pay_by"][0] == "2024-06-30"
+    assert found["billed"][0] == "2024-05-31"
+
+
+def test_three_digits_behind_the_mark_of_cents_are_no_thousands() -> None:
+    text = "Lamp 2 x 3.78 7.56\nBulb 1.87\nNett 5.61\nTotal 6.950\n"
+    assert sure(text, TOTAL, CURRENCY)["sum_due"][0] == 6.95
+
+
+def test_a_percentage_does_not_tell_that_amounts_have_cents() -> None:
+    text = "Bakso 43.636\nTax 10.00 % 4.364\nService 5.00 % 1.000\nFee 1.00 %\nGrand total 48.000\nTunai 50.000"
+    assert sure(text, TOTAL, CURRENCY)["sum_due"][0] == 48_000.0
+
+
+def test_how_many_pieces_there_are_is_no_total() -> None:
+    assert sure("Shoe 12.03\nTotal pieces: 3\nTotal: 15.90\n", TOTAL, CURRENCY)["sum_due"][0] == 15.9

@@ -56,3 +56,19 @@ def test_a_new_variant_joins_a_name_that_is_known_though_it_is_commoner() -> Non
     names = Names.of(["Harbour Light"])
 
     assert names.take({"HARBOUR LIGHT LTD": 50}) == {"HARBOUR LIGHT LTD": "Harbour Light"}
+
+
+def test_a_shop_with_its_place_behind_its_name_is_the_shop() -> None:
+    spellings = {"Lumoson": 1, "Torvald": 3, "Torvald Harbour": 2, "Torvald Old Town Lda": 1, "Lumoson Quay": 1}
+
+    taken = Names(has_branches=True).take(spellings)
+
+    assert {taken["Torvald Harbour"], taken["Torvald Old Town Lda"]} == {"Torvald"}
+    assert taken["Lumoson Quay"] == "Lumoson Quay"  # what was read once tells no chain
+    assert Names().take(spellings)["Torvald Harbour"] == "Torvald Harbour"
+
+
+def test_a_word_for_a_kind_of_shop_makes_no_chain_of_those_that_begin_with_it() -> None:
+    spellings = {"Restaurant": 5, "Restaurant Miko": 2, "Restaurant Pelle": 1}
+
+    assert Names(has_branches=True).take(spellings)["Restaurant Miko"] == "Restaurant Miko"
