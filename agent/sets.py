@@ -19,6 +19,7 @@ from agent.compose import (
     share_of,
     written_forms,
 )
+from agent.currencies import first_of_each
 from agent.decision import (
     AskBack,
     Enough,
@@ -107,13 +108,16 @@ async def listed(under: Under) -> Enough | AskBack:
         return await _shown_further(under, wanted)
     if wanted.limit is None and count > limits.overload and under.may_ask:
         return too_many(under, limits.overload)
-    records = under.answers[under.asked.page].records
+    each = await first_of_each(under, wanted)
+    records = each or under.answers[under.asked.page].records
     shown = min(len(records), SHOWN)
-    total = min(count, wanted.limit) if wanted.limit else count
+    total = len(each) or (min(count, wanted.limit) if wanted.limit else count)
     by, cells = "", list[Candidate]()
     if total > SHOWN and under.asked.facets:
         by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
     text = f"**{count_words(total, under.noun)}**{_told(under)}."
+    if each:
+        text += " Amounts of several currencies are not compared: these are the first of each."
     if total > shown:
         text += f" The first {shown}" + (f", and choices by {escaped(by)}:" if cells else ":")
     grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{shown} of {number_words(total)}")

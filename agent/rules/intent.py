@@ -82,6 +82,8 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
         return most
     if extreme is not None and _compares(extreme, words, reading, lexicon):
         return _extreme(extreme, words, reading, lexicon, group)
+    if (summed := _counted_measure(words, said, reading, lexicon)) is not None:
+        return summed
     if said and not _asks_for_one_value(said[0], words, reading, lexicon):
         computed = _computed(said, reading, lexicon, group, words)
         if computed is not None:
@@ -199,6 +201,14 @@ def _counts_measure(said: Sequence[_Said], words: Sequence[str], lexicon: Lexico
         for field, row in lexicon.measured
         if row is None and field.unit and converted(Decimal(1), unit, field.unit) is not None
     )
+
+
+def _counted_measure(words: Sequence[str], said: Sequence[_Said], reading: Reading, lexicon: Lexicon) -> Compute | None:
+    """ "How many *hours* were spent on tickets …": the sum of what is measured in what is counted."""
+    fields = _counts_measure(said, words, lexicon) if reading.has_noun and reading.plural_noun else ()
+    spoken = [one.field for one in reading.asked if one.field in fields]
+    name = spoken[0] if spoken else fields[0] if len(fields) == 1 else None
+    return Compute(functions=(Function.SUM,), field=name) if name is not None else None
 
 
 def _names_one(reading: Reading, lexicon: Lexicon) -> bool:

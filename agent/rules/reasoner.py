@@ -21,7 +21,7 @@ from agent.rules.compare import Reader, compared
 from agent.rules.follow import follows
 from agent.rules.intent import wanted_of
 from agent.rules.language import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
-from agent.rules.lexicon import Lexicon, lexicons
+from agent.rules.lexicon import Lexicon, Noun, Partly, Valued, lexicons
 from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
 from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
@@ -53,6 +53,12 @@ _AS_GOOD = 0.05  # readings of two buckets whose scores differ by less are taken
 _KEPT_LEXICONS = 8
 _RESPELLED = 3  # buckets in whose words a misspelt one is looked for: those that fit best
 _ASKING = QUESTION_WORDS - {"which"}  # begin a question about what documents say, rather than which there are
+_OF_DOCUMENTS = (Noun, Valued, Partly)
+_SAYS_LITTLE = frozenset(
+    """relevant pertinent applicable various respective individual actual corresponding specific particular possible
+    remaining suitable appropriate good best nice main typical usual common similar new old recent big small there
+    own single complete entire real proper""".split()
+)
 _MOST_REQUIRED = 3  # words that documents must mention; more are a topic to rank by
 _BEFORE_NAMES = frozenset("from with by about for of mentioning containing called named at against regarding".split())
 
@@ -301,7 +307,7 @@ def _leg(
         otherwise=tuple(_reread(search, best, one, known) for one in best.otherwise),
         wider=tuple(_reread(search, best, one, known) for one in best.wider),
         elsewhere=_elsewhere(readings, chosen, wanted),
-        doubtful=tuple(word for word in best.leftovers if not _is_name(word, question)),
+        doubtful=tuple(word for word in best.leftovers if not (_is_name(word, question) or _tells_apart(word, best))),
     )
     return Leg(id=leg_id, question=question, search=search, wanted=wanted), doubt
 
@@ -413,6 +419,16 @@ def _reread(search: Search, reading: Reading, other: Alternative, known: Mapping
     )
     words = condition_words(other.instead, known[reading.bucket].schema)
     return Reread(words=words, search=search.with_clauses(*clauses))
+
+
+def _tells_apart(word: str, reading: Reading) -> bool:
+    """Whether an unknown word says which documents, as an adjective does: "*purple* backpacks", "that are purple"."""
+    tokens = reading.tokens
+    at = next((at for at, one in enumerate(tokens) if one.word == word.casefold()), None)
+    if at is None or at == 0 or word in _SAYS_LITTLE or word.endswith(("ing", "ed", "ly")):
+        return False
+    predicate = at == len(tokens) - 1 and tokens[at - 1].word in ("are", "is")
+    return predicate or any(link.first == at + 1 and isinstance(link.meaning, _OF_DOCUMENTS) for link in reading.links)
 
 
 def _is_name(word: str, question: str) -> bool:

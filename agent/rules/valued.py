@@ -115,6 +115,9 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         if field.type is FieldType.FLAG:
             work.used.add(at)
             yield Compare(field=field.name, op=Op.EQ, value=not under, words=words)
+        elif field.type is FieldType.NUMBER and "out" in {one.word for one in work.tokens[link.first : link.last]}:
+            work.used.add(at)
+            yield Compare(field=field.name, op=Op.EQ, value=0.0, words=words)  # "sold out", of a number in stock
         elif field.type is FieldType.DATE and (op := _ended_or_lasting(work, link)) is not None:
             work.used.add(at)
             compared = Compare(field=field.name, op=op, value=str(work.today), words=words)

@@ -47,6 +47,7 @@ _NEEDS = {
 }
 _ALLIED = ("v", "a", "w", "ma", "mw", "mv", "kv", "kw", "mohm", "ohm", "nf", "pf", "uf", "mhz")  # beside one another
 _CALENDAR = frozenset({"year", "month", "week", "day"})  # `birth_year` is one, `warranty_years` are so many
+_COUNTED = frozenset({"seconds", "minutes", "hours", "days", "weeks", "months", "years"})
 _BRACKETED = re.compile(r"\s*(?:[(\[]\s*(?:in\s+)?([^()\[\]]{1,8}?)\s*[)\]]|,\s*([^\s,]{1,8})|\s/\s*([^\s/]{1,8}))\s*$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -75,7 +76,9 @@ def label_of(name: str, beside: Iterable[str] = ()) -> Label:
         return Label(_titled(name[: bracketed.start()]) or name, unit)
     parts, suffix, stem = _parted(name)
     unit = _SUFFIX.get(suffix, "") if stem and _suits(suffix, stem, name, beside) else ""
-    is_symbol = bool(unit) and suffix not in _WORDS
+    if not unit and len(parts) > 1 and parts[0].lower() in _COUNTED:
+        unit = _SUFFIX[parts[0].lower()]  # `hours_spent`
+    is_symbol = bool(unit) and suffix in _SUFFIX and suffix not in _WORDS
     return Label(_titled(" ".join(parts[:-1] if is_symbol else parts)) or name, unit)
 
 

@@ -61,6 +61,7 @@ LISTS = {
     "leases in Arvo where pets are allowed": {"lease-0", "lease-2", "lease-4"},
     "leases where pets are not allowed in Belk": {"lease-1", "lease-3", "lease-5"},
     "What is the latest end date?": {"lease-2"},
+    "Which lease has the highest monthly rent?": {"lease-3", "lease-4"},
     "unresolved tickets": {"ticket-0", "ticket-2", "ticket-5", "ticket-7"},
     "tickets closed in September 2026": {"ticket-4"},
     "tickets that can take at least 7 hours": {"ticket-6", "ticket-7"},
@@ -72,11 +73,13 @@ TOLD = {
     "Is TCK-7002 still open?": "**Yes**: status of Printer trouble 2 is open",
     "May Cy Dorner keep pets?": "**Yes**",
     "May Di Ebner keep pets?": "**No**",
+    "How many hours were spent on tickets handled by Ines Lund?": "**16",
     "who is working on TCK-7001?": "Jo Maro",
 }
 NOTHING = {
     "What does the toner of TCK-7002 weigh?": "Printer trouble 2 is there, but says nothing about",
     "What does the toner of TCK-9999 weigh?": "I found nothing",
+    "list all purple tickets": "I found no tickets that mention “purple”",
     "What is subletting like for Ada Brandt?": "Lease 0 is there, but says nothing about",
 }
 
