@@ -1,75 +1,114 @@
-"""Refuses the messages that Slack refuses, and those that Slack would cut or that only its clients fail on.
+"""Refuses the messages and views that Slack refuses, and those that Slack would cut or that only its clients fail on.
 
-Stricter than the models of slack_sdk, which let pass what is marked (sdk) below. Block types that Parley has no use for
-count as unknown. Lengths are in UTF-16 units, the stricter of the two readings of Slack's pages.
+Stricter than the models of slack_sdk, which let pass what is marked (sdk) below and in the modules this one is made
+of. Block types that Parley has no use for count as unknown.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, cast
 
-Payload: TypeAlias = Mapping[str, Any]
+from tests.stand_ins.slack.elements import (
+    IN_ACTIONS,
+    IN_CONTEXT_ACTIONS,
+    IN_INPUT,
+    IN_SECTION,
+    URL,
+    Check,
+    check_element,
+)
+from tests.stand_ins.slack.refusing import (
+    ID,
+    Payload,
+    Refused,
+    check_flags,
+    check_id,
+    check_mrkdwn,
+    check_plain,
+    check_text,
+    is_text,
+    known,
+    length,
+    members,
+    need,
+    objects,
+    text_length,
+    valid,
+)
+from tests.stand_ins.slack.rich_text import LIVE, check_rich_text
+from tests.stand_ins.slack.tables import DATA_TEXT, check_data_table, check_table, data_length
+
+__all__ = [
+    "Refused",
+    "check_blocks",
+    "check_markdown_text",
+    "check_message",
+    "check_metadata",
+    "check_mrkdwn",
+    "check_view",
+    "length",
+    "live_mentions",
+]
 
 BLOCKS = 50  # (sdk)
 TEXT_OF_BLOCKS = 13_200  # slackapi/bolt-js#2509
 TEXT = 40_000
 MARKDOWN = 12_000  # all markdown blocks of a message together (sdk)
-TABLE_ROWS, TABLE_COLUMNS, TABLE_TEXT = 100, 20, 10_000  # (sdk)
 SECTION_TEXT, FIELD_TEXT, FIELDS = 3_000, 2_000, 10
-HEADER_TEXT = 150
-ACTIONS_ELEMENTS, CONTEXT_ELEMENTS = 25, 10
-BUTTON_TEXT, BUTTON_VALUE, URL, ID = 75, 2_000, 3_000, 255
-OPTION_TEXT, OPTION_VALUE, OPTIONS, OVERFLOW_OPTIONS = 75, 150, 100, 5
+HEADER_TEXT, LABEL, ALT_TEXT = 150, 2_000, 2_000
+ACTIONS_ELEMENTS, CONTEXT_ELEMENTS, CONTEXT_ACTIONS = 25, 10, 5
 METADATA = 8_000
+VIEW_BLOCKS, VIEW_TITLE, PRIVATE_METADATA, VIEW_BYTES = 100, 24, 3_000, 250_000
 
 _LIVE = re.compile(r"<[!@#]|@(?:here|channel|everyone)\b", re.IGNORECASE)
 _LIVE_ENTITY = re.compile(r"<[!@#]")
-_ENTITY = re.compile(r"&(?!amp;|lt;|gt;)")
-_ANGLE = re.compile(r"<(?P<inside>[^<>]*)>|[<>]")
-_RICH_LIVE = {"user", "usergroup", "broadcast", "channel", "team"}
-_RICH_INLINE = {*_RICH_LIVE, "text", "link", "emoji", "date", "color"}
-
-
-class Refused(Exception):
-    """`error` is Slack's word for it; `detail` says where."""
-
-    def __init__(self, error: str, detail: str) -> None:
-        super().__init__(f"{error}: {detail}")
-        self.error, self.detail = error, detail
-
-
-def length(text: str) -> int:
-    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def check_message(message: Payload) -> None:
     """Raises `Refused`. `text` is demanded even beside blocks: notifications and screen readers have nothing else."""
     text = message.get("text")
-    _need(isinstance(text, str) and bool(text.strip()), "no_text", "text")
-    _need(length(cast(str, text)) <= TEXT, "msg_too_long", "text")
-    _need(not message.get("link_names") and message.get("parse", "none") == "none", "invalid_arguments", "live names")
+    need(isinstance(text, str) and bool(text.strip()), "no_text", "text")
+    need(length(cast(str, text)) <= TEXT, "msg_too_long", "text")
+    need(not message.get("link_names") and message.get("parse", "none") == "none", "invalid_arguments", "live names")
     check_mrkdwn(cast(str, text), "text")
     check_blocks(message.get("blocks", []))
     if message.get("metadata") is not None:
-        _check_metadata(message["metadata"])
+        check_metadata(message["metadata"])
 
 
 def check_blocks(value: Any) -> None:
-    _need(isinstance(value, list | tuple), "invalid_blocks_format", "blocks")
-    blocks = cast(Sequence[Any], value)
-    _need(len(blocks) <= BLOCKS, "invalid_blocks", f"{len(blocks)} blocks")
+    """Those of a message."""
+    blocks = _listed(value)
+    need(len(blocks) <= BLOCKS, "invalid_blocks", f"{len(blocks)} blocks")
     for at, block in enumerate(blocks):
-        _check_block(block, f"blocks[{at}]")
+        _check_block(block, f"blocks[{at}]", _IN_MESSAGES)
     _check_ids(blocks)
     _check_sums(blocks)
 
 
-def check_mrkdwn(text: str, where: str) -> None:
-    """Well-formed entities: a lone `<`, `>` or `&` is data that was not escaped."""
-    _need(not _ENTITY.search(text), "unescaped", f"{where}: &")
-    for angle in _ANGLE.finditer(text):
-        _need(bool(angle["inside"]), "unescaped", f"{where}: {angle[0]}")
+def check_view(view: Any) -> None:
+    """A modal or a Home tab. Raises `Refused`, with `invalid_arguments` for whatever is wrong inside."""
+    need(len(json.dumps(view)) <= VIEW_BYTES, "view_too_large", "view")
+    try:
+        valid(isinstance(view, Mapping), "view: no object")
+        _check_view(cast(Payload, view))
+    except Refused as exc:
+        raise Refused("invalid_arguments", exc.detail) from exc
+
+
+def check_metadata(metadata: Payload) -> None:
+    event_type = metadata.get("event_type")
+    payload = metadata.get("event_payload")
+    need(isinstance(event_type, str) and bool(event_type), "metadata_must_be_sent_with_event_type", "metadata")
+    need(isinstance(payload, Mapping), "invalid_metadata_format", "event_payload")
+    need(len(json.dumps(metadata)) <= METADATA, "metadata_too_large", "metadata")
+
+
+def check_markdown_text(text: object, where: str) -> None:
+    """Markdown that a stream takes at once."""
+    need(isinstance(text, str) and bool(text), "no_text", where)
+    need(length(cast(str, text)) <= MARKDOWN, "msg_too_long", where)
 
 
 def live_mentions(message: Payload) -> list[str]:
@@ -79,240 +118,173 @@ def live_mentions(message: Payload) -> list[str]:
     """
     blocks = message.get("blocks", [])
     read = [str(message.get("text", "")), *_texts(blocks, "mrkdwn", "markdown")]
+    read += [str(block["caption"]) for block in objects(blocks) if "caption" in block]
     found = [match[0] for text in read for match in _LIVE.finditer(text)]
     found += [match[0] for text in _texts(blocks, "plain_text", "raw_text") for match in _LIVE_ENTITY.finditer(text)]
-    return found + [element["type"] for element in _objects(blocks) if _is_rich_mention(element)]
+    return found + [element["type"] for element in objects(blocks) if _is_rich_mention(element)]
 
 
 def _is_rich_mention(element: Payload) -> bool:
-    return element.get("type") in _RICH_LIVE and not ({"text", "elements"} & element.keys())
+    return element.get("type") in LIVE and not ({"text", "elements"} & element.keys())
 
 
 def _texts(blocks: Any, *kinds: str) -> Iterator[str]:
-    return (str(element.get("text", "")) for element in _objects(blocks) if element.get("type") in kinds)
+    return (str(element.get("text", "")) for element in objects(blocks) if element.get("type") in kinds)
 
 
-def _objects(value: Any) -> Iterator[Payload]:
-    if isinstance(value, Mapping):
-        mapping = cast(Payload, value)
-        yield mapping
-        for member in mapping.values():
-            yield from _objects(member)
-    elif isinstance(value, list | tuple):
-        for member in cast(Sequence[Any], value):
-            yield from _objects(member)
+def _listed(value: Any) -> Sequence[Any]:
+    need(isinstance(value, list | tuple), "invalid_blocks_format", "blocks")
+    return cast(Sequence[Any], value)
 
 
-def _need(holds: bool, error: str, detail: str) -> None:
-    if not holds:
-        raise Refused(error, detail)
+def _check_view(view: Payload) -> None:
+    kind = view.get("type")
+    valid(kind in {"modal", "home"}, f"view: unknown type {kind!r}")
+    blocks = _listed(view.get("blocks"))
+    valid(1 <= len(blocks) <= VIEW_BLOCKS, f"view: {len(blocks)} blocks")
+    for at, block in enumerate(blocks):
+        _check_block(block, f"view blocks[{at}]", _IN_VIEWS)
+    _check_ids(blocks)
+    focused = [one for one in objects(blocks) if one.get("focus_on_load")]
+    valid(len(focused) <= 1, "view: focus_on_load twice")
+    _check_view_fields(view)
+    if kind == "home":
+        known(view, "home", "blocks", "callback_id", "external_id", "private_metadata")
+    else:
+        _check_modal(view, blocks)
 
 
-def _valid(holds: bool, detail: str) -> None:
-    _need(holds, "invalid_blocks", detail)
+def _check_view_fields(view: Payload) -> None:
+    valid(length(view.get("private_metadata", "")) <= PRIVATE_METADATA, "view: private_metadata")
+    for name in ("callback_id", "external_id"):
+        valid(length(view.get(name, "")) <= ID, f"view: {name}")
 
 
-def _check_metadata(metadata: Payload) -> None:
-    event_type = metadata.get("event_type")
-    payload = metadata.get("event_payload")
-    _need(isinstance(event_type, str) and bool(event_type), "metadata_must_be_sent_with_event_type", "metadata")
-    _need(isinstance(payload, Mapping), "invalid_metadata_format", "event_payload")
-    _need(len(json.dumps(metadata)) <= METADATA, "metadata_too_large", "metadata")
+def _check_modal(view: Payload, blocks: Sequence[Payload]) -> None:
+    flags = ("clear_on_close", "notify_on_close", "submit_disabled")
+    names = ("blocks", "callback_id", "external_id", "private_metadata", "title", "submit", "close")
+    known(view, "modal", *names, *flags)
+    check_plain(view.get("title"), "view title", VIEW_TITLE)
+    for name in ("submit", "close"):
+        if view.get(name) is not None:
+            check_plain(view[name], f"view {name}", VIEW_TITLE)
+    check_flags(view, "modal", *flags)
+    has_input = any(block["type"] == "input" for block in blocks)
+    valid(not has_input or view.get("submit") is not None, "modal: input without submit")  # (sdk)
 
 
 def _check_ids(blocks: Sequence[Payload]) -> None:
     ids = [block["block_id"] for block in blocks if "block_id" in block]
-    _valid(len(ids) == len(set(ids)), "block_id twice")  # (sdk)
+    valid(len(ids) == len(set(ids)), "block_id twice")  # (sdk)
 
 
 def _check_sums(blocks: Sequence[Payload]) -> None:
     markdown = sum(length(block["text"]) for block in blocks if block["type"] == "markdown")
-    _need(markdown <= MARKDOWN, "msg_blocks_too_long", f"{markdown} characters of markdown")
+    need(markdown <= MARKDOWN, "msg_blocks_too_long", f"{markdown} characters of markdown")
     tables = [block for block in blocks if block["type"] == "table"]
-    _valid(len(tables) <= 1, "only one table to a message")  # (sdk)
-    total = sum(_text_length(block) for block in blocks)
-    _need(total <= TEXT_OF_BLOCKS, "msg_blocks_too_long", f"{total} characters")
+    valid(len(tables) <= 1, "only one table to a message")  # (sdk)
+    data = sum(data_length(block) for block in blocks if block["type"] == "data_table")
+    need(data <= DATA_TEXT, "msg_blocks_too_long", f"{data} characters of data_table")
+    total = sum(text_length(block) for block in blocks if block["type"] != "data_table")
+    need(total <= TEXT_OF_BLOCKS, "msg_blocks_too_long", f"{total} characters")
 
 
-def _text_length(block: Payload) -> int:
-    return sum(length(element["text"]) for element in _objects(block) if isinstance(element.get("text"), str))
-
-
-def _check_block(block: Any, where: str) -> None:
-    _valid(isinstance(block, Mapping), where)
-    check = _BLOCKS.get(block.get("type"))
-    _valid(check is not None, f"{where}: unknown type {block.get('type')!r}")
-    _check_id(block, "block_id", where)
-    cast(Callable[[Payload, str], None], check)(block, f"{where} {block['type']}")
-
-
-def _check_id(holder: Payload, name: str, where: str) -> None:
-    if name in holder:
-        _valid(isinstance(holder[name], str) and 1 <= length(holder[name]) <= ID, f"{where}: {name}")
-
-
-def _known(holder: Payload, where: str, *names: str) -> None:
-    unknown = holder.keys() - {"type", "block_id", *names}
-    _valid(not unknown, f"{where}: unknown {sorted(unknown)}")
-
-
-def _check_text(value: Any, where: str, most: int, kinds: Sequence[str] = ("plain_text", "mrkdwn")) -> None:
-    """A text object: never empty (sdk), only of the kinds that its place takes (sdk)."""
-    _valid(isinstance(value, Mapping), f"{where}: wants a text object")
-    text = cast(Payload, value)
-    _valid(text.get("type") in kinds, f"{where}: wants {' or '.join(kinds)}")
-    _known(text, where, "text", "verbatim" if text["type"] == "mrkdwn" else "emoji")
-    words = text.get("text", "")
-    _valid(isinstance(words, str) and bool(words.strip()), f"{where}: empty text")
-    _valid(length(words) <= most, f"{where}: over {most} characters")
-    if text["type"] == "mrkdwn":
-        check_mrkdwn(words, where)
+def _check_block(block: Any, where: str, kinds: frozenset[str]) -> None:
+    valid(isinstance(block, Mapping), where)
+    kind = block.get("type")
+    check = _BLOCKS.get(kind) if kind in kinds else None
+    valid(check is not None, f"{where}: unknown type {kind!r}")
+    check_id(block, "block_id", where)
+    cast(Check, check)(block, f"{where} {block['type']}")
 
 
 def _check_section(block: Payload, where: str) -> None:
-    _known(block, where, "text", "fields", "accessory", "expand")
-    _valid("text" in block or "fields" in block, f"{where}: neither text nor fields")
+    known(block, where, "text", "fields", "accessory", "expand")
+    valid("text" in block or "fields" in block, f"{where}: neither text nor fields")
     if "text" in block:
-        _check_text(block["text"], where, SECTION_TEXT)
+        check_text(block["text"], where, SECTION_TEXT)
     if "fields" in block:
-        _valid(1 <= len(block["fields"]) <= FIELDS, f"{where}: fields")
-        for field in block["fields"]:
-            _check_text(field, f"{where} field", FIELD_TEXT)  # (sdk)
+        fields = members(block["fields"], where)
+        valid(1 <= len(fields) <= FIELDS, f"{where}: fields")
+        for field in fields:
+            check_text(field, f"{where} field", FIELD_TEXT)  # (sdk)
     if "accessory" in block:
-        _check_element(block["accessory"], f"{where} accessory")
+        check_element(block["accessory"], f"{where} accessory", IN_SECTION)
 
 
 def _check_header(block: Payload, where: str) -> None:
-    _known(block, where, "text", "level")
-    _check_text(block.get("text"), where, HEADER_TEXT, ["plain_text"])  # (sdk)
+    known(block, where, "text", "level")
+    check_plain(block.get("text"), where, HEADER_TEXT)  # (sdk)
 
 
 def _check_divider(block: Payload, where: str) -> None:
-    _known(block, where)
+    known(block, where)
+
+
+def _check_image(block: Payload, where: str) -> None:
+    known(block, where, "image_url", "alt_text", "title")
+    valid(is_text(block.get("image_url"), URL), f"{where}: image_url")
+    valid(is_text(block.get("alt_text"), ALT_TEXT), f"{where}: alt_text")
+    if "title" in block:
+        check_plain(block["title"], f"{where} title", LABEL)
 
 
 def _check_context(block: Payload, where: str) -> None:
-    _known(block, where, "elements")
-    _valid(1 <= len(block.get("elements", [])) <= CONTEXT_ELEMENTS, f"{where}: elements")
-    for element in block["elements"]:
-        _check_text(element, where, SECTION_TEXT)
+    known(block, where, "elements")
+    elements = members(block.get("elements", []), where)
+    valid(1 <= len(elements) <= CONTEXT_ELEMENTS, f"{where}: elements")
+    for element in elements:
+        if isinstance(element, Mapping) and cast(Payload, element).get("type") == "image":
+            check_element(element, where, frozenset({"image"}))
+        else:
+            check_text(element, where, SECTION_TEXT)
 
 
 def _check_actions(block: Payload, where: str) -> None:
-    _known(block, where, "elements")
-    elements = block.get("elements", [])
-    _valid(1 <= len(elements) <= ACTIONS_ELEMENTS, f"{where}: {len(elements)} elements")  # (sdk: empty)
+    _check_elements(block, where, ACTIONS_ELEMENTS, IN_ACTIONS)
+
+
+def _check_context_actions(block: Payload, where: str) -> None:
+    _check_elements(block, where, CONTEXT_ACTIONS, IN_CONTEXT_ACTIONS)
+
+
+def _check_elements(block: Payload, where: str, most: int, kinds: frozenset[str]) -> None:
+    known(block, where, "elements")
+    elements = members(block.get("elements", []), where)
+    valid(1 <= len(elements) <= most, f"{where}: {len(elements)} elements")  # (sdk: empty)
     for element in elements:
-        _check_element(element, where)
+        check_element(element, where, kinds)
     ids = [element["action_id"] for element in elements if "action_id" in element]
-    _valid(len(ids) == len(set(ids)), f"{where}: action_id twice")  # (sdk)
+    valid(len(ids) == len(set(ids)), f"{where}: action_id twice")  # (sdk)
 
 
-def _check_element(element: Any, where: str) -> None:
-    _valid(isinstance(element, Mapping), where)
-    check = _ELEMENTS.get(element.get("type"))
-    _valid(check is not None, f"{where}: unknown element {element.get('type')!r}")
-    _check_id(element, "action_id", where)
-    cast(Callable[[Payload, str], None], check)(element, f"{where} {element['type']}")
-
-
-def _check_button(button: Payload, where: str) -> None:
-    _known(button, where, "text", "action_id", "value", "url", "style", "confirm", "accessibility_label")
-    _check_text(button.get("text"), where, BUTTON_TEXT, ["plain_text"])  # (sdk)
-    _valid(length(button.get("value", "")) <= BUTTON_VALUE, f"{where}: value")
-    _valid(length(button.get("url", "")) <= URL, f"{where}: url")
-    _valid(button.get("style", "primary") in {"primary", "danger"}, f"{where}: style")
-
-
-def _check_select(select: Payload, where: str) -> None:
-    _known(select, where, "action_id", "options", "placeholder", "initial_option", "focus_on_load", "confirm")
-    _check_options(select.get("options", []), where, OPTIONS)
-
-
-def _check_overflow(overflow: Payload, where: str) -> None:
-    _known(overflow, where, "action_id", "options", "confirm")
-    _check_options(overflow.get("options", []), where, OVERFLOW_OPTIONS)
-
-
-def _check_options(options: Sequence[Payload], where: str, most: int) -> None:
-    _valid(1 <= len(options) <= most, f"{where}: {len(options)} options")
-    for option in options:
-        _check_text(option.get("text"), f"{where} option", OPTION_TEXT)  # (sdk)
-        value = option.get("value")
-        _valid(isinstance(value, str) and 1 <= length(value) <= OPTION_VALUE, f"{where} option: value")  # (sdk)
+def _check_input(block: Payload, where: str) -> None:
+    known(block, where, "label", "hint", "element", "optional", "dispatch_action")
+    check_plain(block.get("label"), f"{where} label", LABEL)
+    if "hint" in block:
+        check_plain(block["hint"], f"{where} hint", LABEL)
+    check_flags(block, where, "optional", "dispatch_action")
+    check_element(block.get("element"), where, IN_INPUT)
 
 
 def _check_markdown(block: Payload, where: str) -> None:
-    _known(block, where, "text")
-    _valid(isinstance(block.get("text"), str) and bool(block["text"].strip()), f"{where}: empty text")
+    known(block, where, "text")
+    valid(isinstance(block.get("text"), str) and bool(block["text"].strip()), f"{where}: empty text")
 
 
-def _check_table(block: Payload, where: str) -> None:
-    _known(block, where, "rows", "column_settings")
-    rows = block.get("rows", [])
-    _valid(1 <= len(rows) <= TABLE_ROWS, f"{where}: {len(rows)} rows")  # (sdk)
-    for row in rows:
-        _valid(1 <= len(row) <= TABLE_COLUMNS and len(row) == len(rows[0]), f"{where}: {len(row)} cells")  # (sdk)
-        for cell in row:
-            _check_cell(cell, where)
-    _need(_text_length(block) <= TABLE_TEXT, "msg_blocks_too_long", f"{where}: over {TABLE_TEXT} characters")
-
-
-def _check_cell(cell: Payload, where: str) -> None:
-    if cell.get("type") == "rich_text":
-        _check_rich_text(cell, f"{where} cell")
-        return
-    _valid(cell.get("type") == "raw_text", f"{where}: cell {cell.get('type')!r}")
-    _valid(isinstance(cell.get("text"), str) and bool(cell["text"].strip()), f"{where}: empty cell")
-
-
-def _check_rich_text(block: Payload, where: str) -> None:
-    _known(block, where, "elements")
-    _valid(len(block.get("elements", [])) >= 1, f"{where}: no elements")
-    for element in block["elements"]:
-        _check_rich_element(element, where)
-
-
-def _check_rich_element(element: Payload, where: str) -> None:
-    kind, members = element.get("type"), element.get("elements", [])
-    _valid(kind in _RICH, f"{where}: unknown element {kind!r}")
-    _known(element, where, "elements", "style", "indent", "offset", "border", "language")
-    _valid(len(members) >= 1, f"{where} {kind}: no elements")
-    for member in members:
-        if kind == "rich_text_list":
-            _valid(member.get("type") == "rich_text_section", f"{where}: list of {member.get('type')!r}")
-            _check_rich_element(member, where)
-        else:
-            _check_inline(member, where)
-    if kind == "rich_text_list":
-        _valid(element.get("style") in {"bullet", "ordered"}, f"{where}: list style")
-
-
-def _check_inline(element: Payload, where: str) -> None:
-    kind = element.get("type")
-    _valid(kind in _RICH_INLINE, f"{where}: unknown inline {kind!r}")
-    if kind == "text" or "text" in element:
-        _valid(isinstance(element.get("text"), str) and bool(element["text"]), f"{where}: empty text")
-    if kind == "link":
-        _valid(str(element.get("url", "")).startswith(("https://", "http://", "mailto:")), f"{where}: url")
-        _valid(length(element["url"]) <= URL, f"{where}: url")
-    unknown = element.get("style", {}).keys() - {"bold", "italic", "strike", "code", "underline"}
-    _valid(not unknown, f"{where}: style {sorted(unknown)}")
-
-
-_RICH = {"rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote"}
-_ELEMENTS: dict[str, Callable[[Payload, str], None]] = {
-    "button": _check_button,
-    "overflow": _check_overflow,
-    "static_select": _check_select,
-}
-_BLOCKS: dict[str, Callable[[Payload, str], None]] = {
+_BLOCKS: Final[dict[str, Check]] = {
     "actions": _check_actions,
     "context": _check_context,
+    "context_actions": _check_context_actions,
+    "data_table": check_data_table,
     "divider": _check_divider,
     "header": _check_header,
+    "image": _check_image,
+    "input": _check_input,
     "markdown": _check_markdown,
-    "rich_text": _check_rich_text,
+    "rich_text": check_rich_text,
     "section": _check_section,
-    "table": _check_table,
+    "table": check_table,
 }
+_IN_VIEWS: Final = frozenset({"actions", "context", "divider", "header", "image", "input", "rich_text", "section"})
+_IN_MESSAGES: Final = frozenset(_BLOCKS.keys() - {"input"})  # what is typed there would go nowhere
