@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.stand_ins.slack.deliveries import Delivered, Deliveries
-from tests.stand_ins.slack.workspace import APP, Channel, Message, User
+from tests.stand_ins.slack.workspace import Channel, Message, User
 
 _SUBSCRIPTIONS = {
     "im": ("message.im", "im"),
@@ -69,19 +69,11 @@ class Conversing(Deliveries):
     def _clicked(self, user: User, channel: Channel, message: Message, button: Mapping[str, Any]) -> dict[str, Any]:
         container = {"type": "message", "message_ts": message.ts, "channel_id": channel.id, "is_ephemeral": False}
         thread = {"thread_ts": message.thread_ts} if message.thread_ts else {}
-        ours = self.workspace.bot_user
         return {
-            "type": "block_actions",
-            "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team},
-            "api_app_id": APP,
-            "token": "unused",
+            **self.interaction(user, "block_actions"),
             "container": {**container, **thread},
-            "trigger_id": f"{self.next_id()}.trigger",
-            "team": {"id": self.workspace.team, "domain": "parley"},
-            "enterprise": None,
-            "is_enterprise_install": False,
             "channel": {"id": channel.id, "name": "directmessage" if channel.kind == "im" else channel.id.lower()},
-            "message": {"type": "message", "ts": message.ts, "user": ours, "text": message.text, **thread},
+            "message": {"type": "message", "ts": message.ts, "user": message.user, "text": message.text, **thread},
             "response_url": self.response_url(message),
             "actions": [{**button, "action_ts": self.workspace.next_ts()}],
         }

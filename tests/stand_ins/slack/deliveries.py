@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import aiohttp
 
 from tests.stand_ins.slack.state import State
-from tests.stand_ins.slack.workspace import APP
+from tests.stand_ins.slack.workspace import APP, User, Workspace
 
 _EVENTS = itertools.count(1)  # of all servers: one database may outlive several of them
 SIGNING_SECRET: Final = "parley-signing-secret"
@@ -38,8 +38,19 @@ class Delivered:
 class Deliveries(State):
     session: aiohttp.ClientSession = field(init=False)
 
-    async def deliver_event(self, event: Mapping[str, Any], **envelope: Any) -> Delivered:
-        place = self.workspace
+    async def tell_app(self, place: Workspace, subscription: str, event: Mapping[str, Any]) -> Delivered:
+        """An event, unless the app is not subscribed to it: then nothing is sent, and there is no status."""
+        if subscription not in self.events:
+            return Delivered(statuses=[])
+        told = {"type": subscription.partition(".")[0], "event_ts": place.next_ts(), **event}
+        return await self.deliver_event(told, place=place)
+
+    async def deliver_event(
+        self, event: Mapping[str, Any], *, place: Workspace | None = None, **envelope: Any
+    ) -> Delivered:
+        """Any event, whatever the app is subscribed to."""
+        place = place or self.workspace
+        shared = place.channels.get(str(event.get("channel")))
         body = {
             "token": "unused",
             "team_id": place.team,
@@ -49,10 +60,25 @@ class Deliveries(State):
             "event_id": f"Ev{next(_EVENTS):08d}",
             "event_time": int(self.clock()),
             "authorizations": [{"team_id": place.team, "user_id": place.bot_user, "is_bot": True}],
-            "is_ext_shared_channel": place.channels[event["channel"]].is_ext_shared,
+            "is_ext_shared_channel": shared is not None and shared.is_ext_shared,
             **envelope,
         }
         return await self._posted(json.dumps(body).encode(), {"Content-Type": "application/json"}, retries=3)
+
+    def interaction(self, user: User, kind: str) -> dict[str, Any]:
+        """What every interaction says; its trigger is new."""
+        place = self.home_of(user)
+        grid = {"id": place.enterprise, "name": "Grid"} if place.enterprise else None
+        return {
+            "type": kind,
+            "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team},
+            "api_app_id": APP,
+            "token": "unused",
+            "trigger_id": self.trigger_id(user),
+            "team": {"id": place.team, "domain": "parley"},
+            "enterprise": grid,
+            "is_enterprise_install": False,
+        }
 
     async def deliver_interaction(self, payload: Mapping[str, Any]) -> Delivered:
         """Slack does not repeat one that failed; the person sees a warning."""

@@ -39,6 +39,10 @@ class Manifest(BaseModel):
     settings: _Settings
 
     @property
+    def home_tab(self) -> bool:
+        return bool(self.features.get("app_home", {}).get("home_tab_enabled"))
+
+    @property
     def scopes(self) -> frozenset[str]:
         return frozenset(self.oauth_config.scopes.bot)
 

@@ -15,10 +15,12 @@ from aiohttp import web
 from tests.stand_ins.slack.conversing import Conversing
 from tests.stand_ins.slack.deliveries import DELIVERY_S, EVENT_SCOPES, SIGNING_SECRET, Delivered
 from tests.stand_ins.slack.faults import Fault
+from tests.stand_ins.slack.fields import NotPossible
 from tests.stand_ins.slack.files import Uploads
 from tests.stand_ins.slack.response_urls import ResponseUrls
 from tests.stand_ins.slack.state import RESPONSE_URL_S, RESPONSE_URL_USES, Call
 from tests.stand_ins.slack.tokens import TOKEN
+from tests.stand_ins.slack.viewing import Viewing
 from tests.stand_ins.slack.web_api import SCOPES, WebApi
 
 __all__ = [
@@ -31,12 +33,13 @@ __all__ = [
     "Call",
     "Delivered",
     "Fault",
+    "NotPossible",
     "SlackServer",
 ]
 
 
 @dataclass
-class SlackServer(Conversing):
+class SlackServer(Conversing, Viewing):
     """`async with SlackServer() as slack:`; `slack.app_url` is where deliveries go."""
 
     _runner: web.AppRunner = field(init=False)

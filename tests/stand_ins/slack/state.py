@@ -1,6 +1,7 @@
 """What the stand-in knows: one object that methods, deliveries and people change, and tests read."""
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,10 +9,12 @@ from typing import Any, Final
 
 from tests.stand_ins.slack.faults import Fault, Faults
 from tests.stand_ins.slack.manifest import manifest
-from tests.stand_ins.slack.workspace import Message, Workspace
+from tests.stand_ins.slack.workspace import Channel, Message, User, Workspace
 
+_TRIGGERS = itertools.count(1)  # of all servers: one database may outlive several of them
 RESPONSE_URL_USES: Final = 5
 RESPONSE_URL_S: Final = 30 * 60
+TRIGGER_S: Final = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +33,22 @@ class ResponseUrl:
     uses: int = 0
 
 
+@dataclass(kw_only=True)
+class Trigger:
+    """What lets the app open a modal for the person who did something, once, within three seconds."""
+
+    user: str
+    made: float
+    used: bool = False
+
+
 @dataclass
 class State:
     """`app_url` is where deliveries go; `origin` is where the stand-in listens."""
 
     scopes: frozenset[str] = field(default_factory=lambda: manifest().scopes)
     events: frozenset[str] = field(default_factory=lambda: manifest().events)
+    home_tab: bool = field(default_factory=lambda: manifest().home_tab)
     app_url: str = ""
     one_a_second: bool = False
     clock: Callable[[], float] = time.time
@@ -44,6 +57,7 @@ class State:
     origin: str = field(init=False, default="")
     faults: Faults = field(init=False, default_factory=Faults)
     responses: dict[str, ResponseUrl] = field(init=False, default_factory=dict[str, ResponseUrl])
+    triggers: dict[str, Trigger] = field(init=False, default_factory=dict[str, Trigger])
     last_post: dict[str, float] = field(init=False, default_factory=dict[str, float])
     ids: int = field(init=False, default=0)
     changed: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)
@@ -72,6 +86,22 @@ class State:
     def next_id(self) -> str:
         self.ids += 1
         return f"{self.ids:06d}"
+
+    def home_of(self, user: User) -> Workspace:
+        """The workspace that a person works in; a stranger comes to ours."""
+        return next((one for one in self.workspaces if user.id in one.users), self.workspace)
+
+    def place_of(self, channel: Channel) -> Workspace:
+        return next((one for one in self.workspaces if channel.id in one.channels), self.workspace)
+
+    @property
+    def workspaces(self) -> list[Workspace]:
+        return [self.workspace]
+
+    def trigger_id(self, user: User) -> str:
+        made = f"{self.next_id()}.{next(_TRIGGERS)}.parley"
+        self.triggers[made] = Trigger(user=user.id, made=self.clock())
+        return made
 
     def response_url(self, message: Message) -> str:
         key = self.next_id()

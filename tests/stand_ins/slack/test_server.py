@@ -1,53 +1,11 @@
 """The stand-in is as strict as Slack where Parley could go wrong."""
 
-import json
-from collections.abc import AsyncIterator
-from typing import Any
-
 import aiohttp
 import pytest
 
+from tests.stand_ins.slack.conftest import Client
 from tests.stand_ins.slack.server import RESPONSE_URL_S, RESPONSE_URL_USES, TOKEN, Fault, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, Channel, Message, User
-
-QUIET: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as server:
-        server.workspace.add_user(User(id="U1", name="Ada"))
-        server.workspace.add_channel(Channel(id="C1", members=["U1", BOT_USER]))
-        server.workspace.add_channel(Channel(id="C2", members=["U1"]))
-        yield server
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as session:
-        yield session
-
-
-class Client:
-    """Calls methods as the SDK does: JSON where Slack takes it, else a form."""
-
-    def __init__(self, slack: SlackServer, http: aiohttp.ClientSession) -> None:
-        self._slack, self._http = slack, http
-
-    async def call(self, method: str, *, as_json: bool = False, token: str = TOKEN, **arguments: Any) -> dict[str, Any]:
-        url, headers = self._slack.api_url + method, {"Authorization": f"Bearer {token}"} if token else {}
-        flat = {name: one if isinstance(one, str) else json.dumps(one) for name, one in arguments.items()}
-        body: dict[str, Any] = {"json": arguments} if as_json else {"data": flat}
-        async with self._http.post(url, headers=headers, **body) as response:
-            return await response.json() | {"status": response.status}
-
-    async def post(self, channel: str = "C1", **content: Any) -> dict[str, Any]:
-        return await self.call("chat.postMessage", as_json=True, channel=channel, **{"text": "x", **QUIET, **content})
-
-
-@pytest.fixture
-def client(slack: SlackServer, http: aiohttp.ClientSession) -> Client:
-    return Client(slack, http)
+from tests.stand_ins.slack.workspace import BOT_USER, Message
 
 
 async def test_a_message_is_posted_and_kept(slack: SlackServer, client: Client) -> None:

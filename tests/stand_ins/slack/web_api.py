@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.stand_ins.slack import chat, conversations, files, people, sessions, tokens
+from tests.stand_ins.slack import chat, conversations, files, people, sessions, tokens, views
 from tests.stand_ins.slack.checker import Refused
 from tests.stand_ins.slack.faults import failed
 from tests.stand_ins.slack.methods import ApiError, Caller, Method
@@ -19,6 +19,7 @@ METHODS: Final[dict[str, Method]] = {
     **people.METHODS,
     **sessions.METHODS,
     **tokens.METHODS,
+    **views.METHODS,
 }
 # The scopes of each method; several where the kind of channel decides.
 SCOPES: Final[dict[str, frozenset[str]]] = {name: method.scopes for name, method in METHODS.items()}
@@ -86,4 +87,4 @@ def _unpacked(name: str, value: str) -> Any:
         return int(value)
     if value in {"true", "1", "false", "0"} and name.startswith(("in", "unfurl")):
         return value in {"true", "1"}
-    return json.loads(value) if name in {"blocks", "files", "metadata"} else value
+    return json.loads(value) if name in {"blocks", "files", "metadata", "view"} else value

@@ -47,17 +47,58 @@ class Message:
     only_for: str | None = None  # an ephemeral message's reader
 
     def buttons(self) -> list[dict[str, Any]]:
-        return [
-            element
-            for block in self.blocks
-            if block["type"] == "actions"
-            for element in block["elements"]
-            if element["type"] == "button"
-        ]
+        return _buttons(self.blocks)
 
     def words(self) -> str:
         """All text of the blocks, as a person reads it."""
         return "".join(_words(self.blocks)) or self.text
+
+
+@dataclass(kw_only=True)
+class View:
+    """A modal or a Home tab, as one person has it. `content` is what the app sent, with the ids that Slack adds.
+
+    `state` is what stands in its fields, by block and action; `errors` what the app found wrong, by block.
+    """
+
+    id: str
+    user: str
+    content: dict[str, Any]
+    hash: str
+    root: str
+    previous: str | None = None
+    state: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    errors: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_home(self) -> bool:
+        return self.content["type"] == "home"
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        return self.content["blocks"]
+
+    @property
+    def callback_id(self) -> str:
+        return self.content.get("callback_id", "")
+
+    @property
+    def external_id(self) -> str:
+        return self.content.get("external_id", "")
+
+    def title(self) -> str:
+        return self.content["title"]["text"]
+
+    def buttons(self) -> list[dict[str, Any]]:
+        return _buttons(self.blocks)
+
+    def elements(self) -> list[tuple[str, dict[str, Any]]]:
+        """Whatever can be clicked, chosen or typed in, each with the id of its block."""
+        return [(block["block_id"], element) for block in self.blocks for element in _elements(block)]
+
+    def words(self) -> str:
+        """All text of the blocks, as a person reads it."""
+        return "".join(_words(self.blocks))
 
 
 @dataclass(kw_only=True)
@@ -81,6 +122,8 @@ class Workspace:
     files: dict[str, StoredFile] = field(default_factory=dict[str, StoredFile])
     statuses: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     enterprise: str | None = None
+    homes: dict[str, View] = field(default_factory=dict[str, View])  # by user
+    modals: dict[str, list[View]] = field(default_factory=dict[str, list[View]])  # by user, the topmost last
 
     def add_user(self, user: User) -> User:
         self.users[user.id] = user
@@ -106,9 +149,27 @@ class Workspace:
     def thread(self, channel: str, root: str) -> list[Message]:
         return [one for one in self.messages if one.channel == channel and root in {one.ts, one.thread_ts}]
 
+    def view(self, view_id: str | None = None, external_id: str | None = None) -> View | None:
+        """One that is published or open."""
+        views = [*self.homes.values(), *(one for stack in self.modals.values() for one in stack)]
+        named = (one for one in views if view_id == one.id or (external_id and external_id == one.external_id))
+        return next(named, None)
+
     def answers(self, channel: str | None = None) -> list[Message]:
         """What the bot has posted, in order."""
         return [one for one in self.messages if one.user == self.bot_user and channel in {None, one.channel}]
+
+
+def _buttons(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [element for block in blocks for element in _elements(block) if element["type"] == "button"]
+
+
+def _elements(block: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those with an action: of `actions`, of `input`, beside a section."""
+    if block["type"] in {"actions", "context_actions"}:
+        return block["elements"]
+    named = (block.get(name) for name in ("element", "accessory"))
+    return [element for element in named if element is not None and element["type"] != "image"]
 
 
 def _words(value: Any) -> Iterator[str]:
