@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 
 from storage.search.documents import Document, Passage
 from storage.search.ids import FieldName
-from storage.search.index import Aggregate, Count, Facet, Passages, Records, Request, Spellings
+from storage.search.index import Aggregate, Count, Facet, Outlines, Passages, Records, Request, Spellings
 from storage.search.plan import Group
 from storage.search.schema import FieldType
 from tests.builders import RECEIPTS, a_document, a_field, a_receipt_schema, a_scope, a_search, where
@@ -142,6 +142,33 @@ async def test_no_write_is_lost_while_a_bucket_is_indexed_anew(opened: Opener) -
         vendor := Count(a_search(where("vendor", "eq", "x"))), last := Count(a_search(required=["word14"]))
     )
     assert (found[vendor], found[last]) == (49 + 15, 1)
+
+
+async def test_a_bucket_made_before_there_were_outlines_is_indexed_anew_on_opening(
+    opened: Opener, opensearch_url: str
+) -> None:
+    async with a_way_to(opensearch_url) as (url, asked):
+        first = await opened(url)
+        await first.set_schema(a_receipt_schema())
+        await first.put(RECEIPTS, [a_document("a", "some pumps"), a_document("b", "words")])
+        version = next(one.removeprefix("PUT /") for one in asked if one.endswith("-v1"))
+    await _forget_outlines(opensearch_url, version)
+
+    later = await opened()
+    answers = await later.within(a_scope()).ask(pumps := Outlines(a_search(), "pumps"), every := Count(a_search()))
+
+    assert ([one.doc_id for one in answers[pumps]], answers[every]) == (["a"], 2)
+    async with aiohttp.request("HEAD", f"{opensearch_url}/{version}") as answer:
+        assert answer.status == 404  # its documents are in the next version
+
+
+async def _forget_outlines(server: str, version: str) -> None:
+    """Make the index look as one that an earlier Parley made."""
+    async with aiohttp.request("GET", f"{server}/{version}/_mapping") as answer:
+        meta = (await answer.json())[version]["mappings"]["_meta"]
+    del meta["outlined"]
+    async with aiohttp.request("PUT", f"{server}/{version}/_mapping", json={"_meta": meta}) as answer:
+        assert answer.status == 200
 
 
 async def test_a_reader_follows_a_schema_that_another_process_changed(opened: Opener) -> None:
