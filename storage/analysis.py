@@ -25,9 +25,6 @@ _SINGLES = (
     (0x20000, 0x3FFFF),  # CJK extensions B and on
 )
 _RUN = re.compile(r"[^\W_]+")
-_END = "\n"  # between texts that are taken together
-_RUN_OR_END = re.compile(rf"[^\W_]+|{_END}")
-_AT_ONCE = 1_000  # texts taken together
 _LONGEST_TERM = 255  # code points; the rest of a longer run is cut off, in documents and questions alike
 _FIRST_ODD = "\u0300"  # below it no character is a mark that joins its neighbours, or a term by itself
 _REMEMBERED = 100_000  # runs; beyond that they are learnt anew
@@ -58,17 +55,11 @@ class SnowballAnalyser:
         return Unplaced(terms=" ".join(filter(None, map(self._stems.__getitem__, runs))), words=set(words))
 
     def each(self, texts: Sequence[str]) -> Sequence[str]:
-        parts = (texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE))
-        return [terms for part in parts for terms in self._each(part)]
-
-    def _each(self, texts: Sequence[str]) -> Sequence[str]:
-        whole = _END.join(texts)
-        if whole.count(_END) != len(texts) - 1 or not _is_plain(whole):
-            return [self.unplaced(text).terms for text in texts]
-        runs = _RUN_OR_END.findall(whole)
-        become = {run: self._stems[run] for run in set(runs)} | {_END: _END}
-        lines = " ".join(map(become.__getitem__, runs)).split(_END)
-        return [" ".join(line.split()) for line in lines]
+        stem, runs = self._stems.__getitem__, _RUN.findall
+        return [
+            " ".join(filter(None, map(stem, runs(text)))) if _is_plain(text) else self.unplaced(text).terms
+            for text in texts
+        ]
 
     def is_split(self, text: str, at: int) -> bool:
         before = at - 1

@@ -81,15 +81,16 @@ class Dictionary:
         self._size += len(values)
 
     def _name(self, phrases: Sequence[str], key: Key, kind: Kind) -> None:
+        named, places = self._named.append, self._named_at.append
         for at, phrase in enumerate(phrases, self._size):
             if not phrase or phrase.count(" ") >= LONGEST:
                 continue
-            self._named.append(phrase)
-            self._named_at.append(at)
+            named(phrase)
+            places(at)
             if kind is Kind.PLAIN or phrase.rpartition(" ")[2] in LEGAL_FORMS:
                 for form in _shorter(phrase.split(), kind):
-                    self._named.append(form)
-                    self._named_at.append(at)
+                    named(form)
+                    places(at)
                     if kind is Kind.PLAIN:
                         self._heads.add((key, form))
 
