@@ -8,7 +8,7 @@ from agent.gather import without_unknown
 from agent.reasoner import Doubt, Reread
 from agent.rules.language import QUESTION_WORDS
 from storage.search.conditions import EVERYTHING
-from storage.search.plan import Compute, FindPassages, Leg, ListDocuments, Search, Summarise, everything_in
+from storage.search.plan import FindPassages, Leg, ListDocuments, Search, everything_in
 
 
 def searched_anew(under: Under) -> More | None:
@@ -54,7 +54,7 @@ def without_words(doubt: Doubt, words: Sequence[str]) -> Doubt:
 
 
 def _otherwise(under: Under) -> More | None:
-    if under.count or under.assumed or not isinstance(under.leg.wanted, (ListDocuments, Compute, Summarise)):
+    if under.count or under.assumed or isinstance(under.leg.wanted, FindPassages):
         return None
     counted = [
         *zip(under.doubt.alike, under.asked.alike, strict=False),

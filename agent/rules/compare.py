@@ -4,15 +4,27 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.reasoner import Doubt, Planned
+from agent.reasoner import Doubt, Planned, Reread
 from agent.rules.atoms import Literal
-from agent.rules.intent import wanted_of
+from agent.rules.intent import group_of, wanted_of
 from agent.rules.language import MEASURES, OF_MONEY, SPENDING
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
 from agent.rules.tokens import tokens_of
-from storage.search.conditions import TITLE, Compare, Condition, Missing, Not, Op, all_of, fields_of
+from agent.wording import condition_words, listed
+from storage.search.conditions import (
+    TITLE,
+    Compare,
+    Condition,
+    Missing,
+    Not,
+    Op,
+    all_of,
+    conjuncts,
+    contains_text,
+    fields_of,
+)
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import (
     Clause,
@@ -31,7 +43,7 @@ from storage.search.plan import (
 )
 from storage.search.schema import FieldType
 
-_JOINED = re.compile(r"\band\b", re.IGNORECASE)
+_JOINED = re.compile(r"\band\b|[/&].*:|:.*[/&]", re.IGNORECASE)
 _NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 _RANGE = (Function.AVERAGE, Function.MINIMUM, Function.MAXIMUM)
 _OF_DAYS = frozenset({"older", "newer", "earlier", "later"})
@@ -74,7 +86,10 @@ def compared(question: str, reader: Reader) -> Comparison | None:
     )
     if len({leg.search for leg in legs}) < len(legs):
         return None  # the sides are one and the same set: nothing is compared
-    doubts = tuple(Doubt(leg=leg.id, doubtful=_doubtful(leg)) for leg in legs)
+    doubts = tuple(
+        Doubt(leg=leg.id, doubtful=_doubtful(leg), otherwise=_in_its_text(leg, reader.known[best.bucket]))
+        for leg in legs
+    )
     plan = Plan(question=question, legs=legs, combine=Combine.COMPARE)
     return Comparison(planned=Planned(plan=plan, doubts=doubts), sure=sides.known)
 
@@ -117,6 +132,9 @@ def _in_bucket(readings: Sequence[Reading], bucket: BucketId, wanted: Wanted) ->
 def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wanted:
     """Numbers where they are asked for, values where fields are, what the text says where there are other words."""
     wanted = wanted_of(whole, lexicon)
+    group = group_of(whole, lexicon)
+    if group is not None and not isinstance(wanted, Compute):
+        return _by_group(group, lexicon)
     names = sides.fields or graded_fields(asked.graded, lexicon)
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
@@ -128,6 +146,14 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     if sides.plural or sides.grouped:
         return ListDocuments()
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in telling_fields(lexicon)))
+
+
+def _by_group(group: Group, lexicon: Lexicon) -> Compute:
+    """ "A and B by year": what was paid, where the documents tell of money; else how many there are."""
+    amounts = [one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY]
+    if not amounts:
+        return Compute(functions=(Function.COUNT,), group=group)
+    return Compute(functions=(Function.SUM,), field=amounts[0], group=group)
 
 
 def _of_money(sides: Sides, whole: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -261,6 +287,27 @@ def _is_asked(condition: Condition, asked: set[FieldName], lexicon: Lexicon) -> 
     flags = all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
     speaks_of = isinstance(condition, Not) and isinstance(condition.condition, Missing)
     return bool(names & asked) and (flags or speaks_of)
+
+
+def _in_its_text(leg: Leg, lexicon: Lexicon) -> tuple[Reread, ...]:
+    """A document named by a list's members too may be called something that its kind does not say: then it says so."""
+    if not isinstance(leg.wanted, ReadFields) or leg.search.buckets != (lexicon.bucket,):
+        return ()
+    clause = leg.search.clauses[0]
+    told = [*conjuncts(clause.condition)]
+    named = [one for one in told if isinstance(one, Compare) and one.op is Op.HAS]
+    kinds = [
+        one
+        for one in told
+        if isinstance(one, Compare) and one.op in (Op.EQ, Op.IN) and one.words and one.field in lexicon.schema.by_name
+    ]
+    if len(named) < 2 or not kinds:
+        return ()
+    said = [contains_text(one.words) for one in kinds]
+    condition = all_of(*(one for one in told if one not in kinds), *said)
+    words = listed([condition_words(one, lexicon.schema) for one in said])
+    clauses = (Clause(bucket=clause.bucket, condition=condition, required=clause.required),)
+    return (Reread(words=f"one that {words}", search=Search(clauses=clauses, ranking=leg.search.ranking)),)
 
 
 def _doubtful(leg: Leg) -> tuple[str, ...]:

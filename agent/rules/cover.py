@@ -88,6 +88,8 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int
         )
         if at in covered or at in compared or not (pair or contracted or word in NEGATIONS):
             continue
+        if word == "non" and any(one.first <= at < one.last for one in links):
+            continue  # "the non-renewal notice": what a field is called
         if word == "no" and _is_abbreviated(token, tokens[at + 1 :], links, at):
             continue  # "CAS no. of"
         if word == "minus" and at + 1 < len(tokens) and tokens[at + 1].word.isdigit():

@@ -49,6 +49,7 @@ _MEASURED = (*_NUMERIC, FieldType.DATE)
 _EARLY = 6  # tokens within which what is asked about stands
 _SHORTEST_UNIT = 3  # letters of a unit that is counted: "how many mm"
 _INTRODUCE = LIST_VERBS | ALL_WORDS | APART | frozenset("me us the our of a are were is there kinds types".split())
+_SORTS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVES if len(words) == 1)
 
 
@@ -255,6 +256,7 @@ def _functions(words: Sequence[str], reading: Reading) -> Iterator[_Said]:
     inside = {at for link in reading.links if link.last - link.first > 1 for at in range(link.first + 1, link.last)}
     inside |= {link.first for link in reading.links if _begins_with_extreme(link, words)}
     inside |= reading.in_literals
+    inside |= {at for at in range(len(words)) if set(words[max(at - 3, 0) : at]) & _SORTS and words[at - 1] == "by"}
     mentions = [link for link in reading.links if isinstance(link.meaning, Mention)]
     inside |= {link.last for link in mentions if link.last < len(words) and words[link.last] == "number"}
     inside |= {at for at, word in enumerate(words) if word == "mean" and set(words[:at]) & {"does", "do", "did"}}
@@ -363,13 +365,21 @@ def _computed(
     if field is None or functions == (Function.COUNT,):
         return Compute(functions=(Function.COUNT,), group=group, limit=_top(words, reading))
     if Function.SUM in functions and len(functions) > 1:
-        functions = tuple(one for one in functions if one is not Function.SUM or _is_summed(said))
+        functions = tuple(one for one in functions if one is not Function.SUM or _is_summed(said, words))
     return Compute(functions=functions, field=field, group=group, limit=_top(words, reading))
 
 
-def _is_summed(said: Sequence[_Said]) -> bool:
-    """ "Average total": the total is the field's name then, no sum."""
-    return any(one.function is Function.SUM and one.words not in (("total",), ("totals",)) for one in said)
+def _is_summed(said: Sequence[_Said], words: Sequence[str]) -> bool:
+    """ "Average total": the total is the field's name then, no sum; "the total and the average" are both."""
+    sums = [one for one in said if one.function is Function.SUM]
+    return any(one.words not in (("total",), ("totals",)) or _is_beside_another(one, said, words) for one in sums)
+
+
+def _is_beside_another(one: _Said, said: Sequence[_Said], words: Sequence[str]) -> bool:
+    """Whether "and" alone stands between it and another function."""
+    gaps = [words[one.last : other.first] if other.first >= one.last else words[other.last : one.first]
+            for other in said if other.function is not one.function]  # fmt: skip
+    return any("and" in gap and set(gap) <= {"and", "the", "also"} for gap in gaps)
 
 
 def _number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip: FieldName | None) -> FieldName | None:
@@ -414,6 +424,11 @@ def _group(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Group | 
             return Group(field=name, period=period)
     leading = _leading_category(words, reading, lexicon)
     return Group(field=leading) if leading is not None and _top(words, reading) is not None else None
+
+
+def group_of(reading: Reading, lexicon: Lexicon) -> Group | None:
+    """ "By year", "per vendor": what numbers are to be grouped by."""
+    return _group([token.word for token in reading.tokens], reading, lexicon)
 
 
 def _most_of(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Compute | None:

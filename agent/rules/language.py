@@ -29,7 +29,7 @@ FILLER = frozenset(
     covered featuring totalling totaling amounting costing housed packaged executed entered concluded created produced
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
-    else altogether roughly simply ever""".split()
+    else altogether roughly simply ever sort sorted""".split()
 )
 # Verbs that relate documents to what is said of them, where they stand as verbs; else words like any other.
 RELATING = frozenset(

@@ -16,6 +16,7 @@ from storage.search.ids import LegId
 from storage.search.plan import FindPassages, Leg, Plan
 
 _SUBJECTLESS = re.compile(r"^(?P<lead>which|how many)\s+(?!of\b|ones?\b)(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
+_REPEATS = re.compile(r"^(?:in|from|at|for|on|by|with|during)\b", re.IGNORECASE)
 _GOES_ON = re.compile(r"^(?:(?:what|how) about\b|which ones?\b|which of\b)", re.IGNORECASE)
 
 
@@ -41,7 +42,8 @@ class Part:
 def continued(part: str, plan: Plan, reader: Reader, *, is_first: bool) -> Part | None:
     """The part as it goes on with the plan's last leg; None where it speaks for itself."""
     readings = reader.readings(part)
-    goes_on = points_back(part) or bool(_GOES_ON.match(part)) or (not is_first and _is_bare(readings, plan))
+    repeats = not is_first and (bool(_REPEATS.match(part)) or _is_bare(readings, plan))
+    goes_on = points_back(part) or bool(_GOES_ON.match(part)) or repeats
     if not goes_on or (readings[0].has_noun and not points_back(part)):
         return None
     planned = follows(part, plan, reader)

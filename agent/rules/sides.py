@@ -24,6 +24,7 @@ from storage.search.schema import FieldType
 _MOST = 4  # sides
 _MOST_CUTS = 12
 _WORD_WEIGHT = 0.6
+_WITHIN_NAMES = 0.9  # against a stroke as what sets sides apart
 _LEAST = 1.0  # what a split must score
 _COMPARING = re.compile(
     r"\b(?:in\s+)?compar(?:e[sd]?|ing|ison|isons|ative|atively)\b(?:\s+(?:to|with|against|between|of)\b)?"
@@ -55,6 +56,7 @@ _SETS_AGAINST = frozenset({"with", "to", "against", "from", "than", "versus", "v
 _ABOUT = frozenset("in on by about regarding concerning as when for".split())
 _FORM = STOP | FILLER | FUNCTION_WORDS | SUMMARISE | _SETS_AGAINST | MEASURES.keys() | PERIODS.keys()
 _WORDLESS = re.compile(r"^[\s,;:.?!]+|[\s,;:.?!]+$")
+_LOOKS_UP = frozenset("what when how who whose where".split())
 _LEADS = frozenset(
     """what which who whose how is are was were do does did has have had can could would please tell me show us give
     list find between us we i you and or if whether there out""".split()
@@ -221,10 +223,20 @@ def _anchors(question: Masked, readings: Sequence[Reading], literals: Sequence[L
             covered |= set(span)
             if _is_side(literal):
                 found.append(_Anchor(span[0], span[-1] + 1, _DAYS if isinstance(literal, Days) else _NUMBER, 1.0))
+    found += [_Anchor(at, at + 1, _NOUN, 0.4) for at in _ones(tokens, found)]
     for first, last in _words(tokens, covered, question):
         identifies = any(c.isdigit() for one in tokens[first:last] for c in one.word)
         found.append(_Anchor(first, last, _ID if identifies else _WORD, 1.0 if identifies else _WORD_WEIGHT))
     return sorted(found, key=lambda one: one.first)
+
+
+def _ones(tokens: Sequence[Token], named: Sequence[_Anchor]) -> Iterator[int]:
+    """ "The A agreement and the B *one*": stands for the noun."""
+    ends = {one.last for one in named}
+    for at, token in enumerate(tokens):
+        after = tokens[at + 1].word if at + 1 < len(tokens) else ""
+        if token.word in ("one", "ones") and at in ends and after != "of":
+            yield at
 
 
 def _is_side(literal: Literal) -> bool:
@@ -242,12 +254,20 @@ def _words(tokens: Sequence[Token], covered: set[int], question: Masked) -> Iter
                 yield run[0], run[-1] + 1
             run = []
             continue
-        if run and "," in question.text[tokens[run[-1]].end : token.start]:
+        if run and _is_apart(tokens[run[-1]].end, token.start, question):
             yield run[0], run[-1] + 1
             run = []
         run.append(at)
     if run:
         yield run[0], run[-1] + 1
+
+
+def _is_apart(end: int, start: int, question: Masked) -> bool:
+    """Whether what stands between two words sets them apart."""
+    gap = question.text[end:start]
+    return any(mark in gap for mark in (",", ";", ":", " /", "/ ")) or any(
+        end <= first and last <= start for first, last in question.cues
+    )
 
 
 def _only_opens(tokens: Sequence[Token]) -> bool:
@@ -273,7 +293,8 @@ def _cuts(question: Masked, reading: Reading, anchors: Sequence[_Anchor]) -> lis
         sets_apart = tokens[at].word not in _ABOUT  # "differ in": what follows is what is asked
         blanked = sets_apart and any(a >= tokens[at - 1].end and b <= tokens[at].start for a, b in question.cues)
         if blanked or any(one in gap for one in ",;/&"):
-            found.append(_Cut(at, at, strong=blanked, word="" if blanked else ","))
+            mark = "," if any(one in gap for one in ",;") else "/"
+            found.append(_Cut(at, at, strong=blanked, word="" if blanked else mark))
     return found[:_MOST_CUTS]
 
 
@@ -288,7 +309,9 @@ class _Split:
 
 def _best_split(question: Masked, reading: Reading, anchors: Sequence[_Anchor], lexicon: Lexicon) -> _Split | None:
     cuts = _cuts(question, reading, anchors)
-    named = {one.last for one in anchors} if question.explicit else set(range(len(reading.tokens) + 1))
+    named = set(range(len(reading.tokens) + 1))
+    if question.explicit:  # "differ between A and B": what "between" follows is no name
+        named = {one.last for one in anchors if not _is_cue_before(one.last, question, reading.tokens)}
     best: _Split | None = None
     for size in range(1, _MOST):
         for chosen in combinations(cuts, size):
@@ -299,6 +322,13 @@ def _best_split(question: Masked, reading: Reading, anchors: Sequence[_Anchor], 
                 if _may_compare(question, reading, sides, chosen, lexicon):
                     best = _Split(sides, score)
     return best if best is not None and best.score >= _LEAST else None
+
+
+def _is_cue_before(at: int, question: Masked, tokens: Sequence[Token]) -> bool:
+    """Whether a comparing word stood right before the token."""
+    return 0 < at < len(tokens) and any(
+        tokens[at - 1].end <= first and last <= tokens[at].start for first, last in question.cues
+    )
 
 
 def _divided(anchors: Sequence[_Anchor], cuts: Sequence[_Cut]) -> Iterator[tuple[tuple[_Anchor, ...], ...]]:
@@ -342,13 +372,14 @@ def _score(reading: Reading, sides: Sequence[Sequence[_Anchor]], cuts: Sequence[
         if isinstance(kind, tuple):
             named_odd = [before + own for before, own in zip(named_odd, more, strict=True)]
     crossed = min(named_odd)  # the same names in different fields
-    matched += size * 0.6 * crossed
+    matched += size * 0.55 * crossed
     alike = min(words)
     matched += size * alike * _WORD_WEIGHT
     left = sum(odd) - size * crossed + sum(one - alike for one in words) * _WORD_WEIGHT
     if not matched or all(one.kind == _NOUN for side in sides for one in side):
         return None
     score = matched - 0.8 * left + sum(1.0 for cut in cuts if cut.strong)
+    score -= sum(_WITHIN_NAMES for cut in cuts if cut.word == "/")  # "the A / B agreement"
     if _same_lead(reading, sides):
         score += 1.0
     return score - 3.0 * sum(_is_bound(reading, sides[at], cut, named) for at, cut in enumerate(cuts))
@@ -367,7 +398,8 @@ def _lead(reading: Reading, side: Sequence[_Anchor]) -> tuple[str, ...]:
 def _same_lead(reading: Reading, sides: Sequence[Sequence[_Anchor]]) -> bool:
     """ "In the … and in the …"."""
     leads = [_lead(reading, side)[-2:] for side in sides]
-    return bool(leads[0]) and len(set(leads)) == 1
+    shortest = min(map(len, leads))
+    return shortest > 0 and len({lead[-shortest:] for lead in leads}) == 1
 
 
 def _is_bound(reading: Reading, side: Sequence[_Anchor], cut: _Cut, named: set[int]) -> bool:
@@ -388,13 +420,25 @@ def _may_compare(
     """Whether the wording sets the sides against each other: in so many words, or by asking one thing of each."""
     if question.explicit:
         return True
-    chosen_from = all(cut.word in ("or", "than", ",", "") for cut in cuts) and cuts[-1].word in ("or", "than")
+    chosen_from = all(cut.word in ("or", "than", ",", "/", "") for cut in cuts) and cuts[-1].word in ("or", "than")
     if question.graded and (chosen_from or (question.graded and _names_each(sides))):
         return not (_is_plural(reading) and chosen_from and not reading.asked)
+    if _is_headed(question, reading, sides):
+        return True
     alone = len(cuts) == 1 and cuts[0].word == "and" and all(len(side) == 1 for side in sides)
     if alone and _asks_in_plural(reading, lexicon):
         return True
     return _names_each(sides) and _same_lead(reading, sides) and _asks_of_one(reading, sides, lexicon)
+
+
+def _is_headed(question: Masked, reading: Reading, sides: Sequence[Sequence[_Anchor]]) -> bool:
+    """ "A and B: governing law", "Capacity: A / B": a colon between the things and the field asked of each."""
+    tokens = reading.tokens
+    first, last = tokens[sides[0][0].first].start, tokens[sides[-1][-1].last - 1].end
+    fields = [link for link in reading.links if isinstance(link.meaning, Mention) and link.meaning in reading.asked]
+    spans = [(tokens[link.first].start, tokens[link.last - 1].end) for link in fields]
+    between = [question.text[last:a] if a >= last else question.text[b:first] for a, b in spans]
+    return _names_each(sides) and not _is_plural(reading) and any(":" in gap for gap in between)
 
 
 def _asks_in_plural(reading: Reading, lexicon: Lexicon) -> bool:
@@ -420,7 +464,7 @@ def _names_each(sides: Sequence[Sequence[_Anchor]]) -> bool:
 def _asks_of_one(reading: Reading, sides: Sequence[Sequence[_Anchor]], lexicon: Lexicon) -> bool:
     """Each side is one document: it has a noun, or a value that only one document has at a time."""
     words = [one.word for one in reading.tokens]
-    looks_up = words[:1] in (["what"], ["when"], ["how"], ["who"], ["where"]) and words[1:2] != ["many"]
+    looks_up = bool(set(words[:2]) & _LOOKS_UP) and "many" not in words[:3]
     single = all(
         any(one.kind == _NOUN for one in side) or any(_is_single(one.kind, lexicon) for one in side) for side in sides
     )

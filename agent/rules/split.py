@@ -20,6 +20,11 @@ _AND = re.compile(
     r"list|show|find|summari[sz]e)\b)",
     re.IGNORECASE,
 )
+_AND_FOR = re.compile(
+    r",\s+and\s+(?:also\s+)?(?=(?:in|from|at|for|on|by|with|during)\s+[^,?;]{1,60}\??$)", re.IGNORECASE
+)  # "how many in 2024, and in 2023?"
+_NUMBER_ASKED = re.compile(r"how\s+(?:many|much)\b|what\s+(?:is|was|are|were|did)\b", re.IGNORECASE)
+_FRAME = re.compile(rf"^(?:for|in|from|at|during|about)\s[^,:?]{{1,60}}[,:]\s+(?=(?:{_ASKS})\b)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEAD = re.compile(r"^(?:and|also|then|plus|additionally|finally|next|secondly|furthermore)\b,?\s+", re.IGNORECASE)
 _COUNTS_ALL = re.compile(r"\bhow many (?:there|they) (?:are|were)\b", re.IGNORECASE)
@@ -39,7 +44,7 @@ def questions_of(text: str) -> tuple[str, ...]:
     is one. A part may need the words of the one before it (`points_back`)."""
     listed = _numbered(text)
     parts = [_LEAD.sub("", part.strip()) for part in (listed or _END.split(text)) if part.strip()]
-    sentences = [one for part in parts for one in _joined(part)]
+    sentences = [one for part in parts for joined in _joined(part) for one in _repeated(joined)]
     asking = [part for part in sentences if part.endswith("?") or _starts_asking(part)]
     if len(asking) < 2 or len(asking) != len(sentences):
         return (text.strip(),)
@@ -73,5 +78,14 @@ def _joined(sentence: str) -> list[str]:
     return parts if alone and not clauses else [sentence]
 
 
+def _repeated(sentence: str) -> list[str]:
+    """The same number asked of one more thing."""
+    found = _AND_FOR.search(sentence)
+    if found is None or not _NUMBER_ASKED.match(sentence):
+        return [sentence]
+    last = sentence[found.end() :].strip()
+    return [sentence[: found.start()].strip(), last if last.endswith("?") else f"{last}?"]
+
+
 def _starts_asking(sentence: str) -> bool:
-    return bool(re.match(rf"(?:{_ASKS})\b", sentence, re.IGNORECASE))
+    return bool(re.match(rf"(?:{_ASKS})\b", sentence, re.IGNORECASE)) or _FRAME.match(sentence) is not None
