@@ -20,15 +20,19 @@ from agent.errors import RerankerUnavailable
 from agent.reasoner import Reasoner
 from agent.rerank import Reranker
 from bot.access import Access
+from bot.administration import Administration
 from bot.clarifications import Clarifications
 from bot.dialogue import Agent, Dialogue
 from bot.directory import Directories
 from bot.download import LinkSigner, download_route
 from bot.exports import Exports
+from bot.feedback import Feedback
 from bot.ids import TurnId
 from bot.inbound import Inbound
 from bot.jobs import ticking
+from bot.limits import QuestionLimits
 from bot.outbox import Outbox
+from bot.personal import Personal
 from bot.settings import Settings
 from bot.sources import ALLOW_PRIVATE, FOLDER, Sources
 from bot.surfaces import Surface
@@ -67,6 +71,9 @@ class Bot:
     grants: Grants
     groups: LocalGroups
     access: Access
+    administration: Administration
+    personal: Personal
+    feedback: Feedback
     directories: Directories
     exports: Exports
     sources: Sources
@@ -239,7 +246,13 @@ def _assembled(
     )
     inbox = Inbox(database, max_attempts=MAX_ATTEMPTS)
     turns = Turns(
-        inbox=inbox, dialogue=dialogue, clarifications=clarifications, limits=limits, clock=database.now, log=log
+        inbox=inbox,
+        dialogue=dialogue,
+        clarifications=clarifications,
+        limits=limits,
+        question_limits=QuestionLimits(database),
+        clock=database.now,
+        log=log,
     )
     return Bot(
         settings=settings,
@@ -249,6 +262,17 @@ def _assembled(
         grants=grants,
         groups=groups,
         access=access,
+        administration=Administration(
+            settings=settings,
+            database=database,
+            index=index,
+            sources=sources,
+            grants=grants,
+            groups=groups,
+            directories=directories,
+        ),
+        personal=Personal(access=access, index=index, exports=exports, database=database),
+        feedback=Feedback(database),
         directories=directories,
         exports=exports,
         sources=sources,

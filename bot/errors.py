@@ -17,6 +17,13 @@ BotError                    its text is one plain sentence for a person
 ├── ExportRefused           no file
 │   ├── ExportBusy          one at a time for each person
 │   └── ExportStopped       a bucket is no longer granted
+├── AdminRefused            a change of administration that is not made
+│   ├── NotAdmin            the person is none, or no longer
+│   ├── LastAdmin           somebody must be left
+│   ├── AdminBySettings     named in PARLEY_ADMINS
+│   ├── UnfitAdmin          a guest, or no longer here
+│   ├── NoSuchGroup         no group of Parley's own
+│   └── ChangedMeanwhile    somebody else was first
 └── LinkRefused             a download that is not served
     ├── LinkForged          not signed by this Parley
     ├── LinkExpired         older than it may be
@@ -136,6 +143,53 @@ class ExportStopped(ExportRefused):
 
     def __init__(self) -> None:
         super().__init__("The export was stopped, because what it lists may no longer be seen here.")
+
+
+class AdminRefused(BotError):
+    """A change of administration that is not made."""
+
+
+class NotAdmin(AdminRefused):
+    """The person is none, or no longer."""
+
+    def __init__(self) -> None:
+        super().__init__("Only admins of Parley can do this, and you are not one now. Nothing was changed.")
+
+
+class LastAdmin(AdminRefused):
+    """Somebody must be left."""
+
+    def __init__(self) -> None:
+        super().__init__("This is the last admin. Make somebody else an admin first.")
+
+
+class AdminBySettings(AdminRefused):
+    """Named in PARLEY_ADMINS, and so always an admin."""
+
+    def __init__(self) -> None:
+        super().__init__("This person is named in PARLEY_ADMINS, and can only be removed there.")
+
+
+class UnfitAdmin(AdminRefused):
+    """A guest, of another organisation, or no longer here."""
+
+    def __init__(self) -> None:
+        super().__init__("Only a full member of the organisation can be an admin, and this person is none now.")
+
+
+class NoSuchGroup(AdminRefused):
+    """No group of Parley's own."""
+
+    def __init__(self, group: str) -> None:
+        super().__init__(f"There is no group {group!r}. Make it with: parley group create {group}")
+        self.group = group
+
+
+class ChangedMeanwhile(AdminRefused):
+    """Somebody else was first."""
+
+    def __init__(self) -> None:
+        super().__init__("Somebody changed this since you opened it. Please look at what it is now.")
 
 
 class LinkRefused(BotError):

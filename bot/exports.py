@@ -8,8 +8,8 @@ import os
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -18,7 +18,7 @@ from bot.codec import audience_from_json, audience_to_json
 from bot.download import Download, LinkSigner
 from bot.errors import ExportBusy, ExportStopped, FileGone
 from bot.ids import ConversationId, ExportId, PersonId, TurnId
-from bot.inbound import Audience
+from bot.inbound import Audience, Private
 from bot.replies import File
 from bot.spreadsheet import Sheet, sheet_for
 from storage.search.codec import plan_from_json, plan_to_json
@@ -50,6 +50,18 @@ class Wanted:
     person: PersonId
     audience: Audience
     leg: Leg
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A file that a person asked for. `name` and `rows` only while its buckets may be seen; `url` while it is there."""
+
+    status: ExportStatus
+    asked_at: datetime
+    name: str | None = None
+    rows: int | None = None
+    url: str | None = None
+    expires: datetime | None = None  # of the link
 
 
 class Exports:
@@ -93,6 +105,25 @@ class Exports:
         if not path.is_file() or not await self._may_see(export):
             raise FileGone()
         return Download(path=path, name=_name(_set(export)[0], export.rows))
+
+    async def of_person(self, person: PersonId, scope: Scope, limit: int) -> list[Past]:
+        """What the person asked for anywhere, as they may see it alone, which is what `scope` says; the newest first.
+
+        A file that was made for a channel has no link here: who left the channel has no claim on it.
+        """
+        return [await self._past(one, scope) for one in await self._store.of_person(person, limit)]
+
+    async def _past(self, export: Export, scope: Scope) -> Past:
+        search, _ = _set(export)
+        if not scope.buckets.issuperset(search.buckets) or not await self._may_see(export):
+            return Past(status=export.status, asked_at=export.created_at)
+        rows = export.rows if export.status is ExportStatus.DONE else None
+        past = Past(status=export.status, asked_at=export.created_at, name=_name(search, export.rows), rows=rows)
+        is_private = isinstance(audience_from_json(export.audience), Private)
+        if not is_private or rows is None or not (self._folder / _spool(export)).is_file():
+            return past
+        file = self._file(export)
+        return replace(past, url=file.url, expires=file.expires)
 
     async def expire(self) -> int:
         """Deletes the files whose time is over. How many."""

@@ -22,6 +22,7 @@ from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_j
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import Inbound
+from bot.limits import QuestionLimits
 from bot.outbox import Outbox, OutboxFailed
 from bot.replies import Chosen, Notice, Reply
 from bot.tasks import lone_error
@@ -41,6 +42,7 @@ _TOO_SLOW: Final = "This took too long, so I stopped. Please ask again, or ask f
 _CHANGED: Final = "The documents changed while I was looking. Please ask again."
 _BROKEN: Final = "Something went wrong here, and I could not answer. Please ask again."
 _UNHEARD: Final = "The answer could not be delivered."
+_LIMITED: Final = "limited"  # how a turn ended that there was no room for
 _EXPIRED: Final = "This offer has expired; ask again for a new one."
 
 
@@ -66,11 +68,13 @@ class Turns:
         dialogue: Dialogue,
         clarifications: Clarifications,
         limits: Limits,
+        question_limits: QuestionLimits,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
         self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
+        self._question_limits = question_limits
         self._outboxes: dict[str, Outbox] = {}
         self._observers: list[Observer] = []
 
@@ -159,11 +163,19 @@ class Turns:
         return None
 
     async def _answered(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
+        if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
+            return await self._limited(life, notice)
         spoken = await self._worked_out(life)
         await self._say(life, spoken)
         done = await self._finish(life, spoken, delivered=life.is_heard)
         self._log_turn(life, spoken)
         return replace(done, cause=failure)
+
+    async def _limited(self, life: "_Life", notice: str) -> TurnDone:
+        """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
+        spoken = failed(life.inbound, life.turn, notice)
+        await life.delivery.deliver(spoken.reply)
+        return await self._finish(life, spoken, delivered=life.is_heard, ending=_LIMITED)
 
     async def _apologised(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         """Tried again where that may help and an attempt is left; else ended with a word."""
@@ -243,8 +255,11 @@ class Turns:
         except OutboxFailed as exc:
             self._log.warning("message not settled", turn=turn, reason=exc.reason)
 
-    async def _finish(self, life: "_Life", spoken: Spoken, *, delivered: bool) -> TurnDone:
-        """The state goes where the conversation's next turn looks for it, and is not kept with the outcome as well."""
+    async def _finish(self, life: "_Life", spoken: Spoken, *, delivered: bool, ending: str | None = None) -> TurnDone:
+        """The state goes where the conversation's next turn looks for it, and is not kept with the outcome as well.
+
+        `ending`: where it is another than the outcome.
+        """
         attempts = [Attempt(**attempt) for attempt in spoken.result["attempts"]]
         route = {key: spoken.result[key] for key in ("route", "reasoner", "stages")}
         finished = await self._inbox.finish(
@@ -253,6 +268,7 @@ class Turns:
             state=spoken.state,
             route=route,
             attempts=attempts,
+            ending=ending or spoken.result["outcome"],
             delivered=delivered,
         )
         if not finished:

@@ -9,11 +9,11 @@ from bot.cli.buckets import state_of
 from bot.cli.failures import Failed
 from bot.cli.options import Debug, Home, Json
 from bot.cli.running import say, with_bot
+from bot.ids import OPERATOR
 
 if TYPE_CHECKING:
     from bot.bootstrap import Bot
 
-_BY = "operator"
 Bucket = Annotated[str, typer.Argument(metavar="BUCKET")]
 SubjectArgument = Annotated[
     str,
@@ -44,9 +44,8 @@ def grant(
         parsed = parse_subject(subject)
         check_grant(parsed, include_external=include_external)
         state = await state_of(bot, bucket)
-        if (group := _local_group(parsed)) and group not in [one.id for one in await bot.groups.all()]:
-            raise Failed(f"there is no group {group!r}; make it with: parley group create {group}")
-        await bot.grants.grant(state.schema.bucket, parsed, include_external=include_external, by=_BY)
+        administration, id_ = bot.administration, state.schema.bucket
+        await administration.grant(id_, parsed, include_external=include_external, by=OPERATOR)
         say(f"{parsed} may see {bucket}")
 
     with_bot(work, home=home, debug=debug)
@@ -59,7 +58,7 @@ def revoke(bucket: Bucket, subject: SubjectArgument, home: Home = None, debug: D
         from bot.subjects import parse_subject
         from storage.search.ids import BucketId
 
-        if not await bot.grants.revoke(BucketId(bucket), parse_subject(subject), by=_BY):
+        if not await bot.administration.revoke(BucketId(bucket), parse_subject(subject), by=OPERATOR):
             raise Failed(f"{subject} has no grant of {bucket!r}; parley grants lists those there are")
         say(f"{subject} may no longer see {bucket}")
 
@@ -70,7 +69,7 @@ def grants(json_: Json = False, home: Home = None, debug: Debug = False) -> None
     """Every grant."""
 
     async def work(bot: "Bot") -> None:
-        there = await bot.grants.all()
+        there = [one for bucket in await bot.administration.buckets(OPERATOR) for one in bucket.grants]
         if json_:
             keys = ("bucket", "subject", "include_external", "granted_by")
             lines = [
@@ -118,7 +117,7 @@ def create_group(
 
         if parse_subject(f"group:{id_}").count(":") > 1:
             raise Failed(f"{id_!r} is a chat product's group; it is granted as it is, without being made here")
-        if not await bot.groups.create(id_, title or id_, by=_BY):
+        if not await bot.groups.create(id_, title or id_, by=OPERATOR):
             raise Failed(f"there is a group {id_!r} already")
         say(f"created group:{id_}")
 
@@ -134,7 +133,7 @@ def add_member(id_: Group, person: Person, home: Home = None, debug: Debug = Fal
 
         await _check_group(bot, id_)
         one = parse_person(person)
-        added = await bot.groups.add(id_, one, by=_BY)
+        added = await bot.groups.add(id_, one, by=OPERATOR)
         say(f"{one} is in group:{id_}" if added else f"{one} was in group:{id_} already")
 
     with_bot(work, home=home, debug=debug)
@@ -149,7 +148,7 @@ def remove_member(id_: Group, person: Person, home: Home = None, debug: Debug = 
 
         await _check_group(bot, id_)
         one = parse_person(person)
-        if not await bot.groups.remove(id_, one, by=_BY):
+        if not await bot.groups.remove(id_, one, by=OPERATOR):
             raise Failed(f"{one} is not in group:{id_}")
         say(f"{one} is no longer in group:{id_}")
 
@@ -159,9 +158,3 @@ def remove_member(id_: Group, person: Person, home: Home = None, debug: Debug = 
 async def _check_group(bot: "Bot", id_: str) -> None:
     if id_ not in [one.id for one in await bot.groups.all()]:
         raise Failed(f"there is no group {id_!r}; parley group list shows those there are")
-
-
-def _local_group(subject: str) -> str | None:
-    """The id of one of Parley's own groups."""
-    kind, _, rest = subject.partition(":")
-    return rest if kind == "group" and ":" not in rest else None

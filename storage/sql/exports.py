@@ -130,6 +130,12 @@ class Exports:
         row = await self._database.read(lambda connection: connection.execute(newest).one_or_none())
         return None if row is None else _export(row)
 
+    async def of_person(self, person: str, limit: int) -> list[Export]:
+        """The newest first."""
+        newest = select(exports).where(exports.c.person == person).order_by(exports.c.position.desc()).limit(limit)
+        rows = await self._database.read(lambda connection: connection.execute(newest).all())
+        return [_export(row) for row in rows]
+
     async def expire(self) -> list[Export]:
         """Those whose time is over and that nobody is writing, each given once: their files are to go."""
         now = self._database.now()
