@@ -20,10 +20,10 @@ def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
                 yield from layout.remarks(sheet)
             elif "remark" in frame:
                 yield Remark(origin=Origin(file=source.name), text=whole(frame["remark"]))
-            elif "row" in frame:
+            for line, *cells in frame.get("rows", ()):
                 number += 1
-                origin = Origin(file=source.name, sheet=sheet.sheet, line=int(frame["line"]))
-                yield row_record(source, layout, [_cell(one) for one in frame["row"]], number, origin)
+                origin = Origin(file=source.name, sheet=sheet.sheet, line=int(line))
+                yield row_record(source, layout, [_cell(one) for one in cells], number, origin)
 
 
 def _layout(frame: Frame) -> Layout:

@@ -1,14 +1,17 @@
 """The sheets of a workbook, row by row, with typed cells. Runs in the worker process."""
 
+import json
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, TextIO, TypeAlias
 from zipfile import ZipFile
 
 import openpyxl
@@ -16,7 +19,7 @@ from openpyxl.utils import column_index_from_string
 from openpyxl.utils.exceptions import CellCoordinatesException, IllegalCharacterError, InvalidFileException
 
 from storage.ingest.pages.package import unpacked, unparsable
-from storage.ingest.tables import Cell, Keys, Line, body_of, layout_of
+from storage.ingest.tables import Cell, Keys, Layout, Line, body_of, layout_of
 from storage.ingest.worker import Frame
 
 BROKEN = (
@@ -24,6 +27,7 @@ BROKEN = (
     *(SyntaxError, KeyError, ValueError, TypeError, OSError),  # what it raises itself, or lets pass
 )
 _LONGEST_CELL = 32_767  # characters; Excel's own limit
+_TOGETHER = 100  # rows of a frame
 _ALIVE_EVERY = 500  # rows; that it is at work is said at least as often
 _MOST_COLUMNS = 2_000
 _LARGEST_JOIN = 10_000  # rows
@@ -34,7 +38,7 @@ Sheet: TypeAlias = Any  # openpyxl's, which has no annotations
 
 
 def frames(path: Path) -> Iterator[Frame]:
-    """A frame `sheet` and its `row`s, for each sheet that has any; and `remark`s. Raises `Unparsable`."""
+    """A frame `sheet` and its `rows`, several a frame, for each sheet that has any; `remark`s. Raises `Unparsable`."""
     package = unpacked(path)
     try:
         yield from _frames(package)
@@ -60,32 +64,60 @@ def _xml_of(sheet: Sheet, package: BinaryIO) -> bytes:
 
 
 def _sheet(sheet: Sheet, xml: bytes) -> Iterator[Frame]:
-    joins = _Joins.of(xml)
-    layout = layout_of(_lines(sheet, joins))
-    if layout is None:
-        return
-    keys = Keys(layout)
-    for number, one in enumerate(body_of(_lines(sheet, joins), layout)):
-        keys.see(one)
-        if not keys.are_sought:
-            break
-        if number % _ALIVE_EVERY == 0:
-            yield {"alive": True}
-    layout = keys.layout()
+    """Its cells are parsed once, into a file beside: whether a column names the rows is known behind the last."""
+    with TemporaryFile("w+", encoding="utf-8") as kept:
+        beginning = list[Line]()
+        lines = _kept(_lines(sheet, _Joins.of(xml)), kept)
+        layout = layout_of(_noted(lines, beginning))
+        if layout is None:
+            return
+        keys = Keys(layout)
+        for number, one in enumerate(body_of(chain(beginning, lines), layout)):
+            keys.see(one)
+            if number % _ALIVE_EVERY == 0:
+                yield {"alive": True}
+        yield from _remarks(sheet, xml)
+        yield _heading(sheet, keys.layout())
+        yield from _rows(kept, layout)
+
+
+def _kept(lines: Iterable[Line], file: TextIO) -> Iterator[Line]:
+    for one in lines:
+        if one.filled:
+            file.write(json.dumps([one.number, *one.cells]) + "\n")
+            yield one
+
+
+def _noted(lines: Iterable[Line], seen: list[Line]) -> Iterator[Line]:
+    for one in lines:
+        seen.append(one)
+        yield one
+
+
+def _remarks(sheet: Sheet, xml: bytes) -> Iterator[Frame]:
     if blank := len(_NO_RESULT.findall(xml)):
         yield {
             "remark": f"{blank} formulas of the sheet {sheet.title} have no stored result and were read as blank;"
             " a spreadsheet program that opens and saves the file stores them"
         }
-    yield {
+
+
+def _heading(sheet: Sheet, layout: Layout) -> Frame:
+    return {
         "sheet": sheet.title,
         "header": layout.header,
         "names": list(layout.names),
         "key": layout.key,
         "above": list(layout.above),
     }
-    for one in body_of(_lines(sheet, joins), layout):
-        yield {"row": list(one.cells), "line": one.number}
+
+
+def _rows(kept: TextIO, layout: Layout) -> Iterator[Frame]:
+    """Those below the header."""
+    kept.seek(0)
+    rows = (row for row in map(json.loads, kept) if row[0] > layout.header)
+    while several := list(islice(rows, _TOGETHER)):
+        yield {"rows": several}
 
 
 def _lines(sheet: Sheet, joins: "_Joins") -> Iterator[Line]:
