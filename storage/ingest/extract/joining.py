@@ -24,6 +24,7 @@ _FORMS = frozenset(
 )
 _BRACKETED = re.compile(r"\([^()]{0,40}\)|\[[^\[\]]{0,40}\]")
 _WORD = re.compile(r"[^\W_]+")
+_NUMBERED = re.compile(r"\d+|[ivx]+")  # a second shop of the name, which is another one
 _MIXED_UP = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "|": "l"})
 _SHORT, _LONG = 6, 12  # letters of a key from which one, two edits are a slip of the pen
 _CROWD = 300  # canonical names that share a block, above which the block tells nothing
@@ -58,6 +59,8 @@ def _key(telling: Sequence[str]) -> _Key:
 def _heads_of(name: str) -> Sequence[_Key]:
     """The keys of its first words, the most words first, that can be the name of a chain."""
     words = _telling(name)
+    if not words or _NUMBERED.fullmatch(words[-1]):
+        return ()
     heads = (words[:count] for count in range(len(words) - 1, 0, -1))
     return [_key(one) for one in heads if len("".join(one)) >= _SHORT and not (len(one) == 1 and one[0] in _kinds())]
 

@@ -291,7 +291,7 @@ def _end_of_name(page: Page, form: re.Match[str]) -> int:
 
 
 _PERSON = re.compile(
-    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?=,?\s+(?:and|AND|&)\s|\s*,\s+an?\s+individual)"
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?=,?\s+(?:and|AND)\s|\s*,\s+an?\s+individual)"
 )
 
 

@@ -144,6 +144,7 @@ def test_neither_capital_nor_rates_nor_numbers_are_what_was_paid(slip: str) -> N
         ('made between Orlo Research and Pumping Company, a Texas corporation, and Halden, Inc. ("Halden")', 2),
         ('entered into by and between Bank of Northport, N.A. ("Bank") and Orlo LLC, a Texas company', 2),
         ("Endorsement agreement between Mia Torvald and ORLO PUMPS INCORPORATED effective June 1, 2011", 2),
+        ('is by and among ORLO COAL & MINERALS LLC ("Orlo") and HALDEN, INC. ("Halden")', 2),
         ('is between o-rlo, inc. and The Harbour Press, a Texas not-for-profit corporation ("Press")', 2),
     ],
 )

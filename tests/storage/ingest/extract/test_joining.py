@@ -60,10 +60,12 @@ def test_a_new_variant_joins_a_name_that_is_known_though_it_is_commoner() -> Non
 
 def test_a_shop_with_its_place_behind_its_name_is_the_shop() -> None:
     spellings = {"Lumoson": 1, "Torvald": 3, "Torvald Harbour": 2, "Torvald Old Town Lda": 1, "Lumoson Quay": 1}
+    spellings |= {"Torvald II": 2, "Torvald 24": 1}
 
     taken = Names(has_branches=True).take(spellings)
 
     assert {taken["Torvald Harbour"], taken["Torvald Old Town Lda"]} == {"Torvald"}
+    assert (taken["Torvald II"], taken["Torvald 24"]) == ("Torvald II", "Torvald 24")
     assert taken["Lumoson Quay"] == "Lumoson Quay"  # what was read once tells no chain
     assert Names().take(spellings)["Torvald Harbour"] == "Torvald Harbour"
 
