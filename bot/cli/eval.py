@@ -66,8 +66,9 @@ def evaluate(
         earlier = None if against is None else read_report(against)
         suite = read_suite(folder, _names(sets), limit)
         kept = home or given.get().home or Path(stack.enter_context(TemporaryDirectory(prefix="parley-eval-")))
-        ways = _ways(kept, metadata=metadata, extracted=extracted, alone=alone, jobs=jobs)
+        ways = _ways(kept, metadata=metadata, extracted=extracted, alone=alone, jobs=jobs) if suite.sets else []
         columns = [column for same_home in ways for column in asyncio.run(_columns(same_home, suite))]
+        columns += _read(suite)
         _tell(columns, suite, earlier, out, explain=explain, json_=json_)
 
 
@@ -115,6 +116,15 @@ async def _columns(ways: Sequence[_Way], suite: "Suite") -> "list[Column]":
                 Column(name=one.name, judged=tuple([done async for done in _asked(bot, one, suite)]), remarks=remarks)
                 for one in ways
             ]
+
+
+def _read(suite: "Suite") -> "list[Column]":
+    """Of the questions that bring no documents; none where there are none."""
+    if not suite.read:
+        return []
+    from bot.eval.readings import read_column
+
+    return [read_column(suite.read)]
 
 
 async def _ready(reranker: "Reranker | None") -> None:
@@ -190,7 +200,7 @@ def _print(columns: "list[Column]", suite: "Suite", earlier: "Earlier | None", *
     for column in columns:
         say(tables.time_sentence(column))
     for name, count in suite.unscored.items():
-        say(f"{name}: {count:,} questions without documents are not scored")
+        say(f"{name}: {count:,} questions without documents are not scored: what is right there, counts decide")
     for sentence in tables.changed_sentences(earlier, columns) if earlier else ():
         say(sentence)
     for column in columns if explain else ():

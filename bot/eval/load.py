@@ -17,6 +17,8 @@ from storage.ingest.schema_file import parsed, read
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
 
+READ = ("constraint_extraction", "decompose")
+"""The kinds of questions that a reading alone is judged by."""
 _SUFFIXES = (".jsonl.gz", ".jsonl")
 _DOCS, _QUERIES = "_docs", "_queries"
 _HITS, _HITS_OF_RANKINGS = 10, 100  # ranked passages to ask for
@@ -57,6 +59,9 @@ class Gold(BaseModel):
     filter: dict[str, Json] | None = None
     unjudged_doc_ids: tuple[str, ...] = ()  # could match but lack the value: neither right nor wrong
     sub_questions: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()  # that a message is made of
+    select: str | None = None  # the column asked for
+    aggregate: str | None = None  # count, sum, avg, min, max
 
 
 class Question(BaseModel):
@@ -68,6 +73,8 @@ class Question(BaseModel):
     query: str = Field(min_length=1)
     kind: str
     category: str | None = None
+    table_id: str | None = None  # the table that a question without documents is about
+    fields: tuple[str, ...] = ()  # its columns
     gold: Gold
 
 
@@ -92,11 +99,13 @@ class EvalSet:
 class Suite:
     """All that a folder has, and which of its sets are wanted.
 
-    `unscored`: files of questions without documents, by the number of their lines.
+    `read`: questions without documents that a reading alone is judged by, by file. `unscored`: the other files of
+    such questions, by the number of their lines.
     """
 
     every: tuple[EvalSet, ...]  # those that are not wanted without their questions
     wanted: frozenset[str]
+    read: Mapping[str, tuple[Question, ...]]
     unscored: Mapping[str, int]
 
     @property
@@ -131,13 +140,23 @@ def read_suite(folder: Path, names: Sequence[str] | None = None, limit: int | No
         raise UnreadableSet(str(folder), "it is no folder")
     found = {name: path for name, path in _files(folder) if name.endswith(_DOCS)}
     there = sorted(name.removesuffix(_DOCS) for name in found if _file(folder, name.removesuffix(_DOCS) + _QUERIES))
-    if unknown := sorted(set(names or ()) - set(there)):
-        raise UnreadableSet(str(folder), f"it has no set {unknown[0]!r}; there are {', '.join(there) or 'none'}")
+    lone = {name: kinds for name, path in _files(folder) if (kinds := _kinds_of_lone(name, path))}
+    read = {name for name, kinds in lone.items() if set(kinds) <= set(READ)}
+    if unknown := sorted(set(names or ()) - set(there) - read):
+        every = ", ".join([*there, *sorted(read)])
+        raise UnreadableSet(str(folder), f"it has no set {unknown[0]!r}; there are {every or 'none'}")
     if not there:
         raise UnreadableSet(str(folder), "it has no set: NAME_docs.jsonl.gz beside NAME_queries.jsonl.gz")
-    wanted = frozenset(there if names is None else names)
+    wanted = frozenset(there if names is None else names) & set(there)
     every = tuple(_set(folder, name, found[name + _DOCS], asked=name in wanted, limit=limit) for name in there)
-    return Suite(every=every, wanted=wanted, unscored={} if names else _unscored(folder))
+    return Suite(
+        every=every,
+        wanted=wanted,
+        read={
+            name: _picked(_questions(dict(_files(folder))[name]), limit) for name in sorted(read & set(names or read))
+        },
+        unscored={} if names else {name: len(kinds) for name, kinds in lone.items() if name not in read},
+    )
 
 
 def _set(folder: Path, name: str, documents: Path, *, asked: bool, limit: int | None) -> EvalSet:
@@ -209,16 +228,16 @@ def _object(raw: str, where: str) -> dict[str, Json]:
     return cast(dict[str, Json], data)
 
 
-def _unscored(folder: Path) -> dict[str, int]:
-    """Files whose lines are questions of a kind that needs no documents."""
-    counts: dict[str, int] = {}
-    for name, path in _files(folder):
-        if name.endswith((_DOCS, _QUERIES)):
-            continue
-        kinds = ["kind" in data and "query" in data for _, data in lines(path)]
-        if kinds and all(kinds):
-            counts[name] = len(kinds)
-    return counts
+def _kinds_of_lone(name: str, path: Path) -> list[str]:
+    """Of a file whose lines are questions without documents, the kind of each; of any other file none."""
+    if name.endswith((_DOCS, _QUERIES)):
+        return []
+    kinds: list[str] = []
+    for _, data in lines(path):
+        if "kind" not in data or "query" not in data:
+            return []
+        kinds.append(str(data["kind"]))
+    return kinds
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:

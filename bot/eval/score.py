@@ -200,7 +200,7 @@ def _compare(question: Question, result: Result) -> Measures:
     measures = {
         "both@10": both,
         "both cited": float(all(_is_cited(one, result) for one in gold.doc_ids)),
-        "sub_questions": _likeness(gold.sub_questions, result["sub_questions"]),
+        "sub_questions": likeness(gold.sub_questions, result["sub_questions"]),
         "right": both,
     }
     if isinstance(answer, dict):
@@ -212,7 +212,7 @@ def _compare(question: Question, result: Result) -> Measures:
     return measures
 
 
-def _likeness(gold: Sequence[str], got: Sequence[str]) -> float:
+def likeness(gold: Sequence[str], got: Sequence[str]) -> float:
     """Mean over the gold questions of the best overlap of words (F1) with one that was made."""
     best = [max((_overlap(one, other) for other in got), default=0.0) for one in gold]
     return sum(best) / len(best) if best else 0.0

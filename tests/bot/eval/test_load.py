@@ -41,6 +41,22 @@ def test_a_set_is_documents_and_questions_packed_or_not(tmp_path: Path) -> None:
     assert suite.unscored == {"riddles": 1}
 
 
+def test_questions_without_documents_are_read_where_a_reading_can_be_judged(tmp_path: Path) -> None:
+    a_set(tmp_path, "deeds")
+    for number in (1, 2):
+        line = {"query_id": f"r{number}", "query": "Who and when?", "kind": "decompose", "gold": {"steps": ["who"]}}
+        write(tmp_path, f"steps{number}.jsonl", line, line | {"query_id": "other"})
+
+    every, only = read_suite(tmp_path, limit=1), read_suite(tmp_path, ["steps2"])
+
+    assert {name: len(questions) for name, questions in every.read.items()} == {"steps1": 1, "steps2": 1}
+    assert every.unscored == {}
+    assert ([one.name for one in only.sets], {name: len(found) for name, found in only.read.items()}) == (
+        [],
+        {"steps2": 2},
+    )
+
+
 def test_documents_without_a_bucket_get_that_of_the_set(tmp_path: Path) -> None:
     a_set(tmp_path, "deeds", bucket=None)
 
