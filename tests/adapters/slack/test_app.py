@@ -177,6 +177,7 @@ async def test_a_mention_that_comes_as_two_events_is_one_question(
     slack: SlackServer, bot: InboxBot, ada: User, general: Channel
 ) -> None:
     slack.events |= {"message.channels"}
+    slack.scopes |= {"channels:history"}
 
     _, delivered = await slack.say(ada, general, QUESTION)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.stand_ins.slack.checker import check_message
-from tests.stand_ins.slack.messages import added, rewrite
+from tests.stand_ins.slack.messages import added, posted, rewrite
 from tests.stand_ins.slack.methods import ApiError, Caller, Methods
 
 METHODS = Methods()
@@ -25,6 +25,7 @@ def post_message(
         raise ApiError("unfurls_not_switched_off")  # Parley's own rule
     check_message(content)
     _pace(caller, channel)
+    posted(caller.workspace, channel, thread_ts)
     message = added(caller.workspace, channel, thread_ts, content)
     return {"channel": channel, "ts": message.ts}
 
@@ -52,6 +53,18 @@ def update(caller: Caller, channel: str, ts: str, **content: Any) -> dict[str, A
         raise ApiError("cant_update_message")
     check_message(content)
     rewrite(message, content)
+    return {"channel": channel, "ts": ts}
+
+
+@METHODS.method("chat.delete", "chat:write")
+def delete(caller: Caller, channel: str, ts: str) -> dict[str, Any]:
+    caller.writable(channel)
+    message = caller.workspace.message(channel, ts)
+    if message is None or message.only_for is not None:
+        raise ApiError("message_not_found")
+    if message.user != caller.workspace.bot_user:
+        raise ApiError("cant_delete_message")
+    caller.workspace.messages.remove(message)
     return {"channel": channel, "ts": ts}
 
 

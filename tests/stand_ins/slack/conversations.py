@@ -10,19 +10,37 @@ METHODS = Methods()
 
 @METHODS.method("conversations.open", "im:write")
 def open_direct(caller: Caller, users: str) -> dict[str, Any]:
+    if "," in users:
+        raise ApiError("missing_scope")  # mpim:write, which Parley has no use for
+    if users == caller.workspace.bot_user:
+        raise ApiError("cannot_dm_bot")
     if users not in caller.workspace.users:
         raise ApiError("user_not_found")
+    if caller.workspace.users[users].deleted:
+        raise ApiError("user_disabled")
     return {"channel": {"id": caller.workspace.direct(users).id}}
 
 
 @METHODS.method("conversations.info", *ABOUT.values(), reads=True)
-def info(caller: Caller, channel: str, include_locale: bool = False) -> dict[str, Any]:
+def info(
+    caller: Caller, channel: str, include_locale: bool = False, include_num_members: bool = False
+) -> dict[str, Any]:
     place = caller.readable(channel, ABOUT)
-    return {"channel": {"id": channel, f"is_{place.kind}": True, "is_ext_shared": place.is_ext_shared}}
+    found: dict[str, Any] = {
+        "id": channel,
+        f"is_{place.kind}": True,
+        "is_private": place.kind != "channel",
+        "is_archived": place.is_archived,
+        "is_ext_shared": place.is_ext_shared,
+        "is_member": caller.workspace.bot_user in place.members,
+    }
+    named = {"user": place.members[0]} if place.kind == "im" else {"name": place.name}
+    counted = {"num_members": len(place.members)} if include_num_members else {}
+    return {"channel": {**found, **named, **counted}}
 
 
 @METHODS.method("conversations.members", *ABOUT.values(), reads=True)
-def members(caller: Caller, channel: str, limit: int = 100, cursor: str = "0") -> dict[str, Any]:
+def members(caller: Caller, channel: str, limit: int = 100, cursor: str = "") -> dict[str, Any]:
     return page(caller.readable(channel, ABOUT).members, "members", limit, cursor)
 
 
@@ -35,7 +53,7 @@ def replies(
     inclusive: bool = False,
     include_all_metadata: bool = False,
     limit: int = 100,
-    cursor: str = "0",
+    cursor: str = "",
 ) -> dict[str, Any]:
     caller.readable(channel, HISTORY)
     thread = caller.workspace.thread(channel, ts)
@@ -48,7 +66,7 @@ def replies(
 
 @METHODS.method("conversations.history", *HISTORY.values(), reads=True)
 def history(
-    caller: Caller, channel: str, include_all_metadata: bool = False, limit: int = 100, cursor: str = "0"
+    caller: Caller, channel: str, include_all_metadata: bool = False, limit: int = 100, cursor: str = ""
 ) -> dict[str, Any]:
     caller.readable(channel, HISTORY)
     newest_first = reversed(caller.workspace.messages)

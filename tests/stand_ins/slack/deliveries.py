@@ -18,12 +18,6 @@ _EVENTS = itertools.count(1)  # of all servers: one database may outlive several
 SIGNING_SECRET: Final = "parley-signing-secret"
 DELIVERY_S: Final = 3.0
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
-EVENT_SCOPES: Final = {
-    "app_mention": "app_mentions:read",
-    "message.im": "im:history",
-    "message.channels": "channels:history",
-    "message.groups": "groups:history",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +34,7 @@ class Deliveries(State):
 
     async def tell_app(self, place: Workspace, subscription: str, event: Mapping[str, Any]) -> Delivered:
         """An event, unless the app is not subscribed to it: then nothing is sent, and there is no status."""
-        if subscription not in self.events:
+        if not self.hears(subscription):
             return Delivered(statuses=[])
         told = {"type": subscription.partition(".")[0], "event_ts": place.next_ts(), **event}
         return await self.deliver_event(told, place=place)
@@ -83,6 +77,10 @@ class Deliveries(State):
     async def deliver_interaction(self, payload: Mapping[str, Any]) -> Delivered:
         """Slack does not repeat one that failed; the person sees a warning."""
         return await self._posted(urlencode({"payload": json.dumps(payload)}).encode(), FORM, retries=0)
+
+    async def deliver_form(self, fields: Mapping[str, str]) -> Delivered:
+        """A command. Slack does not repeat it either."""
+        return await self._posted(urlencode(fields).encode(), FORM, retries=0)
 
     async def send(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
         """Any request to the app, signed or not."""

@@ -1,6 +1,7 @@
 """What the project's `manifest.yaml` asks Slack for. The stand-in grants that and no more."""
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import BaseModel
@@ -10,6 +11,7 @@ PATH = Path(__file__).parents[3] / "manifest.yaml"
 
 class _Scopes(BaseModel):
     bot: list[str]
+    bot_optional: list[str] = []
 
 
 class _OAuth(BaseModel):
@@ -34,9 +36,22 @@ class _Settings(BaseModel):
 
 class Manifest(BaseModel):
     display_information: dict[str, str]
-    features: dict[str, dict[str, object]]
+    features: dict[str, Any]
     oauth_config: _OAuth
     settings: _Settings
+
+    @property
+    def commands(self) -> frozenset[str]:
+        return frozenset(one["command"] for one in self.features.get("slash_commands", []))
+
+    @property
+    def shortcuts(self) -> frozenset[str]:
+        """By their callback ids."""
+        return frozenset(one["callback_id"] for one in self.features.get("shortcuts", []))
+
+    @property
+    def is_agent(self) -> bool:
+        return "agent_view" in self.features
 
     @property
     def home_tab(self) -> bool:

@@ -1,10 +1,13 @@
 """Messages of the app: made, changed, shown."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tests.stand_ins.slack.methods import ApiError
 from tests.stand_ins.slack.workspace import Message, Workspace
+
+MOST: Final = 1_000
+_CURSOR: Final = "bmV4dDox"
 
 
 def added(workspace: Workspace, channel: str, thread_ts: str | None, content: Mapping[str, Any]) -> Message:
@@ -25,19 +28,33 @@ def rewrite(message: Message, content: Mapping[str, Any]) -> None:
     message.edits += 1
 
 
+def posted(workspace: Workspace, channel: str, thread_ts: str | None) -> None:
+    """What the app says ends what it is shown to be doing there."""
+    workspace.shown.pop((channel, thread_ts or ""), None)
+
+
 def shown(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
     found: dict[str, Any] = {"type": "message", "ts": message.ts, "user": message.user, "text": message.text}
     if message.thread_ts:
         found["thread_ts"] = message.thread_ts
     if message.files:
-        found["files"] = [{"id": one, "name": workspace.files[one].name} for one in message.files]
+        found["files"] = [workspace.files[one].told() for one in message.files]
     if with_metadata and message.metadata:
         found["metadata"] = message.metadata
     return found
 
 
 def page(items: Sequence[Any], name: str, limit: int, cursor: str) -> dict[str, Any]:
-    """A page of a list. The cursor of the last page is empty."""
-    start = int(cursor or "0")
-    after = str(start + limit) if start + limit < len(items) else ""
+    """A page of a list. The cursor of the last page is empty; cursors are ours to read, nobody else's."""
+    if not 1 <= limit <= MOST:
+        raise ApiError("invalid_limit")
+    start = _start(cursor)
+    after = f"{_CURSOR}{start + limit}=" if start + limit < len(items) else ""
     return {name: list(items[start : start + limit]), "response_metadata": {"next_cursor": after}}
+
+
+def _start(cursor: str) -> int:
+    number = cursor.removeprefix(_CURSOR).removesuffix("=")
+    if cursor and not number.isdigit():
+        raise ApiError("invalid_cursor")
+    return int(number or 0)

@@ -1,9 +1,11 @@
 """What a method of the Web API is here: its scopes, its arguments, and what it does to the state."""
 
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, Final, get_args, get_origin
 
 from tests.stand_ins.slack.state import State
 from tests.stand_ins.slack.workspace import Channel, Workspace
@@ -11,6 +13,9 @@ from tests.stand_ins.slack.workspace import Channel, Workspace
 Does = Callable[..., dict[str, Any]]
 HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:history", "mpim": "mpim:history"}
 ABOUT = {"channel": "channels:read", "group": "groups:read", "im": "im:read", "mpim": "mpim:read"}
+
+
+_STRUCTURED: Final = {"attachments", "blocks", "metadata"}  # of a message's content
 
 
 class ApiError(Exception):
@@ -64,6 +69,14 @@ class Method:
             raise ApiError("invalid_arguments") from exc
         return self.does(caller, **arguments)
 
+    def read(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        """A form's fields, each as the method takes it: JSON for lists and objects, digits for numbers."""
+        wanted = inspect.signature(self.does).parameters
+        try:
+            return {name: _read(name, wanted.get(name), value) for name, value in fields.items()}
+        except ValueError as exc:
+            raise ApiError("invalid_arguments") from exc
+
 
 class Methods(dict[str, Method]):
     """A table of methods that a module fills."""
@@ -74,3 +87,20 @@ class Methods(dict[str, Method]):
             return does
 
         return entered
+
+
+def _read(name: str, parameter: inspect.Parameter | None, value: str) -> Any:
+    """Raises `ValueError`."""
+    if parameter is None:
+        return json.loads(value) if name in _STRUCTURED else value
+    annotation = parameter.annotation
+    kinds = {get_origin(one) or one for one in _alternatives(annotation)}
+    if bool in kinds:
+        return bool(["false", "true", "0", "1"].index(value.lower()) % 2)
+    if int in kinds:
+        return int(value)
+    return json.loads(value) if kinds & {list, dict} else value
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.stand_ins.slack.messages import page
 from tests.stand_ins.slack.methods import ApiError, Caller, Methods
 from tests.stand_ins.slack.workspace import User, Workspace
 
@@ -14,6 +15,16 @@ def info(caller: Caller, user: str, include_locale: bool = False) -> dict[str, A
     if known is None:
         raise ApiError("user_not_found")
     return {"user": described(caller.workspace, known, with_locale=include_locale)}
+
+
+@METHODS.method("users.list", "users:read", reads=True)
+def every(
+    caller: Caller, limit: int = 100, cursor: str = "", include_locale: bool = False, team_id: str | None = None
+) -> dict[str, Any]:
+    """The app's own user among them, and those who are gone."""
+    place = caller.workspace
+    people = [*place.users.values(), place.bot()]
+    return page([described(place, one, with_locale=include_locale) for one in people], "members", limit, cursor)
 
 
 def described(workspace: Workspace, user: User, *, with_locale: bool = False) -> dict[str, Any]:
@@ -35,6 +46,4 @@ def described(workspace: Workspace, user: User, *, with_locale: bool = False) ->
 
 
 def _known(workspace: Workspace, user: str) -> User | None:
-    if user == workspace.bot_user:
-        return User(id=user, name="parley", enterprise=workspace.enterprise)
-    return workspace.users.get(user)
+    return workspace.bot() if user == workspace.bot_user else workspace.users.get(user)

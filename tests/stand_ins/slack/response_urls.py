@@ -7,7 +7,9 @@ from aiohttp import web
 from tests.stand_ins.slack.checker import Refused, check_message
 from tests.stand_ins.slack.faults import failed
 from tests.stand_ins.slack.messages import added, rewrite
+from tests.stand_ins.slack.refusing import need
 from tests.stand_ins.slack.state import RESPONSE_URL_S, RESPONSE_URL_USES, ResponseUrl, State
+from tests.stand_ins.slack.workspace import Message
 
 
 class ResponseUrls:
@@ -33,14 +35,27 @@ class ResponseUrls:
         return self._slack.clock() > address.made + RESPONSE_URL_S
 
     def _responded(self, address: ResponseUrl, content: dict[str, Any]) -> web.Response:
+        message = None if address.message is None else address.place.message(address.channel, address.message)
+        if content.pop("delete_original", False):
+            if message is not None:
+                address.place.messages.remove(message)
+            return web.Response(text="ok")
         replaces = content.pop("replace_original", False)
         try:
-            check_message(content)
+            said(address, content, message if replaces else None)
         except Refused as exc:
             return web.json_response({"ok": False, "error": exc.error}, status=400)
-        message = self._slack.workspace.message(address.channel, address.message)
-        if replaces and message is not None:
-            rewrite(message, content)
-        else:
-            added(self._slack.workspace, address.channel, None, content)
         return web.Response(text="ok")
+
+
+def said(address: ResponseUrl, content: dict[str, Any], replaced: Message | None = None) -> None:
+    """Unless it replaces a message or is for the channel, one person sees it."""
+    kind = content.pop("response_type", "ephemeral")
+    thread_ts = content.pop("thread_ts", address.thread_ts)
+    need(kind in {"ephemeral", "in_channel"}, "invalid_arguments", "response_type")
+    check_message(content)
+    if replaced is not None:
+        rewrite(replaced, content)
+        return
+    message = added(address.place, address.channel, thread_ts, content)
+    message.only_for = address.user if kind == "ephemeral" else None

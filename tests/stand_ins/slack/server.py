@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 import aiohttp
 from aiohttp import web
 
+from tests.stand_ins.slack.administering import Administering
 from tests.stand_ins.slack.conversing import Conversing
-from tests.stand_ins.slack.deliveries import DELIVERY_S, EVENT_SCOPES, SIGNING_SECRET, Delivered
+from tests.stand_ins.slack.deliveries import DELIVERY_S, SIGNING_SECRET, Delivered
 from tests.stand_ins.slack.faults import Fault
 from tests.stand_ins.slack.fields import NotPossible
-from tests.stand_ins.slack.files import Uploads
+from tests.stand_ins.slack.files import Files
 from tests.stand_ins.slack.response_urls import ResponseUrls
-from tests.stand_ins.slack.state import RESPONSE_URL_S, RESPONSE_URL_USES, Call
+from tests.stand_ins.slack.state import EVENT_SCOPES, RESPONSE_URL_S, RESPONSE_URL_USES, Call
 from tests.stand_ins.slack.tokens import TOKEN
 from tests.stand_ins.slack.viewing import Viewing
 from tests.stand_ins.slack.web_api import SCOPES, WebApi
@@ -39,7 +40,7 @@ __all__ = [
 
 
 @dataclass
-class SlackServer(Conversing, Viewing):
+class SlackServer(Conversing, Viewing, Administering):
     """`async with SlackServer() as slack:`; `slack.app_url` is where deliveries go."""
 
     _runner: web.AppRunner = field(init=False)
@@ -58,6 +59,6 @@ class SlackServer(Conversing, Viewing):
 
     def _application(self) -> web.Application:
         app = web.Application(client_max_size=64 * 2**20)
-        for served in (WebApi(self), Uploads(self), ResponseUrls(self)):
+        for served in (WebApi(self), Files(self), ResponseUrls(self)):
             app.router.add_routes(served.routes())
         return app

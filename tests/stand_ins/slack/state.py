@@ -17,6 +17,26 @@ RESPONSE_URL_S: Final = 30 * 60
 TRIGGER_S: Final = 3.0
 
 
+# What may be subscribed to, with the scopes of which one is needed.
+EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
+    "agent_session_stopped": frozenset(),
+    "app_context_changed": frozenset(),
+    "app_home_opened": frozenset(),
+    "app_mention": frozenset({"app_mentions:read"}),
+    "app_uninstalled": frozenset(),
+    "member_joined_channel": frozenset({"channels:read", "groups:read"}),
+    "member_left_channel": frozenset({"channels:read", "groups:read"}),
+    "message.channels": frozenset({"channels:history"}),
+    "message.groups": frozenset({"groups:history"}),
+    "message.im": frozenset({"im:history"}),
+    "message.mpim": frozenset({"mpim:history"}),
+    "subteam_members_changed": frozenset({"usergroups:read"}),
+    "subteam_updated": frozenset({"usergroups:read"}),
+    "tokens_revoked": frozenset(),
+    "user_change": frozenset({"users:read"}),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """One call of a method, as it came in."""
@@ -27,8 +47,13 @@ class Call:
 
 @dataclass(kw_only=True)
 class ResponseUrl:
+    """`message` is what it belongs to; None where it belongs to no message of the app's."""
+
+    place: Workspace
     channel: str
-    message: str
+    user: str
+    message: str | None
+    thread_ts: str | None
     made: float
     uses: int = 0
 
@@ -48,6 +73,9 @@ class State:
 
     scopes: frozenset[str] = field(default_factory=lambda: manifest().scopes)
     events: frozenset[str] = field(default_factory=lambda: manifest().events)
+    commands: frozenset[str] = field(default_factory=lambda: manifest().commands)
+    shortcuts: frozenset[str] = field(default_factory=lambda: manifest().shortcuts)
+    is_agent: bool = field(default_factory=lambda: manifest().is_agent)
     home_tab: bool = field(default_factory=lambda: manifest().home_tab)
     app_url: str = ""
     one_a_second: bool = False
@@ -57,6 +85,7 @@ class State:
     origin: str = field(init=False, default="")
     faults: Faults = field(init=False, default_factory=Faults)
     responses: dict[str, ResponseUrl] = field(init=False, default_factory=dict[str, ResponseUrl])
+    dead: set[str] = field(init=False, default_factory=set[str])  # teams whose tokens are revoked
     triggers: dict[str, Trigger] = field(init=False, default_factory=dict[str, Trigger])
     last_post: dict[str, float] = field(init=False, default_factory=dict[str, float])
     ids: int = field(init=False, default=0)
@@ -103,7 +132,21 @@ class State:
         self.triggers[made] = Trigger(user=user.id, made=self.clock())
         return made
 
-    def response_url(self, message: Message) -> str:
+    def response_url(
+        self, user: User, channel: Channel, message: Message | None = None, thread_ts: str | None = None
+    ) -> str:
         key = self.next_id()
-        self.responses[key] = ResponseUrl(channel=message.channel, message=message.ts, made=self.clock())
+        self.responses[key] = ResponseUrl(
+            place=self.place_of(channel),
+            channel=channel.id,
+            user=user.id,
+            message=message.ts if message is not None else None,
+            thread_ts=thread_ts,
+            made=self.clock(),
+        )
         return f"{self.origin}/response/{key}"
+
+    def hears(self, subscription: str) -> bool:
+        """Whether the app is told of such events: subscribed to, and one of their scopes granted."""
+        needed = EVENT_SCOPES[subscription]
+        return subscription in self.events and (not needed or bool(needed & self.scopes))

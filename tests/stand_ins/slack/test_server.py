@@ -5,7 +5,11 @@ import pytest
 
 from tests.stand_ins.slack.conftest import Client
 from tests.stand_ins.slack.server import RESPONSE_URL_S, RESPONSE_URL_USES, TOKEN, Fault, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, Message
+from tests.stand_ins.slack.workspace import Message
+
+
+def a_response_url(slack: SlackServer) -> str:
+    return slack.response_url(slack.workspace.users["U1"], slack.workspace.channels["C1"])
 
 
 async def test_a_message_is_posted_and_kept(slack: SlackServer, client: Client) -> None:
@@ -105,11 +109,11 @@ async def test_metadata_is_only_shown_where_it_is_asked_for(slack: SlackServer, 
 async def test_members_come_in_pages(slack: SlackServer, client: Client) -> None:
     slack.workspace.channels["C1"].members = [f"U{n}" for n in range(5)]
     seen: list[str] = []
-    cursor = "0"
-    while cursor:
+    cursor: str | None = ""
+    while cursor is not None:
         page = await client.call("conversations.members", channel="C1", limit=2, cursor=cursor)
         seen += page["members"]
-        cursor = page["response_metadata"]["next_cursor"]
+        cursor = page["response_metadata"]["next_cursor"] or None
     assert seen == [f"U{n}" for n in range(5)]
 
 
@@ -163,7 +167,7 @@ async def test_a_cut_connection_loses_the_answer_and_with_done_only_that(
 
 
 async def test_a_response_url_can_be_used_five_times(slack: SlackServer, http: aiohttp.ClientSession) -> None:
-    url = slack.response_url(Message(ts="1.1", channel="C1", user=BOT_USER, text="x"))
+    url = a_response_url(slack)
     statuses = [(await http.post(url, json={"text": "x"})).status for _ in range(RESPONSE_URL_USES + 1)]
     assert statuses == [200] * 5 + [404]
 
@@ -171,7 +175,7 @@ async def test_a_response_url_can_be_used_five_times(slack: SlackServer, http: a
 async def test_a_response_url_lives_for_half_an_hour(slack: SlackServer, http: aiohttp.ClientSession) -> None:
     now = 1_000.0
     slack.clock = lambda: now
-    url = slack.response_url(Message(ts="1.1", channel="C1", user=BOT_USER, text="x"))
+    url = a_response_url(slack)
     now += RESPONSE_URL_S + 1
     assert (await http.post(url, json={"text": "x"})).status == 404
 
@@ -179,5 +183,5 @@ async def test_a_response_url_lives_for_half_an_hour(slack: SlackServer, http: a
 async def test_a_response_url_takes_no_message_the_checker_refuses(
     slack: SlackServer, http: aiohttp.ClientSession
 ) -> None:
-    url = slack.response_url(Message(ts="1.1", channel="C1", user=BOT_USER, text="x"))
+    url = a_response_url(slack)
     assert (await http.post(url, json={"text": ""})).status == 400

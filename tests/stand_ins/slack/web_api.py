@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.stand_ins.slack import chat, conversations, files, people, sessions, tokens, views
+from tests.stand_ins.slack import chat, conversations, files, people, sessions, tokens, usergroups, views
 from tests.stand_ins.slack.checker import Refused
 from tests.stand_ins.slack.faults import failed
-from tests.stand_ins.slack.methods import ApiError, Caller, Method
+from tests.stand_ins.slack.methods import ApiError, Method
 from tests.stand_ins.slack.state import Call, State
 
 METHODS: Final[dict[str, Method]] = {
@@ -19,6 +19,7 @@ METHODS: Final[dict[str, Method]] = {
     **people.METHODS,
     **sessions.METHODS,
     **tokens.METHODS,
+    **usergroups.METHODS,
     **views.METHODS,
 }
 # The scopes of each method; several where the kind of channel decides.
@@ -30,7 +31,7 @@ class WebApi:
         self._slack = slack
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.post("/api/{method}", self._api)]
+        return [web.post("/api/{method}", self._api), web.get("/api/{method}", self._api)]
 
     async def _api(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
@@ -60,16 +61,9 @@ class WebApi:
             raise ApiError("unknown_method")
         arguments = await _body(request, method)
         token = arguments.pop("token", None) or request.headers.get("Authorization", "").removeprefix("Bearer ")
-        caller = self._caller(token)
+        caller = tokens.caller_with(self._slack, token)
         self._slack.calls.append(Call(method=name, arguments=arguments))
         return method.call(caller, arguments)
-
-    def _caller(self, token: str) -> Caller:
-        if not token:
-            raise ApiError("not_authed")
-        if token != tokens.TOKEN:
-            raise ApiError("invalid_auth")
-        return Caller(slack=self._slack, workspace=self._slack.workspace, scopes=self._slack.scopes)
 
 
 async def _body(request: web.Request, method: Method) -> dict[str, Any]:
@@ -78,13 +72,4 @@ async def _body(request: web.Request, method: Method) -> dict[str, Any]:
             raise ApiError("invalid_form_data")
         return dict(json.loads(await request.text()))
     fields = {**request.query, **dict(parse_qsl(await request.text(), keep_blank_values=True))}
-    return {name: _unpacked(name, value) for name, value in fields.items()}
-
-
-def _unpacked(name: str, value: str) -> Any:
-    """Forms carry JSON for lists and numbers in digits; ids and timestamps are text."""
-    if name in {"limit", "length"}:
-        return int(value)
-    if value in {"true", "1", "false", "0"} and name.startswith(("in", "unfurl")):
-        return value in {"true", "1"}
-    return json.loads(value) if name in {"blocks", "files", "metadata", "view"} else value
+    return method.read(fields)

@@ -31,6 +31,11 @@ class Channel:
     kind: str = "channel"
     members: list[str] = field(default_factory=list[str])
     is_ext_shared: bool = False
+    is_archived: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.id.lower()
 
 
 @dataclass(kw_only=True)
@@ -103,12 +108,54 @@ class View:
 
 @dataclass(kw_only=True)
 class StoredFile:
+    """`user` is the person who uploaded it, `url` where it is read; the app's own have neither."""
+
     id: str
     name: str
     length: int
     title: str = ""
     content: bytes | None = None
     shared: bool = False
+    user: str | None = None
+    mimetype: str = "text/csv"
+    url: str = ""
+    mode: str = "hosted"  # tombstone once deleted, external where Slack does not have it
+    channels: list[str] = field(default_factory=list[str])
+
+    def told(self) -> dict[str, Any]:
+        """As messages and `files.info` tell it."""
+        if self.mode == "tombstone":
+            return {"id": self.id, "mode": "tombstone"}
+        named = {"id": self.id, "name": self.name, "title": self.title or self.name, "mode": self.mode}
+        kind = self.name.rpartition(".")[2]
+        addresses = {"url_private": self.url, "url_private_download": f"{self.url}?download=1"} if self.url else {}
+        held = {"mimetype": self.mimetype, "filetype": kind, "size": self.length, "is_external": False}
+        return {**named, **held, **addresses, "user": self.user}
+
+
+@dataclass(kw_only=True)
+class Usergroup:
+    id: str
+    handle: str
+    name: str
+    members: list[str] = field(default_factory=list[str])
+    disabled: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doing:
+    """What the app is shown to be doing in a thread."""
+
+    status: str
+    loading_messages: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class Session:
+    """An agent's session in a thread."""
+
+    status: str
+    title: str = ""
 
 
 @dataclass(kw_only=True)
@@ -122,6 +169,11 @@ class Workspace:
     files: dict[str, StoredFile] = field(default_factory=dict[str, StoredFile])
     statuses: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     enterprise: str | None = None
+    groups: dict[str, Usergroup] = field(default_factory=dict[str, Usergroup])
+    shown: dict[tuple[str, str], Doing] = field(default_factory=dict[tuple[str, str], Doing])  # by channel and thread
+    prompts: dict[str, list[dict[str, str]]] = field(default_factory=dict[str, list[dict[str, str]]])  # by channel
+    titles: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    sessions: dict[tuple[str, str], Session] = field(default_factory=dict[tuple[str, str], Session])
     homes: dict[str, View] = field(default_factory=dict[str, View])  # by user
     modals: dict[str, list[View]] = field(default_factory=dict[str, list[View]])  # by user, the topmost last
 
@@ -132,6 +184,13 @@ class Workspace:
     def add_channel(self, channel: Channel) -> Channel:
         self.channels[channel.id] = channel
         return channel
+
+    def add_group(self, group: Usergroup) -> Usergroup:
+        self.groups[group.id] = group
+        return group
+
+    def bot(self) -> User:
+        return User(id=self.bot_user, name="parley", team=self.team, enterprise=self.enterprise)
 
     def direct(self, user: str) -> Channel:
         """The direct messages of the bot and the user."""
