@@ -14,8 +14,9 @@ from agent.assemble import answered, asked_back_about
 from agent.compare import sides_decided
 from agent.decision import AskBack, Decision, Enough, More, Under
 from agent.documents import text_found, values_read
+from agent.elsewhere import or_in_text
 from agent.gather import asked_of
-from agent.outcome import Outcome
+from agent.outcome import Outcome, OutcomeKind
 from agent.reasoner import Doubt, Material, Planned
 from agent.sets import computed, listed, summarised
 from agent.tools import Desk
@@ -113,6 +114,13 @@ async def _decisions(under: Sequence[Under], combine: Combine, *, is_last: bool)
 
 
 async def _decision(under: Under) -> Enough | AskBack:
+    decided = await _by_form(under)
+    if isinstance(decided, AskBack) and decided.kind is OutcomeKind.NO_RESULTS and not decided.hits:
+        return await or_in_text(under, decided)
+    return decided
+
+
+async def _by_form(under: Under) -> Enough | AskBack:
     match under.leg.wanted:
         case FindPassages():
             return await text_found(under)
