@@ -102,7 +102,7 @@ def _is_named(each: Sequence[Reading]) -> bool:
 def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Reading]] | None:
     """The sides, and the readings of the question without its comparing words."""
     asked = masked(question, reader.literals(question))
-    if not asked.cues and (not _JOINED.search(question) or reader.asks_for_list(question)):
+    if not asked.cues and not _may_join(question, reader):
         return None  # most questions: nothing is set beside anything
     attempts = [asked]
     if asked.explicit:
@@ -113,6 +113,11 @@ def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Readi
         if sides is not None:
             return one, sides, readings
     return None
+
+
+def _may_join(question: str, reader: Reader) -> bool:
+    """Whether things are named side by side, and not to list them all; a colon may set a field before or behind them."""
+    return _JOINED.search(question) is not None and (":" in question or not reader.asks_for_list(question))
 
 
 def _sides(asked: Masked, readings: Sequence[Reading], reader: Reader) -> Sides | None:

@@ -9,6 +9,14 @@ from agent.rules.split import questions_of
     ("text", "questions"),
     [
         (
+            "How many parcels came in 2024, and in 2023?",
+            ("How many parcels came in 2024", "in 2023?"),
+        ),
+        (
+            "For 2024: how many parcels are late, and what is their total?",
+            ("For 2024: how many parcels are late", "what is their total?"),
+        ),
+        (
             "How many NPN transistors are there and how many contracts end in 2026?",
             ("How many NPN transistors are there", "how many contracts end in 2026?"),
         ),

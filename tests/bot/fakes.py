@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -63,6 +63,9 @@ class ListingAgent:
         buckets = context.buckets if context.buckets is not None else frozenset(schemas)
         leg = Leg(id=LEG, question=question, search=everything_in(*sorted(buckets)), wanted=ListDocuments())
         plan = Plan(question=question, legs=(leg,))
+        if question == "go back" and context.earlier:
+            outcome = await self.resume(context.earlier[-1], context)
+            return replace(outcome, went_back=True) if isinstance(outcome, (Answer, Clarify)) else outcome
         if question == "export":
             return await self._export(context.last or plan, context)
         return await self.resume(plan, context)

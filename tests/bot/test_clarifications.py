@@ -170,6 +170,33 @@ async def test_starting_over_forgets_the_last_plan(bot: Bot, agent: ListingAgent
     assert agent.seen[-1].asked_back == 0
 
 
+async def test_plans_before_the_last_are_remembered_and_gone_back_to(bot: Bot, agent: ListingAgent) -> None:
+    talk = Talk(bot)
+    for said in ("apples", "pears", "plums", "go back", "go back", "nuts"):
+        await talk.say(said)
+
+    remembered = [(*(plan.question for plan in context.earlier), context.last and context.last.question)
+                  for context in agent.seen]  # fmt: skip
+    assert remembered == [
+        (None,),
+        ("apples",),
+        ("apples", "pears"),
+        ("apples", "pears", "plums"),
+        ("apples", "pears"),
+        ("apples",),
+    ]
+
+
+async def test_a_click_can_be_taken_back_and_only_a_few_plans_are_kept(bot: Bot, agent: ListingAgent) -> None:
+    talk = Talk(bot)
+    await talk.click(await talk.say("List every receipt"), "Bolt")
+    await talk.say("go back")
+    assert [plan.question for plan in agent.seen[-1].earlier] == ["List every receipt"]
+    for at in range(9):
+        await talk.say(f"question {at}")
+    assert len(agent.seen[-1].earlier) == 5
+
+
 async def test_a_search_that_fails_does_not_use_the_choice_up(bot: Bot, agent: ListingAgent) -> None:
     talk = Talk(bot)
     asked = await talk.say("List every receipt")
