@@ -116,7 +116,7 @@ def _found(question: str, reader: Reader) -> tuple[Masked, Sides, Sequence[Readi
 
 
 def _may_join(question: str, reader: Reader) -> bool:
-    """Whether things are named side by side, and not to list them all; a colon may set a field before or behind them."""
+    """Whether things are named side by side, and not to list them; a colon sets a field before or behind them."""
     return _JOINED.search(question) is not None and (":" in question or not reader.asks_for_list(question))
 
 
