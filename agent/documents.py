@@ -21,6 +21,7 @@ from agent.compose import (
 )
 from agent.decision import AskBack, Enough, Under, assumptions_of, hits_by_document, ids_of, result_of
 from agent.gather import hits_of, weighted
+from agent.long_text import names_a_long_one, of_the_best
 from agent.named import confines, says_nothing_of, speaking_of
 from agent.outcome import Citation, FoundPassage, OutcomeKind, Route
 from agent.prune import RERANKED, coverage, fused, reranked, spotters_of
@@ -31,12 +32,13 @@ from agent.verify import verified
 from agent.wording import count_words, value_words
 from storage.search.conditions import TITLE, Compare, Condition, conjuncts, fields_of
 from storage.search.documents import Document
-from storage.search.ids import FieldName
+from storage.search.ids import ChunkId, FieldName
 from storage.search.index import Fetch, Hit, NearPassages, Passages, Record
 from storage.search.plan import ReadFields
 from storage.search.schema import Field, FieldType, Schema
 
 _FLOOR = 0.42  # of a question's weight that the best passage must hold; below, nothing was found
+_SUMMED_UP = 0.6  # of its weight that the best passage must hold together with the summary of its document
 _NEAR = 0.62  # cosine at which a passage counts as found without sharing words (WordLlama, 256 dimensions)
 _CITED = 10  # passages of one document whose sentences may be cited for a value
 _SPOKEN_OF = 0.4  # what a sentence must hold of the question to be cited for a value that it does not hold
@@ -169,8 +171,14 @@ async def text_found(under: Under) -> Enough | AskBack:
         in_set = bool(of_them) and of_them[0].hit.doc_id in {one.hit.doc_id for one in ranked}
         if not in_set and _held(under, whole, of_them) > _held(under, question, ranked) + _CLEARLY:
             return said_in(under, whole, of_them, Route.HYBRID)
-    said = said_in(under, question, ranked, Route.HYBRID)
+    said = said_in(under, question, ranked, Route.LONG_TEXT if names_a_long_one(under) else Route.HYBRID)
     nothing = isinstance(said, AskBack) and said.kind is OutcomeKind.NO_RESULTS
+    if isinstance(said, AskBack) and not nothing:
+        return said
+    if (best := await of_the_best(under, ranked, answers=not nothing)) is not None:
+        by_summary = said_in(under, best.question, best.ranked, Route.LONG_TEXT, [*ranked, *best.others], best.held)
+        if isinstance(by_summary, Enough):
+            return by_summary
     return await _anywhere(under) if nothing and elsewhere else said
 
 
@@ -224,11 +232,19 @@ async def _ranked(
 
 
 def said_in(
-    under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage], route: Route
+    under: Under,
+    question: Sequence[Weighted],
+    ranked: Sequence[FoundPassage],
+    route: Route,
+    others: Sequence[FoundPassage] = (),
+    held: float | None = None,
 ) -> Enough | AskBack:
-    """The sentences of the best passages that answer; nothing where those hold too little of the question."""
-    if not _holds_enough(under, question, ranked):
-        hits = tuple(ranked[: under.desk.context.limits.hits])
+    """The sentences of the best passages that answer; nothing where those hold too little of the question.
+
+    `others` are shown behind them as found. `held`: how much of the question they hold with their documents' summaries.
+    """
+    hits = _each_once([*ranked, *others])[: under.desk.context.limits.hits]
+    if not (_holds_enough(under, question, ranked) or (held is not None and held >= _SUMMED_UP)):
         return _not_said(under, [one.word for one in question if not one.known], hits)
     sentences = extracted(ranked, question, under.material.analysers, under.leg, under.asked.said)
     if _tells_several(under, sentences) and under.asked.page is not None:
@@ -246,8 +262,14 @@ def said_in(
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, None), doc_ids=tuple(dict.fromkeys(one.doc_id for one in citations))
     )
-    hits = tuple(ranked[: under.desk.context.limits.hits])
     return Enough(result=result, lines=tuple(lines), citations=tuple(citations), hits=hits, route=route)
+
+
+def _each_once(found: Sequence[FoundPassage]) -> tuple[FoundPassage, ...]:
+    once = dict[ChunkId, FoundPassage]()
+    for one in found:
+        once.setdefault(one.hit.chunk_id, one)
+    return tuple(once.values())
 
 
 def _holds_enough(under: Under, question: Sequence[Weighted], ranked: Sequence[FoundPassage]) -> bool:

@@ -21,6 +21,7 @@ from storage.search.index import (
     Facet,
     Hit,
     NearPassages,
+    Outlines,
     Passages,
     Records,
     Request,
@@ -55,6 +56,7 @@ class Asked:
     aggregate: Aggregate | None = None
     ranked: Mapping[str, Passages | NearPassages] = field(default_factory=dict[str, Passages | NearPassages])
     fallback: Mapping[str, Passages | NearPassages] = field(default_factory=dict[str, Passages | NearPassages])
+    outlines: Outlines | None = None  # which documents are about what is asked
     words: Mapping[str, Count] = field(default_factory=dict[str, Count])  # content words, as required terms
     stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of those that say what is asked
     content: Mapping[str, str] = field(default_factory=dict[str, str])  # of all, those that name documents too
@@ -68,7 +70,7 @@ class Asked:
 
     def requests(self) -> Iterator[Request[object]]:
         yield self.count
-        yield from (one for one in (self.page, self.aggregate) if one is not None)
+        yield from (one for one in (self.page, self.aggregate, self.outlines) if one is not None)
         yield from self.facets
         yield from (*self.ranked.values(), *self.fallback.values(), *self.words.values(), *self.missing.values())
         yield from (*self.alike, *self.otherwise, *self.misspelt)
@@ -78,7 +80,7 @@ class Asked:
     def noted(self) -> Iterator[Request[object]]:
         """The requests worth an attempt of their own."""
         yield self.count
-        yield from (one for one in (self.page, self.aggregate) if one is not None)
+        yield from (one for one in (self.page, self.aggregate, self.outlines) if one is not None)
         yield from (*self.ranked.values(), *self.fallback.values())
 
 
@@ -147,7 +149,8 @@ def _text_asked(leg: Leg, count: Count, text: str, material: Material) -> Asked:
     page = Records(named, limit=_NAMED) if fallback else None
     return Asked(
         leg=leg, count=count, page=page, ranked=ranked, fallback=fallback, words=words, stems=ranking.stems,
-        content=ranking.content, said=ranking.said, checks=checks,
+        outlines=Outlines(named, " ".join(ranking.content) or text), content=ranking.content, said=ranking.said,
+        checks=checks,
     )  # fmt: skip
 
 

@@ -20,6 +20,8 @@ from storage.search.index import (
     Facet,
     Hit,
     NearPassages,
+    Outline,
+    Outlines,
     Page,
     Passages,
     Records,
@@ -32,6 +34,7 @@ _TOOLS: Mapping[type, str] = {
     Aggregate: "annotations_aggregate",
     Facet: "annotations_aggregate",
     Passages: "search_text",
+    Outlines: "search_text",
     NearPassages: "search_semantic",
 }
 _RERANK = "rerank"
@@ -103,6 +106,8 @@ def _attempt(request: Request[object], answers: Answers, ms: float) -> Attempt:
     match request:
         case Passages(text=text, limit=limit) | NearPassages(text=text, limit=limit):
             arguments |= {"query": text, "top_k": limit}
+        case Outlines(text=text, limit=limit):
+            arguments |= {"query": text, "top_k": limit, "level": "summary"}
         case Aggregate(field=name):
             arguments |= {"field": name}
         case _:
@@ -118,4 +123,4 @@ def _documents(result: object) -> int:
     if isinstance(result, Page):
         return len(result.records)
     found = cast(tuple[object, ...], result)
-    return len({one.doc_id if isinstance(one, Hit) else at for at, one in enumerate(found)})
+    return len({one.doc_id if isinstance(one, (Hit, Outline)) else at for at, one in enumerate(found)})
