@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.status import Status
 
 from adapters.terminal.render import renderables_for, shown
@@ -59,8 +59,17 @@ class TerminalOutbox:
         self.rest()
         for part in reply.parts:
             for renderable in renderables_for(part):
-                self._console.print(renderable, soft_wrap=not self._console.is_terminal)
+                self._print(renderable)
             self._console.print()
+
+    def _print(self, renderable: RenderableType) -> None:
+        """In a file or a pipe no line ends in blanks, which rich fills cells with."""
+        if self._console.is_terminal:
+            self._console.print(renderable)
+            return
+        with self._console.capture() as captured:
+            self._console.print(renderable, soft_wrap=True)
+        self._console.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
 
     def _wait(self, reply: Reply) -> None:
         """On a terminal, a line that goes again; elsewhere nothing."""

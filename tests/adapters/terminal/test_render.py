@@ -93,3 +93,26 @@ async def test_the_same_reply_is_printed_once() -> None:
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().count("Only once") == 1
     assert await outbox.find(conversation, {}, TurnId("t")) == message
+
+
+async def test_no_line_in_a_file_ends_in_blanks() -> None:
+    console = Console(file=io.StringIO(), width=100, force_terminal=False, highlight=False, emoji=False, markup=False)
+    buttons = (
+        Button(id=ChoiceId("a"), label="Northline", count=1312, kind="filter"),
+        Button(id=ChoiceId("b"), label="Just answer", count=None, kind="anyway"),
+    )
+    parts = (
+        Text(markdown="Two of **them**:\n- one\n- the other"),
+        Table(caption="2 of 9", columns=("Boat", "Harbour"), rows=(("Tern", "Hull"), ("Gannet", ""))),
+        Choices(clarification=ClarificationId("c"), buttons=buttons, expires=NOW),
+    )
+
+    await TerminalOutbox(console).post(ConversationId("c"), {}, Reply(turn=TurnId("t"), parts=parts))
+
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().split("\n")
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert [line.split() for line in lines if "Northline" in line or "Gannet" in line] == [
+        ["Gannet"],
+        ["1", "Northline", "1,312"],
+    ]
