@@ -19,6 +19,7 @@ _AROUND = 40  # characters before a label that can make another thing of it
 _REACH = 120  # characters behind a label
 _HEAD = 8_000  # characters in which currencies and payments are looked for
 _STRONG, _OWN, _WEAK = 0.62, 0.55, 0.35  # a label of several words; the field's very name; another word for it
+_SYNONYM = 0.52  # the same of a field of which nothing else is known
 _SPOILT = 0.35
 _PAID, _AGREED, _LARGEST, _COLUMN = 0.22, 0.08, 0.05, 0.12
 _PAID_ALONE, _REPEATED, _ALONE = (
@@ -27,6 +28,7 @@ _PAID_ALONE, _REPEATED, _ALONE = (
     0.5,
 )  # without a label: what was paid, the largest amount said twice, or once
 _COUNT, _SMALL = 0.05, 100  # what a small number without cents, where others have them, is worth less
+_ANY = 0.15  # what the largest amount is worth less as the value of any other field
 _LEAST = 0.5  # of a labelled amount, below which the largest is looked at too
 _LONG_NUMBER = 10_000
 _ROUNDING = Decimal("0.05")  # by which what is paid in coins may differ from the total
@@ -36,6 +38,7 @@ _SIGN = re.compile(
     r"(?<![a-z])(?:us\$|r\$|hk\$|s\$|[$€£¥₹₩₫฿₺]|rm|rp\.?)\s?(?=\d)|(?<=\d)\s?[€£$](?!\d)", re.IGNORECASE
 )
 _CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
+_SIGNED = 3  # amounts for each sign, at most
 _WITHOUT_CENTS = "IDR"  # the largest of the currencies that are counted in thousands
 
 
@@ -62,7 +65,7 @@ def money(page: Page, target: Target) -> Iterator[Candidate]:
         sure = _PAID_ALONE + 0.3 * rounded
         yield Candidate(value=float(number), confidence=sure, start=cell.start, end=cell.end)
     if not any(one.confidence >= _LEAST for one in found):
-        yield from _largest(page)
+        yield from _largest(page, surely=target.concept is not None)
 
 
 def _labelled(page: Page, target: Target) -> Iterator[_Labelled]:
@@ -94,7 +97,9 @@ def _strength(label: str, target: Target) -> float:
     words = " ".join(words_of(label))
     if target.concept and words in target.concept.labels:
         return _STRONG if " " in words else _OWN
-    return _OWN if words in (target.field.name.casefold(), target.field.label.casefold()) else _WEAK
+    if words in (target.field.name.casefold().replace("_", " "), target.field.label.casefold()):
+        return _OWN
+    return _WEAK if target.concept else _SYNONYM
 
 
 def _has_more(page: Page, figure: Figure) -> bool:
@@ -152,14 +157,16 @@ def _beside(page: Page, pattern: re.Pattern[str]) -> dict[Decimal, Cell]:
     return found
 
 
-def _largest(page: Page) -> Iterator[Candidate]:
-    """Without any label the largest amount with decimals, doubtful."""
+def _largest(page: Page, *, surely: bool) -> Iterator[Candidate]:
+    """Without any label the largest amount with decimals, doubtful; of a field that is not what was paid in all, too
+    doubtful to be its value.
+    """
     said = list(page.figures(0, min(len(page.text), _HEAD)))
     found = (one for one in said if one.decimals == 2)
     figures = [one for one in found if one.number > 0 and not _is_told(page, one)] or list(_grouped(page))
     if figures:
         best = max(figures, key=lambda one: one.number)
-        confidence = _REPEATED if page.amounts[best.number] > 1 else _ALONE
+        confidence = (_REPEATED if page.amounts[best.number] > 1 else _ALONE) - _ANY * (not surely)
         yield Candidate(value=float(best.number), confidence=confidence, start=best.start, end=best.end)
 
 
@@ -191,10 +198,11 @@ def currencies(page: Page) -> Iterator[Candidate]:
     else by amounts that are all counted in thousands.
     """
     seen = dict[str, list[tuple[float, int, int]]]()
-    for code, weight, start, end in _told(page):
+    written = list(_written(page))
+    for code, weight, start, end in (*written, *_told(page)):
         seen.setdefault(code, []).append((weight, start, end))
     weights = {code: sum(weight for weight, _, _ in told) for code, told in seen.items()}
-    if _in_thousands(page):
+    if _in_thousands(page) and not _is_signed(page, len(written)):
         weights = {code: weight for code, weight in weights.items() if code in without_cents()}
     for code, weight in weights.items():
         _, start, end = max(seen[code], key=lambda one: one[0])
@@ -204,7 +212,14 @@ def currencies(page: Page) -> Iterator[Candidate]:
         yield Candidate(value=_WITHOUT_CENTS, confidence=0.55, start=figure.start, end=figure.end)
 
 
-def _told(page: Page) -> Iterator[tuple[str, float, int, int]]:
+def _is_signed(page: Page, signs: int) -> bool:
+    """Whether signs and codes stand beside many of the amounts: one alone is a slip of the scanner's."""
+    large = sum(one.number >= 1000 for one in page.figures(0, min(len(page.text), _HEAD)))
+    return _SIGNED * signs >= max(large, 1)
+
+
+def _written(page: Page) -> Iterator[tuple[str, float, int, int]]:
+    """By signs and codes."""
     known: Set[str] = currency_words().keys()
     signs = Counter[str]()
     for match in _SIGN.finditer(page.text, 0, _HEAD):
@@ -215,6 +230,10 @@ def _told(page: Page) -> Iterator[tuple[str, float, int, int]]:
     for match in _CODE.finditer(page.text, 0, _HEAD):
         if match[0] in known:
             yield match[0], 1.0, match.start(), match.end()
+
+
+def _told(page: Page) -> Iterator[tuple[str, float, int, int]]:
+    """By words that tell the country."""
     for code, pattern in currency_words().items():
         words = {match[0]: match for match in pattern.finditer(page.low, 0, _HEAD)}
         for match in words.values():

@@ -10,7 +10,7 @@ from storage.ingest.units import converted, written_unit
 from storage.search.numbers import nearest_double
 
 _QUANTITY = re.compile(
-    r"([-+−±]?)\s?(\d[\d.,]{0,18}(?<=\d)|\d)\s?(°\s?[CFK]|[^\W\d_%°]{1,8}(?:/[a-zA-Z³^0-9]{1,4})?|%|°)?"
+    r"([-+−±]?)\s?(\d[\d.,]{0,18}(?<=\d)|\d)\s?(°\s?[CFK]|[^\W\d_%°]{1,8}(?:[23](?!\w))?(?:/[a-zA-Z³^0-9]{1,4})?|%|°)?"
 )
 _AMOUNT = re.compile(
     r"(?:(?<![\w,])(?<![\w,]\.)|(?<=[Rr][MmPp])|(?<=[Rr][Pp]\.)|(?<=EUR)|(?<=USD)|(?<=IDR))(-?)\s?((?:\d{1,3}(?:[.,']\d{3})+|\d{1,9})(?:[.,]\d{1,3})?)(?!\d|\s?%)(?![.,]\d)"

@@ -14,6 +14,7 @@ _SMALL = (
 _FILLER = re.compile(rf"(?:[\s:=.|*_#>()\[\]]|-(?!\d)|(?<![a-z])(?:{_SMALL})(?![a-z]))*")
 _REACH = 80  # characters between a label and its value
 _FIELD_END = re.compile(r"\s{3,}|[|\t\n;]|\.\s|\.$")
+_INLINE = 0.4  # what running text behind a label is worth less than a line that says it
 _LONGER = 30  # characters that another label may have more on one side
 _MOST = 40  # labels looked at in one document
 
@@ -86,7 +87,7 @@ def written_after(page: Page, target: Target) -> Iterator[tuple[str, Place]]:
             while cell.start < cell.end and page.text[cell.start] in _MARKS:
                 cell = page.trimmed(cell.start + 1, cell.end)
             if _LETTERS.search(page.text, cell.start, cell.end):
-                sure = confidence - 0.25 * (inline and ":" not in page.text[label.end : cell.start])
+                sure = confidence - _INLINE * (inline and ":" not in page.text[label.end : cell.start])
                 yield page.text[cell.start : cell.end].rstrip(" ,:;|*"), Place(label, cell.start, cell.end, sure)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from storage.ingest.extract.candidates import Candidate
 from storage.ingest.extract.days import days_in
@@ -85,9 +86,16 @@ _INTRO_REACH = 1_000
 _DULL = (
     r"receipt|invoice|tax invoice|bill|welcome|thank you|copy|original|duplicate|customer|order|table|cash|date|time"
     r"|tel|fax|phone|gst|vat|nif|page|no|fatura|recibo|guest check|check|reprint|simplified|full text|talao|factura"
-    r"|document|www|http"
+    r"|document|www|http|factuur|rechnung|quittung|kassenbon|kassenzettel|beleg|facture|ticket de caisse|recu|boleta"
+    r"|nota|fattura|ricevuta|scontrino|faktura|kvittering|kvitto|paragon|lasku|kuitti|proforma|pro forma|quotation"
+    r"|quote|angebot|lieferschein|gutschrift|credit note|delivery note|packing slip|purchase order|statement of account"
 )
 _IS_DULL = re.compile(rf"(?:{_DULL})(?![a-z])")
+_LABEL = re.compile(
+    r"(?:(?P<seller>from|by|seller|vendor|merchant|supplier|store|shop|company|issued by|sold by)|[a-z][a-z .]{1,20})"
+    r":\s+(?=\w)"
+)
+_LONGEST_LINE = 60  # characters of a line that can be a name
 _MOSTLY_LETTERS = 0.5
 
 
@@ -164,7 +172,7 @@ def at_head(page: Page) -> Iterator[Candidate]:
     confidence = 0.62
     for number in range(min(8, len(page.line_starts))):
         line = page.line(number)
-        cell = page.trimmed(line.start, min(line.end, line.start + 60))
+        cell = _unlabelled(page, page.trimmed(line.start, min(line.end, line.start + _LONGEST_LINE)))
         if not _is_name(page, cell):
             continue
         has_form = _LEGAL_FORM.search(page.text, cell.start, cell.end) is not None
@@ -175,6 +183,14 @@ def at_head(page: Page) -> Iterator[Candidate]:
         confidence -= 0.12
         if confidence < 0.3:
             return
+
+
+def _unlabelled(page: Page, cell: Cell) -> Cell:
+    """The name in `From: Acme Ltd`; nothing of a line that another label leads."""
+    label = _LABEL.match(page.low, cell.start, cell.end)
+    if label is None:
+        return cell
+    return page.trimmed(label.end(), cell.end if label["seller"] else label.end())
 
 
 def _is_name(page: Page, cell: Cell) -> bool:
@@ -354,6 +370,32 @@ def _told(page: Page, cells: Sequence[Cell], sure: float) -> Iterator[Candidate]
             confidence = sure if len(said) < _FEW else sure - _MANY
             said.add(value.casefold())
             yield Candidate(value=(value,), confidence=confidence, start=cell.start, end=cell.end)
+
+
+_ROLE_BOUND = re.compile(
+    r"(?<![a-z])(?:between|among|amongst|by|from|to)(?![a-z])[\s:]+|\"\s*\)[\s,;]*(?:and\s+)?|\n\s*\n"
+)
+_ROLE_REACH = 400  # characters from a name to the short name that it is given
+_FIRST_NAME = re.compile(
+    r"[\s,;-]*(?i:of the \w+ part)?[\s,;-]*(?i:and)?[\s,;-]*(?:the\s+)?(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-Z][\w.'’&-]*(?:\s[A-Z&][\w.'’&-]*){1,5})"
+)
+
+
+def called(page: Page, role: re.Pattern[str]) -> Iterator[Candidate]:
+    """Who is given the role as a short name: `Orlo Limited, of 9 Pine Road (the "Tenant")`."""
+    for match in islice(re.finditer(rf'"\s?(?:the\s+)?{role.pattern}\s?"', page.low[:_HEAD]), _FEW):
+        start = max(0, match.start() - _ROLE_REACH)
+        bounds = [bound.end() for bound in _ROLE_BOUND.finditer(page.low, start, match.start())]
+        cell = _first_named(page, bounds[-1] if bounds else start, match.start())
+        if cell:
+            value = " ".join(page.text[cell.start : cell.end].split()).strip(" ,;")
+            yield Candidate(value=value, confidence=_BETWEEN, start=cell.start, end=cell.end)
+
+
+def _first_named(page: Page, start: int, end: int) -> Cell | None:
+    formed = _in_order(_formed(page, start, end, []))
+    first = None if formed else _FIRST_NAME.match(page.text, start, end)
+    return formed[0] if formed else Cell(first.start("name"), first.end("name")) if first else None
 
 
 # -- what an agreement is called

@@ -1,6 +1,7 @@
 """The rule extractor: each field's readers chosen by its type and its words, no model."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +29,7 @@ Reader = Callable[[Page], Iterable[Candidate]]
 _MOST = 200  # candidates of one field that are looked at
 _BEGINNINGS = ("effective date", "agreement date")  # from which a term is reckoned
 _KEPT = 5  # of a scalar field
+_LIST_END = re.compile(r"[|\t]|\s{3,}|\.\s")
 _MEMBER = 0.35  # below, a member of a list is not worth keeping
 
 
@@ -131,6 +133,8 @@ class _Readers:
                 yield from said_of(page, target)
                 return
             yield from categories.written(page, target)
+            if target.own:
+                yield from names.called(page, target.own)
             if concept and concept.shapes:
                 yield from categories.shaped(page, concept.shapes)
             if place == "title" or (concept and concept.name == "seller"):
@@ -174,8 +178,11 @@ def _clause_members(page: Page, known: Mapping[str, Clauses]) -> Iterator[Candid
 
 def _members(page: Page, target: Target) -> Iterator[Candidate]:
     """`Tags: red, green; blue`."""
-    for text, place in written_after(page, target):
-        for member in text.replace(";", ",").split(","):
+    for _, place in written_after(page, target):
+        line = page.line_at(place.start)
+        rest = _LIST_END.search(page.text, place.start, line.end)
+        text = page.text[place.start : rest.start() if rest else line.end]
+        for member in text.rstrip(". ").replace(";", ",").split(","):
             if member.strip():
                 confidence = place.confidence - 0.15
                 yield Candidate(value=(member.strip(),), confidence=confidence, start=place.start, end=place.end)

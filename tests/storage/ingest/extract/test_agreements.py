@@ -203,3 +203,63 @@ def test_a_percentage_does_not_tell_that_amounts_have_cents() -> None:
 
 def test_how_many_pieces_there_are_is_no_total() -> None:
     assert sure("Shoe 12.03\nTotal pieces: 3\nTotal: 15.90\n", TOTAL, CURRENCY)["sum_due"][0] == 15.9
+
+
+LANDLORD = Field(name=FieldName("gives"), type=FieldType.CATEGORY, title="Landlord", synonyms=("lessor",))
+TENANT = Field(name=FieldName("takes"), type=FieldType.CATEGORY, title="Tenant", synonyms=("lessee",))
+RENT = Field(name=FieldName("each_month"), type=FieldType.MONEY, title="Rent", synonyms=("monthly rent",))
+DEPOSIT = Field(name=FieldName("held"), type=FieldType.MONEY, title="Deposit", synonyms=("security",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'This lease is between Orlo Homes LLC, of 4 Quay Street ("Landlord") and Mia Torvald (the "Tenant").',
+        'BETWEEN: Orlo Homes LLC (hereinafter called the "Lessor") OF THE ONE PART and Mia Torvald (the “Lessee”)',
+        "Landlord: Orlo Homes LLC\nTenant: Mia Torvald",
+    ],
+)
+def test_a_role_is_who_is_given_it_as_a_name(text: str) -> None:
+    found = sure(text, LANDLORD, TENANT)
+    assert (found["gives"][0], found["takes"][0]) == ("Orlo Homes LLC", "Mia Torvald")
+
+
+def test_words_behind_a_label_in_running_text_are_no_value() -> None:
+    assert not sure("The tenant shall keep the flat in order, at any hour whatsoever.", TENANT).get("takes")
+
+
+def test_only_a_total_is_the_largest_amount_where_nothing_is_labelled() -> None:
+    assert not sure("Roof 12.50\nDoor 80.00\n", DEPOSIT).get("held")
+    assert sure("Roof 12.50\nDoor 80.00\n", TOTAL, CURRENCY)["sum_due"] == [80.0]
+
+
+def test_a_synonym_is_as_good_a_label_as_a_title() -> None:
+    assert sure("Flat 8\nSecurity 940.50\nMonthly rent 470.25", RENT, DEPOSIT) == {
+        "each_month": [470.25],
+        "held": [940.5],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"),
+    [
+        ("Rent $1,450.00\nDeposit $2,900.00", "USD"),
+        ("Miete 1.450,00 €\nKaution 2.900,00 €", "EUR"),
+        ("Salary: $95,000 a year", "USD"),
+    ],
+)
+def test_signs_beside_whole_thousands_tell_the_currency(text: str, currency: str) -> None:
+    assert sure(text, RENT, TOTAL, CURRENCY)["money_of"][0] == currency
+
+
+@pytest.mark.parametrize(
+    "head", ["FACTUUR\nOrlo Pompen B.V.", "Rechnung\nOrlo Pompen GmbH", "Bill\nFrom: Orlo Pompen Ltd"]
+)
+def test_the_seller_is_no_word_for_the_paper_and_stands_without_its_label(head: str) -> None:
+    seller = Field(name=FieldName("sold_by"), type=FieldType.CATEGORY, title="Seller")
+    assert str(sure(f"{head}\nTo: Halden Inc.\nTotal 12.50", seller)["sold_by"][0]).startswith("Orlo Pompen")
+
+
+def test_members_of_a_list_stand_behind_commas_or_semicolons() -> None:
+    skills = Field(name=FieldName("asked"), type=FieldType.LIST, title="Skills")
+    assert sure("Skills: hydraulics; CAD, Norse", skills)["asked"] == [("hydraulics",), ("CAD",), ("Norse",)]
