@@ -9,7 +9,7 @@ from tests.stand_ins.slack.methods import ApiError, Caller, Methods
 METHODS = Methods()
 
 
-@METHODS.method("chat.postMessage", "chat:write")
+@METHODS.method("chat.postMessage", "chat:write", tier=0)
 def post_message(
     caller: Caller,
     channel: str,
@@ -30,7 +30,7 @@ def post_message(
     return {"channel": channel, "ts": message.ts}
 
 
-@METHODS.method("chat.postEphemeral", "chat:write")
+@METHODS.method("chat.postEphemeral", "chat:write", tier=4)
 def post_ephemeral(
     caller: Caller, channel: str, user: str, thread_ts: str | None = None, **content: Any
 ) -> dict[str, Any]:
@@ -51,6 +51,8 @@ def update(caller: Caller, channel: str, ts: str, **content: Any) -> dict[str, A
         raise ApiError("message_not_found")
     if message.user != caller.workspace.bot_user:
         raise ApiError("cant_update_message")
+    if message.stream is not None:
+        raise ApiError("streaming_state_conflict")
     check_message(content)
     rewrite(message, content)
     return {"channel": channel, "ts": ts}

@@ -42,10 +42,10 @@ from tests.stand_ins.slack.tables import DATA_TEXT, check_data_table, check_tabl
 __all__ = [
     "Refused",
     "check_blocks",
-    "check_markdown_text",
     "check_message",
     "check_metadata",
     "check_mrkdwn",
+    "check_sums",
     "check_view",
     "length",
     "live_mentions",
@@ -84,7 +84,7 @@ def check_blocks(value: Any) -> None:
     for at, block in enumerate(blocks):
         _check_block(block, f"blocks[{at}]", _IN_MESSAGES)
     _check_ids(blocks)
-    _check_sums(blocks)
+    check_sums(blocks)
 
 
 def check_view(view: Any) -> None:
@@ -103,12 +103,6 @@ def check_metadata(metadata: Payload) -> None:
     need(isinstance(event_type, str) and bool(event_type), "metadata_must_be_sent_with_event_type", "metadata")
     need(isinstance(payload, Mapping), "invalid_metadata_format", "event_payload")
     need(len(json.dumps(metadata)) <= METADATA, "metadata_too_large", "metadata")
-
-
-def check_markdown_text(text: object, where: str) -> None:
-    """Markdown that a stream takes at once."""
-    need(isinstance(text, str) and bool(text), "no_text", where)
-    need(length(cast(str, text)) <= MARKDOWN, "msg_too_long", where)
 
 
 def live_mentions(message: Payload) -> list[str]:
@@ -178,7 +172,8 @@ def _check_ids(blocks: Sequence[Payload]) -> None:
     valid(len(ids) == len(set(ids)), "block_id twice")  # (sdk)
 
 
-def _check_sums(blocks: Sequence[Payload]) -> None:
+def check_sums(blocks: Sequence[Payload]) -> None:
+    """What all blocks of a message may hold together."""
     markdown = sum(length(block["text"]) for block in blocks if block["type"] == "markdown")
     need(markdown <= MARKDOWN, "msg_blocks_too_long", f"{markdown} characters of markdown")
     tables = [block for block in blocks if block["type"] == "table"]

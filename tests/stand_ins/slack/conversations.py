@@ -39,7 +39,7 @@ def info(
     return {"channel": {**found, **named, **counted}}
 
 
-@METHODS.method("conversations.members", *ABOUT.values(), reads=True)
+@METHODS.method("conversations.members", *ABOUT.values(), reads=True, tier=4)
 def members(caller: Caller, channel: str, limit: int = 100, cursor: str = "") -> dict[str, Any]:
     return page(caller.readable(channel, ABOUT).members, "members", limit, cursor)
 

@@ -9,6 +9,7 @@ from tests.stand_ins.slack.deliveries import Delivered, Deliveries
 from tests.stand_ins.slack.fields import NotPossible
 from tests.stand_ins.slack.messages import shown
 from tests.stand_ins.slack.response_urls import said
+from tests.stand_ins.slack.streams import ended
 from tests.stand_ins.slack.workspace import APP, Channel, Message, StoredFile, User
 
 _SUBSCRIPTIONS: Final = {
@@ -137,13 +138,14 @@ class Conversing(Deliveries):
         session = place.sessions.get((channel.id, thread_ts))
         if session is None or session.status != "processing" or not self.hears("agent_session_stopped"):
             raise NotPossible("no stop button")
-        stopped: dict[str, Any] = {
-            "channel": channel.id,
-            "thread_ts": thread_ts,
-            "user": user.id,
-            "streaming_message_ts": [],
-        }
+        streams = ended(place, channel.id, thread_ts)
+        where = {"channel": channel.id, "thread_ts": thread_ts, "user": user.id}
+        stopped: dict[str, Any] = {**where, "streaming_message_ts": streams}
         return await self.tell_app(place, "agent_session_stopped", stopped)
+
+    def end_streams(self, channel: Channel, thread_ts: str) -> list[str]:
+        """On Slack's side, without a word to the app. Timestamps of the messages that grew."""
+        return ended(self.place_of(channel), channel.id, thread_ts)
 
     async def look_at(self, user: User, channel: Channel) -> Delivered:
         """The person turns to a channel with the app open beside it."""

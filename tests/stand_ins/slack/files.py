@@ -14,7 +14,7 @@ from tests.stand_ins.slack.workspace import StoredFile
 METHODS = Methods()
 
 
-@METHODS.method("files.getUploadURLExternal", "files:write", reads=True)
+@METHODS.method("files.getUploadURLExternal", "files:write", reads=True, tier=4)
 def get_upload_url(caller: Caller, filename: str, length: int) -> dict[str, Any]:
     if length <= 0 or not filename:
         raise ApiError("invalid_arguments")
@@ -23,7 +23,7 @@ def get_upload_url(caller: Caller, filename: str, length: int) -> dict[str, Any]
     return {"file_id": file.id, "upload_url": f"{caller.slack.origin}/upload/v1/{file.id}"}
 
 
-@METHODS.method("files.completeUploadExternal", "files:write")
+@METHODS.method("files.completeUploadExternal", "files:write", tier=4)
 def complete_upload(
     caller: Caller,
     files: list[dict[str, str]],
@@ -45,7 +45,7 @@ def complete_upload(
     return {"files": files}
 
 
-@METHODS.method("files.info", "files:read", reads=True)
+@METHODS.method("files.info", "files:read", reads=True, tier=4)
 def info(caller: Caller, file: str) -> dict[str, Any]:
     known = caller.workspace.files.get(file)
     if known is None or not _is_visible(caller, known):

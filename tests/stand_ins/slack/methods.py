@@ -15,15 +15,16 @@ HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:h
 ABOUT = {"channel": "channels:read", "group": "groups:read", "im": "im:read", "mpim": "mpim:read"}
 
 
+TIERS: Final = {0: 600, 1: 1, 2: 20, 3: 50, 4: 100}
 _STRUCTURED: Final = {"attachments", "blocks", "metadata"}  # of a message's content
 
 
 class ApiError(Exception):
     """What a method answers with `ok: false`."""
 
-    def __init__(self, error: str) -> None:
+    def __init__(self, error: str, *, retry_after: int = 1) -> None:
         super().__init__(error)
-        self.error = error
+        self.error, self.retry_after = error, retry_after
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +54,15 @@ class Caller:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """`scopes`: several where the kind of channel decides. One that reads takes no JSON."""
+    """`scopes`: several where the kind of channel decides. One that reads takes no JSON.
+
+    `a_minute`: calls by one installation.
+    """
 
     does: Does
     scopes: frozenset[str]
     reads: bool
+    a_minute: int
 
     def call(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Refuses arguments that are missing or that the method does not have, as far as its signature tells."""
@@ -79,11 +84,11 @@ class Method:
 
 
 class Methods(dict[str, Method]):
-    """A table of methods that a module fills."""
+    """A table of methods that a module fills. `tier` 0 stands for a rate of its own, which is high."""
 
-    def method(self, name: str, *scopes: str, reads: bool = False) -> Callable[[Does], Does]:
+    def method(self, name: str, *scopes: str, reads: bool = False, tier: int = 3) -> Callable[[Does], Does]:
         def entered(does: Does) -> Does:
-            self[name] = Method(does=does, scopes=frozenset(scopes), reads=reads)
+            self[name] = Method(does=does, scopes=frozenset(scopes), reads=reads, a_minute=TIERS[tier])
             return does
 
         return entered

@@ -9,7 +9,7 @@ from tests.stand_ins.slack.workspace import User, Workspace
 METHODS = Methods()
 
 
-@METHODS.method("users.info", "users:read", reads=True)
+@METHODS.method("users.info", "users:read", reads=True, tier=4)
 def info(caller: Caller, user: str, include_locale: bool = False) -> dict[str, Any]:
     known = _known(caller.workspace, user)
     if known is None:
@@ -17,7 +17,7 @@ def info(caller: Caller, user: str, include_locale: bool = False) -> dict[str, A
     return {"user": described(caller.workspace, known, with_locale=include_locale)}
 
 
-@METHODS.method("users.list", "users:read", reads=True)
+@METHODS.method("users.list", "users:read", reads=True, tier=2)
 def every(
     caller: Caller, limit: int = 100, cursor: str = "", include_locale: bool = False, team_id: str | None = None
 ) -> dict[str, Any]:

@@ -11,7 +11,7 @@ PROMPTS, LOADING_MESSAGES, TITLE = 4, 10, 200
 STATUSES: Final = {"active", "processing", "suspended", "closed"}
 
 
-@METHODS.method("assistant.threads.setStatus", "chat:write", "assistant:write")
+@METHODS.method("assistant.threads.setStatus", "chat:write", "assistant:write", tier=0)
 def set_status(
     caller: Caller, channel_id: str, thread_ts: str, status: str, loading_messages: list[str] | None = None
 ) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def set_status(
     return {}
 
 
-@METHODS.method("assistant.threads.setSuggestedPrompts", "assistant:write")
+@METHODS.method("assistant.threads.setSuggestedPrompts", "assistant:write", tier=4)
 def set_suggested_prompts(
     caller: Caller,
     channel_id: str,
@@ -44,7 +44,7 @@ def set_suggested_prompts(
     return {}
 
 
-@METHODS.method("assistant.threads.setTitle", "assistant:write", reads=True)
+@METHODS.method("assistant.threads.setTitle", "assistant:write", reads=True, tier=4)
 def set_title(caller: Caller, channel_id: str, thread_ts: str, title: str) -> dict[str, Any]:
     _need_agent(caller, channel_id)
     if not caller.workspace.thread(channel_id, thread_ts):

@@ -78,7 +78,8 @@ class State:
     is_agent: bool = field(default_factory=lambda: manifest().is_agent)
     home_tab: bool = field(default_factory=lambda: manifest().home_tab)
     app_url: str = ""
-    one_a_second: bool = False
+    one_a_second: bool = False  # messages posted, in each channel
+    tiers: bool = False  # whether methods are limited by the minute
     clock: Callable[[], float] = time.time
     workspace: Workspace = field(default_factory=Workspace)
     calls: list[Call] = field(default_factory=list[Call])
@@ -87,6 +88,7 @@ class State:
     responses: dict[str, ResponseUrl] = field(init=False, default_factory=dict[str, ResponseUrl])
     dead: set[str] = field(init=False, default_factory=set[str])  # teams whose tokens are revoked
     triggers: dict[str, Trigger] = field(init=False, default_factory=dict[str, Trigger])
+    spent: dict[tuple[str, str], list[float]] = field(init=False, default_factory=dict[tuple[str, str], list[float]])
     last_post: dict[str, float] = field(init=False, default_factory=dict[str, float])
     ids: int = field(init=False, default=0)
     changed: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)

@@ -10,7 +10,7 @@ METHODS = Methods()
 TOKEN: Final = "xoxb-parley-token"
 
 
-@METHODS.method("auth.test", reads=True)
+@METHODS.method("auth.test", reads=True, tier=0)
 def test(caller: Caller) -> dict[str, Any]:
     place = caller.workspace
     found = {"team_id": place.team, "team": place.name, "user_id": place.bot_user, "bot_id": BOT_ID}

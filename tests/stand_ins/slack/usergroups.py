@@ -8,7 +8,7 @@ from tests.stand_ins.slack.workspace import Usergroup, Workspace
 METHODS = Methods()
 
 
-@METHODS.method("usergroups.list", "usergroups:read", reads=True)
+@METHODS.method("usergroups.list", "usergroups:read", reads=True, tier=2)
 def every(
     caller: Caller,
     include_count: bool = False,
@@ -21,7 +21,7 @@ def every(
     return {"usergroups": [described(place, one, with_users=include_users) for one in groups]}
 
 
-@METHODS.method("usergroups.users.list", "usergroups:read", reads=True)
+@METHODS.method("usergroups.users.list", "usergroups:read", reads=True, tier=2)
 def members(
     caller: Caller, usergroup: str, include_disabled: bool = False, team_id: str | None = None
 ) -> dict[str, Any]:

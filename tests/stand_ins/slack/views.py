@@ -13,7 +13,7 @@ METHODS = Methods()
 STACK: Final = 3
 
 
-@METHODS.method("views.publish")
+@METHODS.method("views.publish", tier=4)
 def publish(caller: Caller, user_id: str, view: dict[str, Any], hash: str | None = None) -> dict[str, Any]:  # noqa: A002
     place = caller.workspace
     if user_id not in place.users:
@@ -29,7 +29,7 @@ def publish(caller: Caller, user_id: str, view: dict[str, Any], hash: str | None
     return {"view": told(place, known)}
 
 
-@METHODS.method("views.open")
+@METHODS.method("views.open", tier=4)
 def open_view(caller: Caller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any]:
     user = _exchanged(caller, trigger_id)
     _check(view, "modal")
@@ -38,7 +38,7 @@ def open_view(caller: Caller, trigger_id: str, view: dict[str, Any]) -> dict[str
     return {"view": told(caller.workspace, opened)}
 
 
-@METHODS.method("views.push")
+@METHODS.method("views.push", tier=4)
 def push(caller: Caller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any]:
     user = _exchanged(caller, trigger_id)
     _check(view, "modal")
@@ -47,7 +47,7 @@ def push(caller: Caller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any
     return {"view": told(caller.workspace, pushed(caller.slack, caller.workspace, user, view))}
 
 
-@METHODS.method("views.update")
+@METHODS.method("views.update", tier=4)
 def update(
     caller: Caller,
     view: dict[str, Any],

@@ -1,23 +1,26 @@
 """The Web API over HTTP: bodies read, tokens looked at, faults played, methods called."""
 
 import json
+import math
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.stand_ins.slack import chat, conversations, files, people, sessions, tokens, usergroups, views
+from tests.stand_ins.slack import chat, conversations, files, people, sessions, streams, tokens, usergroups, views
 from tests.stand_ins.slack.checker import Refused
 from tests.stand_ins.slack.faults import failed
 from tests.stand_ins.slack.methods import ApiError, Method
 from tests.stand_ins.slack.state import Call, State
 
+MINUTE_S: Final = 60
 METHODS: Final[dict[str, Method]] = {
     **chat.METHODS,
     **conversations.METHODS,
     **files.METHODS,
     **people.METHODS,
     **sessions.METHODS,
+    **streams.METHODS,
     **tokens.METHODS,
     **usergroups.METHODS,
     **views.METHODS,
@@ -49,7 +52,7 @@ class WebApi:
             return {"ok": True, **await self._called(request, name)}
         except ApiError as exc:
             if exc.error == "ratelimited":
-                headers = {"Retry-After": "1"}
+                headers = {"Retry-After": str(exc.retry_after)}
                 return web.json_response({"ok": False, "error": exc.error}, status=429, headers=headers)
             return {"ok": False, "error": exc.error}
         except Refused as exc:
@@ -63,7 +66,17 @@ class WebApi:
         token = arguments.pop("token", None) or request.headers.get("Authorization", "").removeprefix("Bearer ")
         caller = tokens.caller_with(self._slack, token)
         self._slack.calls.append(Call(method=name, arguments=arguments))
+        self._spend(name, caller.workspace.team, method.a_minute)
         return method.call(caller, arguments)
+
+    def _spend(self, name: str, team: str, a_minute: int) -> None:
+        if not self._slack.tiers:
+            return
+        now = self._slack.clock()
+        spent = [one for one in self._slack.spent.get((name, team), []) if one > now - MINUTE_S]
+        if len(spent) >= a_minute:
+            raise ApiError("ratelimited", retry_after=max(1, math.ceil(spent[0] + MINUTE_S - now)))
+        self._slack.spent[(name, team)] = [*spent, now]
 
 
 async def _body(request: web.Request, method: Method) -> dict[str, Any]:

@@ -39,6 +39,18 @@ class Channel:
 
 
 @dataclass(kw_only=True)
+class Stream:
+    """What a message that still grows has taken so far; `touched` is when."""
+
+    mode: str
+    touched: float
+    text: str = ""
+    plan: str = ""
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])  # by id
+    blocks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+@dataclass(kw_only=True)
 class Message:
     ts: str
     channel: str
@@ -50,6 +62,8 @@ class Message:
     files: list[str] = field(default_factory=list[str])  # ids
     edits: int = 0
     only_for: str | None = None  # an ephemeral message's reader
+    stream: Stream | None = None  # while it grows
+    tasks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # that a stream has told of
 
     def buttons(self) -> list[dict[str, Any]]:
         return _buttons(self.blocks)
