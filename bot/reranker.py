@@ -5,11 +5,12 @@ address to fetch it from.
 """
 
 import asyncio
+import json
 import logging
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,7 +42,7 @@ class FlashrankReranker:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        with translated(self._model):
+        with Translated(self._model):
             if self._ranker is None:
                 self._ranker = _loaded(self._model, self._folder)
             scores = _judged(self._ranker, question, texts)
@@ -50,17 +51,26 @@ class FlashrankReranker:
         return scores
 
 
-@contextmanager
-def translated(model: str) -> Generator[None]:
-    """What flashrank, onnxruntime and tokenizers raise comes out as `RerankerUnavailable`."""
-    try:
-        yield
-    except RerankerUnavailable:
-        raise
-    except Exception as exc:  # neither library has a base of its own; the second raises nothing but `Exception`
-        if isinstance(exc, _BROKEN) or type(exc) is Exception or type(exc).__module__.startswith("onnxruntime"):
-            raise RerankerUnavailable(f"the model {model} cannot be used ({type(exc).__name__}: {exc})") from exc
-        raise
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A block in which what flashrank, onnxruntime and tokenizers raise comes out as `RerankerUnavailable`.
+
+    Neither has a base of its own, so that no `except` names what they raise. What is not theirs is not touched.
+    """
+
+    model: str
+
+    def __enter__(self) -> None:
+        """Nothing to open."""
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
+        if exc is not None and _is_theirs(exc):
+            raise RerankerUnavailable(f"the model {self.model} cannot be used ({type(exc).__name__}: {exc})") from exc
+
+
+def _is_theirs(exc: BaseException) -> bool:
+    """tokenizers raises nothing but `Exception` itself."""
+    return isinstance(exc, _BROKEN) or type(exc) is Exception or type(exc).__module__.startswith("onnxruntime")
 
 
 def _loaded(model: str, folder: Path) -> Any:
@@ -89,6 +99,18 @@ def _check(model: str, folder: Path, config: Any) -> None:
     if missing:
         advice = f"fetch {config.model_url.format(model)} and unpack it into {folder}"
         raise RerankerUnavailable(f"the model {model} lacks {', '.join(missing)} in {folder / model}; {advice}")
+    for name in _BESIDE:
+        _check_object(model, folder / model / name)
+
+
+def _check_object(model: str, path: Path) -> None:
+    """Before its readers look, which say less of what is wrong, and where."""
+    try:
+        content = cast(object, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as exc:
+        raise RerankerUnavailable(f"the model {model} cannot be used: {path} is not JSON ({exc})") from exc
+    if not isinstance(content, dict):
+        raise RerankerUnavailable(f"the model {model} cannot be used: {path} is no JSON object")
 
 
 def _judged(ranker: Any, question: str, texts: Sequence[str]) -> list[float]:
