@@ -111,14 +111,18 @@ async def of_the_best(under: Under, ranked: Sequence[FoundPassage], *, answers: 
 
 
 def _is_better(hit: Hit, than: Hit, reader: _Reader) -> bool:
-    """Whether the passage is to be taken in place of one that was found without summaries.
+    """Whether the passage is to be taken in place of one that was found without summaries, which weighed all that
+    stands in passages: what its document is about must make the difference.
 
-    What a document is about tells documents apart, not the passages of one: of the same document another is taken
-    where the one found holds nothing asked but the subject.
+    That tells documents apart, not the passages of one: of the same document another is taken where the one found
+    holds nothing asked but the subject, and more of that than the other does.
     """
-    if hit.doc_id == than.doc_id and reader.beyond(than) >= _IN_PASSAGE:
+    told = reader.held(hit) - reader.in_passage(hit)
+    if told < _ALIKE or reader.held(hit) < reader.held(than) + _CLEARLY:
         return False
-    return reader.held(hit) >= reader.held(than) + _CLEARLY
+    if hit.doc_id != than.doc_id:
+        return True
+    return reader.beyond(than) < _IN_PASSAGE and reader.in_passage(hit) <= reader.in_passage(than)
 
 
 async def _passages_of(
