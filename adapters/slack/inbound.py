@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from adapters.slack.directory import AuthTest, Directory
-from adapters.slack.workspaces import Place, Workspaces, addressed, place_of
+from adapters.slack.workspaces import Place, Workspaces, addressed, place_of, team_in
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, Subject
 from bot.inbound import Audience, Clicked, Inbound, Outsiders, Private, Said, Shared
 
@@ -151,8 +151,7 @@ class _Here:
 
     @property
     def team(self) -> str:
-        """The workspace that conversations and channels are named after: always the same one for one installation."""
-        return (self.place.team or self.ours.team_id) if self.ours.is_enterprise_install else self.ours.team_id
+        return team_in(self.place, self.ours)
 
     def audience(self, channel: str, person: PersonId, *, is_external: bool = False) -> Audience:
         """By ids alone, closed until the directory is asked. Ids of direct messages begin with D; group messages are

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
-from adapters.slack.directory import Directory
+from adapters.slack.directory import AuthTest, Directory
 from adapters.slack.errors import SlackRefused
 from adapters.slack.posting import Posting
 from bot.errors import InvalidSettings
@@ -109,6 +109,11 @@ def place_of(body: Mapping[str, Any]) -> Place:
         ours = signed.authorizations[0]
         return Place(team=ours.team_id, enterprise=ours.enterprise_id)
     return Place(team=_id(signed.team) or signed.team_id, enterprise=_id(signed.enterprise) or signed.enterprise_id)
+
+
+def team_in(place: Place, ours: AuthTest) -> str:
+    """The workspace that conversations and channels are named after: always the same one for one installation."""
+    return (place.team or ours.team_id) if ours.is_enterprise_install else ours.team_id
 
 
 def place_in(address: Mapping[str, str]) -> Place:
