@@ -43,6 +43,8 @@ _OF_SCHEMA, _ENOUGH_SAID = 0.2, 3  # for words of the schema in a sentence, and 
 _OF_KIND = 0.15  # for a value of the kind asked for
 _HEADING = 0.25
 _FEWEST_WORDS = 4
+_SAID = re.compile(r"\w+")
+_MOST_PLACES = 5  # that one sentence is cited from
 _PER_RANK = 0.03
 _PER_NEEDLE = 0.2  # for each value that a sentence holds
 
@@ -420,6 +422,28 @@ def extracted(
             score -= _HEADING if _says_nothing(quote.text, held, title) else 0.0
             scored.append((score - _PER_RANK * rank, one, quote))
     return sorted(scored, key=lambda triple: -triple[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotable:
+    """A sentence and where it stands: one place a document, the best first."""
+
+    score: float
+    places: tuple[tuple[FoundPassage, Quote], ...]
+
+
+def quoted_once(sentences: Sequence[tuple[float, FoundPassage, Quote]]) -> list[Quotable]:
+    """Each sentence once, in the order given: copies of a document, in whatever format, say the same words."""
+    once: dict[str, list[tuple[float, FoundPassage, Quote]]] = {}
+    for score, passage, quote in sentences:
+        said = " ".join(_SAID.findall(fold(quote.text))) or quote.text
+        same = once.setdefault(said, [])
+        if all(one.hit.doc_id != passage.hit.doc_id for _, one, _ in same):
+            same.append((score, passage, quote))
+    return [
+        Quotable(score=same[0][0], places=tuple((passage, quote) for _, passage, quote in same[:_MOST_PLACES]))
+        for same in once.values()
+    ]
 
 
 def bearing(sentences: Sequence[tuple[float, FoundPassage, Quote]], needles: Sequence[str]) -> Quote | None:

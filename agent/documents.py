@@ -15,6 +15,7 @@ from agent.compose import (
     escaped,
     extracted,
     highlighted,
+    quoted_once,
     read_from,
     sentence_with,
     written_forms,
@@ -252,11 +253,16 @@ def said_in(
     kind = sought_by(under.leg.question)
     lines: list[str] = []
     citations: list[Citation] = []
-    for score, passage, quote in sentences[:3]:
-        if lines and score < 0.75 * sentences[0][0]:
+    for one in quoted_once(sentences)[:3]:
+        if lines and one.score < 0.75 * sentences[0][0]:
             break
-        citations.append(citation_of(len(citations) + 1, _record_of(passage.hit), quote))
-        lines.append(f"“{highlighted(quote.text[:400], kind)}” [{len(citations)}]")
+        first = len(citations) + 1
+        citations += [
+            citation_of(marker, _record_of(passage.hit), quote)
+            for marker, (passage, quote) in enumerate(one.places, first)
+        ]
+        markers = "".join(f"[{marker}]" for marker in range(first, len(citations) + 1))
+        lines.append(f"“{highlighted(one.places[0][1].text[:400], kind)}” {markers}")
     lines, citations, _ = verified(lines, citations)
     text = "\n\n".join(lines)
     result = replace(

@@ -117,6 +117,19 @@ async def test_the_evidence_of_a_yes_is_the_passage_that_speaks_of_it(leases: Em
     assert outcome.citations[0].page == 4
 
 
+async def test_a_sentence_of_several_copies_is_quoted_once_with_every_place(leases: EmbeddedIndex) -> None:
+    said = "The boiler in the cellar is inspected by a chimney sweep each autumn"
+    copies = (f"Of warmth.\n{said}.", f"Warmth and water, as printed.\n- {said}.\nA drain is cleaned.")
+    await leases.put(LEASES, [a_lease(f"copy{at}", f"Guide {at}", (page,)) for at, page in enumerate(copies)])
+
+    outcome = await asked(leases, "Who inspects the boiler in the cellar?")
+
+    assert isinstance(outcome, Answer)
+    assert outcome.text.count("chimney sweep") == 1
+    assert "[1][2]" in outcome.text
+    assert {one.doc_id for one in outcome.citations} == {"copy0", "copy1"}
+
+
 # -- order
 
 
