@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from agent.reasoner import Doubt, Planned, Reread
 from agent.rules.atoms import Literal
-from agent.rules.intent import group_of, wanted_of
+from agent.rules.groups import group_of
+from agent.rules.intent import wanted_of
 from agent.rules.language import MEASURES, OF_MONEY, SPENDING
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
