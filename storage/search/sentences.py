@@ -11,6 +11,18 @@ from collections.abc import Collection, Iterator, Sequence
 
 from storage.search.text import fold
 
+_ABBREVIATED = re.compile(  # behind which a full stop ends no sentence: a firm's form, a title, a reference, an initial
+    r"(?<!\w)(?:[a-z]|pvt|ltd|inc|corp|co|llc|plc|pte|pty|sdn|bhd|bros|no|nos|art|sec|par|para|cl|ch|fig|vol|pp|ref|ex"
+    r"|mr|mrs|ms|dr|prof|st|jr|sr|messrs|hon|rev|gen|col|capt|vs|cf|viz|approx|dept|est|incl|max|min"
+    r"|nr|abs|ziff|bzw|ggf|usw|gem|vgl|str|tel|evtl|inkl|zzgl|ca|hr|fr|dipl|ing|urt|anm|rn"
+    r"|cie|ste|mme|mlle|mm|bd|av|env|sté|éts|ets|arts|sra|srta|ud|uds|avda|núm|num|pág|pag|ltda|cía|cia|dña|lic)\.$",
+    re.IGNORECASE,
+)
+_BEGINNING = re.compile(  # words that begin a sentence all the same
+    r"(?:The|This|These|That|It|In|If|Each|All|Any|For|On|At|When|Where|Such|Neither|Either|Both|Nothing|There|Then|They|He|She|However|We|You"
+    r"|Der|Die|Das|Ein|Eine|Es|Im|Le|La|Les|Il|Elle|Un|Une|El|Los|Las|Una|En)(?!\w)"
+)
+_LONGEST_ABBREVIATION = 8  # characters, the full stop included
 _END = re.compile(r"(?<=[.!?;])\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])")  # not within a wrapped line
 _LEAST_WORDS = 5
 _MOST_WORDS = 60
@@ -19,6 +31,7 @@ _ASKED = 4.0  # how much more a word counts that is asked for
 _LEAD = 0.6  # how much more the first sentence counts
 _HEADING_WORDS = 9
 _WORD = re.compile(r"\w+")
+_SIGN = re.compile(r"[^\w\s]|[\d_]")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+)?(?P<title>(?:[\dIVX]+[.)]\s*)*[^\W\d_].*?)\s*:?\s*$")
 
 
@@ -27,10 +40,19 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     ends = [(match.start(), match.end()) for match in _END.finditer(text)] + [(len(text), len(text))]
     for stop, following in ends:
+        if _is_within(text, max(at, stop - _LONGEST_ABBREVIATION), stop, following):
+            continue
         piece = text[at:stop]
         if piece.strip():
             yield at + len(piece) - len(piece.lstrip()), at + len(piece.rstrip())
         at = following
+
+
+def _is_within(text: str, start: int, stop: int, following: int) -> bool:
+    """Whether the full stop before `stop` ends an abbreviation, and the sentence goes on."""
+    if "\n" in text[stop:following] or following >= len(text) or _BEGINNING.match(text, following):
+        return False
+    return _ABBREVIATED.search(text, start, stop) is not None
 
 
 def is_heading(sentence: str, text: str, start: int, end: int) -> bool:
@@ -51,9 +73,9 @@ def heading_words(sentence: str) -> str:
 
 def reads_as_sentence(text: str) -> bool:
     """Words, neither very few nor very many; no row of a table."""
-    words = text.split()
-    letters = sum(c.isalpha() or c.isspace() for c in text)
-    return _LEAST_WORDS <= len(words) <= _MOST_WORDS and letters >= 0.7 * len(text) and "|" not in text
+    if "|" in text or not _LEAST_WORDS <= len(text.split()) <= _MOST_WORDS:
+        return False
+    return len(_SIGN.findall(text)) <= 0.3 * len(text)
 
 
 def telling(sentences: Sequence[str], most: int, asked: Collection[str] = ()) -> list[int]:

@@ -377,7 +377,8 @@ _ROLE_BOUND = re.compile(
 )
 _ROLE_REACH = 400  # characters from a name to the short name that it is given
 _FIRST_NAME = re.compile(
-    r"[\s,;-]*(?i:of the \w+ part)?[\s,;-]*(?i:and)?[\s,;-]*(?:the\s+)?(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-Z][\w.'’&-]*(?:\s[A-Z&][\w.'’&-]*){1,5})"
+    r"[\s,;-]*(?i:of the \w+ part)?[\s,;-]*(?i:and)?[\s,;-]*(?:the\s+)?"
+    r"(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?[A-Z][\w.'’&-]*(?:\s[A-Z&][\w.'’&-]*){1,5})"
 )
 
 

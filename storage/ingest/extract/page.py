@@ -14,7 +14,10 @@ from storage.ingest.extract.figures import Figure, amounts
 
 _CELLS = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
 _CENTS = re.compile(r"(?!0[.,]00)(?<![\d.,])\d[\d.,']*[.,]\d{2}(?![\d.,]|\s?%)")
-_SENTENCE_END = re.compile(r"(?<!\binc)(?<!\bno)(?<!\bco)(?<!\bltd)(?<!\bcorp)\.\s|;")
+_SENTENCE_END = re.compile(
+    r"(?<!\binc)(?<!\bno)(?<!\bco)(?<!\bltd)(?<!\bcorp)(?<!\bpvt)(?<!\bpte)(?<!\bpty)(?<!\bart)(?<!\bsec)(?<!\bnr)(?<!\babs)"
+    r"(?<!\bcie)(?<!\bmr)(?<!\bdr)\.\s|;"
+)
 _LONGEST_SLIP = 20_000  # characters in which amounts are counted
 _SEVERAL = 3  # amounts with cents that tell the mark of decimals
 _LONGEST_LINE = 400  # what can be a row of a table
