@@ -13,6 +13,7 @@ from bench.figures import Figure, table
 from bench.home import loaded_index, settings_in
 from bench.ingest import ingesting
 from bench.overhead import overhead
+from bench.reading import reading
 from bench.scale import scale
 from bot.demo.corpus import generate
 from tests.scenarios.questions import questions
@@ -27,7 +28,8 @@ async def measured(folder: Path, runs: int) -> list[Figure]:
             *await overhead(index, settings, asked, runs),
             *await acknowledge(index, settings, folder, runs),
         ]
-    return [*figures, await ingesting(settings, folder, runs), *await scale(settings, folder, runs)]
+    figures += [*await ingesting(settings, folder, runs), *await asyncio.to_thread(reading, folder, runs)]
+    return [*figures, *await scale(settings, folder, runs)]
 
 
 def main() -> None:
