@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from agent.reasoner import Doubt, Planned, Reread
 from agent.rules.atoms import Literal
+from agent.rules.comparing import Masked, masked, without_ranges
 from agent.rules.groups import group_of
 from agent.rules.intent import wanted_of
 from agent.rules.language import MEASURES, OF_MONEY, SPENDING
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
-from agent.rules.sides import Masked, Sides, masked, sides_of, without_ranges
+from agent.rules.sides import Sides, sides_of
 from agent.rules.tokens import tokens_of
 from agent.wording import condition_words, listed
 from storage.search.conditions import (

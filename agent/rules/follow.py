@@ -15,13 +15,13 @@ from agent.rules.after import Said, again, order_of
 from agent.rules.atoms import Quantity
 from agent.rules.commands import further
 from agent.rules.compare import Reader
+from agent.rules.comparing import with_superlative
 from agent.rules.intent import wanted_of
 from agent.rules.language import FUNCTION_WORDS, LIST_VERBS, OF_DAYS, SUMMARISE, SUPERLATIVES, YES_NO
 from agent.rules.lexicon import Mention
 from agent.rules.narrowed import in_that_year, narrowed, refined
 from agent.rules.pointed import MOST_SIDES, compared_again, others, picked
 from agent.rules.share import as_count, asks_for_share
-from agent.rules.sides import with_superlative
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import (
     Combine,

@@ -7,12 +7,12 @@ from dataclasses import replace
 from agent.reasoner import Pick, Planned
 from agent.rules.after import Said, again, order_of
 from agent.rules.compare import graded_fields, telling_fields
+from agent.rules.comparing import graded_words, masked
 from agent.rules.intent import wanted_of
 from agent.rules.language import FUNCTION_WORDS, SMALL_NUMBERS
 from agent.rules.lexicon import Mention
 from agent.rules.narrowed import is_known
 from agent.rules.reading import Reading
-from agent.rules.sides import graded_words, masked
 from storage.search.conditions import DOC_ID, Any, Compare, Condition, Not, Op, Scalar, all_of, conjuncts
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import (

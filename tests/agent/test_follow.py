@@ -8,8 +8,8 @@ import pytest
 
 from agent.reasoner import Planned, WantsStartOver
 from agent.rules.commands import further, goes_back, starts_over
+from agent.rules.comparing import with_superlative
 from agent.rules.reasoner import RuleReasoner
-from agent.rules.sides import with_superlative
 from storage.search.conditions import Compare, Condition, Not, Op, conjuncts
 from storage.search.ids import FieldName
 from storage.search.plan import Combine, Compute, Function, Group, ListDocuments, Plan, ReadFields
