@@ -22,6 +22,7 @@ from agent.rules.tokens import Quotation
 
 _MODALS = frozenset("can could may might must will would shall should".split())
 _SHORT_VERB = 4  # letters
+_JOINING = ("-", "/", ".", "'", "’", "&")
 _BEFORE_BOUND = PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
 
 
@@ -31,31 +32,12 @@ def leftovers_of(
     """Words left over, phrases in quotation marks, what of both stands under a negation, and words left over of which
     one is enough ("Acme or Globex").
     """
-    denied: list[str] = []
     covered = {at for link in work.links for at in range(link.first, link.last)}
     covered |= {at for _, first, last in work.literals for at in range(first, last)}
-    quoted: list[str] = []
-    for quotation in quotations:
-        inside = [at for at, t in enumerate(work.tokens) if quotation.start <= t.start < quotation.end]
-        if not set(inside) <= covered:
-            (denied if set(inside) & work.negated else quoted).append(quotation.text)
-        covered |= set(inside)
+    quoted, denied = _quoted(work, quotations, covered)
     covered |= work.spent
-    spoken = _spoken_of(work)
-    runs: list[tuple[int, int]] = []
-    for at, token in enumerate(work.tokens):
-        if at in covered or (token.stem in spoken and at not in work.negated):
-            continue
-        if (
-            runs
-            and runs[-1][1] == at
-            and work.question[work.tokens[at - 1].end : token.start] in ("-", "/", ".", "'", "’", "&")
-        ):
-            runs[-1] = (runs[-1][0], at + 1)
-        else:
-            runs.append((at, at + 1))
     kept: dict[str, tuple[int, int]] = {}
-    for first, last in runs:
+    for first, last in _runs(work, covered):
         if _is_how_many(work, first, last) or _relates(work, first, last, covered) or _is_part(work, first, last):
             continue
         if any(is_content(token) for token in work.tokens[first:last]):
@@ -67,6 +49,33 @@ def leftovers_of(
     either = _alternatives(work, kept)
     left = tuple(one for one in kept if not any(one in words for words in either))
     return left, tuple(quoted), tuple(dict.fromkeys(denied)), either
+
+
+def _quoted(work: Cover, quotations: Sequence[Quotation], covered: set[int]) -> tuple[list[str], list[str]]:
+    """What stands in quotation marks and means nothing yet, and what of it is denied. All of it is `covered` then."""
+    quoted: list[str] = []
+    denied: list[str] = []
+    for quotation in quotations:
+        inside = [at for at, t in enumerate(work.tokens) if quotation.start <= t.start < quotation.end]
+        if not set(inside) <= covered:
+            (denied if set(inside) & work.negated else quoted).append(quotation.text)
+        covered |= set(inside)
+    return quoted, denied
+
+
+def _runs(work: Cover, covered: Set[int]) -> list[tuple[int, int]]:
+    """Tokens that mean nothing; those that a hyphen or the like joins are one run."""
+    spoken = _spoken_of(work)
+    runs: list[tuple[int, int]] = []
+    for at, token in enumerate(work.tokens):
+        if at in covered or (token.stem in spoken and at not in work.negated):
+            continue
+        joined = work.question[work.tokens[at - 1].end : token.start] in _JOINING if at else False
+        if runs and runs[-1][1] == at and joined:
+            runs[-1] = (runs[-1][0], at + 1)
+        else:
+            runs.append((at, at + 1))
+    return runs
 
 
 def _alternatives(work: Cover, kept: Mapping[str, tuple[int, int]]) -> tuple[tuple[str, ...], ...]:
