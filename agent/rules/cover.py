@@ -18,6 +18,7 @@ from agent.rules.language import (
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun
 from agent.rules.tokens import Token
 from agent.rules.units import converted
+from storage.search.schema import FieldType
 
 LITERAL_WEIGHT = 2.1
 
@@ -115,7 +116,7 @@ def _under(start: int, tokens: Sequence[Token], links: Sequence[Link], lexicon: 
     linked = {
         at
         for one in links
-        if not isinstance(one.meaning, Noun) and (lexicon.is_flag(one.meaning) or not _leads_to_value(one, tokens))
+        if not isinstance(one.meaning, Noun) and not _leads_to_value(one, tokens, lexicon)
         for at in range(one.first, one.last)
     }
     denied = joining = False
@@ -137,20 +138,13 @@ def _is_beyond(distance: int, word: str) -> bool:
     return distance > _FARTHEST or (word in _ENDS and distance > 0)
 
 
-def _leads_to_value(link: Link, tokens: Sequence[Token]) -> bool:
+def _leads_to_value(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
     """ "Not *dated* from 2017": the field is spoken of, its value is what is denied."""
     after = tokens[link.last].word if link.last < len(tokens) else ""
-    return isinstance(link.meaning, Mention) and after in (
-        "from",
-        "in",
-        "is",
-        "are",
-        "was",
-        "at",
-        "before",
-        "after",
-        "on",
-    )
+    if not isinstance(link.meaning, Mention) or lexicon.is_flag(link.meaning):
+        return False
+    is_day = lexicon.field(link.meaning.field, link.meaning.column).type is FieldType.DATE
+    return after in ("is", "are", "was", "were") or (is_day and after in ("from", "in", "at", "before", "after", "on"))
 
 
 _ENDS = frozenset({"and", "but", "that", "which", "with"})

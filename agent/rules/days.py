@@ -17,6 +17,11 @@ _NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTH = rf"(?P<month>{_NAMES})\.?"
 _YEAR = r"(?P<year>(?:19|20|21)\d\d)"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_UNITS = (  # behind a number that is no year
+    r"V|mV|kV|A|mA|W|mW|kW|C|F|K|mm|cm|m|km|kg|g|MYR|USD|EUR|GBP|IDR|CHF|CAD|AUD|INR|JPY|dollars?|euros?|pounds?|francs?"
+    r"|rupees?|yen|bucks|volts?|watts?|amps?|ohms?|hours?|minutes?|seconds?|days|weeks|months|met(?:er|re)s?|kilos?|grams?"
+    r"|lit(?:er|re)s?|pieces|units|calories|sqm|square"
+)
 _DATES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -43,7 +48,7 @@ _DATES = [
         r"\b(?P<relative>today|yesterday)\b",
         r"\b(?P<which>this|last|past|previous|current|next|coming|following)\s+(?P<count>\d{1,3}\s+|two\s+|three\s+|four\s+|five\s+|six\s+|seven\s+|eight\s+|nine\s+|ten\s+|twelve\s+)?"
         r"(?P<span>day|week|month|quarter|year)s?\b",
-        rf"(?<![\w.,/$€£-]){_YEAR}(?![\w%°]|[.,/-]\d)(?!\s*(?:V|mV|kV|A|mA|W|mW|kW|C|F|K|mm|cm|m|kg|g|MYR|USD|EUR|GBP|IDR)\b)",
+        rf"(?<![\w.,/$€£-]){_YEAR}(?![\w%°]|[.,/-]\d)(?!\s*(?:{_UNITS})\b)",
         rf"\b(?:in|during)\s+(?P<lone>{'|'.join(name.lower() for name in calendar.month_name if name)})\b(?!\s+\d)",
     )
 ]

@@ -22,6 +22,7 @@ from agent.rules.spoken import (
     NUMERIC,
     asked_day,
     asked_fields,
+    hinted_fields,
     leading_category,
     measured_field,
     names_one,
@@ -45,6 +46,7 @@ from storage.search.plan import (
 )
 from storage.search.schema import FieldType, SchemaOrder
 
+_HOW_TO = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
 _SHORTEST_UNIT = 3  # letters of a unit that is counted: "how many mm"
 
 
@@ -66,6 +68,8 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     most = most_of(words, reading, lexicon) if extreme is None and group is None else None
     if most is not None:
         return most
+    if extreme is None and group is None and (first := _with_the_most(words, reading, lexicon)) is not None:
+        return first
     if extreme is not None and _compares(extreme, words, reading, lexicon):
         return _extreme(extreme, words, reading, lexicon, group)
     if (summed := _counted_measure(words, said, reading, lexicon)) is not None:
@@ -96,9 +100,11 @@ def _told_of_one(
     words: Sequence[str], said: Sequence[Saying], reading: Reading, lexicon: Lexicon
 ) -> tuple[FieldName, ...]:
     """The fields asked of the one document that is named, however tersely: "BUL48A Ic max?"; none otherwise."""
-    if not names_one(reading, lexicon) or reading.plural_noun:
+    if not names_one(reading, lexicon) or reading.plural_noun or tuple(words[:2]) in _HOW_TO:
         return ()
     functions = {one.function for one in said if one.words != ("how", "much")}
+    if said and said[0].words == ("how", "many") and (fields := hinted_fields(reading, lexicon)):
+        return fields  # "how many leave days does … have left"
     if not functions <= {Function.MINIMUM, Function.MAXIMUM} and not _counts_measure(said, words, lexicon):
         return ()
     measured = asked_day(words, lexicon) or _counts_measure(said, words, lexicon)
@@ -109,7 +115,8 @@ def _told_of_one(
         return tuple(one.field for one in reading.asked) if named else ()
     if words[:1] and words[0] in YES_NO and not set(words) & LIST_VERBS:
         return ()
-    return tuple(dict.fromkeys(one.field for one in reading.asked)) or of_dimension(reading, lexicon)
+    asked = tuple(dict.fromkeys(one.field for one in reading.asked))
+    return asked or of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
 
 
 def _counts_measure(said: Sequence[Saying], words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -125,6 +132,18 @@ def _counts_measure(said: Sequence[Saying], words: Sequence[str], lexicon: Lexic
         for field, row in lexicon.measured
         if row is None and field.unit and converted(Decimal(1), unit, field.unit) is not None
     )
+
+
+def _with_the_most(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> ListDocuments | None:
+    """ "Who *earns the most*?": the document with the most, or the least, of a number that is spoken of before."""
+    if words[-2:] not in (["the", "most"], ["the", "least"]) or not reading.has_noun:
+        return None
+    spoken = [link.meaning for link in reading.links if link.last == len(words) - 2]
+    names = [one.field for one in spoken if isinstance(one, Mention) and one.column is None]
+    number = next((name for name in names if lexicon.field(name).type in NUMERIC), None)
+    if number is None:
+        return None
+    return ListDocuments(order=SchemaOrder(field=number, descending=words[-1] == "most"), limit=1)
 
 
 def _counted_measure(

@@ -124,6 +124,9 @@ FUNCTIONS: dict[tuple[str, ...], Function] = {
     ("tallest",): Function.MAXIMUM,
     ("heaviest",): Function.MAXIMUM,
     ("most", "recent"): Function.MAXIMUM,
+    ("most", "powerful"): Function.MAXIMUM,
+    ("strongest",): Function.MAXIMUM,
+    ("least", "powerful"): Function.MINIMUM,
 }
 FUNCTION_WORDS = frozenset(word for words in FUNCTIONS for word in words)
 SUPERLATIVES = frozenset(
@@ -138,6 +141,7 @@ MEASURES = {
     "heavy": "weight", "heavier": "weight", "heaviest": "weight", "light": "weight", "lighter": "weight",
     "lightest": "weight", "weigh": "weight", "weighs": "weight", "weighing": "weight",
     "cost": "price", "costs": "price", "costing": "price", "cheap": "price", "cheaper": "price", "cheapest": "price",
+    "powerful": "power", "strong": "power", "stronger": "power", "strongest": "power",
     "expensive": "price", "priced": "price", "efficient": "efficiency", "dense": "density", "denser": "density",
     "boil": "boiling point", "boils": "boiling point", "boiling": "boiling point",
     "melt": "melting point", "melts": "melting point", "melting": "melting point",

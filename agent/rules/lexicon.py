@@ -4,7 +4,7 @@ Built from schema and vocabulary alone, so that another corpus is another lexico
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +32,7 @@ _MEASURED = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
 _SHORT = 3  # letters of a word that hints at nothing
 _FORM = STOP | FILLER | FUNCTION_WORDS | COMPARATORS
+_APART = 1.1  # documents a value has on average, at most, for its field to tell them apart
 _FEW = 50  # values that a field of kinds may have, however few documents there are
 
 
@@ -117,8 +118,12 @@ class Lexicon:
                     for meaning, documents in meanings.items():
                         if _is_form_alone(meaning, tokens[first:last]):
                             continue
-                        weight = _weight(meaning, tokens[first:last], documents)
+                        weight = _weight(meaning, tokens[first:last], documents) + _as_written(
+                            meaning, tokens[first:last]
+                        )
                         yield Link(first=first, last=last, meaning=meaning, weight=weight)
+        if tokens and tokens[0].word == "who" and self._is_of_people:
+            yield Link(first=0, last=1, meaning=Noun(), weight=_HINT)
         yield from self._partial_links(tokens)
         yield from self._reordered_links(tokens)
         for at, token in enumerate(tokens):
@@ -204,6 +209,11 @@ class Lexicon:
         """Whether the field sorts documents into kinds, rather than naming each of them."""
         vocabulary = self.vocabulary(name, column)
         return vocabulary is not None and len(vocabulary.values) <= max(_FEW, vocabulary.documents / 10)
+
+    def tells_apart(self, name: FieldName) -> bool:
+        """Whether nearly every document has a value of its own, however few documents there are."""
+        known = self.vocabulary(name)
+        return known is not None and len(known.values) > 1 and known.documents <= _APART * len(known.values)
 
     def as_known(self, token: Token) -> Token:
         """The token; in the singular, where only that is known: "PNPs"."""
@@ -367,6 +377,17 @@ class Lexicon:
         field = self.schema.by_name[name]
         return stem in self._stems(f"{name.replace('_', ' ')} {field.title}")
 
+    def hinted_by(self, stems: Iterable[str]) -> tuple[FieldName, ...]:
+        """The field that several of the stems hint at, and no other as many; none for none."""
+        hinted = Counter(self._hints[stem].field for stem in set(stems) if stem in self._hints)
+        best = hinted.most_common(2)
+        told = bool(best) and best[0][1] > 1 and (len(best) == 1 or best[0][1] > best[1][1])
+        return (best[0][0],) if told else ()
+
+    @cached_property
+    def _is_of_people(self) -> bool:
+        return any(Noun() in self._meanings(self._stems(noun)) for noun in ("people", "person", "employee"))
+
     def days_called(self, phrases: Iterable[str]) -> tuple[FieldName, ...]:
         """The date field that is called by the first of the phrases that any is called by; none for none."""
         for phrase in phrases:
@@ -463,6 +484,12 @@ def _weight(meaning: Meaning, tokens: Sequence[Token], documents: int) -> float:
             return 2.0 * content + 0.2 * (len(tokens) - 1) * meaning.whole + common
         case Partly(column=column, values=values):
             return (1.2 if column is None else 1.1) * content - 0.1 - min(len(values), 100) / 1000
+
+
+def _as_written(meaning: Meaning, tokens: Sequence[Token]) -> float:
+    """More for the value that is written just so than for another with the same stems: "Engineering", no engineer."""
+    written = isinstance(meaning, Valued) and fold(meaning.value) == " ".join(one.word for one in tokens)
+    return 0.15 if written else 0.0
 
 
 def lexicons(

@@ -10,7 +10,7 @@ from agent.rules.language import (
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
-from agent.rules.spoken import EARLY, is_about_one
+from agent.rules.spoken import EARLY, is_about_one, names_one
 from agent.rules.tokens import is_plural
 from storage.search.schema import FieldType, SchemaOrder
 
@@ -21,6 +21,8 @@ def is_list(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
     lead = words[0]
     if any(words[at] in LIST_VERBS and reading.tokens[at].begins_sentence for at in range(1, len(words))):
         return bool(reading.conditions) or reading.has_noun  # "Where is our liability capped? Give me the contracts."
+    if lead == "who" and any(isinstance(link.meaning, Noun) and link.first == 0 for link in reading.links):
+        return bool(reading.conditions) and not names_one(reading, lexicon)  # "who works in …": people, not one value
     if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
         return False
     nouns = [link for link in reading.links if isinstance(link.meaning, Noun)]
@@ -32,11 +34,17 @@ def is_list(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
         return _asks_for_any(words, reading, lexicon)
     if lead in ALL_WORDS or (set(words[:4]) & {"all", "every"}):
         return True
-    if set(words) & QUESTION_WORDS & {"what", "when", "how", "why", "who"}:
+    if set(words) & QUESTION_WORDS & {"what", "when", "how", "why"} or ("who" in words and not _is_relative(reading)):
         return False
     if reading.asked and is_about_one(words, reading, lexicon):
         return False  # "Supply agreement between … and …: governing law?"
     return (bool(nouns) and (reading.plural_noun or bool(reading.conditions))) or bool(reading.conditions)
+
+
+def _is_relative(reading: Reading) -> bool:
+    """ "People *who* speak …": tells which, and asks nothing."""
+    at = next(at for at, token in enumerate(reading.tokens) if token.word == "who")
+    return any(link.last <= at for link in reading.links if not isinstance(link.meaning, Mention))
 
 
 def _asks_for_any(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:

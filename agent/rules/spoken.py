@@ -36,10 +36,17 @@ def asked_day(words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
     return ()
 
 
+def hinted_fields(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """The field that several of the words left over hint at."""
+    words = {word for one in reading.leftovers for word in one.casefold().split()}
+    return lexicon.hinted_by(one.stem for one in reading.tokens if one.word in words)
+
+
 def of_dimension(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
     """ "What *current* …": all that is measured in amperes, where no field is called so; no document has them all."""
     left = {word for one in reading.leftovers for word in one.casefold().split()}
     units = [unit for word, unit in DIMENSIONS.items() if word in left]
+    units += [word for word in left if len(word) > 1]
     measured = [field for field, row in lexicon.measured if row is None and field.unit]
     fits = (one.name for one in measured for unit in units if converted(Decimal(1), unit, one.unit) is not None)
     return tuple(dict.fromkeys(fits))
@@ -53,7 +60,7 @@ def names_one(reading: Reading, lexicon: Lexicon) -> bool:
         if isinstance(link.meaning, (Valued, Partly))
         and link.meaning.column is None
         and (isinstance(link.meaning, Valued) or link.meaning.whole)
-        and not lexicon.tells_kinds(link.meaning.field)
+        and (not lexicon.tells_kinds(link.meaning.field) or lexicon.tells_apart(link.meaning.field))
     ]
     alone = any(isinstance(one, Valued) and lexicon.documents_with(one.field, one.value) == 1 for one in named)
     lists = [one for one in named if lexicon.field(one.field).type is FieldType.LIST]
@@ -103,7 +110,7 @@ def measured_field(said: Saying, words: Sequence[str], reading: Reading, lexicon
     if amounts and (text & OF_MONEY or set(words) & OF_MONEY or not text & set(MEASURES)):
         return amounts[0]
     numbers = [one for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
-    return numbers[0] if len(numbers) == 1 else None
+    return numbers[0] if len(numbers) == 1 and (not text & set(MEASURES) or numbers[0].unit) else None
 
 
 def number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip: FieldName | None) -> FieldName | None:

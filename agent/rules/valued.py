@@ -104,7 +104,7 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         meaning = link.meaning
         if not isinstance(meaning, Mention) or at in work.used or meaning.column is not None:
             continue
-        if meaning.soft and not _hints_at_flag(work, link, meaning):
+        if meaning.soft and not (_hints_at_flag(work, link, meaning) or _hints_at_lack(work, link, meaning)):
             continue
         field = work.lexicon.field(meaning.field)
         words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
@@ -124,6 +124,9 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
             yield Not(compared) if under else compared
         elif under and lacks and _is_told_apart(work, link):
             continue  # "without a termination clause": that clause, not any
+        elif under and lacks and _counts_from_none(work, field):
+            work.used.add(at)
+            yield Compare(field=field.name, op=Op.EQ, value=0.0, words=words)  # "with no days left"
         elif (under and lacks) or set(after) & MISSING_AFTER:
             work.used.add(at)
             yield Missing(field=field.name, words=words)
@@ -153,6 +156,19 @@ def _hints_at_flag(work: Cover, link: Link, meaning: Mention) -> bool:
     if not work.lexicon.is_flag(meaning) or not work.lexicon.is_named_by(meaning.field, work.tokens[link.first].stem):
         return False
     return work.tokens[0].word in YES_NO or bool(set(_right_before(work, link)[:1]) & HAVE)
+
+
+def _hints_at_lack(work: Cover, link: Link, meaning: Mention) -> bool:
+    """ "Without an *approver*": a word of a field's name is lacked as the field is."""
+    under = any(one in work.negated for one in range(link.first, link.last))
+    before = {token.word for token in work.tokens[: link.first]}
+    return under and bool(before & LACK) and work.lexicon.is_named_by(meaning.field, work.tokens[link.first].stem)
+
+
+def _counts_from_none(work: Cover, field: Field) -> bool:
+    """Whether the field is a number that is none in some documents."""
+    known = work.lexicon.vocabulary(field.name)
+    return field.type is FieldType.NUMBER and known is not None and known.low == 0.0
 
 
 def _right_before(work: Cover, link: Link) -> list[str]:

@@ -152,7 +152,8 @@ def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: I
         of_others = any(phrase in theirs for name, theirs in names.items() if name != mine.name)
         is_mine = _singulars(words_in(word)) in (_singulars(words_in(mine.name)), _singulars(words_in(mine.label)))
         best_here = sure == best[phrase] and claims[phrase] == 1
-        return best_here and not is_mine and not of_others and phrase not in reserved and not has_value(word)
+        means_value = has_value(word) and mine.type is not FieldType.DATE  # "paid in July" is a day, "paid" a state
+        return best_here and not is_mine and not of_others and phrase not in reserved and not means_value
 
     def of(one: Field) -> tuple[str, ...]:
         unlike = {_phrase(word): word for word, sure in reversed(suited[one.name].items()) if kept(word, sure, one)}
@@ -173,6 +174,8 @@ def _candidates(one: Field, language: str) -> Iterator[tuple[int, str]]:
     words = written_out(one.label if one.unit or one.currency else one.name)
     if words != words_in(one.name):
         yield _WHOLE, " ".join(words)
+    if one.type is FieldType.DATE and len(words) > 1 and words[-1] in _ADDS_NOTHING:
+        yield _WHOLE, " ".join(words[:-1])  # `paid_on`: paid
     yield from _by_name(words, one.type, language)
     for group in _groups((_OF_UNIT.get(one.unit, ""),), one.type):
         yield from ((_UNIT, word) for word in _words(group, (), language))

@@ -54,7 +54,33 @@ TICKETS = [
     }
     for number, state in enumerate(STATES)
 ]
+DEPARTMENTS = ("Engineering", "Sales", "Legal", "Sales", "Engineering", "Legal")
+STAFF = [
+    {
+        "doc_id": f"staff-{number}",
+        "bucket": "employees",
+        "title": name,
+        "text": f"{name} joined on the day of hiring.",
+        "metadata": {
+            "full_name": name,
+            "department": DEPARTMENTS[number],
+            "job_title": ("Manager", "Engineer", "Clerk")[number % 3],
+            "languages": [["English", "Polish"], ["Polish"], ["English"]][number % 3],
+            "yearly_salary_eur": 2000 + 500 * number,
+            "hired_on": f"202{number}-07-01",
+            "leave_days_left": number % 3,
+        },
+    }
+    for number, name in enumerate(("Gil Adler", "Hal Boyd", "Ira Crane", "Jan Dufek", "Kay Egger", "Lia Fonda"))
+]
 LISTS = {
+    "Who works in Legal?": {"staff-2", "staff-5"},
+    "people in Engineering who speak Polish": {"staff-0", "staff-4"},
+    "employees in Sales who do not speak English": {"staff-1"},
+    "employees hired in July 2023": {"staff-3"},
+    "employees with no leave days left": {"staff-0", "staff-3"},
+    "employees who earn over 4000 euros": {"staff-5"},
+    "who earns the most?": {"staff-5"},
     "leases that have expired": {"lease-0", "lease-1", "lease-3"},
     "leases in Arvo that are still in force": {"lease-2", "lease-4"},
     "leases that have not expired": {"lease-2", "lease-4", "lease-5"},
@@ -67,6 +93,7 @@ LISTS = {
     "tickets that can take at least 7 hours": {"ticket-6", "ticket-7"},
 }
 TOLD = {
+    "How many leave days does Ira Crane have left?": "**2",
     "Until when does the lease of Cy Dorner run?": "2099-01-31",
     "Since when has Cy Dorner been renting?": "2012-03-01",
     "Is TCK-7003 still open?": "**No**: status of Printer trouble 3 is on hold",
@@ -90,7 +117,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, 
     folder = tmp_path_factory.mktemp("unprepared")
     source, asked, out = folder / "in.jsonl", folder / "asked.jsonl", folder / "out.jsonl"
     questions = [*LISTS, *TOLD, *NOTHING]
-    source.write_text("\n".join(map(json.dumps, [*LEASES, *TICKETS])), encoding="utf-8")
+    source.write_text("\n".join(map(json.dumps, [*LEASES, *TICKETS, *STAFF])), encoding="utf-8")
     asked.write_text("\n".join(json.dumps({"query_id": one, "query": one}) for one in questions), encoding="utf-8")
     assert run(folder / "home", "ingest", str(source)).status == 0
     assert run(folder / "home", "ask", "--batch", str(asked), "--out", str(out)).status == 0
