@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from agent.alike import like_the_best
 from agent.outcome import FoundPassage
 from agent.rerank import JUDGED, Spotter, Weighted, folded, relative, relevance, share, spotter_of
 from storage.search.ids import BucketId, ChunkId
@@ -57,7 +58,8 @@ def reranked(
     analysers: Mapping[BucketId, Analyser],
     judged: Sequence[float] | None = None,
 ) -> list[FoundPassage]:
-    """The first 40 ordered anew by what they say; the rest behind, as it was; copies dropped, neighbours joined.
+    """The first 40 ordered anew by what they say, then by what the best of them say; the rest behind, as it was; copies
+    dropped, neighbours joined.
 
     `judged`: what a reranker makes of each of the first 40, where there is one.
     """
@@ -67,8 +69,9 @@ def reranked(
         replace(one, score=round(one.score + relevance(one.hit, question, spotters[one.hit.bucket]) + more, 6))
         for one, more in zip(first, extra, strict=True)
     ]
-    ordered = sorted(scored, key=lambda one: (-one.score, one.hit.chunk_id))
-    return _joined(_without_copies([*ordered, *found[RERANKED:]]))
+    ordered = _without_copies(sorted(scored, key=lambda one: (-one.score, one.hit.chunk_id)))
+    liked = like_the_best(ordered) if judged is None else ordered
+    return _joined(_without_copies([*liked, *found[RERANKED:]]))
 
 
 def spotters_of(question: Sequence[Weighted], analysers: Mapping[BucketId, Analyser]) -> Mapping[BucketId, Spotter]:
