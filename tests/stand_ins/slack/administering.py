@@ -49,15 +49,22 @@ class Administering(Deliveries):
         return await self._group_updated(self._place_of_group(group), group)
 
     async def revoke_tokens(self, place: Workspace | None = None) -> Delivered:
-        place = place or self.workspace
-        self.dead.add(place.team)
-        return await self.tell_app(place, "tokens_revoked", {"tokens": {"bot": [place.bot_user]}})
+        return (await self._ended(place or self.workspace, "tokens_revoked"))[0]
 
     async def uninstall(self, place: Workspace | None = None) -> list[Delivered]:
-        place = place or self.workspace
-        self.dead.add(place.team)
-        first = await self.tell_app(place, "app_uninstalled", {})
-        return [first, await self.tell_app(place, "tokens_revoked", {"tokens": {"bot": [place.bot_user]}})]
+        return await self._ended(place or self.workspace, "app_uninstalled", "tokens_revoked")
+
+    async def _ended(self, place: Workspace, *events: str) -> list[Delivered]:
+        """The tokens are dead before the app is told."""
+        by, heard = self.installed(place), [self.hears(place, event) for event in events]
+        for installed in self.installations.values():
+            installed.revoked |= installed.covers(place)
+        delivered: list[Delivered] = []
+        for event, is_heard in zip(events, heard, strict=True):
+            tokens = {"tokens": {"bot": [place.bot_user]}} if event == "tokens_revoked" else {}
+            told = {"type": event, "event_ts": place.next_ts(), **tokens}
+            delivered.append(await self.deliver_event(told, place=place, by=by) if is_heard else Delivered(statuses=[]))
+        return delivered
 
     async def _moved(self, event: str, user: User, channel: Channel) -> Delivered:
         place = self.place_of(channel)

@@ -106,7 +106,7 @@ class Conversing(Deliveries):
             "command": command,
             "text": text,
             "api_app_id": APP,
-            "is_enterprise_install": "false",
+            "is_enterprise_install": "true" if self.is_org_wide(place) else "false",
             "response_url": address,
             "trigger_id": self.trigger_id(user),
         }
@@ -136,7 +136,7 @@ class Conversing(Deliveries):
         """The stop button of an agent at work, which is there only if the app hears of it."""
         place = self.place_of(channel)
         session = place.sessions.get((channel.id, thread_ts))
-        if session is None or session.status != "processing" or not self.hears("agent_session_stopped"):
+        if session is None or session.status != "processing" or not self.hears(place, "agent_session_stopped"):
             raise NotPossible("no stop button")
         streams = ended(place, channel.id, thread_ts)
         where = {"channel": channel.id, "thread_ts": thread_ts, "user": user.id}
@@ -188,12 +188,13 @@ class Conversing(Deliveries):
             **self._attached(channel, message),
             **extra,
         }
-        bot_user = self.place_of(channel).bot_user
+        place = self.place_of(channel)
+        bot_user = place.bot_user
         mentioned = re.search(rf"<@{bot_user}(\|[^>]*)?>", message.text) and bot_user in channel.members
-        if channel.kind != "im" and mentioned and self.hears("app_mention"):
+        if channel.kind != "im" and mentioned and self.hears(place, "app_mention"):
             yield {"type": "app_mention", **event}
         subscription, kind = _SUBSCRIPTIONS[channel.kind]
-        if self.hears(subscription) and bot_user in channel.members:
+        if self.hears(place, subscription) and bot_user in channel.members:
             yield {"type": "message", "channel_type": kind, **event}
 
     def _attached(self, channel: Channel, message: Message) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from tests.stand_ins.slack.state import State
+from tests.stand_ins.slack.sockets import NotDelivered
+from tests.stand_ins.slack.state import Installation, State
 from tests.stand_ins.slack.workspace import APP, User, Workspace
 
 _EVENTS = itertools.count(1)  # of all servers: one database may outlive several of them
 SIGNING_SECRET: Final = "parley-signing-secret"
-DELIVERY_S: Final = 3.0
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -34,13 +34,18 @@ class Deliveries(State):
 
     async def tell_app(self, place: Workspace, subscription: str, event: Mapping[str, Any]) -> Delivered:
         """An event, unless the app is not subscribed to it: then nothing is sent, and there is no status."""
-        if not self.hears(subscription):
+        if not self.hears(place, subscription):
             return Delivered(statuses=[])
         told = {"type": subscription.partition(".")[0], "event_ts": place.next_ts(), **event}
         return await self.deliver_event(told, place=place)
 
     async def deliver_event(
-        self, event: Mapping[str, Any], *, place: Workspace | None = None, **envelope: Any
+        self,
+        event: Mapping[str, Any],
+        *,
+        place: Workspace | None = None,
+        by: Installation | None = None,
+        **envelope: Any,
     ) -> Delivered:
         """Any event, whatever the app is subscribed to."""
         place = place or self.workspace
@@ -48,16 +53,23 @@ class Deliveries(State):
         body = {
             "token": "unused",
             "team_id": place.team,
+            **({"enterprise_id": place.enterprise} if place.enterprise else {}),
             "api_app_id": APP,
             "event": event,
             "type": "event_callback",
             "event_id": f"Ev{next(_EVENTS):08d}",
             "event_time": int(self.clock()),
-            "authorizations": [{"team_id": place.team, "user_id": place.bot_user, "is_bot": True}],
+            "authorizations": [_authorization(place, by or self.installed(place))],
             "is_ext_shared_channel": shared is not None and shared.is_ext_shared,
             **envelope,
         }
+        if self.socket_mode:
+            return await self._enveloped("events_api", body, retries=3)
         return await self._posted(json.dumps(body).encode(), {"Content-Type": "application/json"}, retries=3)
+
+    def is_org_wide(self, place: Workspace) -> bool:
+        by = self.installed(place)
+        return by is not None and by.is_org_wide
 
     def interaction(self, user: User, kind: str) -> dict[str, Any]:
         """What every interaction says; its trigger is new."""
@@ -71,20 +83,25 @@ class Deliveries(State):
             "trigger_id": self.trigger_id(user),
             "team": {"id": place.team, "domain": "parley"},
             "enterprise": grid,
-            "is_enterprise_install": False,
+            "is_enterprise_install": self.is_org_wide(place),
         }
 
     async def deliver_interaction(self, payload: Mapping[str, Any]) -> Delivered:
         """Slack does not repeat one that failed; the person sees a warning."""
+        if self.socket_mode:
+            return await self._enveloped("interactive", payload, retries=0)
         return await self._posted(urlencode({"payload": json.dumps(payload)}).encode(), FORM, retries=0)
 
     async def deliver_form(self, fields: Mapping[str, str]) -> Delivered:
         """A command. Slack does not repeat it either."""
+        if self.socket_mode:
+            return await self._enveloped("slash_commands", fields, retries=0)
         return await self._posted(urlencode(fields).encode(), FORM, retries=0)
 
     async def send(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
         """Any request to the app, signed or not."""
-        async with self.session.post(self.app_url, data=body, headers=headers) as response:
+        within = aiohttp.ClientTimeout(total=self.delivery_s)
+        async with self.session.post(self.app_url, data=body, headers=headers, timeout=within) as response:
             return response.status, await response.text()
 
     def signed(self, body: bytes, *, age_s: float = 0, secret: str = SIGNING_SECRET) -> dict[str, str]:
@@ -107,3 +124,26 @@ class Deliveries(State):
                 break
             reason = reason if status is None else "http_error"
         return Delivered(statuses=statuses, body=answer)
+
+    async def _enveloped(self, kind: str, payload: Mapping[str, Any], *, retries: int) -> Delivered:
+        """Over one of the connections. An acknowledgement counts as 200."""
+        statuses: list[int | None] = []
+        for number in range(retries + 1):
+            repeated = {"retry_attempt": number, "retry_reason": "timeout" if number else ""}
+            told = repeated if kind == "events_api" else {}
+            envelope = {"type": kind, "payload": payload, "accepts_response_payload": kind != "events_api", **told}
+            try:
+                answer = await self.sockets.deliver(envelope, self.delivery_s)
+            except NotDelivered:
+                statuses.append(None)
+                continue
+            return Delivered(statuses=[*statuses, 200], body="" if answer is None else json.dumps(answer))
+        return Delivered(statuses=statuses)
+
+
+def _authorization(place: Workspace, by: Installation | None) -> dict[str, Any]:
+    """Of the installation that the event is for; one for a whole organisation names no team."""
+    org_wide = by is not None and by.is_org_wide
+    team = None if org_wide else place.team
+    whose = {"enterprise_id": place.enterprise, "team_id": team, "user_id": place.bot_user}
+    return {**whose, "is_bot": True, "is_enterprise_install": org_wide}

@@ -7,8 +7,8 @@ from aiohttp import web
 from tests.stand_ins.slack.faults import failed
 from tests.stand_ins.slack.messages import added, posted
 from tests.stand_ins.slack.methods import ApiError, Caller, Methods
+from tests.stand_ins.slack.oauth import caller_with
 from tests.stand_ins.slack.state import State
-from tests.stand_ins.slack.tokens import caller_with
 from tests.stand_ins.slack.workspace import StoredFile
 
 METHODS = Methods()

@@ -16,6 +16,7 @@ class _Scopes(BaseModel):
 
 class _OAuth(BaseModel):
     scopes: _Scopes
+    redirect_urls: list[str] = []
 
 
 class _Subscriptions(BaseModel):
@@ -32,6 +33,7 @@ class _Settings(BaseModel):
     event_subscriptions: _Subscriptions
     interactivity: _Interactivity
     socket_mode_enabled: bool
+    token_rotation_enabled: bool = False
 
 
 class Manifest(BaseModel):
@@ -39,6 +41,22 @@ class Manifest(BaseModel):
     features: dict[str, Any]
     oauth_config: _OAuth
     settings: _Settings
+
+    @property
+    def redirect_urls(self) -> frozenset[str]:
+        return frozenset(self.oauth_config.redirect_urls)
+
+    @property
+    def optional_scopes(self) -> frozenset[str]:
+        return frozenset(self.oauth_config.scopes.bot_optional)
+
+    @property
+    def socket_mode(self) -> bool:
+        return self.settings.socket_mode_enabled
+
+    @property
+    def rotation(self) -> bool:
+        return self.settings.token_rotation_enabled
 
     @property
     def commands(self) -> frozenset[str]:

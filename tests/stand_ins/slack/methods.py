@@ -5,11 +5,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, Literal, get_args, get_origin
 
-from tests.stand_ins.slack.state import State
+from tests.stand_ins.slack.state import Installation, State
 from tests.stand_ins.slack.workspace import Channel, Workspace
 
+Holds = Literal["bot", "app", "nothing"]
 Does = Callable[..., dict[str, Any]]
 HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:history", "mpim": "mpim:history"}
 ABOUT = {"channel": "channels:read", "group": "groups:read", "im": "im:read", "mpim": "mpim:read"}
@@ -34,6 +35,7 @@ class Caller:
     slack: State
     workspace: Workspace
     scopes: frozenset[str]
+    installation: Installation
 
     def writable(self, channel: str) -> Channel:
         place = self.workspace.channels.get(channel)
@@ -56,13 +58,14 @@ class Caller:
 class Method:
     """`scopes`: several where the kind of channel decides. One that reads takes no JSON.
 
-    `a_minute`: calls by one installation.
+    `a_minute`: calls by one installation. `holds`: whose token the caller has, the bot's, the app's, or nothing.
     """
 
     does: Does
     scopes: frozenset[str]
     reads: bool
     a_minute: int
+    holds: Holds
 
     def call(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Refuses arguments that are missing or that the method does not have, as far as its signature tells."""
@@ -86,9 +89,11 @@ class Method:
 class Methods(dict[str, Method]):
     """A table of methods that a module fills. `tier` 0 stands for a rate of its own, which is high."""
 
-    def method(self, name: str, *scopes: str, reads: bool = False, tier: int = 3) -> Callable[[Does], Does]:
+    def method(
+        self, name: str, *scopes: str, reads: bool = False, tier: int = 3, holds: Holds = "bot"
+    ) -> Callable[[Does], Does]:
         def entered(does: Does) -> Does:
-            self[name] = Method(does=does, scopes=frozenset(scopes), reads=reads, a_minute=TIERS[tier])
+            self[name] = Method(does=does, scopes=frozenset(scopes), reads=reads, a_minute=TIERS[tier], holds=holds)
             return does
 
         return entered

@@ -14,17 +14,18 @@ from aiohttp import web
 
 from tests.stand_ins.slack.administering import Administering
 from tests.stand_ins.slack.conversing import Conversing
-from tests.stand_ins.slack.deliveries import DELIVERY_S, SIGNING_SECRET, Delivered
+from tests.stand_ins.slack.deliveries import SIGNING_SECRET, Delivered
 from tests.stand_ins.slack.faults import Fault
 from tests.stand_ins.slack.fields import NotPossible
 from tests.stand_ins.slack.files import Files
+from tests.stand_ins.slack.installing import Installing
 from tests.stand_ins.slack.response_urls import ResponseUrls
-from tests.stand_ins.slack.state import EVENT_SCOPES, RESPONSE_URL_S, RESPONSE_URL_USES, Call
-from tests.stand_ins.slack.tokens import TOKEN
+from tests.stand_ins.slack.state import APP_TOKEN, EVENT_SCOPES, RESPONSE_URL_S, RESPONSE_URL_USES, TOKEN, Call
 from tests.stand_ins.slack.viewing import Viewing
 from tests.stand_ins.slack.web_api import SCOPES, WebApi
 
 __all__ = [
+    "APP_TOKEN",
     "EVENT_SCOPES",
     "RESPONSE_URL_S",
     "RESPONSE_URL_USES",
@@ -40,7 +41,7 @@ __all__ = [
 
 
 @dataclass
-class SlackServer(Conversing, Viewing, Administering):
+class SlackServer(Conversing, Viewing, Administering, Installing):
     """`async with SlackServer() as slack:`; `slack.app_url` is where deliveries go."""
 
     _runner: web.AppRunner = field(init=False)
@@ -50,15 +51,16 @@ class SlackServer(Conversing, Viewing, Administering):
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.origin = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-        self.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=DELIVERY_S))
+        self.session = aiohttp.ClientSession()
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.sockets.cut()
         await self.session.close()
         await self._runner.cleanup()
 
     def _application(self) -> web.Application:
         app = web.Application(client_max_size=64 * 2**20)
-        for served in (WebApi(self), Files(self), ResponseUrls(self)):
+        for served in (WebApi(self), Files(self), ResponseUrls(self), self.sockets):
             app.router.add_routes(served.routes())
         return app

@@ -9,12 +9,15 @@ from typing import Any, Final
 
 from tests.stand_ins.slack.faults import Fault, Faults
 from tests.stand_ins.slack.manifest import manifest
+from tests.stand_ins.slack.sockets import Sockets
 from tests.stand_ins.slack.workspace import Channel, Message, User, Workspace
 
 _TRIGGERS = itertools.count(1)  # of all servers: one database may outlive several of them
 RESPONSE_URL_USES: Final = 5
 RESPONSE_URL_S: Final = 30 * 60
 TRIGGER_S: Final = 3.0
+TOKEN: Final = "xoxb-parley-token"
+APP_TOKEN: Final = "xapp-parley-token"
 
 
 # What may be subscribed to, with the scopes of which one is needed.
@@ -67,6 +70,36 @@ class Trigger:
     used: bool = False
 
 
+@dataclass(kw_only=True)
+class Installation:
+    """What a bot token is good for. Without `scopes` of its own it has those of the manifest."""
+
+    place: Workspace
+    is_org_wide: bool = False
+    scopes: frozenset[str] | None = None
+    user: str = ""
+    expires: float | None = None
+    refresh: str | None = None
+    revoked: bool = False
+
+    @property
+    def enterprise(self) -> str | None:
+        return self.place.enterprise
+
+    def covers(self, place: Workspace) -> bool:
+        return self.place is place or (self.is_org_wide and self.enterprise == place.enterprise)
+
+
+@dataclass(kw_only=True)
+class Code:
+    """What a person's browser brings to the app."""
+
+    grants: Installation
+    redirect_uri: str
+    made: float
+    used: bool = False
+
+
 @dataclass
 class State:
     """`app_url` is where deliveries go; `origin` is where the stand-in listens."""
@@ -77,6 +110,13 @@ class State:
     shortcuts: frozenset[str] = field(default_factory=lambda: manifest().shortcuts)
     is_agent: bool = field(default_factory=lambda: manifest().is_agent)
     home_tab: bool = field(default_factory=lambda: manifest().home_tab)
+    socket_mode: bool = field(default_factory=lambda: manifest().socket_mode)
+    rotation: bool = field(default_factory=lambda: manifest().rotation)
+    redirect_urls: frozenset[str] = field(default_factory=lambda: manifest().redirect_urls)
+    optional_scopes: frozenset[str] = field(default_factory=lambda: manifest().optional_scopes)
+    client_id: str = "111.222"
+    client_secret: str = "parley-client-secret"
+    delivery_s: float = 3.0  # within which the app acknowledges
     app_url: str = ""
     one_a_second: bool = False  # messages posted, in each channel
     tiers: bool = False  # whether methods are limited by the minute
@@ -86,12 +126,18 @@ class State:
     origin: str = field(init=False, default="")
     faults: Faults = field(init=False, default_factory=Faults)
     responses: dict[str, ResponseUrl] = field(init=False, default_factory=dict[str, ResponseUrl])
-    dead: set[str] = field(init=False, default_factory=set[str])  # teams whose tokens are revoked
+    others: list[Workspace] = field(init=False, default_factory=list[Workspace])
+    installations: dict[str, Installation] = field(init=False, default_factory=dict[str, Installation])  # by token
+    codes: dict[str, Code] = field(init=False, default_factory=dict[str, Code])
+    sockets: Sockets = field(init=False, default_factory=Sockets)
     triggers: dict[str, Trigger] = field(init=False, default_factory=dict[str, Trigger])
     spent: dict[tuple[str, str], list[float]] = field(init=False, default_factory=dict[tuple[str, str], list[float]])
     last_post: dict[str, float] = field(init=False, default_factory=dict[str, float])
     ids: int = field(init=False, default=0)
     changed: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)
+
+    def __post_init__(self) -> None:
+        self.installations[TOKEN] = Installation(place=self.workspace)
 
     @property
     def api_url(self) -> str:
@@ -127,7 +173,12 @@ class State:
 
     @property
     def workspaces(self) -> list[Workspace]:
-        return [self.workspace]
+        return [self.workspace, *self.others]
+
+    def installed(self, place: Workspace) -> Installation | None:
+        """By which the app is there now; None where it is not."""
+        living = (one for one in self.installations.values() if one.covers(place) and not one.revoked)
+        return next(living, None)
 
     def trigger_id(self, user: User) -> str:
         made = f"{self.next_id()}.{next(_TRIGGERS)}.parley"
@@ -148,7 +199,9 @@ class State:
         )
         return f"{self.origin}/response/{key}"
 
-    def hears(self, subscription: str) -> bool:
-        """Whether the app is told of such events: subscribed to, and one of their scopes granted."""
-        needed = EVENT_SCOPES[subscription]
-        return subscription in self.events and (not needed or bool(needed & self.scopes))
+    def hears(self, place: Workspace, subscription: str) -> bool:
+        """Whether the app is told of such events: installed there, subscribed, and one of their scopes granted."""
+        needed, by = EVENT_SCOPES[subscription], self.installed(place)
+        if by is None or subscription not in self.events:
+            return False
+        return not needed or bool(needed & (self.scopes if by.scopes is None else by.scopes))

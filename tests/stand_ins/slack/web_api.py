@@ -1,5 +1,6 @@
 """The Web API over HTTP: bodies read, tokens looked at, faults played, methods called."""
 
+import base64
 import json
 import math
 from typing import Any, Final
@@ -7,10 +8,10 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.stand_ins.slack import chat, conversations, files, people, sessions, streams, tokens, usergroups, views
+from tests.stand_ins.slack import chat, conversations, files, oauth, people, sessions, streams, usergroups, views
 from tests.stand_ins.slack.checker import Refused
 from tests.stand_ins.slack.faults import failed
-from tests.stand_ins.slack.methods import ApiError, Method
+from tests.stand_ins.slack.methods import ApiError, Caller, Method
 from tests.stand_ins.slack.state import Call, State
 
 MINUTE_S: Final = 60
@@ -18,10 +19,10 @@ METHODS: Final[dict[str, Method]] = {
     **chat.METHODS,
     **conversations.METHODS,
     **files.METHODS,
+    **oauth.METHODS,
     **people.METHODS,
     **sessions.METHODS,
     **streams.METHODS,
-    **tokens.METHODS,
     **usergroups.METHODS,
     **views.METHODS,
 }
@@ -63,11 +64,23 @@ class WebApi:
         if method is None:
             raise ApiError("unknown_method")
         arguments = await _body(request, method)
-        token = arguments.pop("token", None) or request.headers.get("Authorization", "").removeprefix("Bearer ")
-        caller = tokens.caller_with(self._slack, token)
+        caller = self._caller(request, method, arguments)
         self._slack.calls.append(Call(method=name, arguments=arguments))
         self._spend(name, caller.workspace.team, method.a_minute)
         return method.call(caller, arguments)
+
+    def _caller(self, request: web.Request, method: Method, arguments: dict[str, Any]) -> Caller:
+        """Takes the token, or the client's id and secret, from wherever they stand."""
+        held = request.headers.get("Authorization", "")
+        if method.holds == "nothing":
+            if held.startswith("Basic "):
+                name, _, secret = base64.b64decode(held.removeprefix("Basic ")).decode().partition(":")
+                arguments |= {"client_id": name, "client_secret": secret}
+            return oauth.nobody(self._slack)
+        token = arguments.pop("token", None) or held.removeprefix("Bearer ")
+        if method.holds == "app":
+            return oauth.caller_for_app(self._slack, token)
+        return oauth.caller_with(self._slack, token, arguments)
 
     def _spend(self, name: str, team: str, a_minute: int) -> None:
         if not self._slack.tiers:
