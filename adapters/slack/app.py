@@ -12,15 +12,18 @@ from adapters.slack.api import SlackApi
 from adapters.slack.asking import Accept, Asking
 from adapters.slack.dispatch import Listener, dispatcher
 from adapters.slack.errors import SlackFailed
+from adapters.slack.home.listener import AppHome
 from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
 from adapters.slack.workspaces import OneWorkspace, Workspaces, workspace_with
+from bot.administration import Administration
 from bot.errors import InvalidSettings
 from bot.ids import TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox
+from bot.personal import Personal
 
 
 class SlackSettings(Protocol):
@@ -48,6 +51,12 @@ class SlackBot(Protocol):
     @property
     def log(self) -> FilteringBoundLogger: ...
 
+    @property
+    def administration(self) -> Administration: ...
+
+    @property
+    def personal(self) -> Personal: ...
+
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stores it. None where it is known already; raises where it could not be stored."""
         ...
@@ -64,6 +73,8 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
     api = SlackApi(token=token.get_secret_value(), base_url=bot.settings.slack_api_url)
     return SlackSurface(
         accept=bot.accept,
+        administration=bot.administration,
+        personal=bot.personal,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=secret.get_secret_value(),
         clock=bot.clock,
@@ -80,6 +91,8 @@ class SlackSurface:
         self,
         *,
         accept: Accept,
+        administration: Administration,
+        personal: Personal,
         workspaces: Workspaces,
         signing_secret: str,
         clock: Callable[[], datetime],
@@ -88,7 +101,8 @@ class SlackSurface:
         self._workspaces, self._log = workspaces, log
         self._people = People(workspaces, log)
         self._outbox = SlackOutbox(workspaces)
-        self.listeners: tuple[Listener, ...] = (Asking(accept, Reader(workspaces, clock)),)
+        home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
+        self.listeners: tuple[Listener, ...] = (Asking(accept, Reader(workspaces, clock)), home)
         app = dispatcher(self.listeners, log)
         self._receiving = Receiving(app, workspaces, signing_secret=signing_secret, clock=clock, log=log)
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, MutableMapp
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import cast
 
 import pytest
 import structlog
@@ -17,8 +18,10 @@ from adapters.slack.api import SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.receiving import PATH
 from adapters.slack.workspaces import OneWorkspace, workspace_with
+from bot.administration import Administration
 from bot.ids import TurnId
 from bot.inbound import Inbound
+from bot.personal import Personal
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, Channel, User
 
@@ -35,6 +38,15 @@ class InboxBot:
     accepted: list[Inbound] = field(default_factory=list[Inbound])
     failures: int = 0
     lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
+
+    @property
+    def administration(self) -> Administration:
+        """Nobody opens a Home tab of this bot."""
+        return cast(Administration, object())
+
+    @property
+    def personal(self) -> Personal:
+        return cast(Personal, object())
 
     @property
     def clock(self) -> Callable[[], datetime]:
@@ -143,6 +155,8 @@ async def surface(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIter
 def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
     return SlackSurface(
         accept=bot.accept,
+        administration=bot.administration,
+        personal=bot.personal,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
         clock=bot.clock,

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import adapters.slack.app
 from adapters.slack.asking import Asking
+from adapters.slack.home.listener import AppHome
 from adapters.slack.receiving import PATH
 from adapters.slack.render import ACTION_PREFIX
 from tests.stand_ins.slack.manifest import manifest
 from tests.stand_ins.slack.server import EVENT_SCOPES, SCOPES
 
-SOURCES = sorted(Path(adapters.slack.app.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(adapters.slack.app.__file__).parent.rglob("*.py"))
 CALL = re.compile(r'\.call\(\s*\w+,\s*"(?P<method>[\w.]+)"')
 
 CALLED = {match["method"] for source in SOURCES for match in CALL.finditer(source.read_text(encoding="utf-8"))}
@@ -36,7 +37,7 @@ def test_every_event_has_its_scope() -> None:
 
 
 def test_every_event_has_its_listener_and_every_listener_its_event() -> None:
-    assert {event.partition(".")[0] for event in manifest().events} == set(Asking.events)
+    assert {event.partition(".")[0] for event in manifest().events} == {*Asking.events, *AppHome.events}
 
 
 def test_events_and_clicks_come_to_the_one_route() -> None:
@@ -45,5 +46,9 @@ def test_events_and_clicks_come_to_the_one_route() -> None:
 
     assert urls == {f"https://HOST{PATH}"}
     assert settings.interactivity.is_enabled
-    assert ACTION_PREFIX  # the one kind of callback; no command, no shortcut, no view
+    assert ACTION_PREFIX  # beside those of the Home tab; no command, no shortcut
     assert not {"slash_commands", "shortcuts", "agent_view"} & manifest().features.keys()
+
+
+def test_the_home_tab_is_there_for_its_listener() -> None:
+    assert manifest().home_tab == ("app_home_opened" in AppHome.events)
