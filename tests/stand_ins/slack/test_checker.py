@@ -43,6 +43,64 @@ def rich(*elements: dict[str, Any]) -> dict[str, Any]:
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": list(elements)}]}
 
 
+def a_data_table(rows: int = 3, columns: int = 2, cell: str = "x", **more: Any) -> dict[str, Any]:
+    header = [{"type": "raw_text", "text": "h"}] * columns
+    body = [[{"type": "raw_text", "text": cell}] * columns] * (rows - 1)
+    return {"type": "data_table", "caption": "Receipts", "rows": [header, *body], **more}
+
+
+def feedback(**more: Any) -> dict[str, Any]:
+    button = {"text": plain("Good"), "value": "+"}
+    return {"type": "feedback_buttons", "positive_button": button, "negative_button": button, **more}
+
+
+def context_actions(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "context_actions", "elements": list(elements)}
+
+
+def an_option(text: str = "One", value: str = "1", **more: Any) -> dict[str, Any]:
+    return {"text": plain(text), "value": value, **more}
+
+
+def beside(element: dict[str, Any]) -> dict[str, Any]:
+    """In a message, where every menu may stand."""
+    return a_message(a_section(accessory=element))
+
+
+def ticks(count: int, **more: Any) -> dict[str, Any]:
+    return beside({"type": "checkboxes", "options": [an_option(value=str(n)) for n in range(count)], **more})
+
+
+def a_confirm(**changed: Any) -> dict[str, Any]:
+    words = {"title": plain("Sure?"), "text": plain("Really?"), "confirm": plain("Yes"), "deny": plain("No")}
+    return a_message(actions(a_button(confirm={**words, **changed})))
+
+
+NUMBER = {"type": "raw_number", "value": 12}
+PICTURE = {"type": "image", "image_url": "https://example.org/a.png", "alt_text": "a"}
+ALIGNED: list[Any] = [{"align": "right", "is_wrapped": True}, None]
+GROUP = {"label": plain("A"), "options": [an_option()]}
+A_RICH_CELL = rich({"type": "text", "text": "x"})
+TAKEN_TOO: dict[str, dict[str, Any]] = {
+    "a data table of 201 by 20": a_message(a_data_table(201, 20, page_size=100)),
+    "numbers in a data table": a_message({**a_data_table(), "rows": [[NUMBER], [NUMBER]]}),
+    "rich text in a data table": a_message(
+        {**a_data_table(), "rows": [[NUMBER], [rich({"type": "text", "text": "x"})]]}
+    ),
+    "columns with settings": a_message({**a_table(), "column_settings": ALIGNED}),
+    "feedback": a_message(context_actions(feedback())),
+    "a picture": a_message(PICTURE, {"type": "context", "elements": [PICTURE]}),
+    "a menu of groups": beside(
+        {"type": "static_select", "option_groups": [{"label": plain("A"), "options": [an_option()]}]}
+    ),
+    "ten boxes with mrkdwn": ticks(10, initial_options=[an_option(value="3")]),
+    "a confirmation": a_confirm(),
+    "a link in an overflow": beside({"type": "overflow", "options": [an_option(url="https://example.org")]}),
+    "a choice of channels": beside({"type": "conversations_select", "filter": {"include": ["public", "private"]}}),
+    "several people": beside({"type": "multi_users_select", "max_selected_items": 5, "placeholder": plain("Who")}),
+}
+
+
 TAKEN: dict[str, dict[str, Any]] = {
     "text alone": {"text": "words"},
     "fifty blocks": a_message(*[{"type": "divider"}] * 50),
@@ -58,6 +116,64 @@ TAKEN: dict[str, dict[str, Any]] = {
     "a header": a_message({"type": "header", "text": plain("x" * 150)}),
     "context": a_message({"type": "context", "elements": [mrkdwn("words")]}),
 }
+
+REFUSED_TOO: dict[str, tuple[dict[str, Any], str]] = {
+    "a data table without a caption": (a_message(a_data_table(caption=" ")), "invalid_blocks"),
+    "202 rows of data": (a_message(a_data_table(202)), "invalid_blocks"),
+    "a data table of a header alone": (a_message(a_data_table(1)), "invalid_blocks"),
+    "21 columns of data": (a_message(a_data_table(2, 21)), "invalid_blocks"),
+    "an empty cell of data": (a_message(a_data_table(cell="")), "invalid_blocks"),
+    "a page of 101": (a_message(a_data_table(page_size=101)), "invalid_blocks"),
+    "rich text in a header": (a_message({**a_data_table(), "rows": [[A_RICH_CELL], [NUMBER]]}), "invalid_blocks"),
+    "words for a number": (a_message({**a_data_table(), "rows": [[NUMBER], [{**NUMBER, "value": "12"}]]}),
+                           "invalid_blocks"),
+    "data over 20,000 in two": (a_message(*[a_data_table(101, 2, "x" * 51)] * 2), "msg_blocks_too_long"),
+    "numbers in a table": (a_message({"type": "table", "rows": [[NUMBER]]}), "invalid_blocks"),
+    "three settings for two columns": (a_message({**a_table(), "column_settings": [None] * 3}), "invalid_blocks"),
+    "an unknown alignment": (a_message({**a_table(), "column_settings": [{"align": "top"}]}), "invalid_blocks"),
+    "six context actions": (a_message(context_actions(*[feedback(action_id=str(n)) for n in range(6)])),
+                            "invalid_blocks"),
+    "no context actions": (a_message(context_actions()), "invalid_blocks"),
+    "a button among context actions": (a_message(context_actions(a_button())), "invalid_blocks"),
+    "feedback among actions": (a_message(actions(feedback())), "invalid_blocks"),
+    "feedback in one direction": (a_message(context_actions(feedback(negative_button=None))), "invalid_blocks"),
+    "feedback in mrkdwn": (a_message(context_actions(feedback(positive_button={"text": mrkdwn("x"), "value": "+"}))),
+                           "invalid_blocks"),
+    "feedback without a value": (a_message(context_actions(feedback(positive_button={"text": plain("x")}))),
+                                 "invalid_blocks"),
+    "a picture without words": (a_message({**PICTURE, "alt_text": ""}), "invalid_blocks"),
+    "an input in a message": (a_message({"type": "input", "label": plain("x"), "element": a_menu()}), "invalid_blocks"),
+    "a multi-select among actions": (a_message(actions({**a_menu(), "type": "multi_static_select"})), "invalid_blocks"),
+    "mrkdwn in an option": (beside({"type": "static_select", "options": [{"text": mrkdwn("x"), "value": "1"}]}),
+                            "invalid_blocks"),
+    "an empty option": (beside(a_menu("")), "invalid_blocks"),
+    "an option without a value": (beside(a_menu(value="")), "invalid_blocks"),
+    "a long description": (ticks(1, options=[an_option(description=plain("x" * 76))]), "invalid_blocks"),
+    "a link outside an overflow": (ticks(1, options=[an_option(url="https://example.org")]), "invalid_blocks"),
+    "no options": (beside({"type": "static_select"}), "invalid_blocks"),
+    "options and groups": (beside({**a_menu(), "option_groups": []}), "invalid_blocks"),
+    "a group of 101": (beside({"type": "static_select", "option_groups": [{**GROUP, "options": [an_option()] * 101}]}),
+                       "invalid_blocks"),
+    "101 groups": (beside({"type": "static_select", "option_groups": [GROUP] * 101}), "invalid_blocks"),
+    "a group in mrkdwn": (beside({"type": "static_select", "option_groups": [{**GROUP, "label": mrkdwn("A")}]}),
+                          "invalid_blocks"),
+    "a first choice that is none": (beside({**a_menu(), "initial_option": an_option("Two", "2")}), "invalid_blocks"),
+    "ticked beforehand what is not there": (ticks(1, initial_options=[an_option(value="9")]), "invalid_blocks"),
+    "ticked beforehand nothing": (ticks(1, initial_options=[]), "invalid_blocks"),
+    "eleven boxes": (ticks(11), "invalid_blocks"),
+    "a placeholder over 150": (beside({**a_menu(), "placeholder": plain("x" * 151)}), "invalid_blocks"),
+    "mrkdwn in a placeholder": (beside({**a_menu(), "placeholder": mrkdwn("x")}), "invalid_blocks"),
+    "a confirmation over 300": (a_confirm(text=plain("x" * 301)), "invalid_blocks"),
+    "a confirmation without a no": (a_confirm(deny=None), "invalid_blocks"),
+    "a confirmed title in mrkdwn": (a_confirm(title=mrkdwn("x")), "invalid_blocks"),
+    "an empty filter": (beside({"type": "conversations_select", "filter": {}}), "invalid_blocks"),
+    "an unknown filter": (beside({"type": "conversations_select", "filter": {"include": ["all"]}}), "invalid_blocks"),
+    "no day of a date": (beside({"type": "datepicker", "initial_date": "2026-11"}), "invalid_blocks"),
+    "elements that are no list": (a_message({"type": "actions", "elements": "[]"}), "invalid_blocks"),
+    "a list too deep": (a_message({"type": "rich_text", "elements": [{"type": "rich_text_list", "style": "bullet",
+                            "indent": 9, "elements": A_RICH_CELL["elements"]}]}),
+                        "invalid_blocks"),
+}  # fmt: skip
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no text": ({"blocks": [a_section()]}, "no_text"),
@@ -120,12 +236,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("message", TAKEN.values(), ids=TAKEN.keys())
+@pytest.mark.parametrize("message", [*TAKEN.values(), *TAKEN_TOO.values()], ids=[*TAKEN, *TAKEN_TOO])
 def test_what_slack_takes_is_taken(message: dict[str, Any]) -> None:
     check_message(message)
 
 
-@pytest.mark.parametrize(("message", "error"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("message", "error"), [*REFUSED.values(), *REFUSED_TOO.values()], ids=[*REFUSED, *REFUSED_TOO])
 def test_what_slack_refuses_is_refused_by_its_name(message: dict[str, Any], error: str) -> None:
     with pytest.raises(Refused) as refused:
         check_message(message)
@@ -142,6 +258,9 @@ def test_what_slack_refuses_is_refused_by_its_name(message: dict[str, Any], erro
         a_message(a_section("<!here>")),
         a_message({"type": "markdown", "text": "<!everyone>"}),
         a_message(a_table(cell="<!channel>")),
+        a_message(a_data_table(cell="<@U1>")),
+        a_message(a_data_table(caption="<!here>")),
+        beside(a_menu("<@U1>")),
         a_message(actions(a_button(text=plain("<@U1>")))),
         a_message(rich({"type": "user", "user_id": "U1"})),
         a_message(rich({"type": "broadcast", "range": "channel"})),
