@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, text
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, insert, or_, select, text
 
 from storage.sql.audit import record
 from storage.sql.database import Database
@@ -83,7 +83,7 @@ class Limits:
 
     def _reached(self, connection: Connection, turn: str, uncounted: str) -> Reached | None:
         there = _set(connection)
-        own = connection.execute(select(turns).where(turns.c.id == turn)).one_or_none() if there else None
+        own = connection.execute(_OWN, {"one": turn}).one_or_none() if there else None
         if own is None or not own.is_question or own.person == uncounted:
             return None
         now = self._database.now()
@@ -101,6 +101,9 @@ class Limits:
             if received is not None:
                 reached.append(Reached(limit=limit, questions=questions, until=received + limit.window))
         return max(reached, key=lambda one: one.until, default=None)
+
+
+_OWN: Final = select(turns.c.position, turns.c.person, turns.c.is_question).where(turns.c.id == bindparam("one"))
 
 
 def _set(connection: Connection) -> Mapping[Limit, int]:
