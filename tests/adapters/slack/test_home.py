@@ -58,7 +58,14 @@ async def parley(tmp_path: Path, slack: SlackServer, ada: User) -> AsyncIterator
 
 
 @pytest.fixture
-async def surface(parley: Bot, slack: SlackServer, api: SlackApi) -> AsyncIterator[SlackSurface]:
+def grid(request: pytest.FixtureRequest, slack: SlackServer) -> str | None:
+    """The Enterprise Grid of the workspace; a test names one by a parameter."""
+    slack.workspace.enterprise = getattr(request, "param", None)
+    return slack.workspace.enterprise
+
+
+@pytest.fixture
+async def surface(parley: Bot, slack: SlackServer, api: SlackApi, grid: str | None) -> AsyncIterator[SlackSurface]:
     surface = SlackSurface(
         accept=parley.accept,
         administration=parley.administration,
@@ -542,3 +549,21 @@ async def test_a_tab_shown_anew_meanwhile_gives_way_to_what_is_true_now(
     await slack.click_in_view(bob, "home:mine:next", view=old)
 
     assert "Title 19" in slack.view_of(bob).words()
+
+
+@pytest.mark.parametrize("grid", ["E1GRID"], indirect=True)
+async def test_on_an_enterprise_grid_people_are_of_the_grid_and_channels_of_their_workspace(
+    slack: SlackServer, parley: Bot, general: Channel, grid: str
+) -> None:
+    cyd, dee = [slack.workspace.add_user(User(id=id_, name=id_, enterprise=grid)) for id_ in ("U3CYD", "U4DEE")]
+    await parley.administration.add_admin(PersonId(f"slack:{grid}:U3CYD"), by=OPERATOR)
+    await bucket_modal(slack, cyd)
+
+    await slack.submit(cyd, values={"person": dee.id, "channel": general.id})
+
+    assert await grants(parley) == [
+        (RECEIPTS, f"channel:slack:{TEAM}:{general.id}", False),
+        (RECEIPTS, f"user:slack:{grid}:{dee.id}", False),
+    ]
+    assert f"<@{dee.id}>" in slack.view_of(cyd).words()
+    assert "Receipts" in await opened(slack, dee)
