@@ -41,13 +41,16 @@ class App:
     headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     answers: list[object] = field(default_factory=list[object])
     statuses: list[int] = field(default_factory=list[int])
+    told: dict[str, str] = field(default_factory=dict[str, str])  # headers of each answer
 
     async def receive(self, request: web.Request) -> web.Response:
         self.received.append(_told(await request.text(), request.content_type))
         self.headers.append(dict(request.headers))
         status = self.statuses.pop(0) if self.statuses else 200
         answer = self.answers.pop(0) if self.answers else None
-        return web.Response(status=status) if answer is None else web.json_response(answer, status=status)
+        if answer is None:
+            return web.Response(status=status, headers=self.told)
+        return web.json_response(answer, status=status, headers=self.told)
 
 
 def _told(text: str, content_type: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tests.stand_ins.slack.deliveries import Delivered, Deliveries
-from tests.stand_ins.slack.fields import NotPossible
+from tests.stand_ins.slack.fields import NotPossible, used
 from tests.stand_ins.slack.messages import shown
 from tests.stand_ins.slack.response_urls import said
 from tests.stand_ins.slack.streams import ended
@@ -78,10 +78,16 @@ class Conversing(Deliveries):
         button = next(one for one in message.buttons() if one["text"]["text"].startswith(label))
         return await self.deliver_action(user, message, button)
 
+    async def choose(self, user: User, message: Message, action: str, value: Any) -> Delivered:
+        """From the menu, overflow or tick list with that action."""
+        element = next((one for one in message.elements() if one.get("action_id") == action), None)
+        if element is None:
+            raise NotPossible(f"nothing to choose from called {action!r}")
+        return await self.deliver_action(user, message, {"action_id": action, **used(element, value)})
+
     async def rate(self, user: User, message: Message, *, good: bool) -> Delivered:
         """One of the feedback buttons."""
-        elements = (one for block in message.blocks for one in block.get("elements", []))
-        buttons: dict[str, Any] = next(one for one in elements if one.get("type") == "feedback_buttons")
+        buttons = next(one for one in message.elements() if one["type"] == "feedback_buttons")
         pressed = buttons["positive_button" if good else "negative_button"]
         told = {"type": "feedback_buttons", "action_id": buttons["action_id"], **pressed}
         return await self.deliver_action(user, message, told)
@@ -148,7 +154,9 @@ class Conversing(Deliveries):
         return ended(self.place_of(channel), channel.id, thread_ts)
 
     async def look_at(self, user: User, channel: Channel) -> Delivered:
-        """The person turns to a channel with the app open beside it."""
+        """The person turns to a channel with the app, an agent, open beside it."""
+        if not self.is_agent:
+            raise NotPossible("the app is no agent")
         place = self.home_of(user)
         entity = {"type": "slack#/types/channel_id", "value": channel.id, "team_id": place.team}
         looked = {"user": user.id, "channel": place.direct(user.id).id, "context": {"entities": [entity]}}

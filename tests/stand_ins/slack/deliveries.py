@@ -22,7 +22,7 @@ FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @dataclass(frozen=True, kw_only=True)
 class Delivered:
-    """What the app answered, one status an attempt; None where it did not within three seconds."""
+    """What the app answered, one status an attempt; None where it did not, or not within three seconds."""
 
     statuses: list[int | None]
     body: str = ""
@@ -98,31 +98,45 @@ class Deliveries(State):
             return await self._enveloped("slash_commands", fields, retries=0)
         return await self._posted(urlencode(fields).encode(), FORM, retries=0)
 
+    async def verify(self) -> bool:
+        """Whether the app answers the challenge, as it must before Slack takes its address."""
+        challenge = f"challenge-{self.next_id()}"
+        body = json.dumps({"token": "unused", "challenge": challenge, "type": "url_verification"}).encode()
+        status, answer = await self.send(body, {"Content-Type": "application/json", **self.signed(body)})
+        return status == 200 and answer in {challenge, json.dumps({"challenge": challenge})}
+
     async def send(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
         """Any request to the app, signed or not."""
-        within = aiohttp.ClientTimeout(total=self.delivery_s)
-        async with self.session.post(self.app_url, data=body, headers=headers, timeout=within) as response:
-            return response.status, await response.text()
+        status, answer, _ = await self._sent(body, headers)
+        return status, answer
 
     def signed(self, body: bytes, *, age_s: float = 0, secret: str = SIGNING_SECRET) -> dict[str, str]:
         timestamp = str(int(self.clock() - age_s))
         digest = hmac.new(secret.encode(), b"v0:" + timestamp.encode() + b":" + body, hashlib.sha256).hexdigest()
         return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
 
+    async def _sent(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, Mapping[str, str]]:
+        within = aiohttp.ClientTimeout(total=self.delivery_s)
+        async with self.session.post(self.app_url, data=body, headers=headers, timeout=within) as response:
+            return response.status, await response.text(), response.headers
+
     async def _posted(self, body: bytes, headers: Mapping[str, str], *, retries: int) -> Delivered:
-        """Again after each failure, as Slack does, but without its pauses of minutes."""
+        """Again after each failure unless the app asks for no more, as Slack does, but without pauses of minutes."""
         statuses: list[int | None] = []
         reason, answer = "", ""
         for number in range(retries + 1):
             repeated = {"X-Slack-Retry-Num": str(number), "X-Slack-Retry-Reason": reason} if number else {}
+            status, told = None, dict[str, str]()
             try:
-                status, answer = await self.send(body, {**headers, **self.signed(body), **repeated})
+                status, answer, told = await self._sent(body, {**headers, **self.signed(body), **repeated})
+                reason = "http_error"
             except TimeoutError:
-                status, reason = None, "http_timeout"
+                reason = "http_timeout"
+            except aiohttp.ClientConnectionError:
+                reason = "connection_failed"
             statuses.append(status)
-            if status is not None and 200 <= status < 300:
+            if (status is not None and 200 <= status < 300) or told.get("X-Slack-No-Retry") == "1":
                 break
-            reason = reason if status is None else "http_error"
         return Delivered(statuses=statuses, body=answer)
 
     async def _enveloped(self, kind: str, payload: Mapping[str, Any], *, retries: int) -> Delivered:

@@ -33,6 +33,8 @@ def state_of(view: View, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]
 def chosen(element: Mapping[str, Any], given: Any) -> dict[str, Any]:
     """What an element says once `given` is chosen or typed in."""
     kind = element["type"]
+    if kind == "overflow":
+        return {"type": kind, "selected_option": _option(element, given)}
     name, tell = _TOLD[kind]
     return {"type": kind, name: None if given is None else tell(element, given)}
 
@@ -45,6 +47,13 @@ def missing(view: View, state: Mapping[str, Mapping[str, Any]]) -> list[str]:
         for block in inputs
         if not any(told[_TOLD[told["type"]][0]] for told in state[block["block_id"]].values())
     ]
+
+
+def used(element: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """What an action says: a button itself, anything else what is chosen."""
+    if element["type"] == "button":
+        return {name: element[name] for name in ("type", "text", "value", "style") if name in element}
+    return chosen(element, given)
 
 
 def is_field(element: Mapping[str, Any]) -> bool:

@@ -326,3 +326,38 @@ async def test_feedback_comes_as_the_button_pressed(slack: SlackServer, client: 
 
     [action] = app.received[0]["actions"]
     assert (action["type"], action["action_id"], action["value"]) == ("feedback_buttons", "rate", "-1")
+
+
+async def test_a_choice_from_a_menu_brings_the_option(slack: SlackServer, client: Client, ada: User, app: App) -> None:
+    options = [{"text": {"type": "plain_text", "text": one}, "value": one} for one in ("a", "b")]
+    for kind in ("overflow", "static_select"):
+        element = {"type": kind, "action_id": kind, "options": options}
+        await client.post(blocks=[{"type": "actions", "elements": [element]}])
+        await slack.choose(ada, slack.workspace.answers()[-1], kind, "b")
+
+    assert [told["actions"][0]["selected_option"]["value"] for told in app.received] == ["b", "b"]
+    with pytest.raises(NotPossible):
+        await slack.choose(ada, slack.workspace.answers()[-1], "static_select", "c")
+
+
+@pytest.mark.parametrize(("told", "attempts"), [({}, 4), ({"X-Slack-No-Retry": "1"}, 1)])
+async def test_an_event_comes_four_times_unless_the_app_asks_for_no_more(
+    slack: SlackServer, ada: User, app: App, told: dict[str, str], attempts: int
+) -> None:
+    app.statuses, app.told = [503] * 4, told
+    [delivered] = (await slack.say(ada, slack.workspace.direct("U1"), "words"))[1]
+    assert delivered.statuses == [503] * attempts
+
+
+async def test_an_app_that_is_down_is_tried_again(slack: SlackServer, ada: User) -> None:
+    slack.app_url = "http://127.0.0.1:9/slack/events"
+    [delivered] = (await slack.say(ada, slack.workspace.direct("U1"), "words"))[1]
+    assert delivered.statuses == [None] * 4
+
+
+@pytest.mark.parametrize(("answer", "is_taken"), [("challenge-000001", True), ("challenge", False)])
+async def test_an_address_is_taken_once_the_app_answers_the_challenge(
+    slack: SlackServer, app: App, answer: str, *, is_taken: bool
+) -> None:
+    app.answers = [{"challenge": answer}]
+    assert await slack.verify() == is_taken

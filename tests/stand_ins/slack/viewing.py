@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from tests.stand_ins.slack.checker import check_view
 from tests.stand_ins.slack.deliveries import Delivered, Deliveries
-from tests.stand_ins.slack.fields import NotPossible, chosen, is_field, missing, options_of, state_of
+from tests.stand_ins.slack.fields import NotPossible, is_field, missing, state_of, used
 from tests.stand_ins.slack.methods import ApiError
 from tests.stand_ins.slack.refusing import Refused
 from tests.stand_ins.slack.views import fill, pushed, told
@@ -42,13 +42,9 @@ class Viewing(Deliveries):
         view = view or self.view_of(user)
         block, element = _element(view, action)
         done = {"action_id": element["action_id"], "block_id": block, "action_ts": self.home_of(user).next_ts()}
+        held = used(element, value)
         if is_field(element):
-            held = chosen(element, value)
             view.state.setdefault(block, {})[element["action_id"]] = held
-        elif element["type"] == "overflow":
-            held = {"type": "overflow", "selected_option": _option(element, value)}
-        else:
-            held = {name: element[name] for name in ("type", "text", "value", "style") if name in element}
         return await self._acted(user, view, {**done, **held})
 
     async def submit(self, user: User, view: View | None = None, values: Mapping[str, Any] | None = None) -> Delivered:
@@ -131,13 +127,6 @@ def _element(view: View, action: str) -> tuple[str, dict[str, Any]]:
 
 def _label(element: Mapping[str, Any]) -> str:
     return element.get("text", {}).get("text", "")
-
-
-def _option(element: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    found = [option for option in options_of(element) if option["value"] == value]
-    if not found:
-        raise NotPossible(f"no option {value!r}")
-    return found[0]
 
 
 def _answer(body: str) -> dict[str, Any]:

@@ -68,6 +68,10 @@ class Message:
     def buttons(self) -> list[dict[str, Any]]:
         return _buttons(self.blocks)
 
+    def elements(self) -> list[dict[str, Any]]:
+        """Whatever can be clicked or chosen."""
+        return [element for block in self.blocks for element in _elements(block)]
+
     def words(self) -> str:
         """All text of the blocks, as a person reads it."""
         return "".join(_words(self.blocks)) or self.text
