@@ -16,19 +16,19 @@ from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.administration import Limit
 from bot.bootstrap import Bot, build_bot
 from bot.feedback import Verdict
-from bot.ids import EVERYONE, OPERATOR, PersonId, Subject
+from bot.ids import EVERYONE, OPERATOR, PersonId, Subject, TurnId
 from bot.inbound import Private
 from bot.settings import load_settings
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
 from storage.sql.audit import Audit
 from tests.adapters.slack.conftest import served
-from tests.bot.conftest import Talk
+from tests.bot.conftest import Talk, finished, working
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.stand_ins.slack.checker import check_view, live_mentions
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
-from tests.stand_ins.slack.workspace import TEAM, Channel, User, Usergroup
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, User, Usergroup
 
 SALARIES = BucketId("salaries")
 HOSTILE = "<!channel> <@U1ADA> & *bold* @everyone \u202eevil " + "\u05d0\u05d1 " * 20 + "x" * 20_000
@@ -239,6 +239,27 @@ async def test_every_kind_of_grant_is_given_in_the_modal_and_counts_at_once(
     assert {one.by for one in await Audit(parley.database).entries() if one.action == "grant"} == {person(ada)}
     assert "5 grants" in slack.workspace.homes[ada.id].words()
     assert "Receipts" in await opened(slack, bob)
+
+
+async def test_what_is_granted_or_taken_in_the_modal_counts_at_the_next_question(
+    slack: SlackServer, parley: Bot, ada: User, bob: User, general: Channel
+) -> None:
+    async def asked(text: str) -> str:
+        """The answer that Bob gets in the channel, whole."""
+        before = len(slack.workspace.answers())
+        await slack.say(bob, general, f"<@{BOT_USER}> {text}")
+        await slack.until(lambda: len(slack.workspace.answers()) > before)
+        answer = slack.workspace.answers()[before]
+        await finished(parley, TurnId((answer.metadata or {})["event_payload"]["turn"]))
+        return answer.words()
+
+    async with working(parley):
+        assert await asked("all receipts") == "Nothing here."
+        await bucket_modal(slack, ada)
+        await slack.submit(ada, values={"channel": general.id})
+        assert await asked("all receipts") == "There are 3."
+        await slack.click_in_view(ada, "grant:remove")
+        assert await asked("all receipts") == "Nothing here."
 
 
 @pytest.mark.parametrize(
