@@ -1,14 +1,15 @@
 """Records as lines of CSV that a spreadsheet opens without running anything.
 
-A text that begins like a formula gets an apostrophe in front, every cell is quoted and quotes are doubled, as OWASP
-says ("CSV Injection", owasp.org/www-community/attacks/CSV_Injection: `=`, `+`, `-`, `@`, tab, carriage return, line
-feed, and the full-width forms of the first four). Values that are typed as numbers are written as numbers: -12.5 stays
--12.5. Cells hold no NUL.
+A text that begins like a formula, also behind blanks and quotes, gets an apostrophe in front; titles of columns are
+such texts, too. Every cell is quoted and quotes are doubled, as OWASP says ("CSV Injection",
+owasp.org/www-community/attacks/CSV_Injection: `=`, `+`, `-`, `@`, tab, carriage return, line feed, and the full-width
+forms of the first four). Values that are typed as numbers are written as numbers: -12.5 stays -12.5. Cells hold no NUL.
 """
 
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any as Json
@@ -20,6 +21,8 @@ from storage.search.numbers import plain
 from storage.search.schema import Field, FieldType, Schema
 
 BOM = "\ufeff"  # Excel takes a CSV without it for the machine's own code page
+# Where quoting is read otherwise, what is behind a quote begins the cell.
+_IN_FRONT = re.compile("^[\\s\"'`\u2018\u2019\u201c\u201d]*")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -39,14 +42,14 @@ class Sheet:
     several: bool
 
     def header(self) -> str:
-        fields = [column.title for column in self.columns]
+        fields = [neutral(column.title) for column in self.columns]
         return BOM + _line(["doc_id", "title", *(["bucket"] if self.several else []), *fields, "source"])
 
     def lines(self, records: Sequence[Record]) -> str:
         return "".join(map(self._record, records))
 
     def _record(self, record: Record) -> str:
-        bucket: list[str] = [record.bucket] if self.several else []
+        bucket = [neutral(record.bucket)] if self.several else []
         cells = [cell(record.values.get(column.fields.get(record.bucket, _NONE))) for column in self.columns]
         return _line([neutral(record.doc_id), neutral(record.title), *bucket, *cells, neutral(record.source)])
 
@@ -85,9 +88,10 @@ def cell(value: Value | None) -> str:
 
 
 def neutral(text: str) -> str:
-    """`text` so that no spreadsheet takes it for a formula, blanks in front or not."""
+    """`text` so that no spreadsheet takes it for a formula, blanks and quotes in front or not."""
     clean = text.replace("\x00", "")
-    return f"'{clean}" if clean.startswith(_FORMULA) or clean.lstrip().startswith(_FORMULA) else clean
+    is_formula = clean.startswith(_FORMULA) or _IN_FRONT.sub("", clean, count=1).startswith(_FORMULA)
+    return f"'{clean}" if is_formula else clean
 
 
 def _row(row: Mapping[FieldName, Json]) -> dict[str, Json]:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,7 +44,7 @@ def test_no_cell_starts_a_formula_and_every_text_comes_back(doc_id: str, title: 
 
     assert len(row) == 5
     for written, said in zip((doc_id, title, note, source), (row[0], row[1], row[2], row[4]), strict=True):
-        assert not said.lstrip(" ").startswith(_STARTS)
+        assert said.startswith("'") or not said.lstrip(" \"'").startswith(_STARTS)
         assert said in (clean := written.replace("\x00", ""), f"'{clean}")
 
 
@@ -91,6 +93,21 @@ def test_lists_rows_and_flags_have_a_cell_each() -> None:
     assert json.loads(cell((a_row(name="=tire", qty=4.0),))) == [{"name": "=tire", "qty": 4}]
 
 
-def test_a_formula_behind_blanks_is_neutralised_too() -> None:
-    assert neutral("  =1+1") == "'  =1+1"
-    assert neutral("a=1") == "a=1"
+@pytest.mark.parametrize("text", ["  =1+1", '"=1+1"', " ' \"@SUM(A1)", "\u201c=1+1\u201d", '"\t=1', "`-1"])
+def test_a_formula_behind_blanks_and_quotes_is_neutralised_too(text: str) -> None:
+    assert neutral(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["a=1", "it's", '"quoted"', "'tis", "", "''"])
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert neutral(text) == text
+
+
+def test_titles_of_columns_and_names_of_buckets_are_data_too() -> None:
+    other = BucketId("@invoices")
+    schema = Schema(bucket=other, fields=(a_field("=cmd", FieldType.NUMBER),))
+    sheet = sheet_for({RECEIPTS: _SCHEMA, other: schema})
+    [row] = read(sheet.lines([replace(a_record(), bucket=other)]))
+
+    assert "'=cmd" in read(sheet.header())[0]
+    assert row[2] == "'@invoices"
