@@ -9,9 +9,12 @@ from storage.search.plan import Plan
 
 _WORD = re.compile(r"[\w']+")
 _EXPORT_FILLER = frozenset(
-    "as to a the in into file format please me can could you i want need give get send download save list of for "
-    "export csv spreadsheet results result documents everything excel do would like".split()
+    "as to a an the in into file files format please me can could you i i'd want need give get send download save list "
+    "of for export csv spreadsheet spreadsheets sheet results result documents everything excel xlsx do would like now "
+    "download make create put have let let's me us write hand over also and ok okay then just thanks "
+    "full whole complete".split()
 )
+_SHEETS = EXPORT | {"spreadsheets", "excel", "xlsx"}  # words for a file, in a message that says nothing else
 _POLITE = frozenset("please now ok okay let's lets thanks well so then just".split())
 
 
@@ -55,10 +58,10 @@ def goes_back(question: str) -> bool:
 def exports(question: str, last: Plan) -> LegId | None:
     """The leg to export when the message asks for a file and names no other set."""
     words = _WORD.findall(question.lower())
-    if not set(words) & EXPORT:
+    if not set(words) & _SHEETS:
         return None
     if last.question == question:
-        return last.legs[-1].id
+        return last.legs[-1].id if set(words) & EXPORT else None
     rest = [word for word in words if word not in _EXPORT_FILLER | POINTERS and not word.isdigit()]
     return last.legs[-1].id if not rest else None
 

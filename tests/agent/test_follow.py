@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from agent.reasoner import Planned, WantsStartOver
-from agent.rules.commands import further, goes_back, starts_over
+from agent.rules.commands import exports, further, goes_back, starts_over
 from agent.rules.comparing import with_superlative
 from agent.rules.reasoner import RuleReasoner
 from storage.search.conditions import Compare, Condition, Not, Op, conjuncts
@@ -48,6 +48,41 @@ def test_going_back_is_a_command(said: str) -> None:
 @pytest.mark.parametrize("said", ["which parcels went back?", "undo the parcel", "parcels that came back", "go"])
 def test_words_of_going_back_in_a_question_are_no_command(said: str) -> None:
     assert not goes_back(said)
+
+
+WAYS_TO_EXPORT = [
+    *(
+        "as CSV",
+        "export them",
+        "csv please",
+        "export all 1,042 as CSV",
+        "can I have that as a spreadsheet?",
+        "make a csv",
+    ),
+    *(
+        "give me all of them as an Excel file",
+        "put them in a spreadsheet",
+        "export now",
+        "let me download them",
+        "xlsx",
+    ),
+]
+
+
+@pytest.mark.parametrize("said", WAYS_TO_EXPORT)
+def test_a_file_of_what_was_found_is_a_command(said: str) -> None:
+    [last] = plans("list all parcels")
+
+    assert exports(said, last) == last.legs[-1].id
+
+
+@pytest.mark.parametrize(
+    "said", ["who exports parcels?", "parcels with excel manuals", "what is a csv column?", "them"]
+)
+def test_words_of_files_in_a_question_are_no_command(said: str) -> None:
+    [last] = plans("list all parcels")
+
+    assert exports(said, last) is None
 
 
 @pytest.mark.parametrize(
