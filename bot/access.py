@@ -17,6 +17,8 @@ from storage.search.index import SearchIndex
 from storage.search.scope import Scope
 from storage.sql.grants import Grant, Grants, LocalGroups
 
+_USER = "user:"
+
 
 class Access:
     """Says what an audience may see."""
@@ -40,6 +42,14 @@ class Access:
             case _:
                 assert_never(now)
 
+    async def is_gone(self, person: PersonId) -> bool:
+        """Whether the product says that they were deactivated."""
+        match await self._directories.now(Private(person=person)):
+            case Private(gone=gone):
+                return gone
+            case Shared() | Operator():
+                return False
+
     async def may_go_private(self, audience: Audience, person: PersonId, scope: Scope) -> bool:
         """Whether the asker, alone, may see more buckets than this channel's readers.
 
@@ -57,8 +67,9 @@ class Access:
     async def _of_person(self, audience: Private) -> Scope:
         if audience.gone:
             return self._scope((), ())
-        subjects = {Subject(f"user:{audience.person}"), *audience.subjects}
-        subjects |= {Subject(f"group:{group}") for group in await self._groups.of(audience.person)}
+        subjects = {Subject(f"{_USER}{audience.person}"), *audience.subjects}
+        for person in [one.removeprefix(_USER) for one in sorted(subjects) if one.startswith(_USER)]:
+            subjects |= {Subject(f"group:{group}") for group in await self._groups.of(person)}
         subjects = {subject for subject in subjects if not is_channel(subject)} - {EVERYONE}
         if not audience.guest:
             subjects.add(EVERYONE)

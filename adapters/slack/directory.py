@@ -1,28 +1,33 @@
-"""Who is who in the workspace, and who reads a channel: looked up when needed, kept for a minute at most."""
+"""Who is who in the workspace, who reads a channel, who is in which user group: looked up when needed, kept for a
+minute at most, and forgotten as soon as Slack says that it has changed.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Generic, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
-from adapters.slack.errors import SlackFailed
-from bot.ids import PersonId
+from adapters.slack.errors import SlackFailed, SlackRefused, SlackUnreachable
+from adapters.slack.recent import Recent
+from bot.ids import PersonId, Subject
 from bot.inbound import Outsiders
 
 KEPT: Final = timedelta(seconds=60)
-READERS: Final = 100  # members looked at one by one; a larger channel counts as unknown
+READERS: Final = 10_000  # members of a channel, and people of a workspace, that are looked through; beyond: unknown
+ONE_BY_ONE: Final = 20  # people that are asked for singly; more are looked for in the list of all
+STRAGGLERS: Final = 100  # of those that are not in that list
 SIDE_BY_SIDE: Final = 20
-LOOK_UP_S: Final = 1.5  # of the three seconds that Slack waits for an acknowledgement
-ENTRIES: Final = 10_000
+PAGE: Final = 999  # Slack's most
+WORKSPACES: Final = 20  # of an Enterprise Grid, in which one person's user groups are looked for
+LOOK_UP_S: Final = 1.5  # one answer of Slack's
+READERS_S: Final = 10.0  # all readers of a channel
 
-K = TypeVar("K")
-V = TypeVar("V")
+T = TypeVar("T")
 
 
 class AuthTest(BaseModel):
@@ -42,6 +47,7 @@ class _Profile(BaseModel):
 
 class _EnterpriseUser(BaseModel):
     enterprise_id: str
+    teams: list[str] = []
 
 
 class User(BaseModel):
@@ -62,22 +68,51 @@ class _UsersInfo(BaseModel):
     user: User
 
 
-class _Channel(BaseModel):
-    is_ext_shared: bool = False
-    is_pending_ext_shared: bool = False
-
-
-class _ConversationsInfo(BaseModel):
-    channel: _Channel
-
-
 class _Cursor(BaseModel):
     next_cursor: str = ""
 
 
-class _Members(BaseModel):
-    members: list[str]
+class _Page(BaseModel):
     response_metadata: _Cursor = Field(default_factory=_Cursor)
+
+    @property
+    def next(self) -> str:
+        return self.response_metadata.next_cursor
+
+
+class _UsersList(_Page):
+    members: list[User]
+
+
+class _Channel(BaseModel):
+    """Shared with another organisation, or offered to one that has not yet accepted."""
+
+    is_ext_shared: bool = False
+    is_pending_ext_shared: bool = False
+    pending_shared: list[str] = []
+    pending_connected_team_ids: list[str] = []
+
+    @property
+    def is_open_to_others(self) -> bool:
+        pending = self.pending_shared or self.pending_connected_team_ids
+        return self.is_ext_shared or self.is_pending_ext_shared or bool(pending)
+
+
+class _Info(BaseModel):
+    channel: _Channel
+
+
+class _Members(_Page):
+    members: list[str]
+
+
+class _Usergroup(BaseModel):
+    id: str
+    users: list[str] = []
+
+
+class _Usergroups(BaseModel):
+    usergroups: list[_Usergroup]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,35 +125,20 @@ class Person:
     time_zone: str
     guest: bool
     gone: bool
-
-
-class Recent(Generic[K, V]):
-    """What was fetched within `kept`. Those who ask for one key at once share one fetch; failures are not kept."""
-
-    def __init__(self, fetch: Callable[[K], Awaitable[V]], clock: Callable[[], datetime], kept: timedelta) -> None:
-        self._fetch, self._clock, self._kept = fetch, clock, kept
-        self._values: dict[K, tuple[datetime, V]] = {}
-        self._locks: WeakValueDictionary[K, asyncio.Lock] = WeakValueDictionary()
-
-    async def get(self, key: K) -> V:
-        """Raises what the fetch raises."""
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            known = self._values.pop(key, None)
-            if known is None or known[0] + self._kept <= self._clock():
-                known = (self._clock(), await self._fetch(key))
-            self._values[key] = known
-            while len(self._values) > ENTRIES:
-                del self._values[next(iter(self._values))]  # the one not asked for longest
-            return known[1]
+    teams: frozenset[str] = frozenset()  # the workspaces of an Enterprise Grid that they are in
 
 
 class Directory:
     """People and channels of the one workspace (or Enterprise Grid) that the token is for."""
 
     def __init__(self, api: SlackApi, clock: Callable[[], datetime], log: FilteringBoundLogger) -> None:
-        self._api, self._log = api, log
+        self._api, self._clock, self._log = api, clock, log
         self._users = Recent[str, User](self._user, clock, KEPT)
-        self._channels = Recent[str, Outsiders](self._outsiders, clock, KEPT)
+        self._everybody = Recent[str, None](self._listed, clock, KEPT)  # by workspace; they are put in `_users`
+        self._open = Recent[str, bool](self._is_open_to_others, clock, KEPT)
+        self._members = Recent[str, Sequence[str] | None](self._all_members, clock, KEPT)
+        self._usergroups = Recent[str, Mapping[str, frozenset[Subject]]](self._groups_in, clock, KEPT)
+        self._told_of_scope = False
         self._installation: AuthTest | None = None
         self._asking = asyncio.Lock()
 
@@ -129,13 +149,14 @@ class Directory:
                 self._installation = await self._api.call(AuthTest, "auth.test")
             return self._installation
 
+    # -- people
+
     async def person(self, user: str) -> Person | None:
         """None where Slack does not say in time. Raises `SlackFailed` only for our own ids."""
         ours = await self.installation()
         try:
-            async with asyncio.timeout(LOOK_UP_S):
-                return _person(await self._users.get(user), ours)
-        except (SlackFailed, TimeoutError) as exc:
+            return _person(await self._users.get(user), ours)
+        except SlackFailed as exc:
             self._log.warning("slack person unknown", user=user, reason=type(exc).__name__)
             return None
 
@@ -150,29 +171,134 @@ class Directory:
         person = await self.person(user)
         return PersonId(f"slack:{person.home if person else ours.enterprise_id}:{user}")
 
+    async def homes(self, person: Person) -> frozenset[str]:
+        """What may stand for the person's home in their id: on an Enterprise Grid, its workspaces as well.
+
+        Raises `SlackFailed` for our own ids.
+        """
+        ours = await self.installation()
+        if ours.enterprise_id is None or person.home != ours.enterprise_id:
+            return frozenset({person.home})
+        return frozenset({person.home, ours.team_id, *person.teams})
+
+    async def groups(self, user: str, person: Person) -> frozenset[Subject]:
+        """The user groups that the person is in. Never raises for Slack: what cannot be told is none."""
+        ours = await self.installation()
+        teams = sorted(person.teams)[:WORKSPACES] if ours.is_enterprise_install else [ours.team_id]
+        found: frozenset[Subject] = frozenset()
+        for team in teams:
+            try:
+                found |= (await self._usergroups.get(team)).get(user, frozenset())
+            except SlackFailed as exc:
+                self._log.warning("slack user groups unknown", team=team, reason=type(exc).__name__)
+        return found
+
+    # -- channels
+
     async def outsiders(self, channel: str) -> Outsiders:
         """Whether guests or strangers read the channel. Never raises for Slack: what cannot be told is unknown."""
         try:
-            async with asyncio.timeout(LOOK_UP_S):
-                return await self._channels.get(channel)
+            async with asyncio.timeout(READERS_S):
+                return await self._outsiders(channel)
         except (SlackFailed, TimeoutError) as exc:
             self._log.warning("slack readers unknown", channel=channel, reason=type(exc).__name__)
             return Outsiders.UNKNOWN
 
-    async def _user(self, user: str) -> User:
-        answer = await self._api.call(_UsersInfo, "users.info", {"user": user, "include_locale": True})
-        return answer.user
-
     async def _outsiders(self, channel: str) -> Outsiders:
-        info = (await self._api.call(_ConversationsInfo, "conversations.info", {"channel": channel})).channel
-        if info.is_ext_shared or info.is_pending_ext_shared:
+        if await self._open.get(channel):
             return Outsiders.SOME
-        page = await self._api.call(_Members, "conversations.members", {"channel": channel, "limit": READERS})
-        if page.response_metadata.next_cursor or len(page.members) > READERS:
+        members = await self._members.get(channel)
+        readers = None if members is None else await self._readers(members)
+        if readers is None:
+            self._log.warning("slack readers unknown", channel=channel, reason="too many of them")
             return Outsiders.UNKNOWN
         ours = await self.installation()
-        users = await self._all(page.members)
-        return Outsiders.SOME if any(_is_outsider(user, ours) for user in users) else Outsiders.NONE
+        return Outsiders.SOME if any(_is_outsider(user, ours) for user in readers) else Outsiders.NONE
+
+    async def _readers(self, members: Sequence[str]) -> list[User] | None:
+        """None for too many that only Slack could tell one by one. Raises `SlackFailed`."""
+        if len(self._unknown(members)) > ONE_BY_ONE:
+            await self._look_at_everybody()
+            if len(self._unknown(members)) > STRAGGLERS:
+                return None
+        return await self._all(members)
+
+    async def _look_at_everybody(self) -> None:
+        """A refusal leaves them to be asked for singly."""
+        try:
+            await self._everybody.get((await self.installation()).team_id)
+        except SlackRefused as exc:
+            self._log.warning("slack people not listed", reason=exc.error)
+
+    def _unknown(self, members: Iterable[str]) -> list[str]:
+        return [user for user in members if not self._users.holds(user)]
+
+    # -- what has changed
+
+    def forget_person(self, user: str) -> None:
+        self._users.drop(user)
+
+    def forget_channel(self, channel: str) -> None:
+        self._open.drop(channel)
+        self._members.drop(channel)
+
+    def forget_groups(self) -> None:
+        """Of every workspace: an event does not always say of which."""
+        self._usergroups.clear()
+
+    # -- asked of Slack, each within its time; `SlackFailed` for all that goes wrong
+
+    async def _user(self, user: str) -> User:
+        asked = {"user": user, "include_locale": True}
+        return (await _in_time(self._api.call(_UsersInfo, "users.info", asked))).user
+
+    async def _listed(self, team: str) -> None:
+        """Everybody of the workspace, up to `READERS`; Slack's list has those who are gone, too."""
+        named = {"team_id": team} if (await self.installation()).is_enterprise_install else {}
+        cursor, found = "", 0
+        while found < READERS:
+            mark, now = self._users.mark(), self._clock()
+            asked = {"limit": PAGE, "include_locale": True, **named, **_after(cursor)}
+            page = await self._api.call(_UsersList, "users.list", asked)
+            for user in page.members:
+                self._users.put(user.id, user, mark, now)
+            cursor, found = page.next, found + len(page.members)
+            if not cursor:
+                return
+
+    async def _is_open_to_others(self, channel: str) -> bool:
+        asked = {"channel": channel}
+        return (await _in_time(self._api.call(_Info, "conversations.info", asked))).channel.is_open_to_others
+
+    async def _all_members(self, channel: str) -> Sequence[str] | None:
+        """None beyond `READERS`."""
+        members: list[str] = []
+        cursor = ""
+        while len(members) <= READERS:
+            asked = {"channel": channel, "limit": PAGE, **_after(cursor)}
+            page = await _in_time(self._api.call(_Members, "conversations.members", asked))
+            members += page.members
+            cursor = page.next
+            if not cursor:
+                return members if len(members) <= READERS else None
+        return None
+
+    async def _groups_in(self, team: str) -> Mapping[str, frozenset[Subject]]:
+        """By user, those of one workspace. Without the scope there are none."""
+        named = {"team_id": team} if (await self.installation()).is_enterprise_install else {}
+        try:
+            answer = await _in_time(self._api.call(_Usergroups, "usergroups.list", {"include_users": True, **named}))
+        except SlackRefused as exc:
+            if exc.error != "missing_scope":
+                raise
+            self._tell_of_scope()
+            return {}
+        return _by_user(team, answer.usergroups)
+
+    def _tell_of_scope(self) -> None:
+        if not self._told_of_scope:
+            self._told_of_scope = True
+            self._log.warning("slack user groups are not read", reason="the scope usergroups:read is missing")
 
     async def _all(self, users: Sequence[str]) -> list[User]:
         """Side by side, not too many at once. Raises the first `SlackFailed`."""
@@ -197,6 +323,27 @@ class Directory:
         return found
 
 
+async def _in_time(answer: Awaitable[T]) -> T:
+    try:
+        async with asyncio.timeout(LOOK_UP_S):
+            return await answer
+    except TimeoutError as exc:
+        raise SlackUnreachable("Slack takes too long") from exc
+
+
+def _after(cursor: str) -> dict[str, Any]:
+    return {"cursor": cursor} if cursor else {}
+
+
+def _by_user(team: str, groups: Iterable[_Usergroup]) -> Mapping[str, frozenset[Subject]]:
+    found: dict[str, frozenset[Subject]] = {}
+    for group in groups:
+        subject = Subject(f"group:slack:{team}:{group.id}")
+        for user in group.users:
+            found[user] = found.get(user, frozenset()) | {subject}
+    return found
+
+
 def _person(user: User, ours: AuthTest) -> Person:
     return Person(
         home=_home_of(user) or ours.enterprise_id or ours.team_id,
@@ -205,6 +352,7 @@ def _person(user: User, ours: AuthTest) -> Person:
         time_zone=user.tz or "UTC",
         guest=_is_outsider(user, ours),
         gone=user.deleted,
+        teams=frozenset(user.enterprise_user.teams if user.enterprise_user else ()),
     )
 
 

@@ -8,7 +8,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.errors import SlackFailed
 from adapters.slack.workspaces import Place, Workspace, Workspaces
 from bot.directory import Profile
-from bot.ids import PersonId
+from bot.ids import PersonId, Subject
 from bot.inbound import Outsiders, Private, Shared
 
 _ENTERPRISE: Final = "E"  # Slack's ids of Enterprise Grids begin so
@@ -25,13 +25,19 @@ class People:
         return None if found is None else Profile(name=found.name, locale=found.locale, time_zone=found.time_zone)
 
     async def private(self, audience: Private) -> Private:
-        """Somebody whom Slack cannot describe is a guest in no group."""
+        """Somebody whom Slack cannot describe, or describes as another's, is a guest in no group."""
         _, home, user = audience.person.split(":", 2)
         workspace = await self._workspace(home)
         found = None if workspace is None else await workspace.directory.person(user)
-        if found is None:
+        if workspace is None or found is None:
             return replace(audience, guest=True, subjects=frozenset())
-        return replace(audience, guest=found.guest, gone=found.gone)
+        homes = await workspace.directory.homes(found)
+        if home not in homes:
+            return replace(audience, guest=True, gone=found.gone, subjects=frozenset())
+        own = Subject(f"user:{audience.person}")
+        spellings = frozenset(Subject(f"user:slack:{one}:{user}") for one in homes)
+        groups = frozenset[Subject]() if found.gone else await workspace.directory.groups(user, found)
+        return replace(audience, guest=found.guest, gone=found.gone, subjects=spellings - {own} | groups)
 
     async def shared(self, audience: Shared) -> Shared:
         _, _, team, channel = audience.channel.split(":", 3)

@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.directory import AuthTest, Recent
+from adapters.slack.directory import AuthTest
 from adapters.slack.errors import SlackFailed
 from adapters.slack.home.modals import Usergroup
+from adapters.slack.recent import Recent
 from adapters.slack.workspaces import Place, Workspace, Workspaces, place_of, team_in
 from bot.ids import PersonId, Subject
 

@@ -27,6 +27,17 @@ class Administering(Deliveries):
         channel.members.remove(user.id)
         return await self._moved("member_left_channel", user, channel)
 
+    async def share(self, channel: Channel, with_team: str) -> Delivered:
+        """With another organisation, which has accepted it."""
+        channel.is_ext_shared = True
+        told = {"channel": channel.id, "connected_team_id": with_team}
+        return await self.tell_app(self.place_of(channel), "channel_shared", told)
+
+    async def unshare(self, channel: Channel, with_team: str) -> Delivered:
+        channel.is_ext_shared = False
+        told = {"channel": channel.id, "previously_connected_team_id": with_team, "is_ext_shared": False}
+        return await self.tell_app(self.place_of(channel), "channel_unshared", told)
+
     async def change_group(self, group: Usergroup, members: Sequence[str]) -> list[Delivered]:
         """Who is in a group of people."""
         place = self._place_of_group(group)

@@ -41,7 +41,11 @@ def described(workspace: Workspace, user: User, *, with_locale: bool = False) ->
         "profile": {"display_name": user.name, "real_name": user.name},
     }
     locale = {"locale": user.locale} if with_locale else {}
-    grid = {"enterprise_user": {"id": user.id, "enterprise_id": user.enterprise}} if user.enterprise else {}
+    grid = (
+        {"enterprise_user": {"id": user.id, "enterprise_id": user.enterprise, "teams": [user.team]}}
+        if user.enterprise
+        else {}
+    )
     return {**found, **locale, **grid}
 
 

@@ -27,6 +27,8 @@ EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
     "app_home_opened": frozenset(),
     "app_mention": frozenset({"app_mentions:read"}),
     "app_uninstalled": frozenset(),
+    "channel_shared": frozenset({"channels:read", "groups:read", "im:read", "mpim:read"}),
+    "channel_unshared": frozenset({"channels:read", "groups:read", "im:read", "mpim:read"}),
     "member_joined_channel": frozenset({"channels:read", "groups:read"}),
     "member_left_channel": frozenset({"channels:read", "groups:read"}),
     "message.channels": frozenset({"channels:history"}),
