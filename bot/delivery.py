@@ -1,10 +1,10 @@
 """One turn's message in the chat: posted once, found again after a kill, rewritten until it says the reply."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 
@@ -12,6 +12,7 @@ from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox, OutboxFailed
 from bot.replies import Chosen, Progress, Reply
+from bot.tasks import lone_error
 from storage.sql.inbox import ClaimedTurn, Inbox
 
 LEASE: Final = timedelta(seconds=30)
@@ -44,6 +45,14 @@ class News:
         await self._changed.wait()
         self._changed.clear()
         return None if self._over.is_set() else self._text
+
+    async def unless_over(self, doing: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Does it, and leaves it where it is once this is over."""
+        async with asyncio.TaskGroup() as group:
+            task, over = group.create_task(doing()), group.create_task(self._over.wait())
+            await asyncio.wait((task, over), return_when=asyncio.FIRST_COMPLETED)
+            task.cancel()
+            over.cancel()
 
     async def rest(self) -> None:
         """A pause, cut short when it is over."""
@@ -84,9 +93,16 @@ class Delivery:
         self._lock = asyncio.Lock()
 
     async def report(self, news: News) -> None:
-        """The placeholder at once, then what is being done, until it is over. A failure here is none of the turn's."""
+        """A sign and the placeholder at once, then what is being done, until it is over. A failure here is none of the
+        turn's.
+        """
         try:
-            await self._say(self._progress(_FIRST), only_first=True)
+            with lone_error():
+                async with asyncio.TaskGroup() as group:
+                    sign = group.create_task(news.unless_over(self._attend))
+                    await self._say(self._progress(_FIRST), only_first=True)
+                    sign.cancel()
+            await news.unless_over(self._attend)  # what was posted ended the first
             while (text := await news.next()) is not None:
                 await self._say(self._progress(text))
                 await news.rest()
@@ -111,6 +127,9 @@ class Delivery:
         if not await self._inbox.renew(self._claimed, LEASE):
             raise LeaseLost()
         self._until = until
+
+    async def _attend(self) -> None:
+        await self._outbox.attend(self._inbound.conversation, self._inbound.address)
 
     async def _say(self, reply: Reply, *, only_first: bool = False) -> None:
         async with self._lock:

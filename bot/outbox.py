@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from bot.ids import ConversationId, MessageId, TurnId
+from bot.inbound import Inbound
 from bot.replies import Chosen, Reply
 
 
@@ -28,6 +29,12 @@ class Outbox(Protocol):
         """The message now says `reply` (files are added beside it). The same reply again changes nothing."""
         ...
 
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        """Shows beside the messages that something is being done, until something is said there. Never raises, and
+        does nothing where the product has no such sign.
+        """
+        ...
+
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         """The message that carries the turn, if one was posted and the product can tell."""
         ...
@@ -36,4 +43,15 @@ class Outbox(Protocol):
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
     ) -> None:
         """The message of a clarification shows what was chosen in place of its buttons; `reply` is what it said."""
+        ...
+
+
+class Threads(Protocol):
+    """Of a chat product in which people may ask outside a conversation: by a command, about somebody's message."""
+
+    async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
+        """The same question in the conversation that it is answered in, begun with the question where it is new.
+
+        Its audience are those who read there. `again`: an earlier attempt may have begun it. Raises `OutboxFailed`.
+        """
         ...

@@ -24,6 +24,13 @@ class SlackOutbox:
     ) -> None:
         await (await self._at(address)).update(conversation, address, message, reply)
 
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        try:
+            posting = await self._at(address)
+        except OutboxFailed:
+            return
+        await posting.attend(conversation, address)
+
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         return await (await self._at(address)).find(conversation, address, turn)
 

@@ -13,9 +13,10 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.api import ATTEMPTS, SlackApi
 from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
 from adapters.slack.render import message_for, settled
+from adapters.slack.status import Status
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.outbox import OutboxFailed
-from bot.replies import Chosen, File, Reply
+from bot.replies import Chosen, File, Progress, Reply
 
 METADATA: Final = "parley_turn"
 HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
@@ -71,6 +72,7 @@ class Posting:
     def __init__(self, api: SlackApi, log: FilteringBoundLogger) -> None:
         self._api, self._log = api, log
         self._channels: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._status = Status(api, log)
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
@@ -85,8 +87,13 @@ class Posting:
     ) -> None:
         async with self._sending(address["channel"]):
             await self._updated(address["channel"], message, reply)
+        if not _is_progress(reply):
+            await self._status.end(address)
         async with _as_outbox_failed():
             await self._hand_over(address, message, reply, there=await self._names_in_thread(address, message, reply))
+
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        await self._status.begin(address)
 
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         async with _as_outbox_failed():
@@ -211,6 +218,10 @@ class Posting:
         self._handed_over[key] = self._handed_over.pop(key, frozenset()) | {path}
         while len(self._handed_over) > _REMEMBERED:
             del self._handed_over[next(iter(self._handed_over))]
+
+
+def _is_progress(reply: Reply) -> bool:
+    return any(isinstance(part, Progress) for part in reply.parts)
 
 
 def _files(reply: Reply) -> Sequence[File]:

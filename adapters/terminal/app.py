@@ -43,6 +43,9 @@ class TerminalOutbox:
         if self._said.get(message) != reply:
             self._say(message, reply)
 
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        """What is being done is a line of its own."""
+
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         return next((message for message, reply in self._said.items() if reply.turn == turn), None)
 
@@ -105,6 +108,11 @@ class Terminal:
     @property
     def directory(self) -> None:
         """People here are the machine's own: nobody else knows them."""
+
+    @property
+    def threads(self) -> None:
+        """Every message stands in a conversation."""
+        return None
 
     def routes(self) -> "Sequence[web.RouteDef]":
         return ()

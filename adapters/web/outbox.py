@@ -31,6 +31,9 @@ class WebOutbox:
         if entries.get(message) != reply:
             await self._say(conversation, message, reply)
 
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        """What is being done stands in the message."""
+
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         for entry in await self._transcript.entries(key_of(conversation)):
             if isinstance(entry.content, Reply) and entry.content.turn == turn:

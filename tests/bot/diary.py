@@ -28,6 +28,9 @@ class Diary:
     ) -> None:
         self._write({"did": "update", "message": message, "reply": reply_to_json(reply)})
 
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        """Nothing is seen of it."""
+
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         posted = (line for line in self.lines() if line["did"] == "post")
         return next((MessageId(line["message"]) for line in posted if line["reply"]["turn"] == turn), None)

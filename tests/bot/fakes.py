@@ -170,6 +170,7 @@ class Chat:
     def __init__(self) -> None:
         self.messages: dict[MessageId, Message] = {}
         self.troubles: list[OutboxFailed] = []
+        self.attended = 0
         self.before: Callable[[], None] = lambda: None  # what happens right before an effect
         self._ids = (MessageId(f"m{n}") for n in itertools.count(1))
 
@@ -184,6 +185,9 @@ class Chat:
     ) -> None:
         self._meet_trouble()
         self.messages[message].said.append(reply)
+
+    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
+        self.attended += 1
 
     async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         self._meet_trouble()
