@@ -10,13 +10,14 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
 from adapters.slack.asking import Accept, Asking
-from adapters.slack.dispatch import Listener, dispatcher
+from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.errors import SlackFailed
 from adapters.slack.home.listener import AppHome
 from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
+from adapters.slack.socket import Socket
 from adapters.slack.workspaces import OneWorkspace, Workspaces, workspace_with
 from bot.administration import Administration
 from bot.errors import InvalidSettings
@@ -34,6 +35,9 @@ class SlackSettings(Protocol):
 
     @property
     def slack_signing_secret(self) -> SecretStr | None: ...
+
+    @property
+    def slack_app_token(self) -> SecretStr | None: ...
 
     @property
     def slack_api_url(self) -> str: ...
@@ -63,20 +67,26 @@ class SlackBot(Protocol):
 
 
 def surface(bot: SlackBot) -> "SlackSurface | None":
-    """None without a bot token. Raises `InvalidSettings` when the secret that proves deliveries is missing."""
+    """None without a bot token. Deliveries come over sockets where there is an app token, else signed over HTTP.
+
+    Raises `InvalidSettings` when there is neither that nor the secret that proves them.
+    """
     token, secret = bot.settings.slack_bot_token, bot.settings.slack_signing_secret
     if token is None:
         return None
-    if secret is None:
+    app_token = bot.settings.slack_app_token
+    if secret is None and app_token is None:
         advice = "copy it from your Slack app's page, Basic Information"
         raise InvalidSettings("SLACK_SIGNING_SECRET", "is not set, but SLACK_BOT_TOKEN is", advice)
-    api = SlackApi(token=token.get_secret_value(), base_url=bot.settings.slack_api_url)
+    base = bot.settings.slack_api_url
+    api = SlackApi(token=token.get_secret_value(), base_url=base)
     return SlackSurface(
         accept=bot.accept,
         administration=bot.administration,
         personal=bot.personal,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
-        signing_secret=secret.get_secret_value(),
+        signing_secret=secret.get_secret_value() if secret and not app_token else None,
+        app_api=SlackApi(token=app_token.get_secret_value(), base_url=base) if app_token else None,
         clock=bot.clock,
         log=bot.log,
     )
@@ -94,17 +104,20 @@ class SlackSurface:
         administration: Administration,
         personal: Personal,
         workspaces: Workspaces,
-        signing_secret: str,
+        signing_secret: str | None = None,
+        app_api: SlackApi | None = None,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
+        """With the signing secret there is a route for deliveries; with the app's own token, a socket."""
         self._workspaces, self._log = workspaces, log
         self._people = People(workspaces, log)
         self._outbox = SlackOutbox(workspaces)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (Asking(accept, Reader(workspaces, clock)), home)
-        app = dispatcher(self.listeners, log)
-        self._receiving = Receiving(app, workspaces, signing_secret=signing_secret, clock=clock, log=log)
+        dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)
+        self._receiving = Receiving(dispatch, signing_secret=signing_secret, clock=clock) if signing_secret else None
+        self._socket = Socket(app_api, dispatch, log) if app_api else None
 
     @property
     def outbox(self) -> Outbox:
@@ -115,14 +128,19 @@ class SlackSurface:
         return self._people
 
     def routes(self) -> Sequence[web.RouteDef]:
-        return [web.post(PATH, self._receiving.receive)]
+        return [web.post(PATH, self._receiving.receive)] if self._receiving else []
 
     async def start(self) -> None:
-        """Raises `InvalidSettings` when Slack refuses the token; a Slack that is down is asked again later."""
+        """Raises `InvalidSettings` when Slack refuses a token; a Slack that is down is asked again later."""
         try:
             await self._workspaces.start()
         except SlackFailed as exc:
             self._log.warning("slack unreachable at start", reason=str(exc))
+        if self._socket is not None:
+            await self._socket.start()
 
     async def close(self) -> None:
+        """What was delivered is acknowledged first."""
+        if self._socket is not None:
+            await self._socket.close()
         await self._workspaces.close()

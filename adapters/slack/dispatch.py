@@ -2,13 +2,16 @@
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 from structlog.typing import FilteringBoundLogger
+
+from adapters.slack.errors import SlackFailed
+from adapters.slack.workspaces import NOWHERE, Workspaces, place_of
 
 
 class Listener(Protocol):
@@ -42,6 +45,29 @@ def dispatcher(listeners: Iterable[Listener], log: FilteringBoundLogger) -> Asyn
     untyped.event(re.compile(".*"))(_ignored)
     untyped.error(_Failures(log).told)
     return app
+
+
+class Dispatch:
+    """Where all deliveries come together, once it is certain that Slack sent them."""
+
+    def __init__(self, app: AsyncApp, workspaces: Workspaces, log: FilteringBoundLogger) -> None:
+        self._app, self._workspaces, self._log = app, workspaces, log
+
+    async def deliver(self, request: AsyncBoltRequest, told: Mapping[str, Any]) -> BoltResponse:
+        """`told`: what the request says, parsed. 200 acknowledges; with anything else Slack repeats an event.
+
+        What comes from where the app is not installed is acknowledged and ignored.
+        """
+        place = place_of(told)
+        try:
+            workspace = await self._workspaces.of(place)
+        except SlackFailed as exc:
+            self._log.warning("slack delivery put off", reason=str(exc))
+            return BoltResponse(status=503, body="Slack does not answer; please deliver this again.")
+        if workspace is None and place != NOWHERE:
+            self._log.info("slack delivery ignored", team=place.team, enterprise=place.enterprise)
+            return BoltResponse(status=200)
+        return await self._app.async_dispatch(request)
 
 
 _UNUSED: Final = "unused"  # Bolt wants one

@@ -8,12 +8,10 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
-from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
-from structlog.typing import FilteringBoundLogger
+from slack_bolt.async_app import AsyncBoltRequest
 
-from adapters.slack.errors import SlackFailed
+from adapters.slack.dispatch import Dispatch
 from adapters.slack.signature import is_signed
-from adapters.slack.workspaces import Workspaces, place_of
 
 PATH: Final = "/slack/events"
 
@@ -21,17 +19,8 @@ PATH: Final = "/slack/events"
 class Receiving:
     """Events, interactions and commands, all at one address."""
 
-    def __init__(
-        self,
-        app: AsyncApp,
-        workspaces: Workspaces,
-        *,
-        signing_secret: str,
-        clock: Callable[[], datetime],
-        log: FilteringBoundLogger,
-    ) -> None:
-        self._app, self._workspaces = app, workspaces
-        self._secret, self._clock, self._log = signing_secret, clock, log
+    def __init__(self, dispatch: Dispatch, *, signing_secret: str, clock: Callable[[], datetime]) -> None:
+        self._dispatch, self._secret, self._clock = dispatch, signing_secret, clock
 
     async def receive(self, request: web.Request) -> web.Response:
         """401 for what Slack did not sign or signed long ago, 400 for what it would not send, 503 to be asked again."""
@@ -42,16 +31,9 @@ class Receiving:
             text, told = _read(body, request.content_type)
         except ValueError:
             return web.Response(status=400, text="This is not a delivery of Slack's.")
-        try:
-            await self._workspaces.of(place_of(told))
-        except SlackFailed as exc:
-            self._log.warning("slack delivery put off", reason=str(exc))
-            return web.Response(status=503, text="Slack does not answer; please deliver this again.")
         headers: Any = request.headers
-        answer = await self._app.async_dispatch(
-            AsyncBoltRequest(body=text, query=request.query_string, headers=headers)
-        )
-        return await to_aiohttp_response(answer)
+        delivery = AsyncBoltRequest(body=text, query=request.query_string, headers=headers)
+        return await to_aiohttp_response(await self._dispatch.deliver(delivery, told))
 
 
 def _read(body: bytes, content_type: str) -> tuple[str, dict[str, Any]]:

@@ -91,7 +91,8 @@ def _wrong(loaded: "Loaded") -> list[str]:
     wrong = [str(one).removesuffix(".") for one in loaded.wrong]
     wrong += [f"{name} is set, but this version does not read it yet" for name in loaded.unread]
     if bool(settings.slack_bot_token) != bool(settings.slack_signing_secret or settings.slack_app_token):
-        wrong.append("Slack needs SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET together; set both or neither")
+        with_ = "SLACK_APP_TOKEN or SLACK_SIGNING_SECRET"
+        wrong.append(f"Slack needs SLACK_BOT_TOKEN together with {with_}; set both or neither")
     return wrong
 
 

@@ -80,6 +80,7 @@ class SlackTestSettings:
     slack_api_url: str
     slack_bot_token: SecretStr | None = field(default_factory=lambda: SecretStr(TOKEN))
     slack_signing_secret: SecretStr | None = field(default_factory=lambda: SecretStr(SIGNING_SECRET))
+    slack_app_token: SecretStr | None = None
 
 
 @dataclass

@@ -42,6 +42,11 @@ class Sockets:
         async with asyncio.timeout(within_s), self._connected:
             await self._connected.wait_for(lambda: len(self.connections) == connections)
 
+    async def opened_in_all(self, times: int, within_s: float = 10) -> None:
+        """Waits until so many were opened since the start, open still or not. Raises `TimeoutError`."""
+        async with asyncio.timeout(within_s), self._connected:
+            await self._connected.wait_for(lambda: self.opened >= times)
+
     async def deliver(self, envelope: dict[str, Any], within_s: float) -> object:
         """The payload of the acknowledgement, None where there is none. Raises `NotDelivered`."""
         try:
