@@ -73,6 +73,21 @@ class Conversing(Deliveries):
         gone = {"subtype": "message_deleted", "deleted_ts": message.ts, "previous_message": before}
         return await self._altered(message, gone)
 
+    async def unfurl(self, message: Message) -> Delivered:
+        """Slack shows a preview of a link in it, which it tells as a change, though nobody has edited anything."""
+        now = {**self._shown(message), "attachments": [{"id": 1, "from_url": "https://example.org"}]}
+        return await self._changed(message, now, self._shown(message))
+
+    async def echo(self, message: Message, *, changed: bool = False) -> Delivered:
+        """The app is told of its own messages, and of its own changes to them."""
+        if changed:
+            edited = {"user": message.user, "ts": self.workspace.next_ts()}
+            return await self._changed(message, {**self._shown(message), "edited": edited}, self._shown(message))
+        channel = self._channel(message)
+        subscription, kind = _SUBSCRIPTIONS[channel.kind]
+        told = {**self._shown(message), "channel": channel.id, "channel_type": kind, "event_ts": message.ts}
+        return await self.tell_app(self.place_of(channel), subscription, told)
+
     async def click(self, user: User, message: Message, label: str) -> Delivered:
         """The button whose text begins with `label`, as the message is now. Slack does not repeat a failed click."""
         button = next(one for one in message.buttons() if one["text"]["text"].startswith(label))

@@ -1,5 +1,6 @@
 """What the project's `manifest.yaml` asks Slack for. The stand-in grants that and no more."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,5 +85,6 @@ class Manifest(BaseModel):
         return frozenset(self.settings.event_subscriptions.bot_events)
 
 
+@cache
 def manifest() -> Manifest:
     return Manifest.model_validate(yaml.safe_load(PATH.read_text(encoding="utf-8")))

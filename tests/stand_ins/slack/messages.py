@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tests.stand_ins.slack.methods import ApiError
-from tests.stand_ins.slack.workspace import Message, Workspace
+from tests.stand_ins.slack.workspace import APP, BOT_ID, Message, Workspace
 
 MOST: Final = 1_000
 _CURSOR: Final = "bmV4dDox"
@@ -35,6 +35,10 @@ def posted(workspace: Workspace, channel: str, thread_ts: str | None) -> None:
 
 def shown(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
     found: dict[str, Any] = {"type": "message", "ts": message.ts, "user": message.user, "text": message.text}
+    if message.user == workspace.bot_user:
+        found |= {"bot_id": BOT_ID, "app_id": APP}
+    if message.blocks:
+        found["blocks"] = message.blocks
     if message.thread_ts:
         found["thread_ts"] = message.thread_ts
     if message.files:

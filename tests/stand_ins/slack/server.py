@@ -3,6 +3,10 @@
 It refuses what Slack refuses: wrong or missing tokens, scopes that the manifest does not name, channels the bot is not
 in, JSON where Slack reads forms only, arguments a method does not have, and every message that `checker` refuses.
 
+A person of the workspace does what people do: `say`, `edit`, `click`, `command`, `open_home`, `submit` and so on, each
+of which raises `NotPossible` where Slack's clients offer no such thing. Each comes to the app only if the manifest
+subscribes to it and its scope is granted; tests set `events`, `scopes`, `commands`, `home_tab` and the like.
+
 `State` is what it knows, `Deliveries` what it sends to the app, and each module of people's doings adds its own to
 that; the modules of methods have a table each, which `web_api` serves.
 """

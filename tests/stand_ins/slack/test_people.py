@@ -93,6 +93,29 @@ async def test_an_edit_tells_both_versions(slack: SlackServer, ada: User, app: A
     assert event["message"]["edited"]["user"] == "U1"
 
 
+async def test_a_preview_is_told_as_a_change_that_nobody_made(slack: SlackServer, ada: User, app: App) -> None:
+    message, _ = await slack.say(ada, slack.workspace.direct("U1"), "see https://example.org")
+    await slack.unfurl(message)
+
+    event = app.received[-1]["event"]
+    assert event["subtype"] == "message_changed"
+    assert event["message"]["text"] == event["previous_message"]["text"]
+    assert "edited" not in event["message"]
+
+
+async def test_the_app_hears_its_own_words(slack: SlackServer, client: Client, app: App) -> None:
+    place = slack.workspace.direct("U1")
+    await client.post(place.id)
+    [message] = slack.workspace.answers()
+
+    await slack.echo(message)
+    await slack.echo(message, changed=True)
+
+    first, second = (told["event"] for told in app.received)
+    assert (first["type"], first["user"], first["bot_id"]) == ("message", BOT_USER, "B0PARLEY")
+    assert (second["subtype"], second["message"]["bot_id"]) == ("message_changed", "B0PARLEY")
+
+
 async def test_a_deleted_message_is_gone_and_one_with_replies_a_tombstone(
     slack: SlackServer, ada: User, app: App
 ) -> None:
