@@ -16,7 +16,8 @@ BotError                    its text is one plain sentence for a person
 │   └── NotYourChoice       who may not read the answer may not steer it
 ├── ExportRefused           no file
 │   ├── ExportBusy          one at a time for each person
-│   └── ExportStopped       a bucket is no longer granted
+│   ├── ExportStopped       what it lists may no longer be seen
+│   └── ExportUnwritten     the disk does not take it
 ├── AdminRefused            a change of administration that is not made
 │   ├── NotAdmin            the person is none, or no longer
 │   ├── LastAdmin           somebody must be left
@@ -139,10 +140,17 @@ class ExportBusy(ExportRefused):
 
 
 class ExportStopped(ExportRefused):
-    """A bucket that the file needs is no longer granted. Does not name it."""
+    """A bucket that the file needs is no longer granted, or who asked is gone. Names neither."""
 
     def __init__(self) -> None:
         super().__init__("The export was stopped, because what it lists may no longer be seen here.")
+
+
+class ExportUnwritten(ExportRefused):
+    """The disk does not take it."""
+
+    def __init__(self) -> None:
+        super().__init__("The file could not be written here. Please ask for it again later, or for less at once.")
 
 
 class AdminRefused(BotError):

@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,14 +16,14 @@ from typing import Any, BinaryIO, Final
 from bot.access import Access
 from bot.codec import audience_from_json, audience_to_json
 from bot.download import Download, LinkSigner
-from bot.errors import ExportBusy, ExportStopped, FileGone
+from bot.errors import ExportBusy, ExportRefused, ExportStopped, ExportUnwritten, FileGone
 from bot.ids import ConversationId, ExportId, PersonId, TurnId
 from bot.inbound import Audience, Private
 from bot.replies import File
 from bot.spreadsheet import Sheet, sheet_for
 from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.errors import SearchError
-from storage.search.index import Page, Records, ScopedIndex, SearchIndex
+from storage.search.index import Count, Page, Records, ScopedIndex, SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, Search
 from storage.search.schema import SchemaOrder
 from storage.search.scope import Scope
@@ -84,12 +84,13 @@ class Exports:
         self._folder, self._link_base, self._worker, self._page_rows = folder, link_base, worker, page_rows
 
     async def write(self, wanted: Wanted, told: Told = lambda text: None) -> File:
-        """The file of a turn, gone on with if the turn began it before. Raises `ExportBusy`, `ExportStopped`, and
-        what the index raises: the same turn may then try again.
+        """The file of a turn, gone on with if the turn began it before. Raises `ExportRefused`, and what the index
+        raises: the same turn may then try again.
         """
         export = await self._store.of_turn(wanted.turn)
         if export is None or export.status in (ExportStatus.FAILED, ExportStatus.EXPIRED):
-            handle = await self._handle(wanted.audience, wanted.leg.search)  # before anything is kept of it
+            # before anything is kept of it
+            handle = await self._handle(wanted.audience, wanted.person, wanted.leg.search)
             await self.expire()
             export = await self._store.queue(self._queued(wanted, handle.scope))
         if export.status is not ExportStatus.DONE:
@@ -129,8 +130,12 @@ class Exports:
         """Deletes the files whose time is over. How many."""
         expired = await self._store.expire()
         for export in expired:
-            (self._folder / _spool(export)).unlink(missing_ok=True)
+            self._drop(export)
         return len(expired)
+
+    def _drop(self, export: Export) -> None:
+        with suppress(OSError):  # a disk that does not give it up is no reason to stop
+            (self._folder / _spool(export)).unlink()
 
     def _queued(self, wanted: Wanted, scope: Scope) -> NewExport:
         plan = plan_to_json(Plan(question=wanted.leg.question, legs=(wanted.leg,)))
@@ -146,19 +151,29 @@ class Exports:
     async def _run(self, export: Export, told: Told) -> Export:
         claimed = await self._store.claim(self._worker, _LEASE, export=export.id)
         if claimed is None:
+            await self._store.withdraw(export.id, str(ExportBusy()))
             raise ExportBusy()
         try:
             rows = await self._spool(claimed, told)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._pause(claimed))
+            raise
         except SearchError:
             await self._pause(claimed)
             raise
         except ExportStopped as exc:
-            await self._store.fail(claimed, str(exc))
-            (self._folder / _spool(export)).unlink(missing_ok=True)
+            await self._give_up(claimed, exc)
             raise
+        except OSError as exc:
+            await self._give_up(claimed, unwritten := ExportUnwritten())
+            raise unwritten from exc
         if not await self._store.finish(claimed, rows=rows, path=_spool(export)):
             raise ExportBusy()
         return await self._found(export.id)
+
+    async def _give_up(self, claimed: ClaimedExport, reason: ExportRefused) -> None:
+        await self._store.fail(claimed, str(reason))
+        self._drop(claimed.export)
 
     async def _pause(self, claimed: ClaimedExport) -> None:
         """Left as it is, for the turn's next attempt to go on with at once."""
@@ -169,29 +184,40 @@ class Exports:
 
     async def _spool(self, claimed: ClaimedExport, told: Told) -> int:
         """Every page on the disk before the database says so; a later claim cuts off what it does not know of."""
-        audience, search, order = audience_from_json(claimed.export.audience), *_set(claimed.export)
-        sheet = await _sheet(await self._handle(audience, search), search)
+        search, order = _set(claimed.export)
+        handle = await self._handle_of(claimed.export)
+        sheet, count = await _sheet(handle, search), Count(search)
+        of = (await handle.ask(count))[count]
         async with _file_at(self._folder / _spool(claimed.export)) as file:
             progress = await file.resumed(claimed.export)
             while not progress.is_over:
-                handle = await self._handle(audience, search)
+                handle = await self._handle_of(claimed.export)
                 request = Records(search, order=order, after=progress.after, limit=self._page_rows)
                 page = (await handle.ask(request))[request]
                 progress = await file.append(sheet, page, progress)
                 if not await self._store.advance(claimed, rows=progress.rows, cursor=progress.json(), lease=_LEASE):
                     raise ExportBusy()
-                told(f"Writing the file: {progress.rows:,} rows")
+                told(f"Writing the file: {progress.rows:,} of {of:,} rows")
         return progress.rows
 
-    async def _handle(self, audience: Audience, search: Search) -> ScopedIndex:
-        """Under the rights of this moment. Raises `ExportStopped` when they do not hold every bucket."""
+    async def _handle_of(self, export: Export) -> ScopedIndex:
+        return await self._handle(audience_from_json(export.audience), PersonId(export.person), _set(export)[0])
+
+    async def _handle(self, audience: Audience, person: PersonId, search: Search) -> ScopedIndex:
+        """Under the rights of this moment. Raises `ExportStopped` when they do not hold every bucket, or the person
+        who asked is gone.
+        """
         scope = await self._access.scope(audience)
-        if not scope.buckets.issuperset(search.buckets):
+        if await self._access.is_gone(person) or not scope.buckets.issuperset(search.buckets):
             raise ExportStopped()
         return self._index.within(scope)
 
     async def _may_see(self, export: Export) -> bool:
-        """Whether the buckets are still granted, and its audience is still all that documents' readers were held to."""
+        """Whether the buckets are still granted, its audience is still all that documents' readers were held to, and
+        the person who asked is not gone: a link may be all that is left to them.
+        """
+        if await self._access.is_gone(PersonId(export.person)):
+            return False
         scope = await self._access.scope(audience_from_json(export.audience))
         still = scope.all_readers or scope.subjects.issuperset(export.request.get(_SUBJECTS, ()))
         return still and scope.buckets.issuperset(_set(export)[0].buckets)

@@ -119,6 +119,12 @@ class Exports:
     async def fail(self, claimed: ClaimedExport, reason: str) -> bool:
         return await self._write(_of(claimed).values(status=ExportStatus.FAILED.value, failure=reason, worker=None))
 
+    async def withdraw(self, export: str, reason: str) -> bool:
+        """One that nobody has begun is not wanted any more. False when somebody has."""
+        waiting = (exports.c.id == export) & (exports.c.status == ExportStatus.QUEUED.value)
+        failing = update(exports).where(waiting).values(status=ExportStatus.FAILED.value, failure=reason)
+        return await self._write(failing)
+
     async def find(self, export: str) -> Export | None:
         asked = select(exports).where(exports.c.id == export)
         row = await self._database.read(lambda connection: connection.execute(asked).one_or_none())

@@ -1,10 +1,15 @@
 """CSV of a whole set: streamed, one at a time a person, under the rights of each moment, resumed after a kill."""
 
+import asyncio
 import csv
 import io
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,11 +18,12 @@ from aiohttp import ClientSession, web
 
 from bot.bootstrap import Bot
 from bot.codec import audience_to_json
+from bot.directory import Profile
 from bot.download import LinkSigner
-from bot.errors import ExportBusy, ExportStopped, FileGone, LinkExpired, LinkForged
+from bot.errors import ExportBusy, ExportStopped, ExportUnwritten, FileGone, LinkExpired, LinkForged
 from bot.exports import Exports, Wanted
 from bot.ids import ConversationId, ExportId, PersonId, Subject, TurnId
-from bot.inbound import Audience, Operator
+from bot.inbound import Audience, Operator, Outsiders, Private, Said, Shared
 from bot.replies import File
 from bot.spreadsheet import BOM
 from storage.embedded.index import EmbeddedIndex
@@ -26,7 +32,7 @@ from storage.search.errors import IndexUnavailable
 from storage.search.ids import LegId
 from storage.search.plan import Leg, ListDocuments, Plan, everything_in
 from storage.sql.exports import Exports as ExportStore
-from storage.sql.exports import NewExport
+from storage.sql.exports import ExportStatus, NewExport
 from tests.bot.conftest import Talk, somebody
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, ordered_by
@@ -170,6 +176,63 @@ async def test_a_person_has_one_export_at_a_time(bot: Bot, clock: Clock) -> None
     assert (await bot.exports.write(wanted())).rows == 42
 
 
+async def test_an_export_that_had_to_wait_is_not_left_in_the_queue(bot: Bot, clock: Clock) -> None:
+    store = ExportStore(bot.database)
+    with pytest.raises(KilledHere):
+        await paged(bot, 5).write(wanted("t1"), Breaking())
+    with pytest.raises(ExportBusy):
+        await bot.exports.write(wanted("t2"))
+
+    refused = await store.of_turn("t2")
+    assert refused is not None
+    assert (refused.status, refused.failure) == (ExportStatus.FAILED, str(ExportBusy()))
+
+
+async def test_progress_says_how_much_of_it_is_there(bot: Bot) -> None:
+    told: list[str] = []
+    await paged(bot, 20).write(wanted(), told.append)
+
+    assert told == [f"Writing the file: {rows} of 42 rows" for rows in (20, 40, 42)]
+
+
+async def test_who_is_deactivated_meanwhile_gets_no_file_and_no_link(bot: Bot) -> None:
+    people = People()
+    bot.directories.ask("slack", people)
+    channel = Subject("channel:slack:T1:C1")
+    await bot.grants.grant(RECEIPTS, channel, by="test")
+    here = Shared(channel=channel, outsiders=Outsiders.NONE)
+    file = await bot.exports.write(wanted("t1", here, "slack:T1:U1"))
+    people.gone.add("slack:T1:U1")
+
+    with pytest.raises(FileGone):
+        await bot.exports.find(signed(file))
+    with pytest.raises(ExportStopped):
+        await bot.exports.write(wanted("t2", here, "slack:T1:U1"))
+
+
+async def test_a_disk_that_takes_nothing_is_said_and_blocks_nobody(bot: Bot) -> None:
+    bot.settings.exports_path.write_text("no folder", encoding="utf-8")
+    with pytest.raises(ExportUnwritten):
+        await bot.exports.write(wanted("t1"))
+    bot.settings.exports_path.unlink()
+
+    assert (await bot.exports.write(wanted("t2"))).rows == 42
+
+
+async def test_a_file_is_gone_on_with_after_its_process_was_killed(bot: Bot, clock: Clock) -> None:
+    turn, conversation = await accepted_and_killed(bot)
+    [spool] = bot.settings.exports_path.iterdir()
+    before = spool.stat()
+    clock.advance(timedelta(seconds=40))
+
+    done = await bot.run(turn)
+
+    [part] = [part for part in done.reply.parts if isinstance(part, File)]
+    assert len(rows_of(part)) == part.rows == 42
+    assert (place(part.path).stat().st_ino, done.conversation) == (before.st_ino, conversation)
+    assert before.st_size > 0
+
+
 async def test_an_index_that_fails_leaves_the_export_to_the_next_attempt(bot: Bot) -> None:
     failing = Breaking(IndexUnavailable("index:9200"))
     with pytest.raises(IndexUnavailable):
@@ -250,6 +313,40 @@ async def test_the_link_hands_the_file_over_by_http(bot: Bot, address: str, cloc
         clock.advance(timedelta(minutes=20))
         async with session.get(link) as expired:
             assert expired.status == 410
+
+
+async def accepted_and_killed(bot: Bot) -> tuple[TurnId, ConversationId]:
+    """An export in words that another process had begun when it was killed, with some rows in the file."""
+    talk = Talk(bot)
+    await talk.say("List every receipt")
+    turn = await talk.accepted(Said("export"))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.bot.exporting", bot.settings.home, turn, bot.clock().isoformat()),
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(60):
+        told = await process.stdout.readline()
+    process.kill()
+    assert await process.wait() == -signal.SIGKILL
+    assert told == b"Writing the file: 10 of 42 rows\n"
+    return turn, talk.conversation
+
+
+class People:
+    """A directory of people of whom some are gone."""
+
+    def __init__(self) -> None:
+        self.gone: set[str] = set()
+
+    async def profile(self, person: PersonId) -> Profile | None:
+        return None
+
+    async def private(self, audience: Private) -> Private:
+        return replace(audience, gone=audience.person in self.gone)
+
+    async def shared(self, audience: Shared) -> Shared:
+        return audience
 
 
 class KilledHere(BaseException):

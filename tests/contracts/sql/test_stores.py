@@ -422,6 +422,17 @@ async def test_a_person_has_one_running_at_a_time(exports: Exports, clock: SetCl
     assert (failed.status, failed.failure) == (ExportStatus.FAILED, "the index went away")
 
 
+async def test_an_export_that_nobody_has_begun_can_be_withdrawn(exports: Exports, clock: SetClock) -> None:
+    running = await exports.queue(an_export(clock))
+    waiting = await exports.queue(an_export(clock))
+    await exports.claim("w1", LEASE, export=running.id)
+
+    assert await exports.withdraw(waiting.id, "no room")
+    assert not await exports.withdraw(running.id, "no room")
+    withdrawn = await exports.find(waiting.id)
+    assert withdrawn == replace(waiting, status=ExportStatus.FAILED, failure="no room")
+
+
 async def test_ten_workers_at_once_begin_one_export_of_a_person(exports: Exports, clock: SetClock) -> None:
     for _ in range(10):
         await exports.queue(an_export(clock))
