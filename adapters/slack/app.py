@@ -10,6 +10,7 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
 from adapters.slack.asking import Accept, Asking
+from adapters.slack.changes import Changes
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.errors import SlackFailed
 from adapters.slack.home.listener import AppHome
@@ -114,7 +115,8 @@ class SlackSurface:
         self._people = People(workspaces, log)
         self._outbox = SlackOutbox(workspaces)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
-        self.listeners: tuple[Listener, ...] = (Asking(accept, Reader(workspaces, clock)), home)
+        asking = Asking(accept, Reader(workspaces, clock))
+        self.listeners: tuple[Listener, ...] = (asking, home, Changes(workspaces))
         dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)
         self._receiving = Receiving(dispatch, signing_secret=signing_secret, clock=clock) if signing_secret else None
         self._socket = Socket(app_api, dispatch, log) if app_api else None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import adapters.slack.app
 from adapters.slack.asking import Asking
+from adapters.slack.changes import Changes
 from adapters.slack.home.listener import AppHome
 from adapters.slack.receiving import PATH
 from adapters.slack.render import ACTION_PREFIX
@@ -37,7 +38,11 @@ def test_every_event_has_its_scope() -> None:
 
 
 def test_every_event_has_its_listener_and_every_listener_its_event() -> None:
-    assert {event.partition(".")[0] for event in manifest().events} == {*Asking.events, *AppHome.events}
+    assert {event.partition(".")[0] for event in manifest().events} == {
+        *Asking.events,
+        *AppHome.events,
+        *Changes.events,
+    }
 
 
 def test_events_and_clicks_come_to_the_one_route() -> None:
