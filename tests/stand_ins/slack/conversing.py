@@ -112,7 +112,7 @@ class Conversing(Deliveries):
 
     async def command(self, user: User, channel: Channel, command: str, text: str = "") -> Delivered:
         """What the app answers at once is said to the person, as Slack does. In threads there are no commands."""
-        if command not in self.commands:
+        if command not in self.commands or "commands" not in self.scopes:
             raise NotPossible(f"{command} is not a valid command")
         place, address = self.home_of(user), self.response_url(user, channel)
         fields = {
@@ -139,7 +139,7 @@ class Conversing(Deliveries):
 
     async def shortcut(self, user: User, message: Message, callback_id: str) -> Delivered:
         """One of the app's in the menu of a message, wherever that stands."""
-        if callback_id not in self.shortcuts:
+        if callback_id not in self.shortcuts or "commands" not in self.scopes:
             raise NotPossible(f"no shortcut {callback_id}")
         channel = self._channel(message)
         payload = {

@@ -205,7 +205,7 @@ async def test_deliveries_of_an_organisation_name_no_team_as_authorized(
     place.enterprise = "E1"
     slack.install(place, "xoxb-org", org_wide=True)
     slack.commands = frozenset({"/ask-docs"})
-    slack.events, slack.scopes = frozenset({"app_mention"}), frozenset({"app_mentions:read"})
+    slack.events, slack.scopes = frozenset({"app_mention"}), frozenset({"app_mentions:read", "commands"})
 
     await slack.say(bob, place.channels["C3"], "<@U2PARLEY> hello")
     await slack.command(bob, place.channels["C3"], "/ask-docs")

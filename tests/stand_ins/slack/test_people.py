@@ -13,7 +13,12 @@ from tests.stand_ins.slack.workspace import BOT_USER, Channel, Session, User, Us
 @pytest.fixture(autouse=True)
 def all_granted(slack: SlackServer) -> None:
     slack.events = frozenset(EVENT_SCOPES)
-    slack.scopes |= frozenset().union(*EVENT_SCOPES.values()) | {"usergroups:read", "files:read", "im:write"}
+    slack.scopes |= frozenset().union(*EVENT_SCOPES.values()) | {
+        "usergroups:read",
+        "files:read",
+        "im:write",
+        "commands",
+    }
     slack.commands, slack.shortcuts, slack.is_agent = frozenset({"/ask-docs"}), frozenset({"ask_about"}), True
 
 
@@ -243,6 +248,24 @@ async def test_the_app_hears_that_it_was_invited_and_removed(slack: SlackServer,
     await slack.join(slack.workspace.bot(), place)
     await slack.leave(slack.workspace.bot(), place)
     assert [told["event"]["user"] for told in app.received] == [BOT_USER, BOT_USER]
+
+
+async def test_a_channel_is_shared_and_taken_back(
+    slack: SlackServer, client: Client, channel: Channel, app: App
+) -> None:
+    await slack.share(channel, "T9OTHER")
+    shared = (await client.call("conversations.info", channel="C1"))["channel"]["is_ext_shared"]
+    await slack.unshare(channel, "T9OTHER")
+
+    assert shared
+    assert [told["event"]["type"] for told in app.received] == ["channel_shared", "channel_unshared"]
+    assert [told["is_ext_shared_channel"] for told in app.received] == [True, False]
+
+
+async def test_without_the_scope_there_are_no_commands(slack: SlackServer, ada: User, channel: Channel) -> None:
+    slack.scopes -= {"commands"}
+    with pytest.raises(NotPossible):
+        await slack.command(ada, channel, "/ask-docs")
 
 
 async def test_groups_are_listed_and_their_changes_told(slack: SlackServer, client: Client, app: App) -> None:

@@ -90,7 +90,7 @@ async def test_what_is_not_acknowledged_in_time_comes_again(
 async def test_an_acknowledgement_may_answer(
     slack: SlackServer, client: Client, http: aiohttp.ClientSession, ada: User
 ) -> None:
-    slack.commands = frozenset({"/ask-docs"})
+    slack.commands, slack.scopes = frozenset({"/ask-docs"}), slack.scopes | {"commands"}
     async with connection(slack, client, http) as socket:
         asking = asyncio.create_task(slack.command(ada, slack.workspace.channels["C1"], "/ask-docs", "how many?"))
         envelope = await socket.receive_json()
