@@ -92,6 +92,8 @@ class Bot:
         if surface.directory is not None:
             self.directories.ask(surface.name, surface.directory)
 
+        if surface.threads is not None:
+            self.turns.place_through(surface.name, surface.threads)
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
         turn = await self.turns.accept(inbound)

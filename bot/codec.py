@@ -104,6 +104,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
             "address": dict(inbound.address),
             "buckets": list(inbound.buckets),
         },
+            **({"unplaced": True} if inbound.unplaced else {}),
         locale=inbound.locale,
         time_zone=inbound.time_zone,
         received_at=inbound.received,
@@ -127,3 +128,4 @@ def inbound_from_row(turn: Turn) -> Inbound:
         address=turn.body["address"],
         buckets=tuple(turn.body["buckets"]),
     )
+        unplaced=bool(turn.body.get("unplaced", False)),

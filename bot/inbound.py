@@ -78,3 +78,4 @@ class Inbound:
     time_zone: str = "UTC"  # IANA
     address: Mapping[str, str] = field(default_factory=dict[str, str])  # what the surface needs to reply there
     buckets: tuple[str, ...] = ()  # only these were asked; none named: all that is granted
+    unplaced: bool = False  # asked outside a conversation: `bot.outbox.Threads` has one to begin, or to go to, first

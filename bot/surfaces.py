@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from bot.directory import Directory
-from bot.outbox import Outbox
+from bot.outbox import Outbox, Threads
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -24,6 +24,11 @@ class Surface(Protocol):
     @property
     def directory(self) -> Directory | None:
         """Of the product's people and channels; None for a surface whose people are the machine's own."""
+        ...
+
+    @property
+    def threads(self) -> Threads | None:
+        """None for a surface in which every message stands in a conversation."""
         ...
 
     def routes(self) -> "Sequence[web.RouteDef]":

@@ -23,7 +23,7 @@ from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import Inbound
 from bot.limits import QuestionLimits
-from bot.outbox import Outbox, OutboxFailed
+from bot.outbox import Outbox, OutboxFailed, Threads
 from bot.replies import Chosen, Notice, Reply
 from bot.tasks import lone_error
 from storage.search.errors import IndexUnavailable, SearchError
@@ -79,6 +79,7 @@ class Turns:
         self._observers: list[Observer] = []
 
     @property
+        self._threads: dict[str, Threads] = {}
     def surfaces(self) -> list[str]:
         """Those that can be replied to from here."""
         return sorted(self._outboxes)
@@ -89,6 +90,9 @@ class Turns:
     def observe(self, observer: Observer) -> None:
         """Told of each turn that ends here from now on."""
         self._observers.append(observer)
+    def place_through(self, surface: str, threads: Threads) -> None:
+        self._threads[surface] = threads
+
 
     # -- accept
 
@@ -166,6 +170,7 @@ class Turns:
         if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
             return await self._limited(life, notice)
         spoken = await self._worked_out(life)
+        await self._place(life)
         await self._say(life, spoken)
         done = await self._finish(life, spoken, delivered=life.is_heard)
         self._log_turn(life, spoken)
@@ -174,6 +179,19 @@ class Turns:
     async def _limited(self, life: "_Life", notice: str) -> TurnDone:
         """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
         spoken = failed(life.inbound, life.turn, notice)
+    async def _place(self, life: "_Life") -> None:
+        """A question that was asked outside a conversation gets the one that it is answered in. Noted at once, so that
+        a click or a word there finds it.
+        """
+        threads = self._threads.get(life.inbound.surface)
+        if not life.inbound.unplaced or threads is None:
+            return
+        placed = await threads.place(life.inbound, life.turn, again=life.claimed.turn.attempt > 1)
+        row = inbound_to_row(placed)
+        if not await self._inbox.move(life.claimed, row.conversation, row.audience, row.body):
+            raise LeaseLost()
+        life.inbound, life.delivery = placed, self._delivery(life.claimed, placed)
+
         await life.delivery.deliver(spoken.reply)
         return await self._finish(life, spoken, delivered=life.is_heard, ending=_LIMITED)
 
@@ -183,6 +201,8 @@ class Turns:
         if _may_pass(exc) and not life.last and not life.claimed.is_dead:
             await self._try_again(life, exc)
             return None
+        if life.inbound.unplaced:  # there is nowhere to say a word
+            raise exc
         spoken = failed(life.inbound, life.turn, sentence_for(exc))
         await life.delivery.deliver(spoken.reply)
         return replace(await self._finish(life, spoken, delivered=life.is_heard), cause=failure)
@@ -323,9 +343,9 @@ class Turns:
         self._log.error("turn failed", **life.ids(), error=type(exc).__name__, at=frames, ms=life.ms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Life:
-    """One claim of a turn. `last`: a failure now is its end."""
+    """One claim of a turn. `last`: a failure now is its end. Where it is said changes once, if it had no place."""
 
     claimed: ClaimedTurn
     inbound: Inbound

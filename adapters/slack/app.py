@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.api import SlackApi
 from adapters.slack.asking import Accept, Asking
 from adapters.slack.changes import Changes
+from adapters.slack.commands import Commands
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.errors import SlackFailed
 from adapters.slack.home.listener import AppHome
@@ -19,6 +20,7 @@ from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
 from adapters.slack.socket import Socket
+from adapters.slack.threads import SlackThreads
 from adapters.slack.workspaces import OneWorkspace, Workspaces, workspace_with
 from bot.administration import Administration
 from bot.errors import InvalidSettings
@@ -113,10 +115,15 @@ class SlackSurface:
         """With the signing secret there is a route for deliveries; with the app's own token, a socket."""
         self._workspaces, self._log = workspaces, log
         self._people = People(workspaces, log)
-        self._outbox = SlackOutbox(workspaces)
+        self._outbox, self._threads = SlackOutbox(workspaces), SlackThreads(workspaces)
+        reader = Reader(workspaces, clock)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
-        asking = Asking(accept, Reader(workspaces, clock))
-        self.listeners: tuple[Listener, ...] = (asking, home, Changes(workspaces))
+        self.listeners: tuple[Listener, ...] = (
+            Asking(accept, reader),
+            Commands(accept, reader, clock, log),
+            home,
+            Changes(workspaces),
+        )
         dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)
         self._receiving = Receiving(dispatch, signing_secret=signing_secret, clock=clock) if signing_secret else None
         self._socket = Socket(app_api, dispatch, log) if app_api else None
@@ -128,6 +135,10 @@ class SlackSurface:
     @property
     def directory(self) -> People:
         return self._people
+
+    @property
+    def threads(self) -> SlackThreads:
+        return self._threads
 
     def routes(self) -> Sequence[web.RouteDef]:
         return [web.post(PATH, self._receiving.receive)] if self._receiving else []

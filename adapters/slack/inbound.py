@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from adapters.slack.api import SlackApi
 from adapters.slack.directory import AuthTest, Directory
 from adapters.slack.workspaces import Place, Workspaces, addressed, place_of, team_in
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, Subject
@@ -87,7 +88,7 @@ class Reader:
 
     async def message(self, body: Mapping[str, Any]) -> Inbound | None:
         """A mention, or a message to the bot alone. None for all others, bots' and our own words included."""
-        here = await self._here(body)
+        here = await self.here(body)
         delivery = _Delivery.model_validate(body)
         event = delivery.event
         if here is None or event.user is None or not _is_question(event, here.ours):
@@ -97,7 +98,7 @@ class Reader:
         return Inbound(
             surface=SURFACE,
             event_id=delivery.event_id,
-            conversation=_conversation(here.team, event.channel, thread),
+            conversation=conversation_of(here.team, event.channel, thread),
             message_id=MessageId(event.ts),
             person=person,
             name=event.user,
@@ -109,7 +110,7 @@ class Reader:
 
     async def click(self, body: Mapping[str, Any]) -> Inbound | None:
         """A button of ours. The click is the clicker's own turn, in the thread of the message."""
-        here = await self._here(body)
+        here = await self.here(body)
         if here is None:
             return None
         click = _Click.model_validate(body)
@@ -121,7 +122,7 @@ class Reader:
         return Inbound(
             surface=SURFACE,
             event_id=f"click:{click.channel.id}:{own_id}",
-            conversation=_conversation(here.team, click.channel.id, thread),
+            conversation=conversation_of(here.team, click.channel.id, thread),
             message_id=MessageId(f"click:{own_id}"),
             person=person,
             name=click.user.id,
@@ -131,21 +132,22 @@ class Reader:
             address=address | ({"response_url": click.response_url} if click.response_url else {}),
         )
 
-    async def _here(self, body: Mapping[str, Any]) -> "_Here | None":
+    async def here(self, body: Mapping[str, Any]) -> "Here | None":
         """None for an installation that is no longer ours."""
         place = place_of(body)
         workspace = await self._workspaces.of(place)
         if workspace is None:
             return None
         ours = await workspace.directory.installation()
-        return _Here(place=place, directory=workspace.directory, ours=ours)
+        return Here(place=place, api=workspace.api, directory=workspace.directory, ours=ours)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Here:
+class Here:
     """The installation that a delivery is for."""
 
     place: Place
+    api: SlackApi
     directory: Directory
     ours: AuthTest
 
@@ -190,5 +192,5 @@ def _is_question(event: _Message, ours: AuthTest) -> bool:
     return event.type == "app_mention" or event.channel_type == "im"
 
 
-def _conversation(team: str, channel: str, thread: str) -> ConversationId:
+def conversation_of(team: str, channel: str, thread: str) -> ConversationId:
     return ConversationId(f"{SURFACE}:{team}:{channel}:{thread}")

@@ -69,6 +69,11 @@ class WebChat:
     def directory(self) -> None:
         """People here are the machine's own: nobody else knows them."""
 
+    @property
+    def threads(self) -> None:
+        """Every message stands in a conversation."""
+        return None
+
     def routes(self) -> Sequence[web.RouteDef]:
         return (
             web.get("/", self._guarded(self._page)),

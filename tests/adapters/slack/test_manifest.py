@@ -6,6 +6,7 @@ from pathlib import Path
 import adapters.slack.app
 from adapters.slack.asking import Asking
 from adapters.slack.changes import Changes
+from adapters.slack.commands import COMMAND, SHORTCUT
 from adapters.slack.home.listener import AppHome
 from adapters.slack.receiving import PATH
 from adapters.slack.render import ACTION_PREFIX
@@ -29,7 +30,8 @@ def test_every_method_called_has_a_scope_that_allows_it() -> None:
 
 def test_every_scope_is_needed_by_a_method_or_an_event() -> None:
     by_methods = {scope for method in CALLED for scope in SCOPES[method]}
-    assert manifest().scopes - by_methods - NEEDED_BY_EVENTS == set()
+    by_people = {"commands"} if manifest().commands | manifest().shortcuts else set[str]()
+    assert manifest().scopes - by_methods - NEEDED_BY_EVENTS - by_people == set()
 
 
 def test_every_event_has_its_scope() -> None:
@@ -51,8 +53,13 @@ def test_events_and_clicks_come_to_the_one_route() -> None:
 
     assert urls == {f"https://HOST{PATH}"}
     assert settings.interactivity.is_enabled
-    assert ACTION_PREFIX  # beside those of the Home tab; no command, no shortcut
-    assert not {"slash_commands", "shortcuts", "agent_view"} & manifest().features.keys()
+    assert ACTION_PREFIX  # beside those of the Home tab
+    assert {one["url"] for one in manifest().features["slash_commands"]} == urls
+
+
+def test_each_command_and_shortcut_has_its_handler() -> None:
+    assert manifest().commands == {COMMAND}
+    assert manifest().shortcuts == {SHORTCUT}
 
 
 def test_the_home_tab_is_there_for_its_listener() -> None:

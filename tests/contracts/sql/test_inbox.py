@@ -483,3 +483,29 @@ async def test_a_cancelled_write_leaves_the_database_in_order(inbox: Inbox) -> N
     assert isinstance(await inbox.accept(a_turn(99, conversation="c99")), Accepted)
     claimed = {one.turn.event_id for one in await inbox.claim("w1", LEASE, limit=20)}
     assert claimed >= {"event-1", "event-3", "event-5", "event-7", "event-9", "event-99"}
+
+
+async def test_a_turn_that_moves_stands_in_line_where_it_came_to(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn(1, conversation="command:1"))
+    moved = await claimed_one(inbox)
+
+    assert await inbox.move(moved, "slack:T1:C1:1", {"private": "slack:T1:U1"}, {"said": "moved"})
+    await accepted(inbox, a_turn(2))
+
+    assert await inbox.claim("w2", LEASE) == []
+    assert await inbox.finish(moved, {})
+    assert questions(await inbox.claim("w2", LEASE)) == ["question 2"]
+    found = await inbox.find(moved.turn.id)
+    assert found is not None
+    assert (found.conversation, found.body) == ("slack:T1:C1:1", {"said": "moved"})
+
+
+async def test_who_lost_the_lease_moves_nothing(inbox: Inbox) -> None:
+    identity = await accepted(inbox, a_turn(1))
+    claimed = await claimed_one(inbox)
+    await inbox.release(claimed)
+
+    assert not await inbox.move(claimed, "elsewhere", {}, {})
+    found = await inbox.find(identity)
+    assert found is not None
+    assert found.conversation == "slack:T1:C1:1"

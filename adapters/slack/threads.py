@@ -1,0 +1,196 @@
+"""Where a question is answered that was asked outside a thread: by a command, about somebody's message.
+
+In the channel that it came from if Parley may write there, else in the asker's direct messages, saying so. Fulfils
+`bot.outbox.Threads`.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from adapters.slack.api import ATTEMPTS
+from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
+from adapters.slack.inbound import conversation_of
+from adapters.slack.lines import cleaned
+from adapters.slack.render import escaped
+from adapters.slack.workspaces import Workspace, Workspaces, place_in, team_in
+from bot.ids import TurnId
+from bot.inbound import Inbound, Private, Said
+from bot.outbox import OutboxFailed
+
+METADATA: Final = "parley_question"  # of the message that begins a thread
+_LONGEST: Final = 2_500
+_FALLBACK: Final = 300
+_NOT_THERE: Final = {
+    "channel_not_found",
+    "is_archived",
+    "missing_scope",
+    "not_in_channel",
+    "restricted_action",
+    "restricted_action_read_only_channel",
+    "thread_not_found",
+}
+_SOMEBODY: Final = "Somebody"
+_ELSEWHERE: Final = "I cannot write where you asked, so I answer here, for you alone."
+
+
+class _Posted(BaseModel):
+    ts: str
+
+
+class _Direct(BaseModel):
+    id: str
+
+
+class _Opened(BaseModel):
+    channel: _Direct
+
+
+class _Channel(BaseModel):
+    is_member: bool = False
+
+
+class _Info(BaseModel):
+    channel: _Channel
+
+
+class _Metadata(BaseModel):
+    event_type: str = ""
+    event_payload: dict[str, Any] = {}
+
+
+class _Message(BaseModel):
+    ts: str
+    metadata: _Metadata = Field(default_factory=_Metadata)
+
+
+class _History(BaseModel):
+    messages: list[_Message]
+
+
+class SlackThreads:
+    """An address holds `channel` and `user`, and `thread_ts` and `ts` where the thread is there already."""
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
+        async with _as_outbox_failed():
+            workspace = await self._workspaces.of(place_in(inbound.address))
+            if workspace is None:
+                raise OutboxFailed("the app is no longer installed there", retry=False)
+            return await _Placing(workspace, inbound, turn, again=again).placed()
+
+
+class _Placing:
+    """One question on its way to its thread."""
+
+    def __init__(self, workspace: Workspace, inbound: Inbound, turn: TurnId, *, again: bool) -> None:
+        self._workspace, self._inbound, self._turn, self._again = workspace, inbound, turn, again
+        self._channel, self._user = inbound.address["channel"], inbound.address["user"]
+
+    async def placed(self) -> Inbound:
+        if "thread_ts" in self._inbound.address:
+            if await self._is_there():
+                return replace(self._inbound, address=_without(self._inbound.address, "user"), unplaced=False)
+            return await self._in_private()
+        try:
+            root = await self._begun(self._channel)
+        except SlackRefused as exc:
+            if exc.error not in _NOT_THERE:
+                raise
+            return await self._in_private()
+        return await self._in_thread(self._channel, root)
+
+    async def _is_there(self) -> bool:
+        """Whether Parley is in the channel of the message. Direct messages that are not with Parley are others'."""
+        if self._channel.startswith("D"):
+            return self._channel == await self._direct()
+        try:
+            info = await self._workspace.api.call(_Info, "conversations.info", {"channel": self._channel})
+        except SlackRefused:
+            return False
+        return info.channel.is_member
+
+    async def _in_private(self) -> Inbound:
+        direct = await self._direct()
+        root = await self._begun(direct, note=_ELSEWHERE)
+        alone = Private(person=self._inbound.person, guest=True)
+        return replace(await self._in_thread(direct, root), audience=alone)
+
+    async def _direct(self) -> str:
+        return (await self._workspace.api.call(_Opened, "conversations.open", {"users": self._user})).channel.id
+
+    async def _in_thread(self, channel: str, root: str) -> Inbound:
+        team = team_in(place_in(self._inbound.address), await self._workspace.directory.installation())
+        address = _without(self._inbound.address, "user") | {"channel": channel, "thread_ts": root, "ts": root}
+        return replace(
+            self._inbound, conversation=conversation_of(team, channel, root), address=address, unplaced=False
+        )
+
+    async def _begun(self, channel: str, note: str = "") -> str:
+        """The message that the thread hangs on: who asked, and what. One that is there already is not posted again."""
+        question = self._inbound.body.text if isinstance(self._inbound.body, Said) else ""
+        person = await self._workspace.directory.person(self._user)
+        message = {
+            "channel": channel,
+            "unfurl_links": False,
+            "unfurl_media": False,
+            "metadata": {"event_type": METADATA, "event_payload": {"turn": self._turn}},
+            **_asked(person.name if person else _SOMEBODY, question, note),
+        }
+        for number in range(1, ATTEMPTS):
+            if self._again and (found := await self._found(channel)):
+                return found
+            try:
+                return await self._posted(message)
+            except SlackUnreachable:
+                self._again = True
+                await self._workspace.api.breathe(number)
+        return await self._found(channel) or await self._posted(message)
+
+    async def _posted(self, message: Mapping[str, Any]) -> str:
+        return (await self._workspace.api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
+
+    async def _found(self, channel: str) -> str | None:
+        """Among the latest messages, where Parley may read them; elsewhere a visible double beats a loss."""
+        wanted = {"channel": channel, "include_all_metadata": True, "limit": 100}
+        try:
+            latest = await self._workspace.api.call(_History, "conversations.history", wanted)
+        except SlackRefused:
+            return None
+        for message in latest.messages:
+            if message.metadata.event_type == METADATA and message.metadata.event_payload.get("turn") == self._turn:
+                return message.ts
+        return None
+
+
+def _asked(name: str, question: str, note: str) -> dict[str, Any]:
+    """Elements of rich text, in which words are data: nothing in them mentions anybody or becomes a link."""
+    words, who = cleaned(question), f"{' '.join(cleaned(name).split()) or _SOMEBODY} asked:"
+    short = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+    elements: list[dict[str, object]] = [
+        {"type": "rich_text_section", "elements": [{"type": "text", "text": who}]},
+        {"type": "rich_text_quote", "elements": [{"type": "text", "text": short or "…"}]},
+    ]
+    if note:
+        noted = {"type": "text", "text": note, "style": {"italic": True}}
+        elements.append({"type": "rich_text_section", "elements": [noted]})
+    return {"text": escaped(f"{who} {words}", _FALLBACK), "blocks": [{"type": "rich_text", "elements": elements}]}
+
+
+def _without(address: Mapping[str, str], key: str) -> dict[str, str]:
+    return {name: value for name, value in address.items() if name != key}
+
+
+@asynccontextmanager
+async def _as_outbox_failed() -> AsyncGenerator[None]:
+    try:
+        yield
+    except SlackBusy as exc:
+        raise OutboxFailed(str(exc), retry=True, after_s=exc.after_s) from exc
+    except SlackFailed as exc:
+        raise OutboxFailed(str(exc), retry=not isinstance(exc, SlackRefused)) from exc
