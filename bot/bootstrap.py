@@ -89,11 +89,11 @@ class Bot:
         """Its turns are worked on here from now on, and replied to through its outbox."""
         self.surfaces[surface.name] = surface
         self.turns.reply_through(surface.name, surface.outbox)
+        if surface.threads is not None:
+            self.turns.place_through(surface.name, surface.threads)
         if surface.directory is not None:
             self.directories.ask(surface.name, surface.directory)
 
-        if surface.threads is not None:
-            self.turns.place_through(surface.name, surface.threads)
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
         turn = await self.turns.accept(inbound)

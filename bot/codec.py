@@ -103,8 +103,8 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
             "name": inbound.name,
             "address": dict(inbound.address),
             "buckets": list(inbound.buckets),
-        },
             **({"unplaced": True} if inbound.unplaced else {}),
+        },
         locale=inbound.locale,
         time_zone=inbound.time_zone,
         received_at=inbound.received,
@@ -127,5 +127,5 @@ def inbound_from_row(turn: Turn) -> Inbound:
         time_zone=turn.time_zone,
         address=turn.body["address"],
         buckets=tuple(turn.body["buckets"]),
-    )
         unplaced=bool(turn.body.get("unplaced", False)),
+    )

@@ -76,10 +76,10 @@ class Turns:
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits = question_limits
         self._outboxes: dict[str, Outbox] = {}
+        self._threads: dict[str, Threads] = {}
         self._observers: list[Observer] = []
 
     @property
-        self._threads: dict[str, Threads] = {}
     def surfaces(self) -> list[str]:
         """Those that can be replied to from here."""
         return sorted(self._outboxes)
@@ -87,12 +87,12 @@ class Turns:
     def reply_through(self, surface: str, outbox: Outbox) -> None:
         self._outboxes[surface] = outbox
 
-    def observe(self, observer: Observer) -> None:
-        """Told of each turn that ends here from now on."""
-        self._observers.append(observer)
     def place_through(self, surface: str, threads: Threads) -> None:
         self._threads[surface] = threads
 
+    def observe(self, observer: Observer) -> None:
+        """Told of each turn that ends here from now on."""
+        self._observers.append(observer)
 
     # -- accept
 
@@ -167,18 +167,15 @@ class Turns:
         return None
 
     async def _answered(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
+        await self._place(life)
         if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
             return await self._limited(life, notice)
         spoken = await self._worked_out(life)
-        await self._place(life)
         await self._say(life, spoken)
         done = await self._finish(life, spoken, delivered=life.is_heard)
         self._log_turn(life, spoken)
         return replace(done, cause=failure)
 
-    async def _limited(self, life: "_Life", notice: str) -> TurnDone:
-        """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
-        spoken = failed(life.inbound, life.turn, notice)
     async def _place(self, life: "_Life") -> None:
         """A question that was asked outside a conversation gets the one that it is answered in. Noted at once, so that
         a click or a word there finds it.
@@ -192,17 +189,20 @@ class Turns:
             raise LeaseLost()
         life.inbound, life.delivery = placed, self._delivery(life.claimed, placed)
 
+    async def _limited(self, life: "_Life", notice: str) -> TurnDone:
+        """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
+        spoken = failed(life.inbound, life.turn, notice)
         await life.delivery.deliver(spoken.reply)
         return await self._finish(life, spoken, delivered=life.is_heard, ending=_LIMITED)
 
     async def _apologised(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         """Tried again where that may help and an attempt is left; else ended with a word."""
         exc = failure or RuntimeError()
+        if life.inbound.unplaced:  # there is nowhere to say a word
+            raise exc
         if _may_pass(exc) and not life.last and not life.claimed.is_dead:
             await self._try_again(life, exc)
             return None
-        if life.inbound.unplaced:  # there is nowhere to say a word
-            raise exc
         spoken = failed(life.inbound, life.turn, sentence_for(exc))
         await life.delivery.deliver(spoken.reply)
         return replace(await self._finish(life, spoken, delivered=life.is_heard), cause=failure)

@@ -189,12 +189,12 @@ class Inbox:
         """Whether it is still this worker's, now for `lease` from now. Ask before every effect outside."""
         return await self._write(_RENEWING, claimed, until=self._database.now() + lease)
 
-    async def note_placeholder(self, claimed: ClaimedTurn, message_id: str) -> bool:
     async def move(self, claimed: ClaimedTurn, conversation: str, audience: Object, body: Object) -> bool:
         """From now on it is a turn of that conversation, behind what is open there already."""
         placed = {"place": conversation, "readers": audience, "told": body}
         return await self._write(_MOVING, claimed, **placed)
 
+    async def note_placeholder(self, claimed: ClaimedTurn, message_id: str) -> bool:
         """The message that holds the reply was posted. A later claim finds it in `turn.placeholder`."""
         return await self._write(_NOTING_PLACEHOLDER, claimed, message=message_id)
 
@@ -332,6 +332,12 @@ _of = update(turns).where(
 )
 _handed_back = _of.values(fence=turns.c.fence + 1, worker=null())
 _RENEWING = _of.values(due_at=bindparam("until"))
+_MOVING = _of.values(
+    conversation=bindparam("place"),
+    lane=case((turns.c.lane.is_(None), None), else_=bindparam("place", type_=turns.c.lane.type)),
+    audience=bindparam("readers"),
+    body=bindparam("told"),
+)
 _NOTING_PLACEHOLDER = _of.values(placeholder=bindparam("message"))
 _NOTING_OUTCOME = _of.values(outcome=bindparam("said"))
 _DELIVERED = _of.values(delivered_at=bindparam("now"))
@@ -359,12 +365,6 @@ def _turn(row: Row[Any]) -> Turn:
 
 
 def _keep_attempts(connection: Connection, turn: str, made: Sequence[Attempt]) -> None:
-_MOVING = _of.values(
-    conversation=bindparam("place"),
-    lane=case((turns.c.lane.is_(None), None), else_=bindparam("place", type_=turns.c.lane.type)),
-    audience=bindparam("readers"),
-    body=bindparam("told"),
-)
     rows = [
         {
             "turn": turn,
