@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from agent.outcome import Attempt
 from agent.reasoner import Reasoner
 from agent.rerank import Reranker
 from storage.search.ids import BucketId
@@ -27,6 +28,10 @@ def _unheard(text: str) -> None:
     """Progress that nobody watches."""
 
 
+def _unseen(attempt: Attempt) -> None:
+    """Attempts of which nobody keeps count while they are made."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """One question's surroundings. `now` is aware, in the asker's time zone."""
@@ -45,3 +50,4 @@ class Context:
     may_go_private: bool = False  # the asker alone may see more than this audience: offer to continue there
     web_allowed: bool = False
     progress: Callable[[str], None] = _unheard
+    attempted: Callable[[Attempt], None] = _unseen  # each as it is made, should the rest come to nothing

@@ -61,6 +61,7 @@ class Desk:
         for request in note:
             if len(self.attempts) < _MOST_ATTEMPTS:
                 self.attempts.append(_attempt(request, answers, ms))
+                self.context.attempted(self.attempts[-1])
         return answers
 
     async def judged(self, question: str, found: Sequence[FoundPassage]) -> Sequence[float] | None:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from agent.outcome import Answer, Choice, Citation, Clarify, ExportWanted, Grid, Outcome, Refused, StartedOver
 from bot.ids import ChoiceId, ClarificationId, TurnId
-from bot.replies import Button, Choices, File, Notice, Part, Reply, Source, Table, Text, escaped
+from bot.replies import Button, Choices, File, Handle, Handles, Notice, Part, Reply, Source, Table, Text, escaped
 
 _ALONE = "In a direct message to me you may see more."
 
@@ -23,7 +23,7 @@ class Offer:
 
 def reply_to(turn: TurnId, outcome: Outcome, offer: Offer | None, *, before: Sequence[Part] = ()) -> Reply:
     """All that the turn says; `before` comes first (a recount: "now 39, was 37")."""
-    return Reply(turn=turn, parts=(*before, *_parts(outcome), *_buttons(offer)))
+    return Reply(turn=turn, parts=(*before, *_parts(outcome), *_buttons(offer), *_handles(outcome)))
 
 
 def notice(turn: TurnId, sentence: str) -> Reply:
@@ -77,6 +77,18 @@ def _source(citation: Citation) -> Source:
 
 def _table(grid: Grid) -> Table:
     return Table(caption=grid.caption, columns=grid.columns, rows=grid.rows)
+
+
+def _handles(outcome: Outcome) -> tuple[Part, ...]:
+    match outcome:
+        case Answer():
+            return (Handles(handles=(Handle.RATE, Handle.STEPS)),)
+        case Clarify():
+            return (Handles(handles=(Handle.STEPS,)),)
+        case ExportWanted() | StartedOver() | Refused():
+            return ()
+        case _:
+            assert_never(outcome)
 
 
 def _buttons(offer: Offer | None) -> tuple[Part, ...]:

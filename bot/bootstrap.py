@@ -21,13 +21,14 @@ from agent.reasoner import Reasoner
 from agent.rerank import Reranker
 from bot.access import Access
 from bot.administration import Administration
+from bot.afterwards import Afterwards
 from bot.clarifications import Clarifications
 from bot.dialogue import Agent, Dialogue
 from bot.directory import Directories
 from bot.download import LinkSigner, download_route
 from bot.exports import Exports
 from bot.feedback import Feedback
-from bot.ids import TurnId
+from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.jobs import ticking
 from bot.limits import QuestionLimits
@@ -35,6 +36,7 @@ from bot.outbox import Outbox
 from bot.personal import Personal
 from bot.settings import Settings
 from bot.sources import ALLOW_PRIVATE, FOLDER, Sources
+from bot.stopping import Stops
 from bot.surfaces import Surface
 from bot.turns import MAX_ATTEMPTS, TurnDone, Turns
 from bot.workers import Workers
@@ -74,6 +76,7 @@ class Bot:
     administration: Administration
     personal: Personal
     feedback: Feedback
+    afterwards: Afterwards
     directories: Directories
     exports: Exports
     sources: Sources
@@ -100,6 +103,10 @@ class Bot:
         if turn is not None:
             self.workers.wake()
         return turn
+
+    async def has_answered(self, conversation: ConversationId) -> bool:
+        """Whether a reply of Parley's stands in the conversation."""
+        return await self.turns.has_answered(conversation)
 
     async def run(self, turn: TurnId, *, limits: Limits | None = None) -> TurnDone:
         """Works on an accepted turn here and now, and on those before it in its conversation. Failures are final.
@@ -247,12 +254,14 @@ def _assembled(
         exports=exports,
     )
     inbox = Inbox(database, max_attempts=MAX_ATTEMPTS)
+    stops, feedback = Stops(inbox, log), Feedback(database)
     turns = Turns(
         inbox=inbox,
         dialogue=dialogue,
         clarifications=clarifications,
         limits=limits,
         question_limits=QuestionLimits(database),
+        stops=stops,
         clock=database.now,
         log=log,
     )
@@ -274,7 +283,8 @@ def _assembled(
             directories=directories,
         ),
         personal=Personal(access=access, index=index, exports=exports, database=database),
-        feedback=Feedback(database),
+        feedback=feedback,
+        afterwards=Afterwards(inbox=inbox, access=access, feedback=feedback, stops=stops),
         directories=directories,
         exports=exports,
         sources=sources,

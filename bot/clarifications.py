@@ -84,7 +84,7 @@ class Clarifications:
         if offered is None or offered.clarification.conversation != inbound.conversation:
             raise UnknownChoice()
         clarification = offered.clarification
-        if not _same_readers(audience_from_json(clarification.audience), inbound.audience):
+        if not same_readers(audience_from_json(clarification.audience), inbound.audience):
             raise NotYourChoice()
         if clarification.used_choice is not None:
             raise ChoiceMade(_label(clarification, clarification.used_choice), clarification.used_by or "")
@@ -113,7 +113,7 @@ class Clarifications:
         Not `by_place`: only its label, for after an answer "the second one" is a document of it.
         """
         newest = await self._store.open_in(inbound.conversation, scope_key)
-        if newest is None or not _same_readers(audience_from_json(newest.audience), inbound.audience):
+        if newest is None or not same_readers(audience_from_json(newest.audience), inbound.audience):
             return None
         chosen = _labelled(text, newest) or (_numbered(text, newest) if by_place else None)
         return None if chosen is None else ChoiceId(chosen.id)
@@ -151,7 +151,7 @@ def _label(clarification: Clarification, choice: str) -> str:
     return next(one.label for one in clarification.choices if one.id == choice)
 
 
-def _same_readers(asked: Audience, clicking: Audience) -> bool:
+def same_readers(asked: Audience, clicking: Audience) -> bool:
     """Whether a click comes from where the question was put: from any reader of the channel, or from the one person."""
     match asked:
         case Operator():

@@ -68,6 +68,7 @@ _PARTS: Mapping[str, TypeAdapter[Part]] = {
         replies.File,
         replies.Progress,
         replies.Notice,
+        replies.Handles,
     )
 }
 

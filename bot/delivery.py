@@ -1,6 +1,7 @@
 """One turn's message in the chat: posted once, found again after a kill, rewritten until it says the reply."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from structlog.typing import FilteringBoundLogger
 from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox, OutboxFailed
-from bot.replies import Chosen, Progress, Reply
+from bot.replies import Chosen, Handle, Handles, Progress, Reply
 from bot.tasks import lone_error
 from storage.sql.inbox import ClaimedTurn, Inbox
 
@@ -19,6 +20,7 @@ LEASE: Final = timedelta(seconds=30)
 _OUTBOX_S: Final = 30.0  # a chat product that does not answer is a chat product that is down
 _PAUSE_S: Final = 1.0  # between two rewritings of a message: products limit them
 _FIRST: Final = "Looking …"
+_PATIENCE_S: Final = 2.0  # what takes longer can be stopped
 
 
 class LeaseLost(Exception):
@@ -40,9 +42,13 @@ class News:
         self._over.set()
         self._changed.set()
 
-    async def next(self) -> str | None:
-        """Waits for something new; None once it is over."""
-        await self._changed.wait()
+    async def next(self, within_s: float | None = None) -> str | None:
+        """Waits for something new, or so long for what is known; None once it is over."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return self._text
         self._changed.clear()
         return None if self._over.is_set() else self._text
 
@@ -89,7 +95,7 @@ class Delivery:
         self._until, self._now = claimed.lease_until, now
         self._claimed, self._inbound, self._outbox, self._inbox, self._log = claimed, inbound, outbox, inbox, log
         self._message = MessageId(claimed.turn.placeholder) if claimed.turn.placeholder else None
-        self._asked_for = self._message is not None or claimed.turn.attempt <= 1  # nothing can have been posted before
+        self._asked_for = self._message is not None or claimed.fence <= 1  # nothing can have been posted before
         self._lock = asyncio.Lock()
 
     async def report(self, news: News) -> None:
@@ -103,8 +109,10 @@ class Delivery:
                     await self._say(self._progress(_FIRST), only_first=True)
                     sign.cancel()
             await news.unless_over(self._attend)  # what was posted ended the first
-            while (text := await news.next()) is not None:
-                await self._say(self._progress(text))
+            began, stoppable = time.monotonic(), False
+            while (text := await news.next(None if stoppable else _PATIENCE_S)) is not None:
+                stoppable = time.monotonic() - began >= _PATIENCE_S
+                await self._say(self._progress(text or _FIRST, stoppable=stoppable))
                 await news.rest()
         except OutboxFailed as exc:
             self._log.info("progress not shown", turn=self._claimed.turn.id, reason=exc.reason)
@@ -131,6 +139,13 @@ class Delivery:
     async def _attend(self) -> None:
         await self._outbox.attend(self._inbound.conversation, self._inbound.address)
 
+    async def _show(self, text: str, *, only_first: bool = False) -> None:
+        progress = Reply(turn=TurnId(self._claimed.turn.id), parts=(Progress(text=text),))
+        try:
+            await self._say(progress, only_first=only_first)
+        except OutboxFailed as exc:
+            self._log.info("progress not shown", turn=self._claimed.turn.id, reason=exc.reason)
+
     async def _say(self, reply: Reply, *, only_first: bool = False) -> None:
         async with self._lock:
             await self._find()
@@ -154,13 +169,16 @@ class Delivery:
 
     async def _post(self, reply: Reply) -> None:
         await self.check()
+        self._asked_for = False  # if this fails, the chat may have it all the same
         async with _deadline():
             self._message = await self._outbox.post(self._inbound.conversation, self._inbound.address, reply)
+        self._asked_for = True
         if not await self._inbox.note_placeholder(self._claimed, self._message):
             raise LeaseLost()
 
-    def _progress(self, text: str) -> Reply:
-        return Reply(turn=TurnId(self._claimed.turn.id), parts=(Progress(text=text),))
+    def _progress(self, text: str, *, stoppable: bool = False) -> Reply:
+        ways = (Handles(handles=(Handle.STOP,)),) if stoppable else ()
+        return Reply(turn=TurnId(self._claimed.turn.id), parts=(Progress(text=text), *ways))
 
 
 @asynccontextmanager

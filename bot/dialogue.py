@@ -1,7 +1,7 @@
 """What is said to one message or click: the agent's answer under the rights of this moment, and what to remember."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta, tzinfo
 from typing import Any as Json
@@ -9,7 +9,7 @@ from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.context import Context, Limits
-from agent.outcome import Answer, Clarify, ExportWanted, Outcome, Refused, Route, StartedOver, Trace
+from agent.outcome import Answer, Attempt, Clarify, ExportWanted, Outcome, Refused, Route, StartedOver, Trace
 from agent.reasoner import Reasoner
 from agent.rerank import Reranker
 from bot.access import Access, scope_key
@@ -19,7 +19,7 @@ from bot.codec import reply_from_json, reply_to_json
 from bot.directory import Directories
 from bot.errors import InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
-from bot.ids import BucketId, ChoiceId, TurnId
+from bot.ids import BucketId, ChoiceId, Subject, TurnId
 from bot.inbound import Inbound, Operator, Said
 from bot.replies import Chosen, Part, Reply, Text
 from bot.result import Asked, failed_json, result_json
@@ -54,6 +54,9 @@ _IN_PRIVATE: Final = "Write to me in a direct message and ask there: only you wi
 _NO_WEB: Final = "Searching the web is not possible here. You can put your question to the documents in other words."
 
 
+Attempted = Callable[[Attempt], None]
+
+
 class Agent(Protocol):
     """The agent's public face; the module `agent.loop` is one."""
 
@@ -62,6 +65,17 @@ class Agent(Protocol):
     async def resume(self, plan: Plan, context: Context) -> Outcome: ...
 
     def by_meaning(self, plan: Plan, leg_id: LegId) -> Plan: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestsOn:
+    """What an audience had to be granted for these words, and as whom."""
+
+    buckets: frozenset[BucketId]
+    subjects: frozenset[Subject]
+
+    def may_be_seen(self, scope: Scope) -> bool:
+        return self.buckets <= scope.buckets and (scope.all_readers or self.subjects <= scope.subjects)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +88,8 @@ class Spoken:
     uses: ChoiceId | None = None  # the choice that this turn makes, if it still can
     settles: TurnId | None = None  # the turn whose buttons are then gone
     chosen: Chosen | None = None
+    rests_on: RestsOn | None = None
+    ending: str | None = None  # where the turn did not end as its result says
 
     @property
     def error(self) -> str | None:
@@ -90,6 +106,13 @@ class _Moment:
     state: ConversationState
     limits: Limits
     told: Told
+    attempted: Attempted
+
+    def rests_on(self, outcome: Outcome) -> RestsOn | None:
+        if isinstance(outcome, (StartedOver, Refused)):
+            return None
+        buckets = frozenset(bucket for leg in outcome.plan.legs for bucket in leg.search.buckets)
+        return RestsOn(buckets=buckets, subjects=self.scope.subjects)
 
     def asked(self, question: str) -> Asked:
         return asked_of(self.inbound, self.turn, question, self.limits)
@@ -129,12 +152,14 @@ class Dialogue:
         async with asyncio.timeout(_THINKING.total_seconds()):
             await self._agent.answer(_FIRST, context)
 
-    async def spoken(self, inbound: Inbound, turn: TurnId, limits: Limits, told: Told) -> Spoken:
+    async def spoken(self, inbound: Inbound, turn: TurnId, limits: Limits, told: Told, attempted: Attempted) -> Spoken:
         """Raises `BotError` for what a person did that cannot be, and what the index and the database raise."""
         inbound = await self._directories.present(inbound)
         scope = await self._access.scope(inbound.audience)
         state = await self._conversations.load(inbound.conversation, scope_key(scope))
-        moment = _Moment(inbound=inbound, turn=turn, scope=scope, state=state, limits=limits, told=told)
+        moment = _Moment(
+            inbound=inbound, turn=turn, scope=scope, state=state, limits=limits, told=told, attempted=attempted
+        )
         choice = await self._choice(moment)
         if choice is not None:
             return await self._click(choice, moment)
@@ -184,6 +209,7 @@ class Dialogue:
             asked_back=state.clarifications_in_a_row,
             may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, moment.scope),
             progress=moment.told,
+            attempted=moment.attempted,
         )
 
     # -- clicks
@@ -251,6 +277,7 @@ class Dialogue:
             reply=reply_to(moment.turn, outcome, offer, before=_texts(notes)),
             result=result | {"text": _joined(*notes, result["text"])},
             state=_state_after(moment.state, question, outcome),
+            rests_on=moment.rests_on(outcome),
         )
 
     async def _offer(self, outcome: Outcome, moment: _Moment) -> Offer | None:
@@ -276,6 +303,7 @@ class Dialogue:
             reply=file_reply(moment.turn, file, before=_texts(notes)),
             result=result_json(moment.asked(question), outcome, files=(file,), said=said),
             state=_state_after(moment.state, question, outcome),
+            rests_on=moment.rests_on(outcome),
         )
 
 
@@ -315,7 +343,7 @@ def now_was(now: int | None, was: int | None) -> str:
 
 
 def spoken_to_json(spoken: Spoken) -> dict[str, Json]:
-    state, chosen = spoken.state, spoken.chosen
+    state, chosen, rests_on = spoken.state, spoken.chosen, spoken.rests_on
     return {
         "version": 1,
         "reply": reply_to_json(spoken.reply),
@@ -324,7 +352,13 @@ def spoken_to_json(spoken: Spoken) -> dict[str, Json]:
         "uses": spoken.uses,
         "settles": spoken.settles,
         "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
+        "rests_on": None if rests_on is None else _rests_on_to_json(rests_on),
+        "ending": spoken.ending,
     }
+
+
+def _rests_on_to_json(rests_on: RestsOn) -> dict[str, Json]:
+    return {"buckets": sorted(rests_on.buckets), "subjects": sorted(rests_on.subjects)}
 
 
 def _state_to_json(state: ConversationState) -> dict[str, Json]:
@@ -333,7 +367,7 @@ def _state_to_json(state: ConversationState) -> dict[str, Json]:
 
 
 def spoken_from_json(data: Mapping[str, Json]) -> Spoken:
-    chosen = data["chosen"]
+    chosen, rests_on = data["chosen"], data.get("rests_on")  # of before: nothing is known of it
     return Spoken(
         reply=reply_from_json(data["reply"]),
         result=data["result"],
@@ -341,6 +375,14 @@ def spoken_from_json(data: Mapping[str, Json]) -> Spoken:
         uses=data["uses"],
         settles=data["settles"],
         chosen=None if chosen is None else Chosen(label=chosen["label"], by=chosen["by"]),
+        rests_on=None if rests_on is None else _rests_on_from_json(rests_on),
+        ending=data.get("ending"),
+    )
+
+
+def _rests_on_from_json(data: Mapping[str, Json]) -> RestsOn:
+    return RestsOn(
+        buckets=frozenset(map(BucketId, data["buckets"])), subjects=frozenset(map(Subject, data["subjects"]))
     )
 
 

@@ -14,6 +14,11 @@ BotError                    its text is one plain sentence for a person
 │   ├── ExpiredChoice       offered too long ago
 │   ├── ChoiceMade          somebody was first
 │   └── NotYourChoice       who may not read the answer may not steer it
+├── HandleRefused           nothing is done about the turn
+│   ├── NotSaidHere         forged, or of another conversation
+│   ├── NotYourAnswer       said to somebody else
+│   ├── NoLongerSeen        a bucket that it rests on is no longer granted
+│   └── EndedAlready        there is nothing left to stop
 ├── ExportRefused           no file
 │   ├── ExportBusy          one at a time for each person
 │   ├── ExportStopped       what it lists may no longer be seen
@@ -126,6 +131,38 @@ class NotYourChoice(ChoiceRefused):
 
     def __init__(self) -> None:
         super().__init__("This question was put to somebody else, so only they may choose here.")
+
+
+class HandleRefused(BotError):
+    """Nothing is done about the turn."""
+
+
+class NotSaidHere(HandleRefused):
+    """Forged, or of another conversation: the two are not told apart."""
+
+    def __init__(self) -> None:
+        super().__init__("I do not know this answer; please ask your question again.")
+
+
+class NotYourAnswer(HandleRefused):
+    """Said to somebody else."""
+
+    def __init__(self) -> None:
+        super().__init__("This was said to somebody else, so only they may do that here.")
+
+
+class NoLongerSeen(HandleRefused):
+    """A bucket that it rests on is no longer granted. Does not name it."""
+
+    def __init__(self) -> None:
+        super().__init__("Some of what this rests on may no longer be seen here, so I cannot show it.")
+
+
+class EndedAlready(HandleRefused):
+    """There is nothing left to stop."""
+
+    def __init__(self) -> None:
+        super().__init__("This has ended already, so there is nothing left to stop.")
 
 
 class ExportRefused(BotError):

@@ -8,6 +8,7 @@ honours the escapes shows it as it is.
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeAlias
 
 from bot.ids import ChoiceId, ClarificationId, TurnId
@@ -99,7 +100,22 @@ class Notice:
     text: str
 
 
-Part: TypeAlias = Text | Table | Choices | Chosen | File | Progress | Notice
+class Handle(StrEnum):
+    """What people may do about the turn itself."""
+
+    STOP = "stop"  # while it is worked on
+    RATE = "rate"
+    STEPS = "steps"  # see how its words came about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handles:
+    """Buttons for the turn, where the product has a place for them; they are no part of what is said."""
+
+    handles: tuple[Handle, ...]
+
+
+Part: TypeAlias = Text | Table | Choices | Chosen | File | Progress | Notice | Handles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import assert_never, cast
 
 from agent.outcome import (
     Answer,
+    Attempt,
     Choice,
     Citation,
     Clarify,
@@ -307,17 +308,21 @@ def _traced(trace: Trace) -> Object:
     return {
         "route": trace.route.value,
         "reasoner": trace.reasoner,
-        "attempts": [
-            {
-                "tool": attempt.tool,
-                "arguments": plain_json(attempt.arguments),
-                "documents": attempt.documents,
-                "ms": round(attempt.ms, 1),
-            }
-            for attempt in trace.attempts
-        ],
+        "attempts": attempts_json(trace.attempts),
         "stages": [{"name": s.name, "ms": round(s.ms, 1), "fallback": s.fallback} for s in trace.stages],
     }
+
+
+def attempts_json(attempts: Iterable[Attempt]) -> list[Object]:
+    return [
+        {
+            "tool": attempt.tool,
+            "arguments": plain_json(attempt.arguments),
+            "documents": attempt.documents,
+            "ms": round(attempt.ms, 1),
+        }
+        for attempt in attempts
+    ]
 
 
 def plain_json(arguments: Mapping[str, object]) -> Object:

@@ -15,6 +15,7 @@ from typing import Final
 from structlog.typing import FilteringBoundLogger
 
 from agent.context import Limits
+from agent.outcome import Attempt as Tried
 from bot.clarifications import Clarifications
 from bot.codec import inbound_from_row, inbound_to_row
 from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
@@ -25,6 +26,7 @@ from bot.inbound import Inbound
 from bot.limits import QuestionLimits
 from bot.outbox import Outbox, OutboxFailed, Threads
 from bot.replies import Chosen, Notice, Reply
+from bot.stopping import Stopped, Stops, stopped
 from bot.tasks import lone_error
 from storage.search.errors import IndexUnavailable, SearchError
 from storage.sql.errors import SqlError
@@ -69,12 +71,13 @@ class Turns:
         clarifications: Clarifications,
         limits: Limits,
         question_limits: QuestionLimits,
+        stops: Stops,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
         self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
-        self._question_limits = question_limits
+        self._question_limits, self._stops = question_limits, stops
         self._outboxes: dict[str, Outbox] = {}
         self._threads: dict[str, Threads] = {}
         self._observers: list[Observer] = []
@@ -102,6 +105,9 @@ class Turns:
         if not isinstance(accepted, Accepted):
             return None
         return TurnId(accepted.turn)
+
+    async def has_answered(self, conversation: ConversationId) -> bool:
+        return await self._inbox.has_delivered(conversation)
 
     async def done(self, turn: TurnId) -> TurnDone | None:
         """None while it is open. Raises `UnknownTurn`."""
@@ -245,10 +251,23 @@ class Turns:
             return failed(life.inbound, life.turn, _BROKEN)
         try:
             async with asyncio.timeout(_DEADLINE.total_seconds()):
-                spoken = await self._dialogue.spoken(life.inbound, life.turn, life.limits, life.news.tell)
+                spoken = await self._unless_stopped(life)
         except BotError as exc:
             spoken = failed(life.inbound, life.turn, str(exc))
         return replace(spoken, result=spoken.result | {"ms": life.ms})
+
+    async def _unless_stopped(self, life: "_Life") -> Spoken:
+        so_far: list[Tried] = []
+        if life.claimed.turn.stopped_by is not None:
+            return stopped(life.inbound, life.turn, life.claimed.turn.stopped_by, so_far)
+        told = life.news.tell
+        try:
+            return await self._stops.unless_stopped(
+                life.turn,
+                lambda: self._dialogue.spoken(life.inbound, life.turn, life.limits, told, so_far.append),
+            )
+        except Stopped as exc:
+            return stopped(life.inbound, life.turn, exc.by, so_far)
 
     async def _note(self, life: "_Life", spoken: Spoken) -> None:
         if not await self._inbox.note_outcome(life.claimed, spoken_to_json(spoken)):
@@ -288,7 +307,7 @@ class Turns:
             state=spoken.state,
             route=route,
             attempts=attempts,
-            ending=ending or spoken.result["outcome"],
+            ending=ending or spoken.ending or spoken.result["outcome"],
             delivered=delivered,
         )
         if not finished:

@@ -13,7 +13,7 @@ from rich.status import Status
 from adapters.terminal.render import renderables_for, shown
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import Body, Inbound, Said
-from bot.replies import Chosen, Progress, Reply
+from bot.replies import Chosen, Handles, Progress, Reply
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -56,11 +56,11 @@ class TerminalOutbox:
 
     def _say(self, message: MessageId, reply: Reply) -> None:
         self._said = {message: reply}  # only the latest can be said again
-        if all(isinstance(part, Progress) for part in reply.parts):
+        if all(isinstance(part, (Progress, Handles)) for part in reply.parts):
             self._wait(reply)
             return
         self.rest()
-        for part in reply.parts:
+        for part in (one for one in reply.parts if not isinstance(one, Handles)):
             for renderable in renderables_for(part):
                 self._print(renderable)
             self._console.print()

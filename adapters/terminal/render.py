@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text as Styled
 
 from bot.markdown import Line, Marker, Paragraph, blocks
-from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Source, Table, Text
+from bot.replies import Button, Choices, Chosen, File, Handles, Notice, Part, Progress, Source, Table, Text
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _NUMBER = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # no date
@@ -42,6 +42,8 @@ def renderables_for(part: Part) -> list[RenderableType]:
             return [Styled(f"{shown(text)} …", style="dim italic")]
         case Notice(text=text):
             return [Styled(shown(text), style="yellow")]
+        case Handles():
+            return []
         case _:
             assert_never(part)
 

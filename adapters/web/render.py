@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from adapters.web.html import Html, element, joined
 from bot.markdown import Line, Marker, Paragraph, Run, blocks
-from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Source, Table, Text
+from bot.replies import Button, Choices, Chosen, File, Handles, Notice, Part, Progress, Reply, Source, Table, Text
 
 _NUMBER = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # no date
 
@@ -42,6 +42,8 @@ def part_html(part: Part, id_: str, now: datetime) -> Html:
             return element("p", element("span", class_="dots", aria_hidden="true"), text, class_="progress")
         case Notice(text=text):
             return element("p", text, class_="notice")
+        case Handles():
+            return Html()
         case _:
             assert_never(part)
 

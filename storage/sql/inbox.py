@@ -65,6 +65,7 @@ class Turn(NewTurn):
     route: Object | None
     outcome: Object | None
     finished_at: datetime | None
+    stopped_by: str | None  # who asked to stop it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +252,25 @@ class Inbox:
         """Back as it was, without counting as an attempt: for a worker that shuts down."""
         return await self._write(_RELEASING, claimed, now=self._database.now())
 
+    async def ask_to_stop(self, turn: str, by: str) -> bool:
+        """Whoever works on it looks for that now and then. False when it is finished; the first to ask counts."""
+        asked = {"one": turn, "asking": by}
+        return await self._database.write(lambda connection: connection.execute(_STOPPING, asked).rowcount == 1)
+
+    async def asked_to_stop(self, turn: str) -> str | None:
+        """By whom."""
+        return await self._database.read(lambda connection: connection.execute(_STOPPED, {"one": turn}).scalar())
+
+    async def in_work(self, conversation: str) -> list[str]:
+        """Its turns that a worker has in its hands, in order."""
+        where = {"held_in": conversation}
+        return list(await self._database.read(lambda connection: connection.execute(_IN_WORK, where).scalars().all()))
+
+    async def has_delivered(self, conversation: str) -> bool:
+        """Whether a reply stands in the conversation."""
+        where = {"held_in": conversation}
+        return bool(await self._database.read(lambda connection: connection.execute(_HAS_DELIVERED, where).scalar()))
+
     async def find(self, turn: str) -> Turn | None:
         row = await self._database.read(lambda connection: connection.execute(_BY_ID, {"one": turn}).one_or_none())
         return None if row is None else _turn(row)
@@ -323,6 +343,21 @@ _SAME = (
     .limit(1)
 )
 _BY_ID = select(*(turns.c[name] for name in _STORED)).where(turns.c.id == bindparam("one"))
+_open = turns.c.finished_at.is_(None)
+_STOPPING = (
+    update(turns)
+    .where(turns.c.id == bindparam("one"), _open)
+    .values(stopped_by=func.coalesce(turns.c.stopped_by, bindparam("asking", type_=turns.c.stopped_by.type)))
+)
+_STOPPED = select(turns.c.stopped_by).where(turns.c.id == bindparam("one"))
+_IN_WORK = (
+    select(turns.c.id)
+    .where(turns.c.conversation == bindparam("held_in"), turns.c.worker.is_not(None), _open)
+    .order_by(turns.c.position)
+)
+_HAS_DELIVERED = select(
+    exists().where(turns.c.conversation == bindparam("held_in"), turns.c.delivered_at.is_not(None))
+)
 _KEEPING_ATTEMPTS = insert(attempts)
 
 # Updates of a claimed turn, which meet no row once the lease is lost. SQLAlchemy keeps what it made of a statement, as

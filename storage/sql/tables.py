@@ -90,6 +90,7 @@ class Turns(Row, table=True):
     outcome: dict[str, Any] | None = Field(default=None, sa_type=JSON_TEXT)
     ending: str | None = None  # of the outcome, in a word
     finished_at: datetime | None = Field(default=None, sa_type=UtcTime)
+    stopped_by: str | None = Field(default=None, sa_type=JSON_TEXT)  # who asked to stop it
 
 
 class Attempts(Row, table=True):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from agent.outcome import Answer, Choice, Citation, Clarify, Grid, Outcome, OutcomeKind, Refused, Route, Trace
 from bot.answers import Offer, reply_to
 from bot.ids import ChoiceId, ClarificationId, DocId, TurnId
-from bot.replies import Button, Choices, Notice, Part, Source, Table, Text
+from bot.replies import Button, Choices, Handle, Handles, Notice, Part, Source, Table, Text
 from storage.search.ids import Generation, LegId
 from storage.search.plan import Leg, ListDocuments, Plan
 from storage.search.refinement import JustAnswer
@@ -50,6 +50,7 @@ def test_an_answer_is_its_text_with_sources_its_table_the_remarks_and_the_button
             buttons=(Button(id=ChoiceId("x"), label="Just answer", count=None, kind="anyway"),),
             expires=EXPIRES,
         ),
+        Handles(handles=(Handle.RATE, Handle.STEPS)),
     )
 
 
@@ -67,8 +68,8 @@ def test_a_question_back_ends_in_the_question_and_its_buttons() -> None:
         generation=Generation("g"),
     )
 
-    assert [type(part) for part in parts_of(clarify, OFFER)] == [Text, Table, Text, Choices]
-    assert parts_of(clarify, OFFER)[-2] == Text(markdown="Which?")
+    assert [type(part) for part in parts_of(clarify, OFFER)] == [Text, Table, Text, Choices, Handles]
+    assert parts_of(clarify, OFFER)[-3] == Text(markdown="Which?")
 
 
 def test_a_refusal_says_no_more_than_that_and_where_one_may_see_more() -> None:

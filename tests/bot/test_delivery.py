@@ -10,7 +10,7 @@ from bot.delivery import LEASE, Delivery, LeaseLost
 from bot.ids import ChoiceId, ClarificationId, MessageId, TurnId
 from bot.inbound import Clicked, Said
 from bot.outbox import OutboxFailed
-from bot.replies import Button, Choices, Chosen, File, Notice, Progress, Reply, Source, Table, Text
+from bot.replies import Button, Choices, Chosen, File, Handle, Handles, Notice, Progress, Reply, Source, Table, Text
 from storage.sql.inbox import ClaimedTurn, Inbox
 from tests.bot.conftest import Talk, choice_of, finished, until, working
 from tests.bot.fakes import Chat, Clock, ListingAgent
@@ -102,6 +102,7 @@ def test_every_part_comes_back_from_json_as_it_was() -> None:
             File(name="n", title="t", rows=3, path="/p", url="http://u", expires=at),
             Progress(text="p"),
             Notice(text="n"),
+            Handles(handles=(Handle.RATE, Handle.STOP)),
         ),
     )
 

@@ -16,7 +16,7 @@ async def test_a_question_is_answered_in_the_message_that_said_it_is_being_looke
 
     [message] = chat.of(done.turn)
     assert isinstance(message.said[0].parts[0], Progress)
-    text, choices = message.reply.parts
+    text, choices, _ = message.reply.parts
     assert isinstance(text, Text)
     assert text.markdown == "I found 42. Which?"
     assert isinstance(choices, Choices)

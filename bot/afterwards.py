@@ -1,0 +1,156 @@
+"""What people do about a turn beside asking on: stop it, rate it, look at its steps, see all that it said.
+
+Whoever does so must be among those that it was said to; what shows contents again asks for their rights once more.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any as Json
+from typing import Final, assert_never
+
+from bot.access import Access
+from bot.clarifications import same_readers
+from bot.codec import audience_from_json
+from bot.dialogue import Spoken, spoken_from_json
+from bot.errors import EndedAlready, NoLongerSeen, NotSaidHere, NotYourAnswer
+from bot.feedback import Feedback, Verdict
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.inbound import Audience
+from bot.replies import Reply
+from bot.stopping import Stops
+from storage.search.codec import condition_from_json
+from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op
+from storage.sql.inbox import Inbox, Turn
+
+_SIGNS: Final[Mapping[Op, str]] = {
+    Op.EQ: "=",
+    Op.IN: "is one of",
+    Op.HAS: "has",
+    Op.CONTAINS: "contains",
+    Op.GT: ">",
+    Op.GTE: "≥",
+    Op.LT: "<",
+    Op.LTE: "≤",
+    Op.BETWEEN: "between",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Onlooker:
+    """Who does it, and where the message stands that they do it at, as the chat product tells it."""
+
+    conversation: ConversationId
+    audience: Audience
+    person: PersonId
+    name: str  # data, to be escaped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One search. `looked_for` is raw text."""
+
+    tool: str
+    looked_for: str
+    documents: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    route: str
+    reasoner: str
+    ms: float
+    steps: tuple[Step, ...]
+
+
+class Afterwards:
+    def __init__(self, *, inbox: Inbox, access: Access, feedback: Feedback, stops: Stops) -> None:
+        self._inbox, self._access, self._feedback, self._stops = inbox, access, feedback, stops
+
+    async def stop(self, turn: TurnId, onlooker: Onlooker) -> None:
+        """Raises `HandleRefused`."""
+        await self._said_to(turn, onlooker)
+        if not await self._stops.ask(turn, onlooker.name):
+            raise EndedAlready()
+
+    async def stop_all(self, onlooker: Onlooker) -> None:
+        """What is being worked on in the conversation. The chat product vouches that the person reads it."""
+        await self._stops.ask_all(onlooker.conversation, onlooker.name)
+
+    async def rate(self, turn: TurnId, onlooker: Onlooker, verdict: Verdict, reason: str = "") -> None:
+        """In place of what the person said of it before. Raises `HandleRefused`."""
+        await self._said_to(turn, onlooker)
+        await self._feedback.record(turn, onlooker.person, verdict, reason)
+
+    async def steps(self, turn: TurnId, onlooker: Onlooker) -> Steps:
+        """How the turn's words came about. Raises `HandleRefused`."""
+        spoken = await self._seen(turn, onlooker)
+        attempts = await self._inbox.attempts(turn)
+        steps = tuple(
+            Step(
+                tool=one.tool,
+                looked_for=_looked_for(one.arguments),
+                documents=one.documents,
+                ms=one.ms,
+            )
+            for one in attempts
+        )
+        result = spoken.result
+        return Steps(route=result["route"] or "", reasoner=result["reasoner"] or "", ms=result["ms"], steps=steps)
+
+    async def whole(self, turn: TurnId, onlooker: Onlooker) -> tuple[Reply, MessageId | None]:
+        """All that the turn said, and the message it said it in. Raises `HandleRefused`."""
+        spoken = await self._seen(turn, onlooker)
+        found = await self._said_to(turn, onlooker)
+        return spoken.reply, None if found.placeholder is None else MessageId(found.placeholder)
+
+    async def _said_to(self, turn: TurnId, onlooker: Onlooker) -> Turn:
+        found = await self._inbox.find(turn)
+        if found is None or found.conversation != onlooker.conversation:
+            raise NotSaidHere()
+        if not same_readers(audience_from_json(found.audience), onlooker.audience):
+            raise NotYourAnswer()
+        return found
+
+    async def _seen(self, turn: TurnId, onlooker: Onlooker) -> Spoken:
+        """What was said, if all that it rests on may still be seen by those who read it."""
+        found = await self._said_to(turn, onlooker)
+        if found.outcome is None:
+            raise NotSaidHere()
+        spoken = spoken_from_json(found.outcome)
+        scope = await self._access.scope(onlooker.audience)
+        if spoken.rests_on is None or not spoken.rests_on.may_be_seen(scope):
+            raise NoLongerSeen()
+        return spoken
+
+
+def _looked_for(arguments: Mapping[str, Json]) -> str:
+    parts = [_clause(clause) for clause in arguments.get("filters", ())]
+    parts += [f"“{arguments['query']}”"] if "query" in arguments else []
+    parts += [f"field {arguments['field']}"] if arguments.get("field") else []
+    return "; ".join(parts)
+
+
+def _clause(clause: Mapping[str, Json]) -> str:
+    said = _said(condition_from_json(clause["condition"]))
+    words = " ".join(f"“{word}”" for word in clause.get("required", ()))
+    return f"{clause['bucket']}: {' '.join(filter(None, (said, words))) or 'everything'}"
+
+
+def _said(condition: Condition) -> str:
+    match condition:
+        case All(members=members):
+            return " and ".join(map(_said, members))
+        case Any(members=members):
+            return f"({' or '.join(map(_said, members))})"
+        case Not(condition=inner):
+            return f"not ({_said(inner)})"
+        case InRow(row=row, condition=inner):
+            return f"{row} with {_said(inner)}"
+        case Missing(field=field):
+            return f"{field} is missing"
+        case Compare(field=field, op=op, value=value):
+            shown = " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            return f"{field} {_SIGNS[op]} {shown}"
+        case _:
+            assert_never(condition)
