@@ -1,4 +1,4 @@
-"""Secrets that have to be kept: sealed with the ring of `PARLEY_SECRET_KEY`, so that the database alone opens nothing."""
+"""Secrets that have to be kept: sealed with the ring of `PARLEY_SECRET_KEY`, unreadable in the database alone."""
 
 import base64
 from collections.abc import Sequence

@@ -266,6 +266,42 @@ class SourceDocuments(Row, table=True):
     stale: bool  # a later run no longer found it in its item
 
 
+class Installations(Row, table=True):
+    __table_args__ = (Index("ix_installations_enterprise", "enterprise"),)
+
+    account: str = Field(primary_key=True)
+    team: str | None
+    enterprise: str | None
+    name: str = Field(sa_type=JSON_TEXT)
+    bot_user: str
+    scopes: list[str] = Field(sa_type=JSON_TEXT)
+    tokens: str  # sealed
+    expires_at: datetime | None = Field(default=None, sa_type=UtcTime)
+    revision: int
+    leased_until: datetime | None = Field(default=None, sa_type=UtcTime)  # by whoever replaces the tokens
+    installed_by: str
+    installed_at: datetime = Field(sa_type=UtcTime)
+
+
+class InstallationTeams(Row, table=True):
+    """Workspaces of an organisation that the app is installed in as a whole."""
+
+    __tablename__ = "installation_teams"  # pyright: ignore[reportAssignmentType]
+
+    team: str = Field(primary_key=True)
+    account: str = Field(foreign_key="installations.account", ondelete="CASCADE", index=True)
+
+
+class InstallationStates(Row, table=True):
+    """Who is just installing; both as hashes."""
+
+    __tablename__ = "installation_states"  # pyright: ignore[reportAssignmentType]
+
+    state: str = Field(primary_key=True)
+    browser: str
+    expires_at: datetime = Field(sa_type=UtcTime)
+
+
 def _table(name: str) -> Table:
     return Row.metadata.tables[name]
 
@@ -286,3 +322,6 @@ exports: Final = _table("exports")
 sources: Final = _table("sources")
 source_items: Final = _table("source_items")
 source_documents: Final = _table("source_documents")
+installations: Final = _table("installations")
+installation_teams: Final = _table("installation_teams")
+installation_states: Final = _table("installation_states")
