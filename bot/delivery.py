@@ -102,20 +102,17 @@ class Delivery:
         """A sign and the placeholder at once, then what is being done, until it is over. A failure here is none of the
         turn's.
         """
-        try:
-            with lone_error():
-                async with asyncio.TaskGroup() as group:
-                    sign = group.create_task(news.unless_over(self._attend))
-                    await self._say(self._progress(_FIRST), only_first=True)
-                    sign.cancel()
-            await news.unless_over(self._attend)  # what was posted ended the first
-            began, stoppable = time.monotonic(), False
-            while (text := await news.next(None if stoppable else _PATIENCE_S)) is not None:
-                stoppable = time.monotonic() - began >= _PATIENCE_S
-                await self._say(self._progress(text or _FIRST, stoppable=stoppable))
-                await news.rest()
-        except OutboxFailed as exc:
-            self._log.info("progress not shown", turn=self._claimed.turn.id, reason=exc.reason)
+        with lone_error():
+            async with asyncio.TaskGroup() as group:
+                sign = group.create_task(news.unless_over(self._attend))
+                await self._show(self._progress(_FIRST), only_first=True)
+                sign.cancel()
+        await news.unless_over(self._attend)  # what was posted ended the first
+        began, stoppable = time.monotonic(), False
+        while (text := await news.next(None if stoppable else _PATIENCE_S)) is not None:
+            stoppable = time.monotonic() - began >= _PATIENCE_S
+            await self._show(self._progress(text or _FIRST, stoppable=stoppable))
+            await news.rest()
 
     async def deliver(self, reply: Reply) -> None:
         """The message now says `reply`. Raises `OutboxFailed`, `LeaseLost`."""
@@ -139,8 +136,8 @@ class Delivery:
     async def _attend(self) -> None:
         await self._outbox.attend(self._inbound.conversation, self._inbound.address)
 
-    async def _show(self, text: str, *, only_first: bool = False) -> None:
-        progress = Reply(turn=TurnId(self._claimed.turn.id), parts=(Progress(text=text),))
+    async def _show(self, progress: Reply, *, only_first: bool = False) -> None:
+        """One that cannot be shown is left out: the next one says more."""
         try:
             await self._say(progress, only_first=only_first)
         except OutboxFailed as exc:
