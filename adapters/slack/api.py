@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -42,10 +43,12 @@ class SlackApi:
         base_url: str,
         pause: Pause = asyncio.sleep,
         chance: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.client = AsyncWebClient(token=token, base_url=base_url, retry_handlers=[])
         self.client.proxy = None  # the session reads the environment instead, NO_PROXY included
-        self._pause, self._chance = pause, chance
+        self.pause, self.clock, self._chance = pause, clock, chance
+        self._closed_until: dict[str, float] = {}  # methods that Slack asked to wait for, by the clock
         self._session: aiohttp.ClientSession | None = None
 
     async def start(self) -> None:
@@ -57,39 +60,65 @@ class SlackApi:
             await self._session.close()
 
     async def call(
-        self, model: type[M], method: str, /, arguments: Mapping[str, Any] | None = None, *, repeat: bool = True
+        self,
+        model: type[M],
+        method: str,
+        /,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        repeat: bool = True,
+        attempts: int = ATTEMPTS,
     ) -> M:
         """The answer, parsed. With `repeat` False, what Slack may have done already is not asked again.
 
-        Raises `SlackFailed`.
+        Once Slack asked for patience, nobody here calls the method before that is over. Raises `SlackFailed`.
         """
-        return await self._patiently(lambda: self._answer(model, method, dict(arguments or {})), repeat=repeat)
+        return await self._patiently(
+            method,
+            lambda: self._answer(model, method, dict(arguments or {})),
+            repeat=repeat,
+            attempts=attempts,
+        )
 
     async def respond(self, url: str, message: Mapping[str, Any]) -> None:
         """To the `response_url` of a click, which needs no token. Raises `SlackFailed`."""
-        await self._patiently(lambda: self._sent(url, json=dict(message), timeout_s=CALL_S), repeat=True)
+        await self._patiently("respond", lambda: self._sent(url, json=dict(message), timeout_s=CALL_S))
 
     async def breathe(self, number: int) -> None:
         """The wait before the attempt after the `number`th."""
-        await self._pause(number * (0.5 + self._chance()))
+        await self.pause(number * (0.5 + self._chance()))
 
     async def upload(self, url: str, path: Path) -> None:
         """The bytes of a file to the address that Slack gave for it. Raises `SlackFailed` and `OSError`."""
-        await self._patiently(lambda: self._uploaded(url, path), repeat=True)
+        await self._patiently("upload", lambda: self._uploaded(url, path))
 
-    async def _patiently(self, attempt: Callable[[], Awaitable[T]], *, repeat: bool) -> T:
-        for number in range(1, ATTEMPTS):
+    async def _patiently(
+        self, method: str, attempt: Callable[[], Awaitable[T]], *, repeat: bool = True, attempts: int = ATTEMPTS
+    ) -> T:
+        for number in range(1, attempts):
             try:
-                return await attempt()
+                return await self._in_time(method, attempt)
             except SlackBusy as busy:
                 if busy.after_s > LONGEST_WAIT_S:
                     raise
-                await self._pause(busy.after_s + self._chance())
             except SlackUnreachable:
                 if not repeat:
                     raise
                 await self.breathe(number)
-        return await attempt()
+        return await self._in_time(method, attempt)
+
+    async def _in_time(self, method: str, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Not before Slack said, for whoever calls; each a little later, or they would all come at once."""
+        left_s = self._closed_until.get(method, 0.0) - self.clock()
+        if left_s > LONGEST_WAIT_S:
+            raise SlackBusy(left_s)
+        if left_s > 0:
+            await self.pause(left_s + self._chance())
+        try:
+            return await attempt()
+        except SlackBusy as busy:
+            self._closed_until[method] = max(self._closed_until.get(method, 0.0), self.clock() + busy.after_s)
+            raise
 
     async def _answer(self, model: type[M], method: str, arguments: dict[str, Any]) -> M:
         try:

@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
-from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import ATTEMPTS, SlackApi
 from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
+from adapters.slack.queue import Queue
 from adapters.slack.render import message_for, settled
 from adapters.slack.status import Status
 from bot.ids import ConversationId, MessageId, TurnId
@@ -71,12 +71,12 @@ class Posting:
 
     def __init__(self, api: SlackApi, log: FilteringBoundLogger) -> None:
         self._api, self._log = api, log
-        self._channels: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._queue = Queue(api.pause, api.clock)
         self._status = Status(api, log)
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
-        async with self._sending(address["channel"]):
+        async with self._sending(address["channel"], posts=True):
             ts = await self._posted(address, reply)
         async with _as_outbox_failed():
             await self._hand_over(address, ts, reply)
@@ -114,9 +114,8 @@ class Posting:
     # Messages
 
     @asynccontextmanager
-    async def _sending(self, channel: str) -> AsyncGenerator[None]:
-        """One at a time to a channel, first come first sent."""
-        async with self._channels.setdefault(channel, asyncio.Lock()), _as_outbox_failed():
+    async def _sending(self, channel: str, *, posts: bool = False) -> AsyncGenerator[None]:
+        async with self._queue.at_head(channel, posts=posts), _as_outbox_failed():
             yield
 
     async def _posted(self, address: Mapping[str, str], reply: Reply) -> str:
@@ -138,7 +137,10 @@ class Posting:
         return (await self._api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
 
     async def _updated(self, channel: str, message: str, reply: Reply, linked: frozenset[str] = frozenset()) -> None:
-        await self._api.call(_Posted, "chat.update", {"channel": channel, "ts": message, **_content(reply, linked)})
+        """What is only progress is not worth waiting for: the next one, or the answer, comes instead."""
+        attempts = 1 if _is_progress(reply) else ATTEMPTS
+        said = {"channel": channel, "ts": message, **_content(reply, linked)}
+        await self._api.call(_Posted, "chat.update", said, attempts=attempts)
 
     async def _found(self, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         async for message in self._thread(address, since=address.get("ts", address["thread_ts"])):

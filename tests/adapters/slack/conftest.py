@@ -93,6 +93,10 @@ class Pauses:
         self.taken.append(seconds)
         await asyncio.sleep(0)
 
+    def clock(self) -> float:
+        """Time that passes only while somebody waits."""
+        return sum(self.taken)
+
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackServer]:
@@ -127,7 +131,7 @@ def pauses() -> Pauses:
 
 @pytest.fixture
 def api(slack: SlackServer, pauses: Pauses) -> SlackApi:
-    return SlackApi(token=TOKEN, base_url=slack.api_url, pause=pauses, chance=lambda: 0.5)
+    return SlackApi(token=TOKEN, base_url=slack.api_url, pause=pauses, chance=lambda: 0.5, clock=pauses.clock)
 
 
 @asynccontextmanager

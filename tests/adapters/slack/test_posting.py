@@ -15,6 +15,7 @@ from adapters.slack.api import LONGEST_WAIT_S, SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.errors import SlackRefused, SlackUnreachable
 from adapters.slack.posting import Posting
+from adapters.slack.queue import APART_S
 from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Text
@@ -115,13 +116,56 @@ async def test_one_message_a_second_is_waited_for(
     slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
 ) -> None:
     slack.one_a_second = True
-    slack.clock = lambda: 1_790_000_000 + sum(pauses.taken)
+    slack.clock = lambda: 1_790_000_000 + pauses.clock()
 
     for number in range(3):
         await outbox.post(ANY, address_of(question), a_reply(turn=f"turn-{number}"))
 
-    assert len(slack.workspace.answers()) == 3
-    assert pauses.taken == [1.5, 1.5]
+    assert len(slack.workspace.answers()) == len(slack.called(POST)) == 3  # none was refused
+    assert pauses.taken == pytest.approx([APART_S, APART_S])
+
+
+async def test_a_busy_channel_takes_nothing_from_another(
+    slack: SlackServer, outbox: Posting, question: Message, private: Message
+) -> None:
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(4):
+            group.create_task(outbox.post(ANY, address_of(question), a_reply(turn=f"turn-{number}")))
+        group.create_task(outbox.post(ANY, address_of(private), a_reply(turn="turn-p")))
+
+    assert private.channel in [answer.channel for answer in slack.workspace.answers()[:2]]
+
+
+async def test_a_method_that_slack_closed_is_left_alone_by_all_until_it_opens(
+    slack: SlackServer, outbox: Posting, question: Message, private: Message, pauses: Pauses
+) -> None:
+    answers = [
+        (at, await outbox.post(ANY, address_of(at), a_reply(Progress(text="Looking …")))) for at in (question, private)
+    ]
+    slack.fail(UPDATE, Fault(status=429, retry_after=9))
+    before = pauses.clock()
+
+    for at, message in answers:
+        await outbox.update(ANY, address_of(at), message, a_reply(Text(markdown="42")))
+
+    assert [answer.words() for answer in slack.workspace.answers()] == ["42", "42"]
+    assert pauses.clock() == before + 9.5
+
+
+async def test_progress_is_not_tried_again_and_the_answer_waits_as_slack_wants(
+    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
+) -> None:
+    ts = await outbox.post(ANY, address_of(question), a_reply(Progress(text="Looking …")))
+    slack.fail(UPDATE, Fault(status=429, retry_after=4))
+
+    with pytest.raises(OutboxFailed):
+        await outbox.update(ANY, address_of(question), ts, a_reply(Progress(text="Counting …")))
+    assert pauses.taken == []
+    await outbox.update(ANY, address_of(question), ts, a_reply(Text(markdown="42")))
+
+    assert pauses.taken == [4.5]
+    assert [answer.words() for answer in slack.workspace.answers()] == ["42"]
 
 
 # Choices
