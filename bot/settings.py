@@ -123,6 +123,7 @@ class Settings(BaseSettings):
     slack_api_url: Annotated[str, AfterValidator(_slack_api), Field(validation_alias="SLACK_API_URL")] = (
         "https://slack.com/api/"
     )
+    slack_threads: bool = False
 
     @classmethod
     def settings_customise_sources(

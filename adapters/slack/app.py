@@ -9,13 +9,14 @@ from pydantic import SecretStr
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
-from adapters.slack.asking import Accept, Asking
+from adapters.slack.asking import Accept, Answered, Asking
 from adapters.slack.changes import Changes
 from adapters.slack.commands import Commands
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.errors import SlackFailed
 from adapters.slack.home.listener import AppHome
 from adapters.slack.inbound import SURFACE, Reader
+from adapters.slack.messages_tab import MessagesTab
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
@@ -24,7 +25,7 @@ from adapters.slack.threads import SlackThreads
 from adapters.slack.workspaces import OneWorkspace, Workspaces, workspace_with
 from bot.administration import Administration
 from bot.errors import InvalidSettings
-from bot.ids import TurnId
+from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox
 from bot.personal import Personal
@@ -44,6 +45,9 @@ class SlackSettings(Protocol):
 
     @property
     def slack_api_url(self) -> str: ...
+
+    @property
+    def slack_threads(self) -> bool: ...
 
 
 class SlackBot(Protocol):
@@ -68,6 +72,8 @@ class SlackBot(Protocol):
         """Stores it. None where it is known already; raises where it could not be stored."""
         ...
 
+    async def has_answered(self, conversation: ConversationId) -> bool: ...
+
 
 def surface(bot: SlackBot) -> "SlackSurface | None":
     """None without a bot token. Deliveries come over sockets where there is an app token, else signed over HTTP.
@@ -90,6 +96,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=secret.get_secret_value() if secret and not app_token else None,
         app_api=SlackApi(token=app_token.get_secret_value(), base_url=base) if app_token else None,
+        answered=bot.has_answered if bot.settings.slack_threads else None,
         clock=bot.clock,
         log=bot.log,
     )
@@ -109,6 +116,7 @@ class SlackSurface:
         workspaces: Workspaces,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
+        answered: Answered | None = None,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
@@ -119,9 +127,10 @@ class SlackSurface:
         reader = Reader(workspaces, clock)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (
-            Asking(accept, reader),
+            Asking(accept, reader, answered),
             Commands(accept, reader, clock, log),
             home,
+            MessagesTab(personal, reader, log),
             Changes(workspaces),
         )
         dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)

@@ -24,6 +24,8 @@ SURFACE: Final = "slack"
 # were shown in the channel as well.
 _SUBTYPES_OF_PEOPLE: Final = {None, "file_share", "thread_broadcast"}
 
+_CHANNELS: Final = {"channel", "group"}
+_MENTION = re.compile(r"<(?:@|!subteam\^|!here|!channel|!everyone)")
 _ENTITY = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 
 
@@ -88,10 +90,17 @@ class Reader:
 
     async def message(self, body: Mapping[str, Any]) -> Inbound | None:
         """A mention, or a message to the bot alone. None for all others, bots' and our own words included."""
+        return await self._said(body, _is_question)
+
+    async def in_thread(self, body: Mapping[str, Any]) -> Inbound | None:
+        """Said in the thread of a channel, to nobody by name. None for all others."""
+        return await self._said(body, _is_to_nobody)
+
+    async def _said(self, body: Mapping[str, Any], counts: "Callable[[_Message, AuthTest], bool]") -> Inbound | None:
         here = await self.here(body)
         delivery = _Delivery.model_validate(body)
         event = delivery.event
-        if here is None or event.user is None or not _is_question(event, here.ours):
+        if here is None or event.user is None or not counts(event, here.ours):
             return None
         thread = event.thread_ts or event.ts
         person = await here.directory.person_id(event.user, event.user_team or event.team)
@@ -187,9 +196,18 @@ def _shown(entity: re.Match[str], bot_user: str) -> str:
 
 def _is_question(event: _Message, ours: AuthTest) -> bool:
     """A mention anywhere, or any word in a direct message; never a bot's."""
-    if event.bot_id or event.user == ours.user_id or event.subtype not in _SUBTYPES_OF_PEOPLE:
+    return _is_of_a_person(event, ours) and (event.type == "app_mention" or event.channel_type == "im")
+
+
+def _is_to_nobody(event: _Message, ours: AuthTest) -> bool:
+    """Whoever is mentioned is who is meant; where it is Parley, the same message comes as a mention as well."""
+    if event.type != "message" or event.thread_ts in {None, event.ts} or event.channel_type not in _CHANNELS:
         return False
-    return event.type == "app_mention" or event.channel_type == "im"
+    return _is_of_a_person(event, ours) and not _MENTION.search(event.text)
+
+
+def _is_of_a_person(event: _Message, ours: AuthTest) -> bool:
+    return not event.bot_id and event.user != ours.user_id and event.subtype in _SUBTYPES_OF_PEOPLE
 
 
 def conversation_of(team: str, channel: str, thread: str) -> ConversationId:

@@ -19,7 +19,7 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.receiving import PATH
 from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.administration import Administration
-from bot.ids import TurnId
+from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.personal import Personal
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
@@ -37,6 +37,7 @@ class InboxBot:
     settings: "SlackTestSettings"
     accepted: list[Inbound] = field(default_factory=list[Inbound])
     failures: int = 0
+    answered: set[ConversationId] = field(default_factory=set[ConversationId])
     lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
 
     @property
@@ -70,6 +71,9 @@ class InboxBot:
         self.accepted.append(inbound)
         return TurnId(f"turn-{len(self.accepted)}")
 
+    async def has_answered(self, conversation: ConversationId) -> bool:
+        return conversation in self.answered
+
     def _is_same(self, one: Inbound, other: Inbound) -> bool:
         by_message = (one.conversation, one.message_id) == (other.conversation, other.message_id)
         return one.event_id == other.event_id or by_message
@@ -81,6 +85,7 @@ class SlackTestSettings:
     slack_bot_token: SecretStr | None = field(default_factory=lambda: SecretStr(TOKEN))
     slack_signing_secret: SecretStr | None = field(default_factory=lambda: SecretStr(SIGNING_SECRET))
     slack_app_token: SecretStr | None = None
+    slack_threads: bool = False
 
 
 @dataclass
@@ -164,6 +169,7 @@ def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
         personal=bot.personal,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
+        answered=bot.has_answered if bot.settings.slack_threads else None,
         clock=bot.clock,
         log=bot.log,
     )

@@ -8,6 +8,7 @@ from adapters.slack.asking import Asking
 from adapters.slack.changes import Changes
 from adapters.slack.commands import COMMAND, SHORTCUT
 from adapters.slack.home.listener import AppHome
+from adapters.slack.messages_tab import MessagesTab
 from adapters.slack.receiving import PATH
 from adapters.slack.render import ACTION_PREFIX
 from tests.stand_ins.slack.manifest import manifest
@@ -36,7 +37,12 @@ def test_every_scope_is_needed_by_a_method_or_an_event() -> None:
 
 def test_every_event_has_its_scope() -> None:
     needed = {event: EVENT_SCOPES[event] for event in manifest().events}
-    assert [event for event, scopes in needed.items() if scopes and not scopes & manifest().scopes] == []
+    granted = manifest().scopes | manifest().optional_scopes
+    assert [event for event, scopes in needed.items() if scopes and not scopes & granted] == []
+
+
+def test_every_optional_scope_is_needed_by_an_event() -> None:
+    assert manifest().optional_scopes - NEEDED_BY_EVENTS == set()
 
 
 def test_every_event_has_its_listener_and_every_listener_its_event() -> None:
@@ -64,3 +70,9 @@ def test_each_command_and_shortcut_has_its_handler() -> None:
 
 def test_the_home_tab_is_there_for_its_listener() -> None:
     assert manifest().home_tab == ("app_home_opened" in AppHome.events)
+
+
+def test_the_messages_tab_is_an_agents_and_has_its_listener() -> None:
+    assert manifest().is_agent == ("app_home_opened" in MessagesTab.events)
+    assert manifest().features["app_home"]["messages_tab_enabled"]
+    assert "assistant_view" not in manifest().features

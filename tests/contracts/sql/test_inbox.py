@@ -509,3 +509,15 @@ async def test_who_lost_the_lease_moves_nothing(inbox: Inbox) -> None:
     found = await inbox.find(identity)
     assert found is not None
     assert found.conversation == "slack:T1:C1:1"
+
+
+async def test_a_conversation_has_a_reply_once_one_is_delivered(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn(1))
+    claimed = await claimed_one(inbox)
+    before = await inbox.has_delivered("slack:T1:C1:1")
+
+    await inbox.mark_delivered(claimed)
+
+    assert not before
+    assert await inbox.has_delivered("slack:T1:C1:1")
+    assert not await inbox.has_delivered("slack:T1:C1:2")
