@@ -94,6 +94,7 @@ class Bot:
         self.turns.reply_through(surface.name, surface.outbox)
         if surface.threads is not None:
             self.turns.place_through(surface.name, surface.threads)
+            self.dialogue.go_private_through(surface.name, surface.threads)
         if surface.directory is not None:
             self.directories.ask(surface.name, surface.directory)
 

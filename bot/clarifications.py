@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from agent.outcome import Answer, Choice, Clarify
+from agent.outcome import Choice
 from bot.answers import Offer
 from bot.codec import audience_from_json, audience_to_json
 from bot.errors import ChoiceMade, ExpiredChoice, NotYourChoice, UnknownChoice
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.inbound import Audience, Inbound, Operator, Private, Shared
 from storage.search.codec import choice_from_json, choice_to_json, plan_from_json, plan_to_json
-from storage.search.ids import LegId
+from storage.search.ids import Generation, LegId
 from storage.search.plan import Plan
 from storage.search.refinement import Action, Refinement
 from storage.search.text import fold
@@ -31,6 +31,15 @@ _POSITION = re.compile(
     + "|".join((*_ORDINALS, "last"))
     + r"))(?: one| option)?"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """What is offered, of which plan, as counted in which generation of the index."""
+
+    plan: Plan
+    choices: tuple[Choice, ...]
+    generation: Generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +63,9 @@ class Clarifications:
     def __init__(self, database: Database, *, life: timedelta = LIFE) -> None:
         self._store, self._now, self._life = ClarificationStore(database), database.now, life
 
-    async def store(self, inbound: Inbound, turn: TurnId, scope_key: str, outcome: Answer | Clarify) -> Offer | None:
-        """The choices of an outcome, with an id each. None where it offers nothing."""
-        if not outcome.choices:
+    async def store(self, inbound: Inbound, turn: TurnId, scope_key: str, offered: Offered) -> Offer | None:
+        """The choices, with an id each. None where there are none."""
+        if not offered.choices:
             return None
         stored = await self._store.store(
             NewClarification(
@@ -64,18 +73,18 @@ class Clarifications:
                 turn=turn,
                 scope_key=scope_key,
                 audience=audience_to_json(inbound.audience),
-                plan=plan_to_json(outcome.plan),
-                question=outcome.plan.question,
-                generation=outcome.generation,
+                plan=plan_to_json(offered.plan),
+                question=offered.plan.question,
+                generation=offered.generation,
                 expires_at=self._now() + self._life,
-                choices=tuple(map(_new, outcome.choices)),
+                choices=tuple(map(_new, offered.choices)),
             )
         )
         ids = [ChoiceId(choice.id) for choice in stored.choices]
         return Offer(
             clarification=ClarificationId(stored.id),
             expires=stored.expires_at,
-            choices=tuple(zip(ids, outcome.choices, strict=True)),
+            choices=tuple(zip(ids, offered.choices, strict=True)),
         )
 
     async def look_up(self, choice: ChoiceId, inbound: Inbound) -> Clicked:

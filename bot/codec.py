@@ -1,6 +1,8 @@
 """What the bot keeps in the database, both ways: audiences, bodies, replies as JSON, an inbound as a row."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any as Json
 from typing import assert_never
 
@@ -11,7 +13,7 @@ from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
 from bot.inbound import Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared
 from bot.replies import Part, Reply
 from storage.search.ids import Subject
-from storage.sql.inbox import NewTurn, Turn
+from storage.sql.inbox import NewTurn
 
 Object = dict[str, Json]
 
@@ -113,7 +115,17 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
     )
 
 
-def inbound_from_row(turn: Turn) -> Inbound:
+def inbound_to_json(inbound: Inbound) -> Object:
+    row = asdict(inbound_to_row(inbound))
+    return {**row, "received_at": inbound.received.isoformat()}
+
+
+def inbound_from_json(data: Mapping[str, Json]) -> Inbound:
+    row: Object = {**data, "received_at": datetime.fromisoformat(data["received_at"])}
+    return inbound_from_row(NewTurn(**row))
+
+
+def inbound_from_row(turn: NewTurn) -> Inbound:
     return Inbound(
         surface=turn.surface,
         event_id=turn.event_id,

@@ -3,31 +3,43 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any as Json
 from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.context import Context, Limits
-from agent.outcome import Answer, Attempt, Clarify, ExportWanted, Outcome, Refused, Route, StartedOver, Trace
+from agent.outcome import (
+    Answer,
+    Attempt,
+    Choice,
+    Clarify,
+    ExportWanted,
+    Outcome,
+    Refused,
+    Route,
+    StartedOver,
+    Trace,
+)
 from agent.reasoner import Reasoner
 from agent.rerank import Reranker
 from bot.access import Access, scope_key
 from bot.answers import Offer, file_reply, file_text, notice, reply_to
-from bot.clarifications import Clarifications, Clicked
-from bot.codec import reply_from_json, reply_to_json
+from bot.clarifications import Clarifications, Clicked, Offered
+from bot.codec import inbound_from_json, inbound_to_json, reply_from_json, reply_to_json
 from bot.directory import Directories
 from bot.errors import InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
-from bot.ids import BucketId, ChoiceId, Subject, TurnId
-from bot.inbound import Inbound, Operator, Said
+from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, Subject, TurnId
+from bot.inbound import Inbound, Operator, Private, Said
+from bot.outbox import Threads
 from bot.replies import Chosen, Part, Reply, Text
 from bot.result import Asked, failed_json, result_json
 from bot.summary import Summary, summary_from_json, summary_to_json
 from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.ids import Generation, LegId
 from storage.search.index import SearchIndex
-from storage.search.plan import Plan
+from storage.search.plan import Leg, ListDocuments, Plan, everything_in
 from storage.search.refinement import (
     ContinuePrivately,
     ExportAll,
@@ -51,6 +63,8 @@ _PARTLY: Final = "_Some of it may no longer be seen here; this is the rest._"
 _NOT_GRANTED: Final = "What this choice leads to may no longer be seen here."
 _FORGOTTEN: Final = "I have forgotten what we talked about here. What would you like to know?"
 _IN_PRIVATE: Final = "Write to me in a direct message and ask there: only you will read the answer."
+_GOES_ON: Final = "This goes on in a direct message, where only you read the answer."
+_ALONE: Final = "Continue in private"
 _NO_WEB: Final = "Searching the web is not possible here. You can put your question to the documents in other words."
 
 
@@ -85,6 +99,7 @@ class Spoken:
     reply: Reply
     result: dict[str, Json]
     state: ConversationState | None = None  # of the conversation, afterwards; None: unchanged
+    begins: Inbound | None = None  # a turn of the same person, where only they read
     uses: ChoiceId | None = None  # the choice that this turn makes, if it still can
     settles: TurnId | None = None  # the turn whose buttons are then gone
     chosen: Chosen | None = None
@@ -139,6 +154,11 @@ class Dialogue:
         self._index, self._access, self._now = index, access, database.now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._conversations = Conversations(database)
+        self._threads: dict[str, Threads] = {}
+
+    def go_private_through(self, surface: str, threads: Threads) -> None:
+        """Who asks there may go on where only they read."""
+        self._threads[surface] = threads
 
     async def prepare(self) -> None:
         """Ask once as the operator and say nothing, so that nobody waits for what a process reads and makes once.
@@ -232,7 +252,7 @@ class Dialogue:
             case StartOver():
                 return await self._say(question, StartedOver(text=_FORGOTTEN), moment)
             case ContinuePrivately():
-                return _told(question, _IN_PRIVATE, moment)
+                return await self._alone(question, moment)
             case SearchWeb():
                 return _told(question, _NO_WEB, moment)
             case ExportAll():
@@ -244,6 +264,15 @@ class Dialogue:
             case _:
                 refined = apply(does, clicked.plan.leg(clicked.leg).search)
                 return await self._resume(clicked, clicked.plan.with_search(clicked.leg, refined), moment)
+
+    async def _alone(self, question: str, moment: _Moment) -> Spoken:
+        """Asked anew by whoever clicked, with the rights of theirs; here it is only said that it goes on."""
+        threads = self._threads.get(moment.inbound.surface)
+        address = None if threads is None else await threads.alone(moment.inbound)
+        if address is None:
+            return _told(question, _IN_PRIVATE, moment)
+        begins = asked_alone(moment.inbound, moment.turn, question, address, self._now())
+        return replace(_told(question, _GOES_ON, moment), begins=begins)
 
     async def _resume(self, clicked: Clicked, plan: Plan, moment: _Moment, *, just_answer: bool = False) -> Spoken:
         visible = _visible(plan, moment.scope)
@@ -271,7 +300,7 @@ class Dialogue:
         """`notes` come first: what has changed since a button was offered."""
         if isinstance(outcome, ExportWanted):
             return await self._export(question, outcome, moment, notes=notes)
-        offer = await self._offer(outcome, moment)
+        offer = await self._offer(question, outcome, moment)
         result = result_json(moment.asked(question), outcome, offer=offer)
         return Spoken(
             reply=reply_to(moment.turn, outcome, offer, before=_texts(notes)),
@@ -280,10 +309,17 @@ class Dialogue:
             rests_on=moment.rests_on(outcome),
         )
 
-    async def _offer(self, outcome: Outcome, moment: _Moment) -> Offer | None:
-        if not isinstance(outcome, (Answer, Clarify)):
+    async def _offer(self, question: str, outcome: Outcome, moment: _Moment) -> Offer | None:
+        inbound, scope = moment.inbound, moment.scope
+        offered = _offered(question, outcome)
+        if offered is None:
             return None
-        return await self._clarifications.store(moment.inbound, moment.turn, moment.state.scope_key, outcome)
+        if inbound.surface in self._threads and await self._access.may_go_private(
+            inbound.audience, inbound.person, scope
+        ):
+            alone = Choice(label=_ALONE, count=None, leg=offered.plan.legs[0].id, does=ContinuePrivately())
+            offered = replace(offered, choices=(*offered.choices, alone))
+        return await self._clarifications.store(inbound, moment.turn, moment.state.scope_key, offered)
 
     async def _export(
         self, question: str, outcome: ExportWanted, moment: _Moment, *, notes: Sequence[str] = ()
@@ -305,6 +341,36 @@ class Dialogue:
             state=_state_after(moment.state, question, outcome),
             rests_on=moment.rests_on(outcome),
         )
+
+
+def asked_alone(inbound: Inbound, turn: TurnId, question: str, address: Mapping[str, str], now: datetime) -> Inbound:
+    """The same question, of the same person's and nobody else's. Unique by the turn that led to it."""
+    event = f"alone:{turn}"
+    return replace(
+        inbound,
+        event_id=event,
+        conversation=ConversationId(f"{inbound.surface}:{event}"),
+        message_id=MessageId(event),
+        audience=Private(person=inbound.person, guest=True),
+        body=Said(question),
+        received=now,
+        address=address,
+        unplaced=True,
+    )
+
+
+def _offered(question: str, outcome: Outcome) -> Offered | None:
+    """None for what leaves nothing to choose. A refusal has no plan of its own."""
+    match outcome:
+        case Answer() | Clarify():
+            return Offered(plan=outcome.plan, choices=outcome.choices, generation=outcome.generation)
+        case Refused():
+            leg = Leg(id=LegId("1"), question=question, search=everything_in(), wanted=ListDocuments())
+            return Offered(plan=Plan(question=question, legs=(leg,)), choices=(), generation=Generation(""))
+        case ExportWanted() | StartedOver():
+            return None
+        case _:
+            assert_never(outcome)
 
 
 def _told(question: str, sentence: str, moment: _Moment) -> Spoken:
@@ -349,6 +415,7 @@ def spoken_to_json(spoken: Spoken) -> dict[str, Json]:
         "reply": reply_to_json(spoken.reply),
         "result": spoken.result,
         "state": None if state is None else _state_to_json(state),
+        "begins": None if spoken.begins is None else inbound_to_json(spoken.begins),
         "uses": spoken.uses,
         "settles": spoken.settles,
         "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
@@ -368,10 +435,12 @@ def _state_to_json(state: ConversationState) -> dict[str, Json]:
 
 def spoken_from_json(data: Mapping[str, Json]) -> Spoken:
     chosen, rests_on = data["chosen"], data.get("rests_on")  # of before: nothing is known of it
+    begins = data.get("begins")
     return Spoken(
         reply=reply_from_json(data["reply"]),
         result=data["result"],
         state=None if data["state"] is None else ConversationState(**data["state"]),
+        begins=None if begins is None else inbound_from_json(begins),
         uses=data["uses"],
         settles=data["settles"],
         chosen=None if chosen is None else Chosen(label=chosen["label"], by=chosen["by"]),

@@ -55,3 +55,10 @@ class Threads(Protocol):
         Its audience are those who read there. `again`: an earlier attempt may have begun it. Raises `OutboxFailed`.
         """
         ...
+
+    async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
+        """Where a question of the same person, yet to be placed, is answered for them alone: its address.
+
+        None where they cannot be written to. Raises `OutboxFailed`.
+        """
+        ...

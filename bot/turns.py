@@ -177,6 +177,8 @@ class Turns:
         if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
             return await self._limited(life, notice)
         spoken = await self._worked_out(life)
+        if spoken.begins is not None:
+            await self.accept(spoken.begins)
         await self._say(life, spoken)
         done = await self._finish(life, spoken, delivered=life.is_heard)
         self._log_turn(life, spoken)

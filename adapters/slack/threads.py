@@ -16,7 +16,7 @@ from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnr
 from adapters.slack.inbound import conversation_of
 from adapters.slack.lines import cleaned
 from adapters.slack.render import escaped
-from adapters.slack.workspaces import Workspace, Workspaces, place_in, team_in
+from adapters.slack.workspaces import Workspace, Workspaces, addressed, place_in, team_in
 from bot.ids import TurnId
 from bot.inbound import Inbound, Private, Said
 from bot.outbox import OutboxFailed
@@ -84,6 +84,18 @@ class SlackThreads:
                 raise OutboxFailed("the app is no longer installed there", retry=False)
             return await _Placing(workspace, inbound, turn, again=again).placed()
 
+    async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
+        """In their direct messages, which are opened."""
+        place, user = place_in(inbound.address), inbound.person.rpartition(":")[2]
+        async with _as_outbox_failed():
+            workspace = await self._workspaces.of(place)
+            if workspace is None:
+                return None
+            try:
+                return {**addressed(place), "channel": await _direct(workspace, user), "user": user}
+            except SlackRefused:
+                return None
+
 
 class _Placing:
     """One question on its way to its thread."""
@@ -108,7 +120,7 @@ class _Placing:
     async def _is_there(self) -> bool:
         """Whether Parley is in the channel of the message. Direct messages that are not with Parley are others'."""
         if self._channel.startswith("D"):
-            return self._channel == await self._direct()
+            return self._channel == await _direct(self._workspace, self._user)
         try:
             info = await self._workspace.api.call(_Info, "conversations.info", {"channel": self._channel})
         except SlackRefused:
@@ -116,13 +128,10 @@ class _Placing:
         return info.channel.is_member
 
     async def _in_private(self) -> Inbound:
-        direct = await self._direct()
+        direct = await _direct(self._workspace, self._user)
         root = await self._begun(direct, note=_ELSEWHERE)
         alone = Private(person=self._inbound.person, guest=True)
         return replace(await self._in_thread(direct, root), audience=alone)
-
-    async def _direct(self) -> str:
-        return (await self._workspace.api.call(_Opened, "conversations.open", {"users": self._user})).channel.id
 
     async def _in_thread(self, channel: str, root: str) -> Inbound:
         team = team_in(place_in(self._inbound.address), await self._workspace.directory.installation())
@@ -166,6 +175,10 @@ class _Placing:
             if message.metadata.event_type == METADATA and message.metadata.event_payload.get("turn") == self._turn:
                 return message.ts
         return None
+
+
+async def _direct(workspace: Workspace, user: str) -> str:
+    return (await workspace.api.call(_Opened, "conversations.open", {"users": user})).channel.id
 
 
 def _asked(name: str, question: str, note: str) -> dict[str, Any]:
