@@ -14,6 +14,7 @@ from adapters.slack.changes import Changes
 from adapters.slack.commands import Commands
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.errors import SlackFailed
+from adapters.slack.feedback import Rating
 from adapters.slack.home.listener import AppHome
 from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.messages_tab import MessagesTab
@@ -21,9 +22,12 @@ from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
 from adapters.slack.socket import Socket
+from adapters.slack.steps import ShowingSteps
+from adapters.slack.stopping import Stopping
 from adapters.slack.threads import SlackThreads
 from adapters.slack.workspaces import OneWorkspace, Workspaces, workspace_with
 from bot.administration import Administration
+from bot.afterwards import Afterwards
 from bot.errors import InvalidSettings
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
@@ -68,6 +72,9 @@ class SlackBot(Protocol):
     @property
     def personal(self) -> Personal: ...
 
+    @property
+    def afterwards(self) -> Afterwards: ...
+
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stores it. None where it is known already; raises where it could not be stored."""
         ...
@@ -93,6 +100,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         accept=bot.accept,
         administration=bot.administration,
         personal=bot.personal,
+        afterwards=bot.afterwards,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=secret.get_secret_value() if secret and not app_token else None,
         app_api=SlackApi(token=app_token.get_secret_value(), base_url=base) if app_token else None,
@@ -113,6 +121,7 @@ class SlackSurface:
         accept: Accept,
         administration: Administration,
         personal: Personal,
+        afterwards: Afterwards,
         workspaces: Workspaces,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
@@ -130,6 +139,9 @@ class SlackSurface:
             Asking(accept, reader, answered),
             Commands(accept, reader, clock, log),
             home,
+            Rating(afterwards, reader, log),
+            ShowingSteps(afterwards, reader, log),
+            Stopping(afterwards, reader, log),
             MessagesTab(personal, reader, log),
             Changes(workspaces),
         )

@@ -16,7 +16,7 @@ from adapters.slack.render import message_for, settled
 from adapters.slack.status import Status
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.outbox import OutboxFailed
-from bot.replies import Chosen, File, Progress, Reply
+from bot.replies import Chosen, File, Handle, Handles, Progress, Reply
 
 METADATA: Final = "parley_turn"
 HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
@@ -87,7 +87,9 @@ class Posting:
     ) -> None:
         async with self._sending(address["channel"]):
             await self._updated(address["channel"], message, reply)
-        if not _is_progress(reply):
+        if _is_stoppable(reply):
+            await self._status.stoppable(address)
+        elif not _is_progress(reply):
             await self._status.end(address)
         async with _as_outbox_failed():
             await self._hand_over(address, message, reply, there=await self._names_in_thread(address, message, reply))
@@ -224,6 +226,10 @@ class Posting:
 
 def _is_progress(reply: Reply) -> bool:
     return any(isinstance(part, Progress) for part in reply.parts)
+
+
+def _is_stoppable(reply: Reply) -> bool:
+    return any(isinstance(part, Handles) and Handle.STOP in part.handles for part in reply.parts)
 
 
 def _files(reply: Reply) -> Sequence[File]:

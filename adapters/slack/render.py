@@ -14,7 +14,22 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from adapters.slack.lines import Line, Span, cleaned, lines_of
-from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Source, Table, Text
+from bot.ids import TurnId
+from bot.replies import (
+    Button,
+    Choices,
+    Chosen,
+    File,
+    Handle,
+    Handles,
+    Notice,
+    Part,
+    Progress,
+    Reply,
+    Source,
+    Table,
+    Text,
+)
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
 Block: TypeAlias = dict[str, Json]
@@ -29,6 +44,7 @@ NOTE_CHARACTERS = 80  # of the line that says that something was shortened
 SHORT_CHARACTERS = 1_000  # of a notice, a caption, a file's title
 URL_CHARACTERS = 3_000
 ACTION_PREFIX = "clarify:"  # of every button's action_id; its number from 1 follows
+STOP, RATE, STEPS = "stop", "rate", "steps"  # action ids of what is done about the turn, which its value names
 
 _LIVE_ENTITY = re.compile("<(?=[!@#])")
 _LIVE_NAMES = re.compile(r"@(?=here|channel|everyone)", re.IGNORECASE)
@@ -62,7 +78,8 @@ def message_for(reply: Reply, linked: frozenset[str] = frozenset()) -> Message:
     room = _Room()
     placed: dict[int, Sequence[Block]] = {}
     for position in sorted(range(len(reply.parts)), key=lambda at: (_urgency(reply.parts[at]), at)):
-        blocks = _blocks_for(reply.parts[position], room, linked)
+        part = reply.parts[position]
+        blocks = _handles(part, reply.turn) if isinstance(part, Handles) else _blocks_for(part, room, linked)
         room.spend(blocks)
         placed[position] = blocks
     return Message(
@@ -89,9 +106,12 @@ def weight(value: Json) -> int:
             return 0
 
 
+Said: TypeAlias = Text | Table | Choices | Chosen | File | Progress | Notice
+
+
 def _urgency(part: Part) -> int:
     match part:
-        case Choices():
+        case Choices() | Handles():
             return 0
         case Chosen() | File() | Notice() | Progress():
             return 1
@@ -101,7 +121,7 @@ def _urgency(part: Part) -> int:
             assert_never(part)
 
 
-def _blocks_for(part: Part, room: _Room, linked: frozenset[str]) -> list[Block]:
+def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
     match part:
         case Text(markdown=markdown, sources=sources):
             return _prose([*lines_of(markdown), *_source_lines(sources)], room)
@@ -323,6 +343,40 @@ def _widest(text: str) -> int:
     return 2 if any(ord(character) > 0xFFFF for character in text) else 1
 
 
+# What is done about the turn
+
+
+def _handles(part: Handles, turn: TurnId) -> list[Block]:
+    """Thumbs stand last, where Slack has them."""
+    shown = {handle: handle in part.handles for handle in Handle}
+    buttons: list[Json] = [
+        _handle(text, action, turn)
+        for handle, text, action in ((Handle.STOP, "Stop", STOP), (Handle.STEPS, "Show steps", STEPS))
+        if shown[handle]
+    ]
+    row: list[Block] = [{"type": "actions", "elements": buttons}] if buttons else []
+    return [*row, _thumbs(turn)] if shown[Handle.RATE] else row
+
+
+def _handle(text: str, action: str, turn: TurnId) -> Block:
+    shown: Json = {"type": "plain_text", "text": text, "emoji": False}
+    return {"type": "button", "action_id": action, "text": shown, "value": turn}
+
+
+def _thumbs(turn: TurnId) -> Block:
+    def thumb(text: str, word: str, label: str) -> Json:
+        shown: Json = {"type": "plain_text", "text": text, "emoji": False}
+        return {"text": shown, "value": f"{word}:{turn}", "accessibility_label": label}
+
+    buttons: Json = {
+        "type": "feedback_buttons",
+        "action_id": RATE,
+        "positive_button": thumb("Good answer", "good", "This is a good answer"),
+        "negative_button": thumb("Bad answer", "bad", "This is not a good answer"),
+    }
+    return {"type": "context_actions", "elements": [buttons]}
+
+
 # Tables
 
 
@@ -410,6 +464,8 @@ def _words(part: Part) -> list[str]:
             return [_plain(_file_line(part, linked=False))]
         case Progress(text=text) | Notice(text=text):
             return [_short(text)]
+        case Handles():
+            return []
         case _:
             assert_never(part)
 

@@ -19,6 +19,7 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.receiving import PATH
 from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.administration import Administration
+from bot.afterwards import Afterwards
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.personal import Personal
@@ -44,6 +45,11 @@ class InboxBot:
     def administration(self) -> Administration:
         """Nobody opens a Home tab of this bot."""
         return cast(Administration, object())
+
+    @property
+    def afterwards(self) -> Afterwards:
+        """What is done about this bot's turns is told to nobody."""
+        return cast(Afterwards, object())
 
     @property
     def personal(self) -> Personal:
@@ -167,6 +173,7 @@ def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
         accept=bot.accept,
         administration=bot.administration,
         personal=bot.personal,
+        afterwards=bot.afterwards,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
         answered=bot.has_answered if bot.settings.slack_threads else None,

@@ -8,9 +8,13 @@ from adapters.slack.asking import Asking
 from adapters.slack.changes import Changes
 from adapters.slack.commands import COMMAND, SHORTCUT
 from adapters.slack.home.listener import AppHome
+from adapters.slack.install import REDIRECT
+from adapters.slack.installations import Leaving
 from adapters.slack.messages_tab import MessagesTab
 from adapters.slack.receiving import PATH
 from adapters.slack.render import ACTION_PREFIX
+from adapters.slack.scopes import OPTIONAL, REQUIRED
+from adapters.slack.stopping import Stopping
 from tests.stand_ins.slack.manifest import manifest
 from tests.stand_ins.slack.server import EVENT_SCOPES, SCOPES
 
@@ -41,6 +45,11 @@ def test_every_event_has_its_scope() -> None:
     assert [event for event, scopes in needed.items() if scopes and not scopes & granted] == []
 
 
+def test_an_installation_asks_for_the_scopes_of_the_manifest_and_returns_to_its_address() -> None:
+    assert (manifest().scopes, manifest().optional_scopes) == (REQUIRED, OPTIONAL)
+    assert manifest().redirect_urls == {f"https://HOST{REDIRECT}"}
+
+
 def test_every_optional_scope_is_needed_by_an_event() -> None:
     assert manifest().optional_scopes - NEEDED_BY_EVENTS == set()
 
@@ -49,7 +58,9 @@ def test_every_event_has_its_listener_and_every_listener_its_event() -> None:
     assert {event.partition(".")[0] for event in manifest().events} == {
         *Asking.events,
         *AppHome.events,
+        *Stopping.events,
         *Changes.events,
+        *Leaving.events,
     }
 
 

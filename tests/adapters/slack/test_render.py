@@ -15,6 +15,8 @@ from bot.replies import (
     Choices,
     Chosen,
     File,
+    Handle,
+    Handles,
     Notice,
     Part,
     Progress,
@@ -74,6 +76,8 @@ PARTS: dict[str, Part] = {
         expires=NOON,
     ),
     "progress": Progress(text="Searching 6 buckets"),
+    "about": Handles(handles=(Handle.RATE, Handle.STEPS)),
+    "stop": Handles(handles=(Handle.STOP,)),
     "notice": Notice(text="I could not reach the index; please try again in a minute."),
 }
 
@@ -237,6 +241,7 @@ ANY_PART: st.SearchStrategy[Part] = st.one_of(
     ),
     st.builds(Progress, text=HOSTILE),
     st.builds(Notice, text=HOSTILE),
+    st.builds(Handles, handles=st.lists(st.sampled_from(Handle), max_size=3).map(tuple)),
 )
 
 

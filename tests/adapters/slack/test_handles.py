@@ -1,0 +1,212 @@
+"""What people do about an answer in Slack: rate it, look at its steps, stop it while it is worked on."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from agent.context import Context
+from agent.outcome import Attempt, Outcome
+from bot.bootstrap import Bot, build_bot
+from bot.ids import Subject, TurnId
+from bot.settings import load_settings
+from storage.sql.feedback import FeedbackStore, Given
+from tests.bot.conftest import finished
+from tests.bot.fakes import NO_REASONER, ListingAgent
+from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
+from tests.scenarios.test_slack_story import Office, an_office, serve
+from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, User
+
+
+class PatientAgent(ListingAgent):
+    """Looks forever, when asked to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looking = asyncio.Event()
+
+    async def answer(self, question: str, context: Context) -> Outcome:
+        if question == "forever":
+            context.attempted(Attempt(tool="annotations_search", arguments={}, documents=42, ms=1.0))
+            self.looking.set()
+            await asyncio.Event().wait()
+        return await super().answer(question, context)
+
+
+@pytest.fixture
+def agent() -> PatientAgent:
+    return PatientAgent()
+
+
+@pytest.fixture
+async def office(tmp_path: Path, agent: PatientAgent) -> AsyncIterator[Office]:
+    """37 receipts of Acme and 5 of Bolt; more than ten are asked back."""
+    async with AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(SlackServer())
+        environ = {
+            "PARLEY_TENANT": TENANT,
+            "PARLEY_EMBEDDER": "none",
+            "PARLEY_OVERLOAD_LIMIT": "10",
+            "SLACK_BOT_TOKEN": TOKEN,
+            "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+            "SLACK_API_URL": slack.api_url,
+        }
+        settings = load_settings(tmp_path / "home", environ).settings
+        bot = await stack.enter_async_context(build_bot(settings, agent=agent, reasoner=NO_REASONER))
+        await bot.index.set_schema(a_receipt_schema())
+        vendors = ["Acme"] * 37 + ["Bolt"] * 5
+        receipts = [a_document(f"r{n:03}", f"receipt {n}", vendor=vendor) for n, vendor in enumerate(vendors)]
+        await bot.index.put(RECEIPTS, receipts)
+        await serve(bot, slack, stack)
+        yield await an_office(slack, bot)
+
+
+async def an_answer(office: Office) -> Message:
+    asked = await office.ask("List every receipt")
+    return await office.click(office.ada, asked, "Bolt")
+
+
+async def given(bot: Bot, message: Message) -> Sequence[tuple[str, str, str]]:
+    found: list[Given] = await FeedbackStore(bot.database).of_turn((message.metadata or {})["event_payload"]["turn"])
+    return [(one.person.rpartition(":")[2], one.verdict, one.reason) for one in found]
+
+
+def whispers(office: Office, user: User) -> list[str]:
+    return [message.text for message in office.slack.workspace.answers() if message.only_for == user.id]
+
+
+# Feedback
+
+
+async def test_a_thumb_is_kept_and_changes_nothing_in_the_message(office: Office) -> None:
+    answer = await an_answer(office)
+    edits, said = answer.edits, len(office.slack.workspace.messages)
+
+    delivered = await office.slack.rate(office.ada, answer, good=True)
+
+    assert delivered.statuses == [200]
+    assert await given(office.bot, answer) == [("U1ADA", "good", "")]
+    assert (answer.edits, len(office.slack.workspace.messages)) == (edits, said)
+
+
+async def test_a_thumb_down_asks_why_and_counts_before_the_reason_comes(office: Office) -> None:
+    answer = await an_answer(office)
+
+    await office.slack.rate(office.ada, answer, good=False)
+    before = await given(office.bot, answer)
+    await office.slack.submit(office.ada, values={"reason": "These are <@U2BOB>'s & not mine"})
+
+    assert before == [("U1ADA", "bad", "")]
+    assert await given(office.bot, answer) == [("U1ADA", "bad", "These are <@U2BOB>'s & not mine")]
+    assert office.slack.modals_of(office.ada) == []
+
+
+async def test_whoever_changes_their_mind_is_counted_once(office: Office) -> None:
+    answer = await an_answer(office)
+    for good in (False, True):
+        await office.slack.rate(office.ada, answer, good=good)
+    await office.slack.rate(office.bob, answer, good=False)
+
+    assert await given(office.bot, answer) == [("U1ADA", "good", ""), ("U2BOB", "bad", "")]
+
+
+async def test_a_thumb_for_an_answer_of_another_conversation_is_told_to_its_giver_alone(office: Office) -> None:
+    answer = await an_answer(office)
+    direct = office.slack.workspace.direct(office.bob.id)
+    own, _ = await office.slack.say(office.bob, direct, "hello")
+    turn = (answer.metadata or {})["event_payload"]["turn"]
+    forged = {"type": "feedback_buttons", "action_id": "rate", "value": f"bad:{turn}"}
+
+    await office.slack.deliver_action(office.bob, own, forged)
+
+    assert await given(office.bot, answer) == []
+    assert whispers(office, office.bob) == ["I do not know this answer; please ask your question again."]
+
+
+async def test_a_question_back_is_not_rated(office: Office) -> None:
+    asked = await office.ask("List every receipt")
+
+    assert "context_actions" not in [block["type"] for block in asked.blocks]
+
+
+# Steps
+
+
+async def test_the_steps_of_an_answer_open_for_whoever_asks(office: Office) -> None:
+    answer = await an_answer(office)
+    said = len(office.slack.workspace.messages)
+
+    await office.slack.click(office.bob, answer, "Show steps")
+
+    [view] = office.slack.modals_of(office.bob)
+    assert "annotations_search" in view.words()
+    assert "5 documents found" in view.words()
+    assert len(office.slack.workspace.messages) == said
+
+
+async def test_steps_are_not_shown_to_a_channel_that_lost_its_grant(office: Office) -> None:
+    answer = await an_answer(office)
+    channel = Subject(f"channel:slack:{TEAM}:{office.general.id}")
+    await office.bot.grants.revoke(RECEIPTS, channel, by="operator")
+
+    await office.slack.click(office.bob, answer, "Show steps")
+
+    assert office.slack.modals_of(office.bob) == []
+    assert whispers(office, office.bob) == [
+        "Some of what this rests on may no longer be seen here, so I cannot show it."
+    ]
+
+
+# Stop
+
+
+async def at_work(office: Office, agent: PatientAgent, place: Channel) -> Message:
+    """The placeholder of a question that takes long, once it can be stopped."""
+    before = len(office.words())
+    await office.slack.say(office.ada, place, f"<@{BOT_USER}> forever")
+    await office.slack.until(lambda: len(office.words()) > before and bool(office.words()[before].buttons()))
+    return office.words()[before]
+
+
+async def stopped(office: Office, message: Message) -> None:
+    await office.slack.until(lambda: "Stopped" in message.words())
+
+
+async def test_the_button_stops_the_work_and_says_what_was_found(office: Office, agent: PatientAgent) -> None:
+    message = await at_work(office, agent, office.general)
+
+    await office.slack.click(office.bob, message, "Stop")
+    await stopped(office, message)
+
+    assert message.words() == "Stopped by Bob. Found till then: 42 documents in the fields."
+    assert message.buttons() == []
+    await office.slack.until(lambda: office.slack.workspace.shown == {})
+
+
+async def test_a_second_stop_is_told_that_it_is_over(office: Office, agent: PatientAgent) -> None:
+    message = await at_work(office, agent, office.general)
+    button = message.buttons()[0]
+    await office.slack.deliver_action(office.bob, message, button)
+    await stopped(office, message)
+
+    await finished(office.bot, TurnId((message.metadata or {})["event_payload"]["turn"]))
+    await office.slack.deliver_action(office.ada, message, button)
+
+    assert whispers(office, office.ada) == ["This has ended already, so there is nothing left to stop."]
+
+
+async def test_slacks_own_stop_button_stops_the_work_and_goes(office: Office, agent: PatientAgent) -> None:
+    message = await at_work(office, agent, office.general)
+    thread = message.thread_ts or ""
+    sessions = office.slack.workspace.sessions
+    await office.slack.until(lambda: bool(sessions))
+
+    delivered = await office.slack.stop(office.ada, office.general, thread)
+    await stopped(office, message)
+    await office.slack.until(lambda: sessions[(office.general.id, thread)].status == "active")
+
+    assert delivered.statuses == [200]
+    assert "Stopped by Ada." in message.words()
