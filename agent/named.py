@@ -25,13 +25,16 @@ _SHORT = 60  # characters of one
 def confines(under: Under) -> bool:
     """Whether the documents asked about are named for sure: by an identifier, by a value that tells documents apart, by
     two names at once, or by a name that only one of them has.
+
+    One of many names that a document holds (a party, a heading) names it for others as well: those may be quoted that
+    speak of all the names (`speaking_of`).
     """
     clauses = under.leg.search.clauses
     if any(is_identifier(word) for clause in clauses for word in clause.required):
         return True
     if len(clauses) != 1 or not under.count:
         return False  # no document is named so: the words may have been no names
-    names = [one for one in _names(clauses[0], under.material) if _share(one, clauses[0], under.material) < _KINDS]
+    names = [one for one in _names(clauses[0], under.material) if _calls(one, clauses[0], under.material)]
     alone = under.count == 1 and any(map(_is_written_as_name, names))
     return alone or len(names) > 1 or any(_identifies(one, clauses[0], under.material) for one in names)
 
@@ -77,6 +80,13 @@ def _compared(condition: Condition) -> Iterator[Compare]:
             yield one
         elif isinstance(one, All):
             yield from _compared(one)
+
+
+def _calls(one: Compare, clause: Clause, material: Material) -> bool:
+    """Whether it is what the document itself is called by, rather than what it holds or is of."""
+    field = material.schemas[clause.bucket].by_name.get(one.field)
+    is_own = field is None or field.type is not FieldType.LIST
+    return is_own and _share(one, clause, material) < _KINDS
 
 
 def _share(one: Compare, clause: Clause, material: Material) -> float:

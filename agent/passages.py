@@ -5,6 +5,7 @@ stands. What a question calls a field or a value, its documents may call otherwi
 descriptions speak for them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,9 +19,11 @@ from storage.search.schema import Field, FieldType, Schema
 from storage.search.text import fold
 
 _FORM = STOP | FILLER | SUMMARISE
+_WORDS = re.compile(r"\w+")
 _MOST_WORDS = 24  # content words of a question that are weighed
 _MOST_SAID = 48  # words of the schema that stand beside them
 _NAMED_AND_CLAIMED = 2  # conditions of a question that names a document and claims something of it
+_BESIDE = 1  # content words beside what names and what is claimed, from which more is asked than the claim
 _EACH = 3  # documents to a value, from which a list sorts them into kinds, rather than naming each
 
 
@@ -77,8 +80,17 @@ def _claimed_behind(condition: Condition, question: str) -> tuple[Compare, ...]:
     placed = sorted((question.find(one.words), at) for at, one in enumerate(parts))
     if len(parts) < len(conjuncts(condition)) or len(parts) < _NAMED_AND_CLAIMED or placed[0][0] < 0:
         return ()
+    if len(_unsaid(question, parts)) > _BESIDE:
+        return ()  # what is asked stands in the other words
     last = parts[placed[-1][1]]
     return (last,) if all(one is last or one.field != last.field for one in parts) else ()
+
+
+def _unsaid(question: str, parts: Iterable[Compare]) -> list[str]:
+    """The content words that stand in no comparison."""
+    said = {word for one in parts for word in _WORDS.findall(one.words.casefold())}
+    words = _WORDS.findall(question.casefold())[1:]  # the first asks: "is", "do"
+    return [word for word in words if word not in said and word not in _FORM and word not in YES_NO]
 
 
 def without(search: Search, claims: Iterable[Compare]) -> Search:

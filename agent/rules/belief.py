@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agent.rules.atoms import Literal, Quantity
 from agent.rules.cover import unit_fits
-from agent.rules.language import FILLER, FUNCTION_WORDS, ORDERING, SMALL_NUMBERS, STOP, SUMMARISE
+from agent.rules.language import FILLER, FUNCTION_WORDS, ORDERING, QUESTION_WORDS, SMALL_NUMBERS, STOP, SUMMARISE
 from agent.rules.lexicon import Lexicon, Link, Noun, Partly, Valued
 from agent.rules.tokens import Token
 from storage.search.schema import FieldType
@@ -33,7 +33,7 @@ def believed(
     links = [one for one in links if not _is_soft_item(one) or _stands_as_thing(one, tokens, nouns)]
     if nouns:
         return links
-    kept = [one for one in links if not _is_chance(one, tokens, lexicon)]
+    kept = [one for one in links if not _is_chance(one, tokens, lexicon) and not _is_torn(one, links, tokens, lexicon)]
     is_firm = any(_is_firm(one) for one in kept) or any(_measures(one, lexicon) for one, _, _ in literals)
     whole = {_field_of(one) for one in kept if _is_firm(one)}
     return [one for one in kept if not _is_soft(one) or (is_firm and _field_of(one) not in whole)]
@@ -77,14 +77,40 @@ def _measures(literal: Literal, lexicon: Lexicon) -> bool:
 
 
 def _is_chance(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
-    """A name of one common word, in small letters, that nothing introduces as a name."""
+    """A name of one common word, in small letters, that nothing introduces as a name; or the form of the question."""
     meaning = link.meaning
-    if not isinstance(meaning, (Valued, Partly)) or link.last - link.first > 1 or meaning.column is not None:
+    if not isinstance(meaning, (Valued, Partly)) or meaning.column is not None:
         return False
+    if link.last - link.first > 1:
+        return _is_of_form(link, tokens)
     token = tokens[link.first]
     before = tokens[link.first - 1].word if link.first else ""
     named = token.is_name or token.quoted or before in _BEFORE_NAMES
     return not named and not lexicon.tells_kinds(meaning.field)
+
+
+def _is_of_form(link: Link, tokens: Sequence[Token]) -> bool:
+    """ "Who is eligible", at the beginning of a question that some heading is worded like."""
+    said = tokens[link.first : link.last]
+    return said[0].word in QUESTION_WORDS and said[0].begins_sentence and sum(map(is_content, said)) <= 1
+
+
+def _is_torn(link: Link, links: Sequence[Link], tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+    """ "Series" is no value of a list where "Pad Series" was said and no value holds both: part of another name."""
+    meaning = link.meaning
+    if not isinstance(meaning, (Valued, Partly)) or link.last - link.first > 1:
+        return False
+    token = tokens[link.first]
+    of_list = lexicon.field(meaning.field, meaning.column).type is FieldType.LIST
+    if not of_list or not token.is_name or token.quoted:
+        return False
+    beside = [at for at in (link.first - 1, link.last) if 0 <= at < len(tokens)]
+    return any(_goes_on(tokens[at]) and not any(one.first <= at < one.last for one in links) for at in beside)
+
+
+def _goes_on(token: Token) -> bool:
+    """Whether the token belongs to a name: capitalised, but not as a sentence's first word is."""
+    return token.is_name and not token.begins_sentence and not token.quoted
 
 
 def coverage(tokens: Sequence[Token], leftovers: Sequence[str]) -> float:
