@@ -254,6 +254,11 @@ async def wrong_bot(tmp_path: Path, wrong: OneTooMany, script: Script) -> AsyncI
         yield bot
 
 
+def weighs_a_word(search: Search, question: str) -> bool:
+    """How many documents hold a word of the question: it ranks passages, and is shown to nobody."""
+    return all(one.condition == all_of() and one.required and one.required[0] in question for one in search.clauses)
+
+
 @some
 @given(data=st.data())
 async def test_an_engine_that_counts_one_too_many_is_found_out(
@@ -267,7 +272,8 @@ async def test_an_engine_that_counts_one_too_many_is_found_out(
         clicking = await opened(wrong_bot, world, audience, granted, data.draw(limits))
         wrong.wrong, wrong.asked = None, {}
         await clicking.check(question)
-        wrong.wrong = data.draw(st.sampled_from(list(wrong.asked)))
+        shown = [one for one in wrong.asked if not weighs_a_word(one.search, question)]
+        wrong.wrong = data.draw(st.sampled_from(shown))
         with pytest.raises(AssertionError):
             await clicking.check(question)
     finally:
