@@ -30,6 +30,7 @@ from bot.exports import Exports
 from bot.feedback import Feedback
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
+from bot.installations import Installations
 from bot.jobs import ticking
 from bot.limits import QuestionLimits
 from bot.outbox import Outbox
@@ -87,6 +88,10 @@ class Bot:
     turns: Turns
     workers: Workers
     surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
+
+    def installations(self, product: str) -> Installations:
+        """Where the product's app is installed, if it is in several places."""
+        return Installations(product, self.database, self.settings.secret_keys)
 
     def register(self, surface: Surface) -> None:
         """Its turns are worked on here from now on, and replied to through its outbox."""

@@ -39,13 +39,15 @@ class SlackApi:
     def __init__(
         self,
         *,
-        token: str,
+        token: str | None,
         base_url: str,
+        headers: Mapping[str, str] | None = None,
         pause: Pause = asyncio.sleep,
         chance: Callable[[], float] = random.random,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.client = AsyncWebClient(token=token, base_url=base_url, retry_handlers=[])
+        """`headers` go with every call of a method; where there is no token they may say who calls."""
+        self.client = AsyncWebClient(token=token, base_url=base_url, headers=dict(headers or {}), retry_handlers=[])
         self.client.proxy = None  # the session reads the environment instead, NO_PROXY included
         self.pause, self.clock, self._chance = pause, clock, chance
         self._closed_until: dict[str, float] = {}  # methods that Slack asked to wait for, by the clock
@@ -79,6 +81,10 @@ class SlackApi:
             repeat=repeat,
             attempts=attempts,
         )
+
+    def use(self, token: str) -> None:
+        """From now on, in place of the one before."""
+        self.client.token = token
 
     async def respond(self, url: str, message: Mapping[str, Any]) -> None:
         """To the `response_url` of a click, which needs no token. Raises `SlackFailed`."""
@@ -140,7 +146,7 @@ class SlackApi:
             await asyncio.to_thread(file.close)
 
     async def _sent(self, url: str, *, timeout_s: float, json: object = None, data: object = None) -> None:
-        if self._session is None:
+        if self._session is None or self._session.closed:
             raise SlackUnreachable("the connection to Slack is not open")
         timeout = aiohttp.ClientTimeout(total=timeout_s)
         try:

@@ -5,18 +5,20 @@ from datetime import datetime
 from typing import Protocol
 
 from aiohttp import web
-from pydantic import SecretStr
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import SlackApi
 from adapters.slack.asking import Accept, Answered, Asking
 from adapters.slack.changes import Changes
 from adapters.slack.commands import Commands
+from adapters.slack.connection import ConnectionBot, ConnectionSettings, connection
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.errors import SlackFailed
 from adapters.slack.feedback import Rating
 from adapters.slack.home.listener import AppHome
 from adapters.slack.inbound import SURFACE, Reader
+from adapters.slack.install import Installing
+from adapters.slack.installations import Leaving
 from adapters.slack.messages_tab import MessagesTab
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
@@ -25,46 +27,27 @@ from adapters.slack.socket import Socket
 from adapters.slack.steps import ShowingSteps
 from adapters.slack.stopping import Stopping
 from adapters.slack.threads import SlackThreads
-from adapters.slack.workspaces import OneWorkspace, Workspaces, workspace_with
+from adapters.slack.workspaces import Workspaces
 from bot.administration import Administration
 from bot.afterwards import Afterwards
-from bot.errors import InvalidSettings
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox
 from bot.personal import Personal
 
 
-class SlackSettings(Protocol):
+class SlackSettings(ConnectionSettings, Protocol):
     """What this surface reads of the bot's settings."""
-
-    @property
-    def slack_bot_token(self) -> SecretStr | None: ...
-
-    @property
-    def slack_signing_secret(self) -> SecretStr | None: ...
-
-    @property
-    def slack_app_token(self) -> SecretStr | None: ...
-
-    @property
-    def slack_api_url(self) -> str: ...
 
     @property
     def slack_threads(self) -> bool: ...
 
 
-class SlackBot(Protocol):
+class SlackBot(ConnectionBot, Protocol):
     """What this surface needs of the bot."""
 
     @property
     def settings(self) -> SlackSettings: ...
-
-    @property
-    def clock(self) -> Callable[[], datetime]: ...
-
-    @property
-    def log(self) -> FilteringBoundLogger: ...
 
     @property
     def administration(self) -> Administration: ...
@@ -83,27 +66,19 @@ class SlackBot(Protocol):
 
 
 def surface(bot: SlackBot) -> "SlackSurface | None":
-    """None without a bot token. Deliveries come over sockets where there is an app token, else signed over HTTP.
-
-    Raises `InvalidSettings` when there is neither that nor the secret that proves them.
-    """
-    token, secret = bot.settings.slack_bot_token, bot.settings.slack_signing_secret
-    if token is None:
+    """None where Slack is not set up. Raises `InvalidSettings`."""
+    connected = connection(bot)
+    if connected is None:
         return None
-    app_token = bot.settings.slack_app_token
-    if secret is None and app_token is None:
-        advice = "copy it from your Slack app's page, Basic Information"
-        raise InvalidSettings("SLACK_SIGNING_SECRET", "is not set, but SLACK_BOT_TOKEN is", advice)
-    base = bot.settings.slack_api_url
-    api = SlackApi(token=token.get_secret_value(), base_url=base)
     return SlackSurface(
         accept=bot.accept,
         administration=bot.administration,
         personal=bot.personal,
         afterwards=bot.afterwards,
-        workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
-        signing_secret=secret.get_secret_value() if secret and not app_token else None,
-        app_api=SlackApi(token=app_token.get_secret_value(), base_url=base) if app_token else None,
+        workspaces=connected.workspaces,
+        signing_secret=connected.signing_secret,
+        app_api=connected.app_api,
+        installing=connected.installing,
         answered=bot.has_answered if bot.settings.slack_threads else None,
         clock=bot.clock,
         log=bot.log,
@@ -126,6 +101,7 @@ class SlackSurface:
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
         answered: Answered | None = None,
+        installing: Installing | None = None,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
@@ -144,10 +120,12 @@ class SlackSurface:
             Stopping(afterwards, reader, log),
             MessagesTab(personal, reader, log),
             Changes(workspaces),
+            Leaving(workspaces, log),
         )
         dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)
         self._receiving = Receiving(dispatch, signing_secret=signing_secret, clock=clock) if signing_secret else None
         self._socket = Socket(app_api, dispatch, log) if app_api else None
+        self._installing = installing
 
     @property
     def outbox(self) -> Outbox:
@@ -162,7 +140,8 @@ class SlackSurface:
         return self._threads
 
     def routes(self) -> Sequence[web.RouteDef]:
-        return [web.post(PATH, self._receiving.receive)] if self._receiving else []
+        delivered = [web.post(PATH, self._receiving.receive)] if self._receiving else []
+        return [*delivered, *(self._installing.routes() if self._installing else [])]
 
     async def start(self) -> None:
         """Raises `InvalidSettings` when Slack refuses a token; a Slack that is down is asked again later."""

@@ -131,7 +131,14 @@ class Person:
 class Directory:
     """People and channels of the one workspace (or Enterprise Grid) that the token is for."""
 
-    def __init__(self, api: SlackApi, clock: Callable[[], datetime], log: FilteringBoundLogger) -> None:
+    def __init__(
+        self,
+        api: SlackApi,
+        clock: Callable[[], datetime],
+        log: FilteringBoundLogger,
+        ours: AuthTest | None = None,
+    ) -> None:
+        """`ours`: the installation, where it is known already."""
         self._api, self._clock, self._log = api, clock, log
         self._users = Recent[str, User](self._user, clock, KEPT)
         self._everybody = Recent[str, None](self._listed, clock, KEPT)  # by workspace; they are put in `_users`
@@ -139,11 +146,11 @@ class Directory:
         self._members = Recent[str, Sequence[str] | None](self._all_members, clock, KEPT)
         self._usergroups = Recent[str, Mapping[str, frozenset[Subject]]](self._groups_in, clock, KEPT)
         self._told_of_scope = False
-        self._installation: AuthTest | None = None
+        self._installation = ours
         self._asking = asyncio.Lock()
 
     async def installation(self) -> AuthTest:
-        """Asked of Slack once. Raises `SlackFailed`."""
+        """Asked of Slack once at most. Raises `SlackFailed`."""
         async with self._asking:
             if self._installation is None:
                 self._installation = await self._api.call(AuthTest, "auth.test")

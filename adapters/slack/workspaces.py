@@ -1,6 +1,6 @@
 """Where the app is installed: one workspace by its token, or several; each with what talks to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
@@ -35,9 +35,11 @@ class Workspace:
     posting: Posting
 
 
-def workspace_with(api: SlackApi, clock: Callable[[], datetime], log: FilteringBoundLogger) -> Workspace:
-    """What talks to the installation that the token of `api` belongs to."""
-    return Workspace(api=api, directory=Directory(api, clock, log), posting=Posting(api, log))
+def workspace_with(
+    api: SlackApi, clock: Callable[[], datetime], log: FilteringBoundLogger, ours: AuthTest | None = None
+) -> Workspace:
+    """What talks to the installation that the token of `api` belongs to. `ours`: where that is known already."""
+    return Workspace(api=api, directory=Directory(api, clock, log, ours), posting=Posting(api, log))
 
 
 class Workspaces(Protocol):
@@ -53,28 +55,42 @@ class Workspaces(Protocol):
         """None where the app is not installed. Raises `SlackFailed` when Slack must say first who we are."""
         ...
 
+    async def leave(self, place: Place, at: datetime) -> None:
+        """The app was removed there, unless it was installed anew after `at`. Replies still due end undelivered."""
+        ...
+
 
 class OneWorkspace:
-    """Fulfils `Workspaces` with one token: whatever arrives signed is its own."""
+    """Fulfils `Workspaces` with one token: whatever arrives signed is its own. `accounts`: if any, it is among them."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._only = workspace
+    def __init__(self, workspace: Workspace, accounts: Sequence[str] = ()) -> None:
+        self._only, self._accounts = workspace, frozenset(accounts)
 
     async def start(self) -> None:
         await self._only.api.start()
         try:
-            await self._only.directory.installation()
+            ours = await self._only.directory.installation()
         except SlackRefused as exc:
             await self._only.api.close()
             advice = "copy the bot token from your Slack app's page, Install App"
             raise InvalidSettings("SLACK_BOT_TOKEN", f"is refused by Slack ({exc.error})", advice) from exc
+        if not self._is_named(ours):
+            await self._only.api.close()
+            missing = f"does not name slack:{ours.team_id}, which SLACK_BOT_TOKEN is for"
+            raise InvalidSettings("PARLEY_ACCOUNTS", missing, "add it there, or use the token of another workspace")
 
     async def close(self) -> None:
         await self._only.api.close()
 
-    async def of(self, place: Place) -> Workspace:
-        await self._only.directory.installation()
-        return self._only
+    async def of(self, place: Place) -> Workspace | None:
+        return self._only if self._is_named(await self._only.directory.installation()) else None
+
+    async def leave(self, place: Place, at: datetime) -> None:
+        """Its token is kept by whoever set it; Slack refuses it from now on."""
+
+    def _is_named(self, ours: AuthTest) -> bool:
+        named = {f"slack:{one}" for one in (ours.team_id, ours.enterprise_id) if one}
+        return not self._accounts or not named.isdisjoint(self._accounts)
 
 
 class _Ids(BaseModel):

@@ -22,6 +22,7 @@ from bot.administration import Administration
 from bot.afterwards import Afterwards
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
+from bot.installations import Installations
 from bot.personal import Personal
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, Channel, User
@@ -68,6 +69,10 @@ class InboxBot:
         self.lines.append({"level": level, **line})
         raise structlog.DropEvent
 
+    def installations(self, product: str) -> Installations:
+        """This bot has a token of its own."""
+        return cast(Installations, object())
+
     async def accept(self, inbound: Inbound) -> TurnId | None:
         if self.failures:
             self.failures -= 1
@@ -91,6 +96,10 @@ class SlackTestSettings:
     slack_bot_token: SecretStr | None = field(default_factory=lambda: SecretStr(TOKEN))
     slack_signing_secret: SecretStr | None = field(default_factory=lambda: SecretStr(SIGNING_SECRET))
     slack_app_token: SecretStr | None = None
+    slack_client_id: str | None = None
+    slack_client_secret: SecretStr | None = None
+    accounts: tuple[str, ...] = ()
+    link_base: str = "http://127.0.0.1"
     slack_threads: bool = False
 
 
