@@ -12,8 +12,9 @@ from agent.outcome import Choice
 from bot.answers import Offer
 from bot.codec import audience_from_json, audience_to_json
 from bot.errors import ChoiceMade, ExpiredChoice, NotYourChoice, UnknownChoice
-from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.ids import ChoiceId, ClarificationId, ConversationId, TurnId
 from bot.inbound import Audience, Inbound, Operator, Private, Shared
+from bot.replies import Button, Choices
 from storage.search.codec import choice_from_json, choice_to_json, plan_from_json, plan_to_json
 from storage.search.ids import Generation, LegId
 from storage.search.plan import Plan
@@ -92,14 +93,28 @@ class Clarifications:
         offered = await self._store.choice(choice)
         if offered is None or offered.clarification.conversation != inbound.conversation:
             raise UnknownChoice()
-        clarification = offered.clarification
-        if not same_readers(audience_from_json(clarification.audience), inbound.audience):
+        self._check(offered.clarification, inbound.audience)
+        return _clicked(offered.clarification, offered.choice)
+
+    async def offered(
+        self, clarification: ClarificationId, conversation: ConversationId, audience: Audience
+    ) -> Choices:
+        """All that a clarification offers, if a click would count now. Raises `ChoiceRefused`."""
+        found = await self._store.find(clarification)
+        if found is None or found.conversation != conversation:
+            raise UnknownChoice()
+        self._check(found, audience)
+        buttons = (Button(id=ChoiceId(one.id), label=one.label, count=one.count, kind=one.kind) for one in found.choices)
+        return Choices(clarification=clarification, buttons=tuple(buttons), expires=found.expires_at)
+
+    def _check(self, clarification: Clarification, audience: Audience) -> None:
+        """Whether it still stands, and was put to whoever clicks."""
+        if not same_readers(audience_from_json(clarification.audience), audience):
             raise NotYourChoice()
         if clarification.used_choice is not None:
             raise ChoiceMade(_label(clarification, clarification.used_choice), clarification.used_by or "")
         if clarification.expires_at <= self._now():
             raise ExpiredChoice()
-        return _clicked(clarification, offered.choice)
 
     async def use(self, choice: ChoiceId, turn: TurnId, *, by: str) -> None:
         """The click counts, and no other: for this turn again, when it is tried again. `by`: the clicker's name.

@@ -76,6 +76,8 @@ class Silence:
 
     async def deliver(self, reply: Reply) -> None: ...
 
+    async def whisper(self, reply: Reply) -> None: ...
+
     async def settle(self, message: MessageId, reply: Reply, chosen: Chosen) -> None: ...
 
 
@@ -116,6 +118,24 @@ class Delivery:
 
     async def deliver(self, reply: Reply) -> None:
         """The message now says `reply`. Raises `OutboxFailed`, `LeaseLost`."""
+        await self._say(reply)
+
+    async def whisper(self, reply: Reply) -> None:
+        """To the person alone; to all where that cannot be, or where they see already that something is done.
+
+        Raises `OutboxFailed`, `LeaseLost`.
+        """
+        inbound = self._inbound
+        await self._find()
+        if self._message is None:
+            await self.check()
+            try:
+                async with _deadline():
+                    await self._outbox.whisper(inbound.conversation, inbound.address, inbound.person, reply)
+            except OutboxFailed as exc:
+                self._log.info("not whispered", turn=self._claimed.turn.id, reason=exc.reason)
+            else:
+                return
         await self._say(reply)
 
     async def settle(self, message: MessageId, reply: Reply, chosen: Chosen) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.inbound import Inbound
 from bot.replies import Chosen, Reply
 
@@ -27,6 +27,14 @@ class Outbox(Protocol):
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
         """The message now says `reply` (files are added beside it). The same reply again changes nothing."""
+        ...
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        """Tells the person alone, where the product can, else everybody there. It is kept nowhere, and cannot be
+        changed. Raises `OutboxFailed`.
+        """
         ...
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:

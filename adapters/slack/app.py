@@ -20,6 +20,7 @@ from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.install import Installing
 from adapters.slack.installations import Leaving
 from adapters.slack.messages_tab import MessagesTab
+from adapters.slack.more import MoreChoices
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
@@ -30,6 +31,7 @@ from adapters.slack.threads import SlackThreads
 from adapters.slack.workspaces import Workspaces
 from bot.administration import Administration
 from bot.afterwards import Afterwards
+from bot.clarifications import Clarifications
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import Outbox
@@ -58,6 +60,9 @@ class SlackBot(ConnectionBot, Protocol):
     @property
     def afterwards(self) -> Afterwards: ...
 
+    @property
+    def clarifications(self) -> Clarifications: ...
+
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stores it. None where it is known already; raises where it could not be stored."""
         ...
@@ -75,6 +80,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         administration=bot.administration,
         personal=bot.personal,
         afterwards=bot.afterwards,
+        clarifications=bot.clarifications,
         workspaces=connected.workspaces,
         signing_secret=connected.signing_secret,
         app_api=connected.app_api,
@@ -97,6 +103,7 @@ class SlackSurface:
         administration: Administration,
         personal: Personal,
         afterwards: Afterwards,
+        clarifications: Clarifications,
         workspaces: Workspaces,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
@@ -118,6 +125,7 @@ class SlackSurface:
             Rating(afterwards, reader, log),
             ShowingSteps(afterwards, reader, log),
             Stopping(afterwards, reader, log),
+            MoreChoices(clarifications, accept, reader, clock, log),
             MessagesTab(personal, reader, log),
             Changes(workspaces),
             Leaving(workspaces, log),

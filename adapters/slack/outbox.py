@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from adapters.slack.errors import SlackFailed
 from adapters.slack.posting import Posting
 from adapters.slack.workspaces import Workspaces, place_in
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Chosen, Reply
 
@@ -23,6 +23,11 @@ class SlackOutbox:
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
         await (await self._at(address)).update(conversation, address, message, reply)
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        await (await self._at(address)).whisper(conversation, address, person, reply)
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         try:

@@ -14,7 +14,7 @@ from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnr
 from adapters.slack.queue import Queue
 from adapters.slack.render import message_for, settled
 from adapters.slack.status import Status
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Chosen, File, Handle, Handles, Progress, Reply
 
@@ -27,6 +27,10 @@ _NO_LOOK_UP: Final = {"missing_scope", "not_in_channel", "channel_not_found", "t
 
 class _Posted(BaseModel):
     ts: str
+
+
+class _Whispered(BaseModel):
+    message_ts: str
 
 
 class _Metadata(BaseModel):
@@ -93,6 +97,19 @@ class Posting:
             await self._status.end(address)
         async with _as_outbox_failed():
             await self._hand_over(address, message, reply, there=await self._names_in_thread(address, message, reply))
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        content = {**_content(reply), "thread_ts": address["thread_ts"]}
+        del content["metadata"]  # nobody looks for it again
+        async with _as_outbox_failed():
+            if "response_url" in address:
+                answer = {"response_type": "ephemeral", "replace_original": False}
+                await self._api.respond(address["response_url"], answer | content)
+                return
+            where = {"channel": address["channel"], "user": person.rpartition(":")[2]}
+            await self._api.call(_Whispered, "chat.postEphemeral", where | content, repeat=False)
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         await self._status.begin(address)

@@ -45,6 +45,7 @@ class _Pressed(BaseModel):
 
 
 class _View(BaseModel):
+    id: str
     private_metadata: str = ""
     state: dict[str, Any] = {}
 
@@ -116,7 +117,7 @@ class Presses:
             spot = Spot.model_validate_json(told.view.private_metadata)
         except ValidationError:
             return None
-        own_id = f"{spot.message}:{spot.about}:{told.user.id}"
+        own_id = f"{told.view.id}:{told.user.id}"
         press = await self._press(body, told.user, spot, own_id=own_id)
         return None if press is None else (press, told.view.state.get("values", {}))
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from adapters.slack.lines import Line, Span, cleaned, lines_of
-from bot.ids import TurnId
+from bot.ids import ClarificationId, TurnId
 from bot.replies import (
     Button,
     Choices,
@@ -38,14 +38,16 @@ CHARACTERS, BLOCKS = 11_000, 45  # of one message
 FALLBACK_CHARACTERS = 3_900  # of `text`, which Slack advises to keep to 4,000
 FALLBACK_ROWS = 20
 TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS, CELL_CHARACTERS = 100, 20, 8_000, 300  # rows with the header
-BUTTON_CHARACTERS, BUTTONS_PER_BLOCK, BUTTONS = 75, 25, 100
+BUTTON_CHARACTERS, BUTTONS = 75, 25  # as many as one row of buttons takes
 BLOCK_CHARACTERS = 3_000  # of one rich_text block, as of a section
 NOTE_CHARACTERS = 80  # of the line that says that something was shortened
 SHORT_CHARACTERS = 1_000  # of a notice, a caption, a file's title
 URL_CHARACTERS = 3_000
 ACTION_PREFIX = "clarify:"  # of every button's action_id; its number from 1 follows
+MORE = "more"  # of the button behind which the other choices are; its value names their clarification
 STOP, RATE, STEPS = "stop", "rate", "steps"  # action ids of what is done about the turn, which its value names
 
+_EXPORT = "export"  # the kind of choice that has a count and yet narrows nothing
 _LIVE_ENTITY = re.compile("<(?=[!@#])")
 _LIVE_NAMES = re.compile(r"@(?=here|channel|everyone)", re.IGNORECASE)
 _HALF_ENTITY = re.compile(r"&[a-z]{0,4}$")
@@ -127,8 +129,8 @@ def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
             return _prose([*lines_of(markdown), *_source_lines(sources)], room)
         case Table():
             return _table(part, room)
-        case Choices(buttons=buttons):
-            return _actions(buttons, room)
+        case Choices():
+            return _actions(part, room)
         case Chosen(label=label, by=by):
             return _prose([_chosen_line(label, by)], room)
         case File():
@@ -300,34 +302,49 @@ def _file_line(file: File, *, linked: bool) -> Line:
 # Buttons
 
 
-def _actions(buttons: Sequence[Button], room: _Room) -> list[Block]:
-    """Rows of 25. The numbers of `action_id` go on through the whole message."""
-    shown = buttons[: BUTTONS - room.buttons]
-    first = room.buttons + 1
-    room.buttons += len(shown)
-    elements: list[Json] = [_button(button, first + at) for at, button in enumerate(shown)]
-    rows: list[Block] = [
-        {
-            "type": "actions",
-            "block_id": f"choices:{first + start}",
-            "elements": elements[start : start + BUTTONS_PER_BLOCK],
-        }
-        for start in range(0, len(elements), BUTTONS_PER_BLOCK)
-    ]
-    return [*rows, *_paragraph(_left_out((len(buttons) - len(shown), "choice")))]
+def parted(choices: Choices) -> tuple[Sequence[Button], Sequence[Button], Sequence[Button]]:
+    """The choices that a message shows, those that it has no room for, and the ways out, which it shows after them."""
+    buttons = choices.buttons
+    if len(buttons) <= BUTTONS:
+        return buttons, (), ()
+    ways = [one for one in buttons if one.count is None or one.kind == _EXPORT][: BUTTONS // 2]
+    others = [one for one in buttons if one not in ways]
+    room = BUTTONS - 1 - len(ways)
+    return others[:room], others[room:], ways
+
+
+def _actions(choices: Choices, room: _Room) -> list[Block]:
+    """The numbers of `action_id` go on through the whole message."""
+    shown, rest, ways = parted(choices)
+    elements: list[Json] = []
+    for button in (*shown, *ways):
+        room.buttons += 1
+        elements.append(_button(button, room.buttons))
+    if rest:
+        elements.insert(len(shown), _more(len(rest), choices.clarification))
+    return [{"type": "actions", "block_id": f"choices:{room.buttons}", "elements": elements}] if elements else []
+
+
+def _more(count: int, clarification: ClarificationId) -> Block:
+    text: Json = {
+        "type": "plain_text",
+        "text": f"{count:,} more {'choice' if count == 1 else 'choices'}",
+        "emoji": False,
+    }
+    return {"type": "button", "action_id": MORE, "text": text, "value": clarification}
 
 
 def _button(button: Button, number: int) -> Block:
     return {
         "type": "button",
         "action_id": f"{ACTION_PREFIX}{number}",
-        "text": {"type": "plain_text", "text": _button_text(button, number), "emoji": False},
+        "text": {"type": "plain_text", "text": button_text(button, number), "emoji": False},
         "value": button.id,
     }
 
 
-def _button_text(button: Button, number: int) -> str:
-    """The label shortened before its count is."""
+def button_text(button: Button, number: int) -> str:
+    """The label shortened before its count is; its number where nothing is left of it."""
     count = "" if button.count is None else f" · {button.count:,}"
     room = (BUTTON_CHARACTERS - len(count)) // _widest(button.label)
     return (_short(_inert(button.label), room) or str(number)) + count
@@ -457,7 +474,7 @@ def _words(part: Part) -> list[str]:
             spoken = (columns, *rows[:FALLBACK_ROWS]) if columns else ()
             return [_short(caption), *(" | ".join(_row(row, len(columns))) for row in spoken)]
         case Choices(buttons=buttons):
-            return [f"{at}. {_button_text(button, at)}" for at, button in enumerate(buttons[:BUTTONS], 1)]
+            return [f"{at}. {button_text(button, at)}" for at, button in enumerate(buttons, 1)]
         case Chosen(label=label, by=by):
             return [_plain(_chosen_line(label, by))]
         case File():

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from rich.status import Status
 
 from adapters.terminal.render import renderables_for, shown
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.inbound import Body, Inbound, Said
 from bot.replies import Chosen, Handles, Progress, Reply
 
@@ -42,6 +42,11 @@ class TerminalOutbox:
     ) -> None:
         if self._said.get(message) != reply:
             self._say(message, reply)
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        await self.post(conversation, address, reply)
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         """What is being done is a line of its own."""

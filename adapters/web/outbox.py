@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from adapters.web.transcript import Transcript
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Choices, Chosen, Reply
 
@@ -30,6 +30,11 @@ class WebOutbox:
         entries = {entry.id: entry.content for entry in await self._transcript.entries(key_of(conversation))}
         if entries.get(message) != reply:
             await self._say(conversation, message, reply)
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        await self.post(conversation, address, reply)
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         """What is being done stands in the message."""

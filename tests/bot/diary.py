@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any as Json
 
 from bot.codec import reply_to_json
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.replies import Chosen, Reply
 
 
@@ -27,6 +27,11 @@ class Diary:
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
         self._write({"did": "update", "message": message, "reply": reply_to_json(reply)})
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        await self.post(conversation, address, reply)
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         """Nothing is seen of it."""

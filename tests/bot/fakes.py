@@ -22,7 +22,7 @@ from agent.outcome import (
     Trace,
 )
 from agent.reasoner import Reasoner
-from bot.ids import ConversationId, MessageId, TurnId
+from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Chosen, Reply
 from storage.search.conditions import Compare, Op
@@ -171,6 +171,7 @@ class Chat:
         self.messages: dict[MessageId, Message] = {}
         self.troubles: list[OutboxFailed] = []
         self.attended = 0
+        self.whispers: list[tuple[PersonId, Reply]] = []
         self.before: Callable[[], None] = lambda: None  # what happens right before an effect
         self._ids = (MessageId(f"m{n}") for n in itertools.count(1))
 
@@ -185,6 +186,12 @@ class Chat:
     ) -> None:
         self._meet_trouble()
         self.messages[message].said.append(reply)
+
+    async def whisper(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
+    ) -> None:
+        self._meet_trouble()
+        self.whispers.append((person, reply))
 
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         self.attended += 1

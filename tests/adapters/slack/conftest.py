@@ -20,6 +20,7 @@ from adapters.slack.receiving import PATH
 from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.administration import Administration
 from bot.afterwards import Afterwards
+from bot.clarifications import Clarifications
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
 from bot.installations import Installations
@@ -51,6 +52,11 @@ class InboxBot:
     def afterwards(self) -> Afterwards:
         """What is done about this bot's turns is told to nobody."""
         return cast(Afterwards, object())
+
+    @property
+    def clarifications(self) -> Clarifications:
+        """Nobody looks for more choices of this bot."""
+        return cast(Clarifications, object())
 
     @property
     def personal(self) -> Personal:
@@ -183,6 +189,7 @@ def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
         administration=bot.administration,
         personal=bot.personal,
         afterwards=bot.afterwards,
+        clarifications=bot.clarifications,
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
         answered=bot.has_answered if bot.settings.slack_threads else None,

@@ -18,7 +18,7 @@ from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.scenarios.test_slack_story import Office, an_office, serve
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, User
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message
 
 
 class PatientAgent(ListingAgent):
@@ -74,10 +74,6 @@ async def given(bot: Bot, message: Message) -> Sequence[tuple[str, str, str]]:
     return [(one.person.rpartition(":")[2], one.verdict, one.reason) for one in found]
 
 
-def whispers(office: Office, user: User) -> list[str]:
-    return [message.text for message in office.slack.workspace.answers() if message.only_for == user.id]
-
-
 # Feedback
 
 
@@ -123,7 +119,7 @@ async def test_a_thumb_for_an_answer_of_another_conversation_is_told_to_its_give
     await office.slack.deliver_action(office.bob, own, forged)
 
     assert await given(office.bot, answer) == []
-    assert whispers(office, office.bob) == ["I do not know this answer; please ask your question again."]
+    assert office.whispers(office.bob) == ["I do not know this answer; please ask your question again."]
 
 
 async def test_a_question_back_is_not_rated(office: Office) -> None:
@@ -155,7 +151,7 @@ async def test_steps_are_not_shown_to_a_channel_that_lost_its_grant(office: Offi
     await office.slack.click(office.bob, answer, "Show steps")
 
     assert office.slack.modals_of(office.bob) == []
-    assert whispers(office, office.bob) == [
+    assert office.whispers(office.bob) == [
         "Some of what this rests on may no longer be seen here, so I cannot show it."
     ]
 
@@ -195,7 +191,7 @@ async def test_a_second_stop_is_told_that_it_is_over(office: Office, agent: Pati
     await finished(office.bot, TurnId((message.metadata or {})["event_payload"]["turn"]))
     await office.slack.deliver_action(office.ada, message, button)
 
-    assert whispers(office, office.ada) == ["This has ended already, so there is nothing left to stop."]
+    assert office.whispers(office.ada) == ["This has ended already, so there is nothing left to stop."]
 
 
 async def test_slacks_own_stop_button_stops_the_work_and_goes(office: Office, agent: PatientAgent) -> None:
@@ -210,3 +206,69 @@ async def test_slacks_own_stop_button_stops_the_work_and_goes(office: Office, ag
 
     assert delivered.statuses == [200]
     assert "Stopped by Ada." in message.words()
+
+
+# More choices than a message has room for
+
+
+MANY = 40
+
+
+@pytest.fixture
+async def crowded(office: Office) -> Office:
+    """With forty vendors, the n-th of n receipts."""
+    names = [f"Vendor {n}" for n in range(1, MANY + 1) for _ in range(n)]
+    await office.bot.index.put(
+        RECEIPTS, [a_document(f"v{at:04}", f"receipt {at}", vendor=name) for at, name in enumerate(names)]
+    )
+    return office
+
+
+async def test_the_others_open_in_a_menu_and_one_of_them_is_as_good_as_a_button(crowded: Office) -> None:
+    asked = await crowded.ask("List every receipt")
+    more = next(button for button in asked.buttons() if button["action_id"] == "more")
+    await crowded.slack.deliver_action(crowded.bob, asked, more)
+    view = crowded.slack.view_of(crowded.bob)
+    [(_, menu)] = view.elements()
+    label, value = menu["options"][-1]["text"]["text"], menu["options"][-1]["value"]
+
+    before = len(crowded.words())
+    await crowded.slack.submit(crowded.bob, values={"more": value})
+    answer = await crowded.answer_after(before)
+
+    assert more["text"]["text"] == f"{len(menu['options'])} more choices"
+    assert [button["action_id"] for button in asked.buttons()] == ["steps"]
+    assert f"{label.partition(' · ')[0]} — chosen by Bob" in asked.words()
+    assert label.partition(" · ")[2] in answer.words()
+
+
+async def test_after_a_choice_the_others_open_for_nobody(crowded: Office) -> None:
+    asked = await crowded.ask("List every receipt")
+    more = next(button for button in asked.buttons() if button["action_id"] == "more")
+    await crowded.click(crowded.ada, asked, "Vendor 40")
+
+    await crowded.slack.deliver_action(crowded.bob, asked, more)
+
+    assert crowded.slack.modals_of(crowded.bob) == []
+    assert crowded.whispers(crowded.bob) == ["A choice was already made here: Vendor 40, by Ada."]
+
+
+# Clicks that do not count
+
+
+async def test_a_forged_click_and_a_foreign_one_are_told_to_their_clicker_alone(office: Office) -> None:
+    direct = office.slack.workspace.direct(office.ada.id)
+    await office.bot.grants.grant(RECEIPTS, Subject(f"user:slack:{TEAM}:{office.ada.id}"), by="operator")
+    asked = await office.say(office.ada, direct, "List every receipt")
+    in_channel, _ = await office.slack.say(office.ada, office.general, "hello")
+    button = asked.buttons()[0]
+
+    await office.slack.deliver_action(office.bob, in_channel, button)
+    await office.slack.deliver_action(office.bob, asked, {**button, "value": "forged"})
+    await office.slack.deliver_action(office.bob, asked, button)
+    await office.slack.until(lambda: len(office.whispers(office.bob)) == 3)
+
+    unknown = "I do not know this choice; please ask your question again."
+    foreign = "This question was put to somebody else, so only they may choose here."
+    assert sorted(office.whispers(office.bob)) == sorted([unknown, unknown, foreign])
+    assert asked.buttons()[0] == button

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.slack.more import more_view
 from adapters.slack.render import Message, message_for, settled
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.replies import (
@@ -26,7 +27,7 @@ from bot.replies import (
     Text,
     escaped,
 )
-from tests.stand_ins.slack.checker import check_message, length, live_mentions
+from tests.stand_ins.slack.checker import check_message, check_view, length, live_mentions
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "slack"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -129,21 +130,41 @@ def test_a_long_label_is_shortened_and_its_count_is_not() -> None:
     assert text.endswith("… · 1,042")
 
 
-def test_more_than_25_buttons_take_several_rows_with_ids_of_their_own() -> None:
-    message = message_for(a_reply(a_choices(*buttons(60))))
+def test_choices_that_do_not_fit_are_counted_on_a_button_of_their_own_before_the_ways_out() -> None:
+    export = Button(id=ChoiceId("e"), label="Export all as CSV", count=1042, kind="export")
+    anyway = Button(id=ChoiceId("j"), label="Just answer", count=None, kind="anyway")
+
+    message = message_for(a_reply(a_choices(*buttons(60), export, anyway)))
 
     check(message)
-    rows = [json.loads(json.dumps(block)) for block in message.blocks]
-    assert [len(row["elements"]) for row in rows] == [25, 25, 10]
-    assert len({element["action_id"] for row in rows for element in row["elements"]}) == 60
+    [row] = [json.loads(json.dumps(block)) for block in message.blocks]
+    assert len(row["elements"]) == 25
+    assert [element["text"]["text"] for element in row["elements"][-4:]] == [
+        "Vendor 22 · 22",
+        "38 more choices",
+        "Export all as CSV · 1,042",
+        "Just answer",
+    ]
+    assert row["elements"][-3]["value"] == "c1"
 
 
-def test_choices_that_do_not_fit_are_counted() -> None:
-    message = message_for(a_reply(a_choices(*buttons(103))))
+@pytest.mark.parametrize("count", [1, 100, 101, 1_000])
+def test_the_menu_of_the_others_holds_them_all(count: int) -> None:
+    view = more_view(buttons(count), "{}")
 
-    check(message)
-    assert written(message).count("clarify:") == 100
-    assert "3 more choices not shown." in written(message)
+    check_view(view)
+    [block] = json.loads(json.dumps(view))["blocks"]
+    menu = block["element"]
+    groups = menu.get("option_groups", [menu])
+    values = [option["value"] for group in groups for option in group["options"]]
+    assert values == [button.id for button in buttons(count)]
+
+
+def test_a_menu_that_cannot_hold_all_says_so() -> None:
+    view = more_view(buttons(3_000), "{}")
+
+    check_view(view)
+    assert "The first 1,000" in json.dumps(view)
 
 
 def test_a_settled_reply_shows_the_choice_in_place_of_the_buttons() -> None:
@@ -157,11 +178,11 @@ def test_a_settled_reply_shows_the_choice_in_place_of_the_buttons() -> None:
 
 
 def test_long_text_is_shortened_and_says_so_but_keeps_the_buttons() -> None:
-    message = message_for(a_reply(Text(markdown="word " * 4_000), a_choices(*buttons(50))))
+    message = message_for(a_reply(Text(markdown="word " * 4_000), a_choices(*buttons(25))))
 
     check(message)
     assert "Shortened" in written(message)
-    assert written(message).count("clarify:") == 50
+    assert written(message).count("clarify:") == 25
 
 
 def test_a_table_too_long_says_how_many_rows_it_leaves_out() -> None:
