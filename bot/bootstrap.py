@@ -35,6 +35,7 @@ from bot.jobs import ticking
 from bot.limits import QuestionLimits
 from bot.outbox import Outbox
 from bot.personal import Personal
+from bot.revisions import Revisions
 from bot.settings import Settings
 from bot.sources import ALLOW_PRIVATE, FOLDER, Sources
 from bot.stopping import Stops
@@ -268,6 +269,7 @@ def _assembled(
         limits=limits,
         question_limits=QuestionLimits(database),
         stops=stops,
+        revisions=Revisions(inbox=inbox, stops=stops, clarifications=clarifications, access=access, database=database),
         clock=database.now,
         log=log,
     )

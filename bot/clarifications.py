@@ -4,6 +4,7 @@ A click is looked up first and used last, right before its answer is said: a sea
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -141,6 +142,10 @@ class Clarifications:
             return None
         chosen = _labelled(text, newest) or (_numbered(text, newest) if by_place else None)
         return None if chosen is None else ChoiceId(chosen.id)
+
+    async def withdraw(self, turns: Sequence[TurnId]) -> None:
+        """What these turns offered counts no more: what they said is gone."""
+        await self._store.withdraw(turns)
 
     async def expire(self) -> list[TurnId]:
         """The turns whose clarification has just expired: their messages are to say so. Each is given once."""

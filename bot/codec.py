@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from bot import replies
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
-from bot.inbound import Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared
+from bot.inbound import Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared, Withdrawn
 from bot.replies import Part, Reply
 from storage.search.ids import Subject
 from storage.sql.inbox import NewTurn
@@ -52,11 +52,15 @@ def body_to_json(body: Body) -> Object:
             return {"said": text}
         case Clicked(choice=choice):
             return {"clicked": choice}
+        case Withdrawn():
+            return {"withdrawn": True}
         case _:
             assert_never(body)
 
 
 def body_from_json(data: Mapping[str, Json]) -> Body:
+    if "withdrawn" in data:
+        return Withdrawn()
     return Clicked(ChoiceId(data["clicked"])) if "clicked" in data else Said(str(data["said"]))
 
 
@@ -112,6 +116,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
         time_zone=inbound.time_zone,
         received_at=inbound.received,
         is_question=isinstance(inbound.body, Said),
+        revises=inbound.revises,
     )
 
 
@@ -140,5 +145,6 @@ def inbound_from_row(turn: NewTurn) -> Inbound:
         time_zone=turn.time_zone,
         address=turn.body["address"],
         buckets=tuple(turn.body["buckets"]),
+        revises=None if turn.revises is None else MessageId(turn.revises),
         unplaced=bool(turn.body.get("unplaced", False)),
     )

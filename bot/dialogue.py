@@ -1,7 +1,7 @@
 """What is said to one message or click: the agent's answer under the rights of this moment, and what to remember."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any as Json
@@ -31,7 +31,8 @@ from bot.directory import Directories
 from bot.errors import InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, Subject, TurnId
-from bot.inbound import Inbound, Operator, Private, Said
+from bot.inbound import Clicked as Pressed
+from bot.inbound import Inbound, Operator, Private, Said, Withdrawn
 from bot.outbox import Threads
 from bot.replies import Chosen, Part, Reply, Text
 from bot.result import Asked, failed_json, result_json
@@ -55,6 +56,7 @@ from storage.sql.database import Database
 
 LONGEST_QUESTION: Final = 10_000  # code points
 _EARLIER: Final = "earlier"  # the key of the plans before, beside the last plan's own
+_TURN: Final = "turn"  # the key of the turn that made a plan, beside the plan's own
 _PLANS_BEFORE: Final = 5
 _THINKING: Final = timedelta(seconds=60)
 _FIRST: Final = "Which documnets speak of it?"  # a word is misspelt: what is known of spelling is made as well
@@ -187,8 +189,10 @@ class Dialogue:
 
     async def _choice(self, moment: _Moment) -> ChoiceId | None:
         body = moment.inbound.body
-        if not isinstance(body, Said):
+        if isinstance(body, Pressed):
             return body.choice
+        if isinstance(body, Withdrawn):
+            return None
         text, state = checked_question(body.text), moment.state
         asked_back = state.clarifications_in_a_row > 0
         return await self._clarifications.typed(text, moment.inbound, state.scope_key, by_place=asked_back)
@@ -305,7 +309,7 @@ class Dialogue:
         return Spoken(
             reply=reply_to(moment.turn, outcome, offer, before=_texts(notes)),
             result=result | {"text": _joined(*notes, result["text"])},
-            state=_state_after(moment.state, question, outcome),
+            state=_state_after(moment.state, moment.turn, question, outcome),
             rests_on=moment.rests_on(outcome),
         )
 
@@ -338,7 +342,7 @@ class Dialogue:
         return Spoken(
             reply=file_reply(moment.turn, file, before=_texts(notes)),
             result=result_json(moment.asked(question), outcome, files=(file,), said=said),
-            state=_state_after(moment.state, question, outcome),
+            state=_state_after(moment.state, moment.turn, question, outcome),
             rests_on=moment.rests_on(outcome),
         )
 
@@ -473,16 +477,16 @@ def _count(outcome: Outcome, leg_id: LegId) -> int | None:
     return None if leg is None else leg.found if leg.count is None else leg.count
 
 
-def _state_after(state: ConversationState, asked: str, outcome: Outcome) -> ConversationState | None:
+def _state_after(state: ConversationState, turn: TurnId, asked: str, outcome: Outcome) -> ConversationState | None:
     summary = summary_from_json(state.summary) if state.summary else Summary()
     after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome)))
     match outcome:
         case Clarify(plan=plan, asked_back=in_a_row, went_back=back):
-            return replace(after, last_plan=_last_plan(state, plan, back=back), clarifications_in_a_row=in_a_row)
+            return replace(after, last_plan=_last_plan(state, plan, turn, back=back), clarifications_in_a_row=in_a_row)
         case Answer(plan=plan, went_back=back):
-            return replace(after, last_plan=_last_plan(state, plan, back=back), clarifications_in_a_row=0)
+            return replace(after, last_plan=_last_plan(state, plan, turn, back=back), clarifications_in_a_row=0)
         case ExportWanted(plan=plan):
-            return replace(after, last_plan=_last_plan(state, plan, back=False), clarifications_in_a_row=0)
+            return replace(after, last_plan=_last_plan(state, plan, turn, back=False), clarifications_in_a_row=0)
         case StartedOver():
             return replace(after, last_plan=None, clarifications_in_a_row=0)
         case Refused():
@@ -501,16 +505,25 @@ def _written_before(state: ConversationState) -> list[Json]:
     return [*kept] if isinstance(kept, list) else []
 
 
-def _last_plan(state: ConversationState, plan: Plan, *, back: bool) -> dict[str, Json]:
+def _last_plan(state: ConversationState, plan: Plan, turn: TurnId, *, back: bool) -> dict[str, Json]:
     """The plan with those before it, to go back to; one that was gone back to is the last again."""
     before = _written_before(state)
     written = plan_to_json(plan)
     last = {name: part for name, part in (state.last_plan or {}).items() if name != _EARLIER}
     if back:
         before = before[:-1]
-    elif last and last != written:
+    elif last and {name: part for name, part in last.items() if name != _TURN} != written:
         before = [*before, last][-_PLANS_BEFORE:]
-    return written | ({_EARLIER: before} if before else {})
+    return written | {_TURN: turn} | ({_EARLIER: before} if before else {})
+
+
+def without(state: ConversationState, turns: Collection[TurnId]) -> ConversationState:
+    """As if the last of these turns had not been: the plan before theirs is the last again."""
+    plan = state.last_plan
+    while plan is not None and plan.get(_TURN) in turns:
+        before = _written_before(replace(state, last_plan=plan))
+        plan = None if not before else before[-1] | ({_EARLIER: before[:-1]} if before[:-1] else {})
+    return state if plan == state.last_plan else replace(state, last_plan=plan, clarifications_in_a_row=0)
 
 
 def _texts(notes: Sequence[str]) -> tuple[Part, ...]:

@@ -58,7 +58,12 @@ class Clicked:
     choice: ChoiceId
 
 
-Body: TypeAlias = Said | Clicked
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """The message was deleted: what was said to it goes, too."""
+
+
+Body: TypeAlias = Said | Clicked | Withdrawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,4 +83,5 @@ class Inbound:
     time_zone: str = "UTC"  # IANA
     address: Mapping[str, str] = field(default_factory=dict[str, str])  # what the surface needs to reply there
     buckets: tuple[str, ...] = ()  # only these were asked; none named: all that is granted
+    revises: MessageId | None = None  # an earlier message that this one takes the place of, or takes back
     unplaced: bool = False  # asked outside a conversation: `bot.outbox.Threads` has one to begin, or to go to, first

@@ -64,6 +64,13 @@ class Threads(Protocol):
         """
         ...
 
+    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None:
+        """A message of Parley's goes; where others have gone on after it, it says `reply` instead.
+
+        One that is gone is no failure. Raises `OutboxFailed`.
+        """
+        ...
+
     async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
         """Where a question of the same person, yet to be placed, is answered for them alone: its address.
 

@@ -6,7 +6,7 @@ can pass (the index, the database, the chat is down) is tried again, at most thr
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any as Json
@@ -22,10 +22,11 @@ from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
 from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, TurnId
-from bot.inbound import Clicked, Inbound
+from bot.inbound import Inbound, Said, Withdrawn
 from bot.limits import QuestionLimits
 from bot.outbox import Outbox, OutboxFailed, Threads
 from bot.replies import Chosen, Notice, Reply
+from bot.revisions import Revisions, gone
 from bot.stopping import Stopped, Stops, stopped
 from bot.tasks import lone_error
 from storage.search.errors import IndexUnavailable, SearchError
@@ -72,12 +73,13 @@ class Turns:
         limits: Limits,
         question_limits: QuestionLimits,
         stops: Stops,
+        revisions: Revisions,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
         self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
-        self._question_limits, self._stops = question_limits, stops
+        self._question_limits, self._stops, self._revisions = question_limits, stops, revisions
         self._outboxes: dict[str, Outbox] = {}
         self._threads: dict[str, Threads] = {}
         self._observers: list[Observer] = []
@@ -100,11 +102,14 @@ class Turns:
     # -- accept
 
     async def accept(self, inbound: Inbound) -> TurnId | None:
-        """Stored when it returns. None: it was accepted before."""
+        """Stored when it returns. None: it was accepted before, or revises what was not."""
         accepted = await self._inbox.accept(inbound_to_row(inbound))
         if not isinstance(accepted, Accepted):
             return None
-        return TurnId(accepted.turn)
+        turn = TurnId(accepted.turn)
+        if inbound.revises is not None:
+            await self._revisions.accepted(turn)
+        return turn
 
     async def has_answered(self, conversation: ConversationId) -> bool:
         return await self._inbox.has_delivered(conversation)
@@ -174,8 +179,9 @@ class Turns:
 
     async def _answered(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         await self._place(life)
-        if (refused := await self._refused_click(life)) is not None:
-            return refused
+        earlier = await self._revise(life)
+        if isinstance(life.inbound.body, Withdrawn):
+            return await self._withdrawn(life, earlier)
         if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
             return await self._limited(life, notice)
         spoken = await self._worked_out(life)
@@ -199,18 +205,25 @@ class Turns:
             raise LeaseLost()
         life.inbound, life.delivery = placed, self._delivery(life.claimed, placed)
 
-    async def _refused_click(self, life: "_Life") -> TurnDone | None:
-        """A click that does not count is told to the clicker alone, before the chat shows that anything is done."""
-        body = life.inbound.body
-        if not isinstance(body, Clicked) or life.claimed.turn.outcome is not None:
-            return None
-        try:
-            await self._clarifications.look_up(body.choice, life.inbound)
-        except ChoiceRefused as exc:
-            spoken = failed(life.inbound, life.turn, str(exc))
-            await life.delivery.whisper(spoken.reply)
-            return await self._finish(life, spoken, delivered=life.is_heard)
-        return None
+    async def _revise(self, life: "_Life") -> list[MessageId]:
+        """An edited question is answered in the message that answered it before. All messages that did."""
+        if life.inbound.revises is None:
+            return []
+        earlier = await self._revisions.begun(life.turn, life.inbound)
+        turn = life.claimed.turn
+        if earlier and turn.placeholder is None and isinstance(life.inbound.body, Said):
+            if not await self._inbox.note_placeholder(life.claimed, earlier[-1]):
+                raise LeaseLost()
+            life.claimed = replace(life.claimed, turn=replace(turn, placeholder=earlier[-1]))
+            life.delivery = self._delivery(life.claimed, life.inbound)
+        return earlier
+
+    async def _withdrawn(self, life: "_Life", messages: Sequence[MessageId]) -> TurnDone:
+        spoken, threads = gone(life.inbound, life.turn), self._threads.get(life.inbound.surface)
+        if threads is not None:
+            for message in messages:
+                await threads.withdraw(life.inbound, message, spoken.reply)
+        return await self._finish(life, spoken, delivered=False)
 
     async def _limited(self, life: "_Life", notice: str) -> TurnDone:
         """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
@@ -221,7 +234,7 @@ class Turns:
     async def _apologised(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         """Tried again where that may help and an attempt is left; else ended with a word."""
         exc = failure or RuntimeError()
-        if life.inbound.unplaced:  # there is nowhere to say a word
+        if life.inbound.unplaced or isinstance(life.inbound.body, Withdrawn):  # there is nowhere to say a word
             raise exc
         if _may_pass(exc) and not life.last and not life.claimed.is_dead:
             await self._try_again(life, exc)
@@ -381,7 +394,7 @@ class Turns:
 
 @dataclass(slots=True, kw_only=True)
 class _Life:
-    """One claim of a turn. `last`: a failure now is its end. Where it is said changes once, if it had no place."""
+    """One claim of a turn. `last`: a failure now is its end. Where it is said may change at the start."""
 
     claimed: ClaimedTurn
     inbound: Inbound

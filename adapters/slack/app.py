@@ -13,6 +13,7 @@ from adapters.slack.changes import Changes
 from adapters.slack.commands import Commands
 from adapters.slack.connection import ConnectionBot, ConnectionSettings, connection
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
+from adapters.slack.edits import Edits
 from adapters.slack.errors import SlackFailed
 from adapters.slack.feedback import Rating
 from adapters.slack.home.listener import AppHome
@@ -119,6 +120,7 @@ class SlackSurface:
         reader = Reader(workspaces, clock)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (
+            Edits(accept, reader, clock),
             Asking(accept, reader, answered),
             Commands(accept, reader, clock, log),
             home,

@@ -17,11 +17,13 @@ from adapters.slack.inbound import conversation_of
 from adapters.slack.lines import cleaned
 from adapters.slack.render import escaped
 from adapters.slack.workspaces import Workspace, Workspaces, addressed, place_in, team_in
-from bot.ids import TurnId
+from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound, Private, Said
 from bot.outbox import OutboxFailed
+from bot.replies import Reply
 
 METADATA: Final = "parley_question"  # of the message that begins a thread
+_PAGE: Final = 200
 _LONGEST: Final = 2_500
 _FALLBACK: Final = 300
 _NOT_THERE: Final = {
@@ -62,8 +64,13 @@ class _Metadata(BaseModel):
     event_payload: dict[str, Any] = {}
 
 
+class _Done(BaseModel):
+    ok: bool
+
+
 class _Message(BaseModel):
     ts: str
+    user: str | None = None
     metadata: _Metadata = Field(default_factory=_Metadata)
 
 
@@ -83,6 +90,17 @@ class SlackThreads:
             if workspace is None:
                 raise OutboxFailed("the app is no longer installed there", retry=False)
             return await _Placing(workspace, inbound, turn, again=again).placed()
+
+    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None:
+        """Others: whoever wrote in the thread afterwards, but the asker and Parley."""
+        async with _as_outbox_failed():
+            workspace = await self._workspaces.of(place_in(inbound.address))
+            if workspace is None:
+                return
+            if await _others_went_on(workspace, inbound.address, message):
+                await workspace.posting.update(inbound.conversation, inbound.address, message, reply)
+            else:
+                await _delete(workspace, inbound.address["channel"], message)
 
     async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
         """In their direct messages, which are opened."""
@@ -175,6 +193,26 @@ class _Placing:
             if message.metadata.event_type == METADATA and message.metadata.event_payload.get("turn") == self._turn:
                 return message.ts
         return None
+
+
+async def _others_went_on(workspace: Workspace, address: Mapping[str, str], message: MessageId) -> bool:
+    """Counts as true where Slack does not say: what somebody builds on does not vanish."""
+    ours = await workspace.directory.installation()
+    wanted = {"channel": address["channel"], "ts": address["thread_ts"], "oldest": message, "limit": _PAGE}
+    try:
+        after = await workspace.api.call(_History, "conversations.replies", wanted)
+    except SlackRefused as exc:
+        return exc.error != "thread_not_found"
+    others = (one for one in after.messages if one.ts > message and one.user not in {ours.user_id, address["user"]})
+    return len(after.messages) >= _PAGE or next(others, None) is not None
+
+
+async def _delete(workspace: Workspace, channel: str, message: MessageId) -> None:
+    try:
+        await workspace.api.call(_Done, "chat.delete", {"channel": channel, "ts": message})
+    except SlackRefused as exc:
+        if exc.error != "message_not_found":
+            raise
 
 
 async def _direct(workspace: Workspace, user: str) -> str:

@@ -1,6 +1,6 @@
 """Clarifications: stored with their choices, each used once, by whoever the database says was first."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -159,6 +159,11 @@ class Clarifications:
         now = self._database.now()
         return await self._database.write(lambda connection: _expire(connection, now))
 
+    async def withdraw(self, turns: Sequence[str]) -> None:
+        """Those that these turns offered and that nobody used count for nothing from now on."""
+        values = {"offering": list(turns), "now": self._database.now()}
+        await self._database.write(lambda connection: connection.execute(_WITHDRAWING, values))
+
 
 def _store(connection: Connection, stored: Clarification) -> None:
     connection.execute(_STORING, _columns(stored))
@@ -227,6 +232,11 @@ _USING = (
         used_turn=bindparam("clicking"),
         used_at=bindparam("now"),
     )
+)
+_WITHDRAWING = (
+    update(clarifications)
+    .where(clarifications.c.turn.in_(bindparam("offering", expanding=True)), _unused)
+    .values(expired_at=bindparam("now"), expires_at=bindparam("now"))
 )
 _EXPIRING = (
     update(clarifications)

@@ -51,6 +51,7 @@ class NewTurn:
     time_zone: str
     received_at: datetime
     is_question: bool = True  # else a click
+    revises: str | None = None  # the first version of this message, whose turns it takes the place of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,11 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Groundless:
+    """There is nothing that it could take the place of."""
+
+
+@dataclass(frozen=True, slots=True)
 class Retry:
     """It will be handed out again, not before `at`."""
 
@@ -128,7 +134,7 @@ class Inbox:
         self._storing = database.insert(turns).on_conflict_do_nothing()
         self._save_state = saving(database)
 
-    async def accept(self, turn: NewTurn) -> Accepted | Duplicate:
+    async def accept(self, turn: NewTurn) -> Accepted | Duplicate | Groundless:
         """On the disk when it returns: acknowledge then."""
         identity = self._database.new_id()
         values = {name: getattr(turn, name) for name in _NEW} | {
@@ -140,8 +146,10 @@ class Inbox:
         }
         return await self._database.write(lambda connection: self._accept(connection, values))
 
-    def _accept(self, connection: Connection, values: Mapping[str, Any]) -> Accepted | Duplicate:
+    def _accept(self, connection: Connection, values: Mapping[str, Any]) -> Accepted | Duplicate | Groundless:
         self._in_line(connection, values["conversation"])
+        if values["revises"] is not None and not connection.execute(_HAS_REVISED, values).scalar():
+            return Groundless()
         if connection.execute(self._storing, values, execution_options=_COUNTED).rowcount == 1:
             return Accepted(values["id"])
         same = {name: values[name] for name in ("surface", "event_id", "conversation", "message_id")}
@@ -266,6 +274,11 @@ class Inbox:
         where = {"held_in": conversation}
         return list(await self._database.read(lambda connection: connection.execute(_IN_WORK, where).scalars().all()))
 
+    async def versions(self, turn: str) -> list[Turn]:
+        """The turns that this one takes the place of, in order: of the message that it revises, as it was till now."""
+        rows = await self._database.read(lambda connection: connection.execute(_VERSIONS, {"one": turn}).all())
+        return [_turn(row) for row in rows]
+
     async def has_delivered(self, conversation: str) -> bool:
         """Whether a reply stands in the conversation."""
         where = {"held_in": conversation}
@@ -355,9 +368,20 @@ _IN_WORK = (
     .where(turns.c.conversation == bindparam("held_in"), turns.c.worker.is_not(None), _open)
     .order_by(turns.c.position)
 )
-_HAS_DELIVERED = select(
-    exists().where(turns.c.conversation == bindparam("held_in"), turns.c.delivered_at.is_not(None))
+_HAS_REVISED = select(
+    exists().where(turns.c.conversation == bindparam("conversation"), turns.c.message_id == bindparam("revises"))
 )
+_later = turns.alias("later")
+_VERSIONS = (
+    select(*(turns.c[name] for name in _STORED))
+    .join(_later, and_(_later.c.conversation == turns.c.conversation, _later.c.position > turns.c.position))
+    .where(
+        _later.c.id == bindparam("one"),
+        or_(turns.c.message_id == _later.c.revises, turns.c.revises == _later.c.revises),
+    )
+    .order_by(turns.c.position)
+)
+_HAS_DELIVERED = select(exists().where(turns.c.conversation == bindparam("held_in"), turns.c.delivered_at.is_not(None)))
 _KEEPING_ATTEMPTS = insert(attempts)
 
 # Updates of a claimed turn, which meet no row once the lease is lost. SQLAlchemy keeps what it made of a statement, as

@@ -78,6 +78,7 @@ class Turns(Row, table=True):
     time_zone: str
     received_at: datetime = Field(sa_type=UtcTime)
     is_question: bool  # else a click
+    revises: str | None = None  # the message that this one takes the place of, or takes back
     lane: str | None  # the conversation, as long as the turn holds up those after it
     attempt: int = 0
     fence: int = 0

@@ -1,0 +1,102 @@
+"""Questions that are edited or deleted, where Slack tells of it: in direct messages, and in channels that grant it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from adapters.slack.asking import Accept
+from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, plain
+from adapters.slack.workspaces import addressed
+from bot.ids import MessageId
+from bot.inbound import Body, Inbound, Said, Withdrawn
+
+_TOMBSTONE: Final = "tombstone"  # what stays of a message with replies
+
+
+class _Version(BaseModel):
+    """A message as it was, or is."""
+
+    ts: str
+    text: str = ""
+    user: str | None = None
+    user_team: str | None = None
+    team: str | None = None
+    thread_ts: str | None = None
+    bot_id: str | None = None
+    subtype: str | None = None
+
+
+class _Altered(BaseModel):
+    """`message_changed`, or `message_deleted`, which has no `message`."""
+
+    channel: str
+    ts: str
+    previous_message: _Version
+    message: _Version | None = None
+
+    @property
+    def now(self) -> _Version | None:
+        """None once it is deleted."""
+        return None if self.message is None or self.message.subtype == _TOMBSTONE else self.message
+
+
+class _Delivery(BaseModel):
+    event_id: str
+    event: _Altered
+    is_ext_shared_channel: bool = False
+
+
+class Edits:
+    """Fulfils `adapters.slack.dispatch.Listener`; stands before the one that hears all messages."""
+
+    events = ("message",)
+
+    def __init__(self, accept: Accept, reader: Reader, clock: Callable[[], datetime]) -> None:
+        self._accept, self._reader, self._clock = accept, reader, clock
+
+    def listen(self, app: Any) -> None:
+        for subtype in ("message_changed", "message_deleted"):
+            app.event({"type": "message", "subtype": subtype})(self._on_altered)
+
+    async def _on_altered(self, body: dict[str, Any]) -> None:
+        """Whether the message was a question is for the inbox to know: it takes nothing else."""
+        if "previous_message" not in body["event"]:
+            return
+        here, delivery = await self._reader.here(body), _Delivery.model_validate(body)
+        if here is not None and _is_a_persons(delivery.event, here) and _is_other(delivery.event):
+            await self._accept(await self._revised(here, delivery))
+
+    async def _revised(self, here: Here, delivery: _Delivery) -> Inbound:
+        event, before = delivery.event, delivery.event.previous_message
+        user, thread = before.user or "", before.thread_ts or before.ts
+        person = await here.directory.person_id(user, before.user_team or before.team)
+        where = {"channel": event.channel, "thread_ts": thread, "ts": before.ts, "user": user}
+        return Inbound(
+            surface=SURFACE,
+            event_id=delivery.event_id,
+            conversation=conversation_of(here.team, event.channel, thread),
+            message_id=MessageId(f"{before.ts}:{event.ts}"),
+            person=person,
+            name=user,
+            audience=here.audience(event.channel, person, is_external=delivery.is_ext_shared_channel),
+            body=_body(event, here),
+            received=self._clock(),
+            address={**addressed(here.place), **where},
+            revises=MessageId(before.ts),
+        )
+
+
+def _body(event: _Altered, here: Here) -> Body:
+    return Withdrawn() if event.now is None else Said(plain(event.now.text, here.ours.user_id))
+
+
+def _is_a_persons(event: _Altered, here: Here) -> bool:
+    before = event.previous_message
+    return before.user not in {None, here.ours.user_id} and before.bot_id is None and before.subtype != _TOMBSTONE
+
+
+def _is_other(event: _Altered) -> bool:
+    """A link that is unfolded under a message changes it as well, but not its words."""
+    return event.now is None or event.now.text != event.previous_message.text

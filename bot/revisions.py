@@ -1,0 +1,50 @@
+"""Questions that were edited or deleted: what they led to before is stopped and forgotten, its choices withdrawn."""
+
+from typing import Final
+
+from agent.outcome import StartedOver
+from bot.access import Access, scope_key
+from bot.answers import notice
+from bot.clarifications import Clarifications
+from bot.dialogue import Spoken, asked_of, without
+from bot.ids import MessageId, TurnId
+from bot.inbound import Inbound
+from bot.result import result_json
+from bot.stopping import Stops
+from storage.sql.conversations import Conversations
+from storage.sql.database import Database
+from storage.sql.inbox import Inbox
+
+WITHDRAWN: Final = "withdrawn"  # how the turn of a deletion ended
+_GONE: Final = "The question was deleted, and its answer with it."
+
+
+class Revisions:
+    def __init__(
+        self, *, inbox: Inbox, stops: Stops, clarifications: Clarifications, access: Access, database: Database
+    ) -> None:
+        self._inbox, self._stops, self._clarifications, self._access = inbox, stops, clarifications, access
+        self._conversations = Conversations(database)
+
+    async def accepted(self, turn: TurnId) -> None:
+        """Nobody waits any more for what was asked before."""
+        for version in await self._inbox.versions(turn):
+            if version.finished_at is None:
+                await self._stops.ask(TurnId(version.id), "")
+
+    async def begun(self, turn: TurnId, inbound: Inbound) -> list[MessageId]:
+        """What earlier versions said is forgotten. The messages that they said it in, the last one last."""
+        versions = await self._inbox.versions(turn)
+        turns = [TurnId(version.id) for version in versions]
+        await self._clarifications.withdraw(turns)
+        key = scope_key(await self._access.scope(inbound.audience))
+        state = await self._conversations.load(inbound.conversation, key)
+        if (before := without(state, turns)) != state:
+            await self._conversations.save(before)
+        return list(dict.fromkeys(MessageId(one.placeholder) for one in versions if one.placeholder))
+
+
+def gone(inbound: Inbound, turn: TurnId) -> Spoken:
+    """What the turn of a deletion says, where others have gone on after the answer."""
+    result = result_json(asked_of(inbound, turn, ""), StartedOver(text=_GONE))
+    return Spoken(reply=notice(turn, _GONE), result=result, ending=WITHDRAWN)

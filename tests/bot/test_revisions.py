@@ -1,0 +1,185 @@
+"""Edited and deleted questions: who takes whose place, what is stopped, and what the conversation remembers."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from agent.context import Context
+from agent.outcome import Outcome
+from bot.bootstrap import Bot
+from bot.ids import MessageId, TurnId
+from bot.inbound import Body, Inbound, Said, Withdrawn
+from bot.outbox import OutboxFailed
+from bot.replies import Reply
+from storage.search.plan import Plan
+from tests.bot.conftest import Talk, finished, working
+from tests.bot.fakes import Chat, ListingAgent
+
+
+@dataclass
+class Channels:
+    """Fulfils `bot.outbox.Threads`: takes messages back, after `troubles`."""
+
+    withdrawn: list[MessageId] = field(default_factory=list[MessageId])
+    troubles: list[OutboxFailed] = field(default_factory=list[OutboxFailed])
+
+    async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
+        return replace(inbound, unplaced=False)
+
+    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None:
+        if self.troubles:
+            raise self.troubles.pop(0)
+        self.withdrawn.append(message)
+
+    async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
+        return None
+
+
+@pytest.fixture
+def channels(bot: Bot) -> Channels:
+    threads = Channels()
+    bot.turns.place_through("slack", threads)
+    return threads
+
+
+async def asked(bot: Bot, text: str) -> Inbound:
+    inbound = Talk(bot).inbound(Said(text))
+    turn = await bot.accept(inbound)
+    assert turn is not None
+    await bot.run(turn)
+    return inbound
+
+
+async def revised(bot: Bot, earlier: Inbound, body: Body) -> TurnId:
+    turn = await bot.accept(replace(Talk(bot).inbound(body), revises=earlier.message_id))
+    assert turn is not None
+    return turn
+
+
+async def test_the_new_answer_stands_in_the_message_of_the_old_one(bot: Bot, chat: Chat) -> None:
+    first = await asked(bot, "start over")
+
+    done = await bot.run(await revised(bot, first, Said("List every receipt")))
+
+    [message] = chat.messages.values()
+    assert message.reply == done.reply
+
+
+async def test_a_question_edited_twice_still_has_one_answer(bot: Bot, chat: Chat) -> None:
+    first = await asked(bot, "start over")
+    for text in ("List receipts", "List every receipt"):
+        done = await bot.run(await revised(bot, first, Said(text)))
+
+    [message] = chat.messages.values()
+    assert message.reply == done.reply
+
+
+async def test_what_was_never_asked_cannot_be_revised(bot: Bot) -> None:
+    stranger = Talk(bot).inbound(Said("never stored"))
+
+    assert await bot.accept(replace(Talk(bot).inbound(Said("new")), revises=stranger.message_id)) is None
+
+
+async def test_the_same_edit_twice_is_one_turn(bot: Bot) -> None:
+    first = await asked(bot, "List every receipt")
+    edit = replace(Talk(bot).inbound(Said("List receipts")), revises=first.message_id)
+
+    assert [await bot.accept(edit) is None for _ in range(2)] == [False, True]
+
+
+async def test_the_conversation_forgets_what_the_old_wording_led_to(bot: Bot, agent: ListingAgent) -> None:
+    await asked(bot, "List every receipt")
+    second = await asked(bot, "only the old ones")
+
+    await bot.run(await revised(bot, second, Said("only the new ones")))
+
+    assert words(agent.seen[-1].last) == "List every receipt"
+    assert agent.seen[-1].earlier == ()
+    assert agent.seen[-1].asked_back == 0
+
+
+async def test_the_first_question_edited_begins_afresh(bot: Bot, agent: ListingAgent) -> None:
+    first = await asked(bot, "List every receipt")
+
+    await bot.run(await revised(bot, first, Said("List receipts")))
+
+    assert agent.seen[-1].last is None
+
+
+async def test_an_edit_of_an_older_question_leaves_what_came_after(bot: Bot, agent: ListingAgent) -> None:
+    first = await asked(bot, "List every receipt")
+    await asked(bot, "only the old ones")
+
+    await bot.run(await revised(bot, first, Said("List receipts")))
+
+    assert words(agent.seen[-1].last) == "only the old ones"
+
+
+async def test_choices_of_the_old_answer_are_not_settled_as_expired_later(bot: Bot, chat: Chat) -> None:
+    first = await asked(bot, "List every receipt")
+    done = await bot.run(await revised(bot, first, Said("start over")))
+
+    await bot.turns.expire_clarifications()
+
+    [message] = chat.messages.values()
+    assert message.reply == done.reply
+
+
+async def test_what_is_still_being_worked_on_is_stopped(bot: Bot, chat: Chat, agent: ListingAgent) -> None:
+    working_on = asyncio.Event()
+
+    async def endless(question: str, context: Context) -> Outcome:
+        if question != "endless":
+            return await ListingAgent().answer(question, context)
+        working_on.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    agent.answer = endless
+    question = Talk(bot).inbound(Said("endless"))
+    first = await bot.accept(question)
+    assert first is not None
+    async with working(bot):
+        await working_on.wait()
+        second = await revised(bot, question, Said("List every receipt"))
+        done = await finished(bot, second)
+
+    [message] = chat.messages.values()
+    assert message.reply == done.reply
+    assert done.result["outcome"] == "overload"
+
+
+async def test_a_deleted_question_takes_back_what_answered_it(bot: Bot, chat: Chat, channels: Channels) -> None:
+    first = await asked(bot, "List every receipt")
+
+    await bot.run(await revised(bot, first, Withdrawn()))
+
+    assert channels.withdrawn == list(chat.messages)
+
+
+async def test_a_deletion_that_the_chat_does_not_take_is_tried_again(bot: Bot, chat: Chat, channels: Channels) -> None:
+    first = await asked(bot, "List every receipt")
+    channels.troubles = [OutboxFailed("down", retry=True, after_s=0)]
+    async with working(bot):
+        await finished(bot, await revised(bot, first, Withdrawn()))
+
+    assert channels.withdrawn == list(chat.messages)
+
+
+async def test_a_deletion_that_the_chat_never_takes_ends_without_a_word(
+    bot: Bot, chat: Chat, channels: Channels
+) -> None:
+    first = await asked(bot, "List every receipt")
+    said = len(chat.messages)
+    channels.troubles = [OutboxFailed("no", retry=False)]
+
+    await bot.run(await revised(bot, first, Withdrawn()))
+
+    assert len(chat.messages) == said
+    assert channels.withdrawn == []
+
+
+def words(plan: Plan | None) -> str | None:
+    return None if plan is None else plan.question
