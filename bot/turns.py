@@ -22,7 +22,7 @@ from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
 from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, TurnId
-from bot.inbound import Inbound, Said, Withdrawn
+from bot.inbound import Clicked, Inbound, Said, Withdrawn
 from bot.limits import QuestionLimits
 from bot.outbox import Outbox, OutboxFailed, Threads
 from bot.replies import Chosen, Notice, Reply
@@ -182,6 +182,8 @@ class Turns:
         earlier = await self._revise(life)
         if isinstance(life.inbound.body, Withdrawn):
             return await self._withdrawn(life, earlier)
+        if (refused := await self._refused_click(life)) is not None:
+            return refused
         if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
             return await self._limited(life, notice)
         spoken = await self._worked_out(life)
@@ -224,6 +226,19 @@ class Turns:
             for message in messages:
                 await threads.withdraw(life.inbound, message, spoken.reply)
         return await self._finish(life, spoken, delivered=False)
+
+    async def _refused_click(self, life: "_Life") -> TurnDone | None:
+        """A click that does not count is told to the clicker alone, before the chat shows that anything is done."""
+        body = life.inbound.body
+        if not isinstance(body, Clicked) or life.claimed.turn.outcome is not None:
+            return None
+        try:
+            await self._clarifications.look_up(body.choice, life.inbound)
+        except ChoiceRefused as exc:
+            spoken = failed(life.inbound, life.turn, str(exc))
+            await life.delivery.whisper(spoken.reply)
+            return await self._finish(life, spoken, delivered=life.is_heard)
+        return None
 
     async def _limited(self, life: "_Life", notice: str) -> TurnDone:
         """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
