@@ -110,6 +110,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
             "name": inbound.name,
             "address": dict(inbound.address),
             "buckets": list(inbound.buckets),
+            **({"unread": list(inbound.unread)} if inbound.unread else {}),
             **({"unplaced": True} if inbound.unplaced else {}),
         },
         locale=inbound.locale,
@@ -146,5 +147,6 @@ def inbound_from_row(turn: NewTurn) -> Inbound:
         address=turn.body["address"],
         buckets=tuple(turn.body["buckets"]),
         revises=None if turn.revises is None else MessageId(turn.revises),
+        unread=tuple(turn.body.get("unread", ())),
         unplaced=bool(turn.body.get("unplaced", False)),
     )

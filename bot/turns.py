@@ -16,6 +16,7 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.context import Limits
 from agent.outcome import Attempt as Tried
+from bot.attachments import with_unread
 from bot.clarifications import Clarifications
 from bot.codec import inbound_from_row, inbound_to_row
 from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
@@ -299,7 +300,7 @@ class Turns:
                 spoken = await self._unless_stopped(life)
         except BotError as exc:
             spoken = failed(life.inbound, life.turn, str(exc))
-        return replace(spoken, result=spoken.result | {"ms": life.ms})
+        return with_unread(replace(spoken, result=spoken.result | {"ms": life.ms}), life.inbound.unread)
 
     async def _unless_stopped(self, life: "_Life") -> Spoken:
         so_far: list[Tried] = []

@@ -1,7 +1,7 @@
 """Asked elsewhere than in a message to Parley: by the command, and by the shortcut on somebody's message."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.asking import Accept
+from adapters.slack.attachments import AttachedFile, names_of
 from adapters.slack.errors import SlackFailed
 from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, plain
 from adapters.slack.workspaces import addressed
@@ -45,6 +46,7 @@ class _Message(BaseModel):
     ts: str
     text: str = ""
     thread_ts: str | None = None
+    files: list[AttachedFile] = []
 
 
 class _Shortcut(BaseModel):
@@ -99,7 +101,8 @@ class Commands:
         message = told.message
         thread = message.thread_ts or message.ts
         where = {"thread_ts": thread, "ts": message.ts}
-        return await self._inbound(here, by, message.text, conversation=thread, where=where)
+        asked = await self._inbound(here, by, message.text, conversation=thread, where=where)
+        return replace(asked, unread=names_of(message.files))
 
     async def _inbound(
         self, here: Here, by: "_By", text: str, *, conversation: str, where: Mapping[str, str]

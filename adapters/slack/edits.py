@@ -7,6 +7,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from adapters.slack.asking import Accept
+from adapters.slack.attachments import AttachedFile, names_of
 from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, plain
 from adapters.slack.workspaces import addressed
 from bot.ids import MessageId
@@ -26,6 +27,7 @@ class _Version(BaseModel):
     thread_ts: str | None = None
     bot_id: str | None = None
     subtype: str | None = None
+    files: list[AttachedFile] = []
 
 
 class _Altered(BaseModel):
@@ -85,6 +87,7 @@ class Edits:
             received=self._clock(),
             address={**addressed(here.place), **where},
             revises=MessageId(before.ts),
+            unread=names_of(event.now.files) if event.now else (),
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from adapters.slack.api import SlackApi
+from adapters.slack.attachments import AttachedFile, names_of
 from adapters.slack.directory import AuthTest, Directory
 from adapters.slack.workspaces import Place, Workspaces, addressed, place_of, team_in
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, Subject
@@ -43,6 +44,7 @@ class _Message(BaseModel):
     bot_id: str | None = None
     user_team: str | None = None
     team: str | None = None
+    files: list[AttachedFile] = []
 
 
 class _Delivery(BaseModel):
@@ -115,6 +117,7 @@ class Reader:
             body=Said(plain(event.text, here.ours.user_id)),
             received=self._clock(),
             address={**addressed(here.place), "channel": event.channel, "thread_ts": thread, "ts": event.ts},
+            unread=names_of(event.files),
         )
 
     async def click(self, body: Mapping[str, Any]) -> Inbound | None:
@@ -203,7 +206,7 @@ def _is_to_nobody(event: _Message, ours: AuthTest) -> bool:
     """Whoever is mentioned is who is meant; where it is Parley, the same message comes as a mention as well."""
     if event.type != "message" or event.thread_ts in {None, event.ts} or event.channel_type not in _CHANNELS:
         return False
-    return _is_of_a_person(event, ours) and not _MENTION.search(event.text)
+    return _is_of_a_person(event, ours) and bool(event.text.strip()) and not _MENTION.search(event.text)
 
 
 def _is_of_a_person(event: _Message, ours: AuthTest) -> bool:
