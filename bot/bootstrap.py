@@ -4,11 +4,12 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,6 +23,7 @@ from agent.rerank import Reranker
 from bot.access import Access
 from bot.administration import Administration
 from bot.afterwards import Afterwards
+from bot.checkup import Checkup, Finding
 from bot.clarifications import Clarifications
 from bot.dialogue import Agent, Dialogue
 from bot.directory import Directories
@@ -202,6 +204,16 @@ async def unanswered(settings: Settings) -> list[str]:
     except RerankerUnavailable as exc:
         wrong.append(f"PARLEY_RERANKER: {exc}")
     return wrong
+
+
+async def findings(settings: Settings, product: str) -> Sequence[Finding]:
+    """What the chat product says of how it is set up here. Raises `SqlError`."""
+    [point] = entry_points(group="parley.checkups", name=product)
+    checkup: Checkup = point.load()
+    async with AsyncExitStack() as stack:
+        database = await Database.open(settings.database, clock=utc_now)
+        stack.push_async_callback(database.close)
+        return await checkup(settings, Installations(product, database, settings.secret_keys))
 
 
 @contextmanager

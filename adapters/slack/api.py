@@ -82,6 +82,12 @@ class SlackApi:
             attempts=attempts,
         )
 
+    async def identity(self, model: type[M]) -> tuple[M, frozenset[str]]:
+        """Who the token is (`auth.test`), and its scopes, which the answer's head alone tells. Raises `SlackFailed`."""
+        response = await self._patiently("auth.test", lambda: self._response("auth.test", {}))
+        scopes = response.headers.get("x-oauth-scopes", "")
+        return _parsed(model, response), frozenset(one.strip() for one in scopes.split(",") if one.strip())
+
     def use(self, token: str) -> None:
         """From now on, in place of the one before."""
         self.client.token = token
@@ -127,16 +133,15 @@ class SlackApi:
             raise
 
     async def _answer(self, model: type[M], method: str, arguments: dict[str, Any]) -> M:
+        return _parsed(model, await self._response(method, arguments))
+
+    async def _response(self, method: str, arguments: dict[str, Any]) -> _Response:
         try:
-            response = cast(_Response, await cast(Any, self.client).api_call(method, **_encoded(method, arguments)))
+            return cast(_Response, await cast(Any, self.client).api_call(method, **_encoded(method, arguments)))
         except SlackApiError as exc:
             raise _translated(exc) from exc
         except (SlackClientError, aiohttp.ClientError, TimeoutError) as exc:
             raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
-        try:
-            return model.model_validate(response.data)
-        except ValidationError as exc:
-            raise SlackUnreachable("Slack's answer makes no sense") from exc
 
     async def _uploaded(self, url: str, path: Path) -> None:
         file = await asyncio.to_thread(path.open, "rb")
@@ -154,6 +159,13 @@ class SlackApi:
                 _check(response.status, response.headers.get("Retry-After"))
         except (aiohttp.ClientError, TimeoutError) as exc:
             raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
+
+
+def _parsed(model: type[M], response: _Response) -> M:
+    try:
+        return model.model_validate(response.data)
+    except ValidationError as exc:
+        raise SlackUnreachable("Slack's answer makes no sense") from exc
 
 
 def _translated(exc: SlackApiError) -> SlackFailed:

@@ -78,7 +78,7 @@ def connection(bot: ConnectionBot) -> Connection | None:
     settings = bot.settings
     if settings.slack_client_id is None and settings.slack_bot_token is None:
         return None
-    _check(settings)
+    check(settings)
     installing = None
     if settings.slack_client_id is None:
         workspaces: Workspaces = _one(bot)
@@ -93,7 +93,8 @@ def connection(bot: ConnectionBot) -> Connection | None:
     )
 
 
-def _check(settings: ConnectionSettings) -> None:
+def check(settings: ConnectionSettings) -> None:
+    """Raises `InvalidSettings` where some that belong together are not."""
     named = "SLACK_BOT_TOKEN" if settings.slack_client_id is None else "SLACK_CLIENT_ID"
     page = "copy it from your Slack app's page, Basic Information"
     if settings.slack_signing_secret is None and settings.slack_app_token is None:

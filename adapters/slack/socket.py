@@ -168,11 +168,14 @@ def _told(answer: BoltResponse) -> object:
 
 
 def _wrong(exc: SlackRefused) -> InvalidSettings:
+    return InvalidSettings("SLACK_APP_TOKEN", f"is refused by Slack ({exc.error})", advice_for(exc))
+
+
+def advice_for(exc: SlackRefused) -> str:
+    """What to click where Slack opens no connection."""
     if exc.error == "socket_mode_not_enabled":
-        advice = "turn on Socket Mode on your Slack app's page, or remove SLACK_APP_TOKEN to use HTTP"
-    else:
-        advice = "make one with the scope connections:write on your Slack app's page, Basic Information"
-    return InvalidSettings("SLACK_APP_TOKEN", f"is refused by Slack ({exc.error})", advice)
+        return "turn on Socket Mode on your Slack app's page, or remove SLACK_APP_TOKEN to use HTTP"
+    return "make one with the scope connections:write on your Slack app's page, Basic Information, App-Level Tokens"
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:

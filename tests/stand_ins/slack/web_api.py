@@ -46,7 +46,18 @@ class WebApi:
         if isinstance(answer, web.Response):
             return answer
         await self._slack.tell()
-        return web.json_response(answer) if fault is None else await failed(request, fault)
+        if fault is not None:
+            return await failed(request, fault)
+        return web.json_response(answer, headers=self._granted(request))
+
+    def _granted(self, request: web.Request) -> dict[str, str]:
+        """The head of an answer tells the scopes of the token."""
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        installed = self._slack.installations.get(token)
+        if installed is None:
+            return {}
+        scopes = self._slack.scopes if installed.scopes is None else installed.scopes
+        return {"x-oauth-scopes": ",".join(sorted(scopes))}
 
     async def _answered(self, request: web.Request, name: str) -> dict[str, Any] | web.Response:
         try:
