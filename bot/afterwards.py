@@ -14,7 +14,7 @@ from bot.codec import audience_from_json
 from bot.dialogue import Spoken, spoken_from_json
 from bot.errors import EndedAlready, NoLongerSeen, NotSaidHere, NotYourAnswer
 from bot.feedback import Feedback, Verdict
-from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.ids import ConversationId, PersonId, TurnId
 from bot.inbound import Audience
 from bot.replies import Reply
 from bot.stopping import Stops
@@ -98,11 +98,9 @@ class Afterwards:
         result = spoken.result
         return Steps(route=result["route"] or "", reasoner=result["reasoner"] or "", ms=result["ms"], steps=steps)
 
-    async def whole(self, turn: TurnId, onlooker: Onlooker) -> tuple[Reply, MessageId | None]:
-        """All that the turn said, and the message it said it in. Raises `HandleRefused`."""
-        spoken = await self._seen(turn, onlooker)
-        found = await self._said_to(turn, onlooker)
-        return spoken.reply, None if found.placeholder is None else MessageId(found.placeholder)
+    async def whole(self, turn: TurnId, onlooker: Onlooker) -> Reply:
+        """All that the turn said. Raises `HandleRefused`."""
+        return (await self._seen(turn, onlooker)).reply
 
     async def _said_to(self, turn: TurnId, onlooker: Onlooker) -> Turn:
         found = await self._inbox.find(turn)

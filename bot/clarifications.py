@@ -105,7 +105,9 @@ class Clarifications:
         if found is None or found.conversation != conversation:
             raise UnknownChoice()
         self._check(found, audience)
-        buttons = (Button(id=ChoiceId(one.id), label=one.label, count=one.count, kind=one.kind) for one in found.choices)
+        buttons = (
+            Button(id=ChoiceId(one.id), label=one.label, count=one.count, kind=one.kind) for one in found.choices
+        )
         return Choices(clarification=clarification, buttons=tuple(buttons), expires=found.expires_at)
 
     def _check(self, clarification: Clarification, audience: Audience) -> None:

@@ -29,6 +29,7 @@ from adapters.slack.socket import Socket
 from adapters.slack.steps import ShowingSteps
 from adapters.slack.stopping import Stopping
 from adapters.slack.threads import SlackThreads
+from adapters.slack.whole import ShowingAll
 from adapters.slack.workspaces import Workspaces
 from bot.administration import Administration
 from bot.afterwards import Afterwards
@@ -127,6 +128,7 @@ class SlackSurface:
             Rating(afterwards, reader, log),
             ShowingSteps(afterwards, reader, log),
             Stopping(afterwards, reader, log),
+            ShowingAll(afterwards, reader, log),
             MoreChoices(clarifications, accept, reader, clock, log),
             MessagesTab(personal, reader, log),
             Changes(workspaces),

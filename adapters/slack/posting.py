@@ -11,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import ATTEMPTS, SlackApi
 from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
+from adapters.slack.files import share
 from adapters.slack.queue import Queue
 from adapters.slack.render import message_for, settled
 from adapters.slack.status import Status
@@ -22,6 +23,7 @@ METADATA: Final = "parley_turn"
 HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
 _PAGE: Final = 200
 _REMEMBERED: Final = 1_000  # messages whose files are known to be there
+_REFUSED_BLOCKS: Final = "invalid_blocks"  # where a workspace has no data tables yet, they are shown as text
 _NO_LOOK_UP: Final = {"missing_scope", "not_in_channel", "channel_not_found", "thread_not_found"}
 
 
@@ -58,15 +60,6 @@ class _Thread(BaseModel):
     response_metadata: _Cursor = Field(default_factory=_Cursor)
 
 
-class _UploadAddress(BaseModel):
-    upload_url: str
-    file_id: str
-
-
-class _Done(BaseModel):
-    ok: bool
-
-
 class Posting:
     """Fulfils `bot.outbox.Outbox` in one workspace. Messages to one channel go out in the order they were given.
 
@@ -75,7 +68,7 @@ class Posting:
 
     def __init__(self, api: SlackApi, log: FilteringBoundLogger) -> None:
         self._api, self._log = api, log
-        self._queue = Queue(api.pause, api.clock)
+        self.queue = Queue(api.pause, api.clock)
         self._status = Status(api, log)
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
 
@@ -134,7 +127,7 @@ class Posting:
 
     @asynccontextmanager
     async def _sending(self, channel: str, *, posts: bool = False) -> AsyncGenerator[None]:
-        async with self._queue.at_head(channel, posts=posts), _as_outbox_failed():
+        async with self.queue.at_head(channel, posts=posts), _as_outbox_failed():
             yield
 
     async def _posted(self, address: Mapping[str, str], reply: Reply) -> str:
@@ -144,8 +137,15 @@ class Posting:
             "thread_ts": address["thread_ts"],
             "unfurl_links": False,
             "unfurl_media": False,
-            **_content(reply),
         }
+        try:
+            return await self._sent(address, reply, message | _content(reply))
+        except SlackRefused as exc:
+            if exc.error != _REFUSED_BLOCKS:
+                raise
+            return await self._sent(address, reply, message | _content(reply, grids=False))
+
+    async def _sent(self, address: Mapping[str, str], reply: Reply, message: Mapping[str, Any]) -> str:
         for number in range(1, ATTEMPTS):
             try:
                 return (await self._api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
@@ -158,8 +158,14 @@ class Posting:
     async def _updated(self, channel: str, message: str, reply: Reply, linked: frozenset[str] = frozenset()) -> None:
         """What is only progress is not worth waiting for: the next one, or the answer, comes instead."""
         attempts = 1 if _is_progress(reply) else ATTEMPTS
-        said = {"channel": channel, "ts": message, **_content(reply, linked)}
-        await self._api.call(_Posted, "chat.update", said, attempts=attempts)
+        where = {"channel": channel, "ts": message}
+        try:
+            await self._api.call(_Posted, "chat.update", where | _content(reply, linked), attempts=attempts)
+        except SlackRefused as exc:
+            if exc.error != _REFUSED_BLOCKS:
+                raise
+            plain = _content(reply, linked, grids=False)
+            await self._api.call(_Posted, "chat.update", where | plain, attempts=attempts)
 
     async def _found(self, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
         async for message in self._thread(address, since=address.get("ts", address["thread_ts"])):
@@ -204,7 +210,7 @@ class Posting:
                 continue
             try:
                 async with asyncio.timeout(HAND_OVER_S):
-                    await self._uploaded(address, file)
+                    await share(self._api, address, Path(file.path), name=file.name, title=file.title)
             except (SlackFailed, TimeoutError, OSError) as exc:
                 self._log.warning("slack upload failed", turn=reply.turn, reason=type(exc).__name__)
                 refused.add(file.path)
@@ -212,20 +218,6 @@ class Posting:
                 self._remember(key, file.path)
         if refused:
             await self._updated(address["channel"], ts, reply, frozenset(refused))
-
-    async def _uploaded(self, address: Mapping[str, str], file: File) -> None:
-        """Files v2, three steps. The last one may be repeated: it names the file."""
-        path = Path(file.path)
-        size = (await asyncio.to_thread(path.stat)).st_size
-        asked = {"filename": file.name, "length": size}
-        place = await self._api.call(_UploadAddress, "files.getUploadURLExternal", asked)
-        await self._api.upload(place.upload_url, path)
-        done = {
-            "files": [{"id": place.file_id, "title": file.title}],
-            "channel_id": address["channel"],
-            "thread_ts": address["thread_ts"],
-        }
-        await self._api.call(_Done, "files.completeUploadExternal", done)
 
     async def _names_in_thread(self, address: Mapping[str, str], ts: str, reply: Reply) -> frozenset[str]:
         """Names of files shared since the message: another process may have uploaded them before it died."""
@@ -253,8 +245,8 @@ def _files(reply: Reply) -> Sequence[File]:
     return [part for part in reply.parts if isinstance(part, File)]
 
 
-def _content(reply: Reply, linked: frozenset[str] = frozenset()) -> dict[str, Any]:
-    message = message_for(reply, linked)
+def _content(reply: Reply, linked: frozenset[str] = frozenset(), *, grids: bool = True) -> dict[str, Any]:
+    message = message_for(reply, linked, grids=grids)
     return {
         "text": message.text,
         "blocks": list(message.blocks),

@@ -37,7 +37,8 @@ Block: TypeAlias = dict[str, Json]
 CHARACTERS, BLOCKS = 11_000, 45  # of one message
 FALLBACK_CHARACTERS = 3_900  # of `text`, which Slack advises to keep to 4,000
 FALLBACK_ROWS = 20
-TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS, CELL_CHARACTERS = 100, 20, 8_000, 300  # rows with the header
+TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS, CELL_CHARACTERS = 201, 20, 8_000, 300  # rows with the header
+TABLE_PAGE, TABLE_CAPTION = 10, 200  # rows shown at once
 BUTTON_CHARACTERS, BUTTONS = 75, 25  # as many as one row of buttons takes
 BLOCK_CHARACTERS = 3_000  # of one rich_text block, as of a section
 NOTE_CHARACTERS = 80  # of the line that says that something was shortened
@@ -45,7 +46,12 @@ SHORT_CHARACTERS = 1_000  # of a notice, a caption, a file's title
 URL_CHARACTERS = 3_000
 ACTION_PREFIX = "clarify:"  # of every button's action_id; its number from 1 follows
 MORE = "more"  # of the button behind which the other choices are; its value names their clarification
-STOP, RATE, STEPS = "stop", "rate", "steps"  # action ids of what is done about the turn, which its value names
+STOP, RATE, STEPS, WHOLE = (
+    "stop",
+    "rate",
+    "steps",
+    "whole",
+)  # action ids of what is done about the turn, which its value names
 
 _EXPORT = "export"  # the kind of choice that has a count and yet narrows nothing
 _LIVE_ENTITY = re.compile("<(?=[!@#])")
@@ -66,28 +72,34 @@ class _Room:
     """What is left in the message."""
 
     characters: int = CHARACTERS
-    blocks: int = BLOCKS
+    blocks: int = BLOCKS - 1  # one is kept for the way to the whole
     buttons: int = 0  # placed so far
     tables: int = 1
+    is_short: bool = False  # something was left out
 
     def spend(self, blocks: Sequence[Block]) -> None:
         self.blocks -= len(blocks)
         self.characters -= sum(weight(block) for block in blocks)
 
 
-def message_for(reply: Reply, linked: frozenset[str] = frozenset()) -> Message:
-    """`linked`: paths of files that could not be uploaded and are shown as links."""
-    room = _Room()
+def message_for(reply: Reply, linked: frozenset[str] = frozenset(), *, grids: bool = True) -> Message:
+    """`linked`: paths of files that could not be uploaded and are shown as links. Without `grids` tables are text."""
+    room = _Room(tables=int(grids))
     placed: dict[int, Sequence[Block]] = {}
     for position in sorted(range(len(reply.parts)), key=lambda at: (_urgency(reply.parts[at]), at)):
         part = reply.parts[position]
         blocks = _handles(part, reply.turn) if isinstance(part, Handles) else _blocks_for(part, room, linked)
         room.spend(blocks)
         placed[position] = blocks
-    return Message(
-        text=fallback_for(reply),
-        blocks=tuple(block for position in sorted(placed) for block in placed[position]),
-    )
+    blocks = [block for position in sorted(placed) for block in placed[position]]
+    if room.is_short:
+        blocks.append({"type": "actions", "elements": [_handle("Show all", WHOLE, reply.turn)]})
+    return Message(text=fallback_for(reply), blocks=tuple(blocks))
+
+
+def whole_text(reply: Reply) -> str:
+    """All that the reply says, as plain text."""
+    return "\n\n".join(text for part in reply.parts if (text := "\n".join(_all_words(part)).strip())) + "\n"
 
 
 def settled(reply: Reply, chosen: Chosen) -> Reply:
@@ -99,8 +111,8 @@ def weight(value: Json) -> int:
     """Characters of text in a block, as Slack's limit for the whole message counts them (UTF-16 units)."""
     match value:
         case dict():
-            own = value.get("text")
-            text = len(own.encode("utf-16-le")) // 2 if isinstance(own, str) else 0
+            shown = (value.get("text"), value.get("caption"))
+            text = sum(len(own.encode("utf-16-le")) // 2 for own in shown if isinstance(own, str))
             return text + sum(weight(member) for member in value.values() if not isinstance(member, str))
         case list() | tuple():
             return sum(weight(member) for member in value)
@@ -152,6 +164,7 @@ def _prose(lines: Sequence[Line], room: _Room) -> list[Block]:
         return []
     shown, cut = _within(_broken(lines), min(room.characters, room.blocks * BLOCK_CHARACTERS // 2) - 200)
     if cut:
+        room.is_short = True
         shown = [*shown, _line(Span(text="Shortened: the whole is longer than a Slack message may be.", italic=True))]
     blocks = [_rich_text(chunk) for chunk in _chunks(shown)]
     return blocks[: room.blocks]
@@ -406,11 +419,13 @@ def _table(table: Table, room: _Room) -> list[Block]:
     left_out = _left_out(
         (len(table.rows) - max(len(rows) - 1, 0), "row"), (len(table.columns) - len(columns), "column")
     )
+    room.is_short = room.is_short or bool(left_out.spans)
     if not columns or len(rows) < 2 or room.blocks < 3:
         return _prose([line for line in (caption, left_out) if line.spans], room)
-    body = _grid(rows) if room.tables else _as_text(rows)
+    if not room.tables:
+        return [*_paragraph(caption), _as_text(rows), *_paragraph(left_out)]
     room.tables = 0
-    return [*_paragraph(caption), body, *_paragraph(left_out)]
+    return [_grid(table.caption, rows), *_paragraph(left_out)]
 
 
 def _row(row: Sequence[str], width: int) -> list[str]:
@@ -427,8 +442,14 @@ def _rows_within(rows: Sequence[list[str]], characters: int) -> list[list[str]]:
     return list(rows)
 
 
-def _grid(rows: Sequence[Sequence[str]]) -> Block:
-    return {"type": "table", "rows": [[{"type": "raw_text", "text": cell} for cell in row] for row in rows]}
+def _grid(caption: str, rows: Sequence[Sequence[str]]) -> Block:
+    """What sorts and pages. slack_sdk knows no such block yet (https://docs.slack.dev/reference/block-kit/blocks)."""
+    return {
+        "type": "data_table",
+        "caption": _LIVE_NAMES.sub("@\u200b", _inert(_short(caption, TABLE_CAPTION))) or "Table",
+        "page_size": TABLE_PAGE,
+        "rows": [[{"type": "raw_text", "text": cell} for cell in row] for row in rows],
+    }
 
 
 def _as_text(rows: Sequence[Sequence[str]]) -> Block:
@@ -485,6 +506,19 @@ def _words(part: Part) -> list[str]:
             return []
         case _:
             assert_never(part)
+
+
+def _all_words(part: Part) -> list[str]:
+    """Where there is room for everything."""
+    match part:
+        case Text(markdown=markdown, sources=sources):
+            return [_plain(line) for line in (*lines_of(markdown), *_source_lines(sources))]
+        case Table(caption=caption, columns=columns, rows=rows):
+            return [caption, *(" | ".join(" ".join(cell.split()) for cell in row) for row in (columns, *rows))]
+        case Choices(buttons=buttons):
+            return [f"{at}. {button_text(button, at)}" for at, button in enumerate(buttons, 1)]
+        case _:
+            return _words(part)
 
 
 def _plain(line: Line) -> str:

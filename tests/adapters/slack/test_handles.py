@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.context import Context
-from agent.outcome import Attempt, Outcome
+from agent.outcome import Answer, Attempt, Outcome
 from bot.bootstrap import Bot, build_bot
 from bot.ids import Subject, TurnId
 from bot.settings import load_settings
+from storage.search.plan import Plan
 from storage.sql.feedback import FeedbackStore, Given
 from tests.bot.conftest import finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
@@ -22,11 +24,11 @@ from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message
 
 
 class PatientAgent(ListingAgent):
-    """Looks forever, when asked to."""
+    """Looks forever, when asked to; `text` takes the place of what it answers."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.looking = asyncio.Event()
+        self.looking, self.text = asyncio.Event(), ""
 
     async def answer(self, question: str, context: Context) -> Outcome:
         if question == "forever":
@@ -34,6 +36,10 @@ class PatientAgent(ListingAgent):
             self.looking.set()
             await asyncio.Event().wait()
         return await super().answer(question, context)
+
+    async def resume(self, plan: Plan, context: Context) -> Outcome:
+        outcome = await super().resume(plan, context)
+        return replace(outcome, text=self.text) if self.text and isinstance(outcome, Answer) else outcome
 
 
 @pytest.fixture
@@ -272,3 +278,38 @@ async def test_a_forged_click_and_a_foreign_one_are_told_to_their_clicker_alone(
     foreign = "This question was put to somebody else, so only they may choose here."
     assert sorted(office.whispers(office.bob)) == sorted([unknown, unknown, foreign])
     assert asked.buttons()[0] == button
+
+
+# More than a message has room for
+
+
+LONG = "\n\n".join(f"- receipt {n} of <!channel>" for n in range(2_000))
+
+
+async def test_what_a_message_has_no_room_for_comes_as_a_file_when_asked_for(
+    office: Office, agent: PatientAgent
+) -> None:
+    agent.text = LONG
+    answer = await an_answer(office)
+    await office.slack.click(office.bob, answer, "Show all")
+
+    [file] = office.slack.workspace.files.values()
+    text = (file.content or b"").decode()
+    assert file.shared
+    assert text.count("receipt") == 2_000
+    assert "receipt 1999 of <!channel>" not in answer.words()
+
+    await office.slack.click(office.ada, answer, "Show all")
+    assert office.whispers(office.ada) == ["All of it is in this thread already, as a file."]
+    assert len(office.slack.workspace.files) == 1
+
+
+async def test_the_whole_is_not_shown_to_a_channel_that_lost_its_grant(office: Office, agent: PatientAgent) -> None:
+    agent.text = LONG
+    answer = await an_answer(office)
+    await office.bot.grants.revoke(RECEIPTS, Subject(f"channel:slack:{TEAM}:{office.general.id}"), by="operator")
+
+    await office.slack.click(office.bob, answer, "Show all")
+
+    assert office.slack.workspace.files == {}
+    assert len(office.whispers(office.bob)) == 1

@@ -70,6 +70,8 @@ async def surface(parley: Bot, slack: SlackServer, api: SlackApi, grid: str | No
         accept=parley.accept,
         administration=parley.administration,
         personal=parley.personal,
+        afterwards=parley.afterwards,
+        clarifications=parley.clarifications,
         workspaces=OneWorkspace(workspace_with(api, parley.clock, parley.log)),
         signing_secret=SIGNING_SECRET,
         clock=parley.clock,

@@ -5,23 +5,24 @@ import inspect
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 import slack_sdk.errors
 from pydantic import BaseModel
 
-from adapters.slack.api import LONGEST_WAIT_S, SlackApi
+from adapters.slack.api import LONGEST_WAIT_S, M, SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.errors import SlackRefused, SlackUnreachable
 from adapters.slack.posting import Posting
 from adapters.slack.queue import APART_S
 from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
 from bot.outbox import OutboxFailed
-from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Text
+from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Table, Text
 from tests.adapters.slack.conftest import InboxBot, Pauses
 from tests.adapters.slack.test_render import NOON
-from tests.stand_ins.slack.server import Fault, SlackServer
+from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import Channel, Message, User
 
 pytestmark = pytest.mark.usefixtures("surface")
@@ -100,6 +101,33 @@ async def test_an_update_rewrites_the_message(slack: SlackServer, outbox: Postin
     await outbox.update(ANY, address_of(question), ts, a_reply(Text(markdown="42 receipts")))
 
     assert [answer.words() for answer in slack.workspace.answers()] == ["42 receipts"]
+
+
+class OldSlack(SlackApi):
+    """Knows no data tables."""
+
+    async def call(self, model: type[M], method: str, /, arguments: Any = None, **how: Any) -> M:
+        blocks: list[dict[str, str]] = dict[str, Any](arguments or {}).get("blocks", [])
+        if any(block["type"] == "data_table" for block in blocks):
+            raise SlackRefused("invalid_blocks")
+        return await super().call(model, method, arguments, **how)
+
+
+async def test_a_workspace_without_data_tables_gets_them_as_text(
+    slack: SlackServer, bot: InboxBot, question: Message
+) -> None:
+    api = OldSlack(token=TOKEN, base_url=slack.api_url)
+    await api.start()
+    outbox = Posting(api, bot.log)
+    table = Table(caption="Receipts", columns=("Vendor", "Total"), rows=(("Bolt", "12"),))
+
+    ts = await outbox.post(ANY, address_of(question), a_reply(table))
+    await outbox.update(ANY, address_of(question), ts, a_reply(table, Notice(text="again")))
+    await api.close()
+
+    [answer] = slack.workspace.answers()
+    assert "Vendor | Total\nBolt | 12" in answer.words()
+    assert answer.edits == 1
 
 
 async def test_messages_to_a_channel_go_out_in_order(slack: SlackServer, outbox: Posting, question: Message) -> None:

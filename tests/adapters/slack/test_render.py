@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.slack.more import more_view
-from adapters.slack.render import Message, message_for, settled
+from adapters.slack.render import Message, message_for, settled, whole_text
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.replies import (
     Button,
@@ -191,7 +191,30 @@ def test_a_table_too_long_says_how_many_rows_it_leaves_out() -> None:
     message = message_for(a_reply(Table(caption="300 rows", columns=("n", "x"), rows=rows)))
 
     check(message)
-    assert "201 more rows not shown." in written(message)
+    assert "100 more rows not shown." in written(message)
+    assert '"Show all"' in written(message)
+
+
+def test_what_fits_has_no_way_to_the_whole() -> None:
+    assert "Show all" not in written(message_for(a_reply(*PARTS.values())))
+
+
+def test_the_whole_holds_every_row_and_every_word() -> None:
+    rows = tuple((str(n), "\u05d0\u05d1") for n in range(300))
+    words = " ".join(f"word{n}" for n in range(4_000))
+
+    whole = whole_text(a_reply(Text(markdown=words), Table(caption="300 rows", columns=("n", "x"), rows=rows)))
+
+    assert words in whole
+    assert all(f"{n} | \u05d0\u05d1" in whole.splitlines() for n in range(300))
+
+
+def test_where_tables_are_not_taken_they_are_text() -> None:
+    message = message_for(a_reply(PARTS["table"]), grids=False)
+
+    check(message)
+    assert "data_table" not in written(message)
+    assert "Acme & Sons | 1,200.00 USD" in written(message)
 
 
 def test_a_second_table_is_set_as_text() -> None:
