@@ -15,6 +15,14 @@ _EXPORT_FILLER = frozenset(
     "full whole complete".split()
 )
 _SHEETS = EXPORT | {"spreadsheets", "excel", "xlsx"}  # words for a file, in a message that says nothing else
+_AS_FILE = re.compile(
+    r"\s+(?:as|to|in|into)\s+(?:an?\s+)?(?:csv|excel|xlsx|spreadsheet)(?:[\s-]+(?:file|format|sheet))?(?:,?\s+please)?[\s.!?]*$",
+    re.IGNORECASE,
+)
+_FILE_OF = re.compile(  # "export licences of 2022" are documents
+    r"\s*(?:please\s+|(?:can|could|would)\s+you\s+)*(?:export|download)\s+(?:me\s+)?(?=(?:all|every|each|the|any|my|our|a\s+list)\b)",
+    re.IGNORECASE,
+)
 _POLITE = frozenset("please now ok okay let's lets thanks well so then just".split())
 
 
@@ -64,6 +72,15 @@ def exports(question: str, last: Plan) -> LegId | None:
         return last.legs[-1].id if set(words) & EXPORT else None
     rest = [word for word in words if word not in _EXPORT_FILLER | POINTERS and not word.isdigit()]
     return last.legs[-1].id if not rest else None
+
+
+def without_file(question: str) -> str | None:
+    """The list that a file is wanted of, as a question for it; None where no file is asked for."""
+    listed = _AS_FILE.sub("", question)
+    wished = _FILE_OF.match(listed)
+    if wished is not None:
+        return f"list {listed[wished.end() :]}"
+    return listed if listed != question and listed.strip() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from agent.reasoner import (
     WantsStartOver,
 )
 from agent.rules.atoms import Literal
-from agent.rules.commands import exports, goes_back, starts_over
+from agent.rules.commands import exports, goes_back, starts_over, without_file
 from agent.rules.compare import Reader, compared
 from agent.rules.follow import follows
 from agent.rules.intent import wanted_of
@@ -85,6 +85,9 @@ class RuleReasoner:
             leg = exports(question, material.last)
             if leg is not None:
                 return WantsExport(plan=material.last, leg=leg)
+        listed = without_file(question)
+        if listed is not None:
+            return _as_file(self.decompose(listed, material))
         reader = self._reader(known, material)
         parts = questions_of(question)
         comparison = compared(question, reader)
@@ -183,6 +186,14 @@ class RuleReasoner:
     def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
         """A reading per bucket, the best first; among equals the larger bucket."""
         return _readings(question, known, material)
+
+
+def _as_file(found: Decomposition) -> Decomposition:
+    """The file of the last list that was found; anything else is answered as it is."""
+    legs = found.plan.legs if isinstance(found, Planned) else ()
+    if not isinstance(found, Planned) or not legs or not isinstance(legs[-1].wanted, ListDocuments):
+        return found
+    return WantsExport(plan=found.plan, leg=legs[-1].id)
 
 
 def _before(material: Material) -> Planned | WantsStartOver:

@@ -6,8 +6,8 @@ from typing import cast
 
 import pytest
 
-from agent.reasoner import Planned, WantsStartOver
-from agent.rules.commands import exports, further, goes_back, starts_over
+from agent.reasoner import Planned, WantsExport, WantsStartOver
+from agent.rules.commands import exports, further, goes_back, starts_over, without_file
 from agent.rules.comparing import with_superlative
 from agent.rules.reasoner import RuleReasoner
 from storage.search.conditions import Compare, Condition, Not, Op, conjuncts
@@ -74,6 +74,25 @@ def test_a_file_of_what_was_found_is_a_command(said: str) -> None:
     [last] = plans("list all parcels")
 
     assert exports(said, last) == last.legs[-1].id
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Export all parcels of Blue Van as CSV", "list the parcels of Blue Van as a spreadsheet, please"),
+        *("Could you download the parcels of Blue Van?", "parcels of Blue Van in Excel format"),
+    ],
+)
+def test_a_file_may_be_asked_for_at_once(said: str) -> None:
+    wanted = RuleReasoner().decompose(said, MATERIAL)
+
+    assert isinstance(wanted, WantsExport)
+    assert conditions(wanted.plan) == [BLUE_VAN]
+
+
+@pytest.mark.parametrize("said", ["export licences of 2022", "download speed of routers", "what is in Excel 4?"])
+def test_documents_about_files_are_no_wish_for_one(said: str) -> None:
+    assert without_file(said) is None
 
 
 @pytest.mark.parametrize(
