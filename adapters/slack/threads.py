@@ -173,14 +173,15 @@ class _Placing:
             if self._again and (found := await self._found(channel)):
                 return found
             try:
-                return await self._posted(message)
+                return await self._posted(channel, message)
             except SlackUnreachable:
                 self._again = True
                 await self._workspace.api.breathe(number)
-        return await self._found(channel) or await self._posted(message)
+        return await self._found(channel) or await self._posted(channel, message)
 
-    async def _posted(self, message: Mapping[str, Any]) -> str:
-        return (await self._workspace.api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
+    async def _posted(self, channel: str, message: Mapping[str, Any]) -> str:
+        async with self._workspace.posting.queue.at_head(channel, posts=True):
+            return (await self._workspace.api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
 
     async def _found(self, channel: str) -> str | None:
         """Among the latest messages, where Parley may read them; elsewhere a visible double beats a loss."""
@@ -209,7 +210,8 @@ async def _others_went_on(workspace: Workspace, address: Mapping[str, str], mess
 
 async def _delete(workspace: Workspace, channel: str, message: MessageId) -> None:
     try:
-        await workspace.api.call(_Done, "chat.delete", {"channel": channel, "ts": message})
+        async with workspace.posting.queue.at_head(channel):
+            await workspace.api.call(_Done, "chat.delete", {"channel": channel, "ts": message})
     except SlackRefused as exc:
         if exc.error != "message_not_found":
             raise

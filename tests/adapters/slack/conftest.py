@@ -20,6 +20,7 @@ from adapters.slack.receiving import PATH
 from adapters.slack.workspaces import OneWorkspace, workspace_with
 from bot.administration import Administration
 from bot.afterwards import Afterwards
+from bot.bootstrap import Bot
 from bot.clarifications import Clarifications
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound
@@ -183,7 +184,7 @@ async def surface(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIter
         yield surface
 
 
-def a_surface(bot: InboxBot, api: SlackApi) -> SlackSurface:
+def a_surface(bot: InboxBot | Bot, api: SlackApi) -> SlackSurface:
     return SlackSurface(
         accept=bot.accept,
         administration=bot.administration,

@@ -1,6 +1,6 @@
 """Parley at work in a workspace: the stand-in on one side, on the other a bot with a database and an index of its own.
 
-The bot's agent lists 42 receipts; a channel's readers may see them.
+The bot's agent lists 42 receipts. Pauses between messages are written down and not waited for.
 """
 
 from collections.abc import AsyncGenerator
@@ -8,17 +8,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.slack.app import surface as slack_surface
+from adapters.slack.api import SlackApi
 from bot.bootstrap import Bot, build_bot
 from bot.ids import Subject
 from bot.settings import load_settings
 from storage.analysis import analyser_for
 from storage.embedded.index import EmbeddedIndex
-from tests.adapters.slack.conftest import served
+from tests.adapters.slack.conftest import Pauses, a_surface, served
 from tests.bot.conftest import working
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
-from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
+from tests.stand_ins.slack.server import TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import TEAM, Channel, Message
 
 
@@ -27,6 +27,7 @@ class Office:
     slack: SlackServer
     bot: Bot
     agent: ListingAgent
+    pauses: Pauses
 
     def said(self) -> list[Message]:
         """All that Parley has posted."""
@@ -54,9 +55,6 @@ async def an_office(slack: SlackServer, home: Path, **environ: str) -> AsyncGene
         "PARLEY_TENANT": TENANT,
         "PARLEY_EMBEDDER": "none",
         "PARLEY_OVERLOAD_LIMIT": "10",
-        "SLACK_BOT_TOKEN": TOKEN,
-        "SLACK_SIGNING_SECRET": SIGNING_SECRET,
-        "SLACK_API_URL": slack.api_url,
     }
     settings, agent = load_settings(home, given | environ).settings, ListingAgent()
     async with AsyncExitStack() as stack:
@@ -67,9 +65,9 @@ async def an_office(slack: SlackServer, home: Path, **environ: str) -> AsyncGene
         documents = [a_document(f"r{n:03}", f"receipt {n}", vendor=vendor) for n, vendor in enumerate(vendors)]
         await index.put(RECEIPTS, documents)
         bot = await stack.enter_async_context(build_bot(settings, index=index, agent=agent, reasoner=NO_REASONER))
-        surface = slack_surface(bot)
-        assert surface is not None
+        pauses = Pauses()
+        surface = a_surface(bot, SlackApi(token=TOKEN, base_url=slack.api_url, pause=pauses))
         bot.register(surface)
         await stack.enter_async_context(served(surface, slack))
         await stack.enter_async_context(working(bot))
-        yield Office(slack=slack, bot=bot, agent=agent)
+        yield Office(slack=slack, bot=bot, agent=agent, pauses=pauses)

@@ -7,6 +7,7 @@ import pytest
 
 from adapters.slack.app import SlackSurface
 from adapters.slack.commands import COMMAND, SHORTCUT, USAGE
+from adapters.slack.queue import APART_S
 from bot.ids import PersonId, TurnId
 from bot.inbound import Private, Said, Shared
 from tests.adapters.slack.conftest import InboxBot
@@ -106,6 +107,15 @@ async def test_a_command_is_answered_in_a_thread_that_begins_with_who_asked_what
     assert "Ada asked:List <every> receipt @here" in root.words()
     assert (answer.channel, answer.thread_ts) == (general.id, root.ts)
     assert "42" in answer.words()
+
+
+async def test_the_thread_and_its_answer_are_posted_as_far_apart_as_slack_wants(
+    office: Office, slack: SlackServer, ada: User, general: Channel
+) -> None:
+    await slack.command(ada, general, COMMAND, "List every receipt")
+    await office.answer()
+
+    assert [pause for pause in office.pauses.taken if 0 < pause <= APART_S] != []
 
 
 async def test_buttons_under_a_command_work_as_elsewhere(

@@ -2,13 +2,17 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adapters.slack.api import SlackApi
-from bot.ids import ConversationId
+from bot.ids import ConversationId, TurnId
 from bot.inbound import Said
 from tests.adapters.slack.conftest import InboxBot, a_surface, served
+from tests.adapters.slack.office import an_office
+from tests.bot.conftest import finished
 from tests.stand_ins.slack.server import SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, User
 
@@ -74,7 +78,7 @@ async def test_where_parley_has_not_answered_nothing_is_for_it(
 
 @pytest.mark.parametrize("extra", [{"bot_id": "B9OTHER"}, {"subtype": "channel_join"}])
 async def test_bots_and_housekeeping_in_the_thread_are_ignored(
-    slack: SlackServer, threads: InboxBot, ada: User, general: Channel, asked: Message, extra: dict[str, str]
+    slack: SlackServer, threads: InboxBot, ada: User, general: Channel, asked: Message, extra: dict[str, Any]
 ) -> None:
     await slack.say(ada, general, "beep", thread_ts=asked.ts, **extra)
 
@@ -103,3 +107,20 @@ async def test_without_the_optional_scopes_slack_tells_of_mentions_alone(
 
     assert delivered == []
     assert len(bot.accepted) == 1
+
+
+async def test_a_follow_up_without_a_mention_is_answered_in_its_thread(
+    slack: SlackServer, ada: User, bob: User, general: Channel, tmp_path: Path
+) -> None:
+    slack.scopes |= slack.optional_scopes
+    async with an_office(slack, tmp_path / "home", PARLEY_SLACK_THREADS="on") as office:
+        await office.open_channel(general)
+        asked, _ = await slack.say(ada, general, f"<@{BOT_USER}> List every receipt")
+        await office.answer()
+        await finished(office.bot, TurnId((office.said()[0].metadata or {})["event_payload"]["turn"]))
+
+        await slack.say(bob, general, "Bolt", thread_ts=asked.ts)
+
+        answer = await office.answer(2)
+    assert answer.thread_ts == asked.ts
+    assert "There are 5." in answer.words()
