@@ -16,6 +16,7 @@ from agent.outcome import (
     Clarify,
     ExportWanted,
     Outcome,
+    OutcomeKind,
     Refused,
     Route,
     StartedOver,
@@ -242,6 +243,8 @@ class Dialogue:
         clicked = await self._clarifications.look_up(choice, moment.inbound)
         spoken = await self._chosen(clicked, moment)
         if isinstance(clicked.does, (ContinuePrivately, SearchWeb)):  # only told how: the other buttons still stand
+            return spoken
+        if spoken.result["outcome"] == OutcomeKind.REFUSED.value:  # what was offered is not shown to them once more
             return spoken
         return replace(
             spoken,
