@@ -1,45 +1,131 @@
-"""What the project's `manifest.yaml` asks Slack for. The stand-in grants that and no more."""
+"""What the project's `manifest.yaml` asks Slack for. The stand-in grants that and no more.
+
+What Slack would make no app of is refused: unknown names, texts that are too long, addresses that are none. The
+limits are those of the schema that Slack publishes (github.com/slackapi/manifest-schema, version 2, November 2026).
+"""
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 PATH = Path(__file__).parents[3] / "manifest.yaml"
 
 
-class _Scopes(BaseModel):
-    bot: list[str]
-    bot_optional: list[str] = []
+def _unique(names: list[str]) -> list[str]:
+    if len(set(names)) != len(names):
+        raise ValueError("a name stands there twice")
+    return names
 
 
-class _OAuth(BaseModel):
+Address = Annotated[str, Field(pattern=r"^https?://", max_length=3000)]
+Name = Annotated[str, Field(max_length=50)]
+Scopes = Annotated[list[Name], Field(max_length=255)]
+Events = Annotated[list[Name], Field(max_length=100), AfterValidator(_unique)]
+
+
+def text(longest: int, shortest: int = 1) -> Any:
+    return Field(min_length=shortest, max_length=longest)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Metadata(_Part):
+    major_version: int
+    minor_version: int
+
+
+class _DisplayInformation(_Part):
+    name: str = text(35)
+    description: str = text(140)
+    background_color: str = Field(pattern=r"^#[0-9a-fA-F]{3}([0-9a-fA-F]{3})?$")
+
+
+class _Prompt(_Part):
+    title: str
+    message: str
+
+
+class _AgentView(_Part):
+    agent_description: str = Field(max_length=300)
+    suggested_prompts: list[_Prompt] = Field(max_length=4)
+
+
+class _AppHome(_Part):
+    home_tab_enabled: bool
+    messages_tab_enabled: bool
+    messages_tab_read_only_enabled: bool
+
+
+class _BotUser(_Part):
+    display_name: str = text(80)
+    always_online: bool
+
+
+class _Command(_Part):
+    command: str = Field(pattern="^/", min_length=2, max_length=32)
+    url: Address | None = None
+    description: str = text(2000)
+    usage_hint: str = text(1000)
+    should_escape: bool = False
+
+
+class _Shortcut(_Part):
+    name: str = text(24)
+    type: Literal["message", "global"]
+    callback_id: str = text(255)
+    description: str = text(150)
+
+
+class _Features(_Part):
+    agent_view: _AgentView
+    app_home: _AppHome
+    bot_user: _BotUser
+    slash_commands: list[_Command] = Field(min_length=1, max_length=50)
+    shortcuts: list[_Shortcut] = Field(min_length=1, max_length=10)
+
+
+def _features(given: dict[str, Any]) -> dict[str, Any]:
+    _Features.model_validate(given)
+    return given
+
+
+class _Scopes(_Part):
+    bot: Scopes
+    bot_optional: Scopes = []
+
+
+class _OAuth(_Part):
     scopes: _Scopes
-    redirect_urls: list[str] = []
+    redirect_urls: Annotated[list[str], Field(max_length=1000), AfterValidator(_unique)] = []
 
 
-class _Subscriptions(BaseModel):
-    request_url: str
-    bot_events: list[str]
+class _Subscriptions(_Part):
+    request_url: Address
+    bot_events: Events
 
 
-class _Interactivity(BaseModel):
+class _Interactivity(_Part):
     is_enabled: bool
-    request_url: str
+    request_url: Address
 
 
-class _Settings(BaseModel):
+class _Settings(_Part):
     event_subscriptions: _Subscriptions
     interactivity: _Interactivity
+    org_deploy_enabled: bool
     socket_mode_enabled: bool
     token_rotation_enabled: bool = False
 
 
-class Manifest(BaseModel):
-    display_information: dict[str, str]
-    features: dict[str, Any]
+class Manifest(_Part):
+    metadata: _Metadata = Field(alias="_metadata")
+    display_information: _DisplayInformation
+    features: Annotated[dict[str, Any], AfterValidator(_features)]
     oauth_config: _OAuth
     settings: _Settings
 
@@ -87,4 +173,5 @@ class Manifest(BaseModel):
 
 @cache
 def manifest() -> Manifest:
+    """Raises `ValidationError` for one that Slack would refuse."""
     return Manifest.model_validate(yaml.safe_load(PATH.read_text(encoding="utf-8")))
