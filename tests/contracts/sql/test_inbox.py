@@ -13,7 +13,7 @@ from sqlalchemy.util import await_only
 from storage.sql.conversations import Conversations, ConversationState
 from storage.sql.database import Database
 from storage.sql.errors import ValueRefused
-from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Dead, Duplicate, Inbox, Lost, NewTurn, Retry
+from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Dead, Duplicate, Groundless, Inbox, Lost, NewTurn, Retry
 from tests.contracts.sql.databases import SetClock
 
 LEASE = timedelta(seconds=30)
@@ -521,3 +521,29 @@ async def test_a_conversation_has_a_reply_once_one_is_delivered(inbox: Inbox) ->
     assert not before
     assert await inbox.has_delivered("slack:T1:C1:1")
     assert not await inbox.has_delivered("slack:T1:C1:2")
+
+
+async def test_a_turn_takes_the_place_of_all_earlier_versions_of_its_message(inbox: Inbox) -> None:
+    first = await accepted(inbox, a_turn(1))
+    await accepted(inbox, a_turn(2))
+    await accepted(inbox, a_turn(3, conversation="slack:T1:C1:2", message_id="message-1"))
+    second = await accepted(inbox, a_turn(4, revises="message-1"))
+    third = await accepted(inbox, a_turn(5, revises="message-1"))
+
+    assert [one.id for one in await inbox.versions(third)] == [first, second]
+    assert [one.id for one in await inbox.versions(second)] == [first]
+    assert await inbox.versions(first) == []
+
+
+async def test_what_was_never_accepted_cannot_be_revised(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn(1, conversation="slack:T1:C1:2"))
+
+    assert await inbox.accept(a_turn(2, revises="message-1")) == Groundless()
+    assert len(await inbox.claim("w1", LEASE, limit=9)) == 1
+
+
+async def test_the_same_revision_twice_is_a_duplicate(inbox: Inbox) -> None:
+    await accepted(inbox, a_turn(1))
+    identity = await accepted(inbox, a_turn(2, revises="message-1"))
+
+    assert await inbox.accept(a_turn(2, revises="message-1")) == Duplicate(identity)

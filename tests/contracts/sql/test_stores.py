@@ -238,6 +238,22 @@ async def test_each_clarification_expires_once(clarifications: Clarifications, c
     assert await clarifications.expire() == [late]
 
 
+async def test_what_is_withdrawn_counts_no_more_and_never_expires(
+    clarifications: Clarifications, clock: SetClock
+) -> None:
+    withdrawn = await clarifications.store(a_clarification(clock))
+    used = await clarifications.store(a_clarification(clock))
+    await clarifications.use(used.choices[0].id, by="ann", turn="turn-2")
+    other = await clarifications.store(a_clarification(clock, turn="turn-9"))
+
+    await clarifications.withdraw(["turn-1"])
+
+    assert isinstance(await clarifications.use(withdrawn.choices[0].id, by="ann", turn="turn-3"), Expired)
+    assert isinstance(await clarifications.use(used.choices[0].id, by="ann", turn="turn-2"), Used)
+    clock.forward(hours=1)
+    assert await clarifications.expire() == [other]
+
+
 async def test_a_clarification_may_offer_nothing(clarifications: Clarifications, clock: SetClock) -> None:
     stored: Clarification = await clarifications.store(replace(a_clarification(clock), choices=()))
 
