@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test check format-check lint-check types layers format bench clean
+.PHONY: help setup demo serve test check format-check lint-check types layers format bench faults clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make check   format, lint, types, layers, tests"
 	@echo "make format  put the code into shape"
 	@echo "make bench   measure; ARGS=--demo times the demo too"
+	@echo "make faults  a thousand faults in one run; ARGS=\"--seed 2 --faults 100\""
 	@echo "make clean   remove everything made here"
 
 setup: .venv/.synced
@@ -66,6 +67,9 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m bench $(ARGS)
+
+faults: setup
+	$(BIN)/python -m tests.faults $(ARGS)
 
 clean:
 	rm -rf .venv .uv .servers .demo .hypothesis .ruff_cache .import_linter_cache dist build
