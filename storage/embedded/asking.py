@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from storage.embedded.aggregates import aggregate
@@ -127,6 +126,6 @@ class Asking:
         return hits(best([by_meaning(*one, self.embedder, wanted) for one in parts], request.limit), self._documents)
 
     def _order(self, request: Records) -> Order:
-        parts = self._part(request.search)
+        """Remembered, so that the pages of a set cost what is on them."""
         key = (self.state.generation, self.scope, request.search.clauses, request.order)
-        return self.orders.get(key, partial(order_of, parts, request.order))
+        return self.orders.get(key, lambda: order_of(self._part(request.search), request.order))
