@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from adapters.slack.lines import Line, Span, cleaned, lines_of
+from adapters.slack.quoting import quotes_of
 from bot.ids import ClarificationId, TurnId
 from bot.replies import (
     Button,
@@ -137,8 +138,8 @@ def _urgency(part: Part) -> int:
 
 def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
     match part:
-        case Text(markdown=markdown, sources=sources):
-            return _prose([*lines_of(markdown), *_source_lines(sources)], room)
+        case Text():
+            return _text(part, room)
         case Table():
             return _table(part, room)
         case Choices():
@@ -156,6 +157,18 @@ def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
 
 
 # Words
+
+
+def _text(part: Text, room: _Room) -> list[Block]:
+    """The words, what they rest on, and, where there is room, what the sources that no link opens say."""
+    said = _prose([*lines_of(part.markdown), *_source_lines(part.sources)], room)
+    unlinked = [source for source in part.sources if _web_address(source.url) is None]
+    elements: list[Json] = [
+        {"type": "rich_text_quote", "elements": _inline(line.spans)} for line in quotes_of(part.markdown, unlinked)
+    ]
+    quotes: Block = {"type": "rich_text", "elements": elements}
+    is_room = sum(map(weight, said)) + weight(quotes) <= room.characters - NOTE_CHARACTERS and len(said) < room.blocks
+    return [*said, quotes] if elements and is_room else said
 
 
 def _prose(lines: Sequence[Line], room: _Room) -> list[Block]:
@@ -278,18 +291,24 @@ def _source_lines(sources: Sequence[Source]) -> list[Line]:
     lines = [
         _line(
             Span(text=f"[{_short(source.marker, 20)}] "),
-            Span(text=_short(source.title, 200) or "Untitled", url=_web_address(source.url)),
-            Span(text="" if source.page is None else f" (page {source.page})"),
+            Span(text=_named(source), url=_web_address(source.url, source.page)),
         )
         for source in sources
     ]
     return [Line(spans=()), *lines] if lines else []
 
 
-def _web_address(url: str | None) -> str | None:
-    """The address if a click on it can only open a web page."""
-    fits = url is not None and len(url) <= URL_CHARACTERS and re.fullmatch(r"https?://[!-~]+", url)
-    return url if fits else None
+def _named(source: Source) -> str:
+    page = "" if source.page is None else f", page {source.page}"
+    return (_short(source.title, 200) or "Untitled") + page
+
+
+def _web_address(url: str | None, page: int | None = None) -> str | None:
+    """The address if a click on it can only open a web page; of a PDF at its page."""
+    fits = url is not None and len(url) <= URL_CHARACTERS - 20 and re.fullmatch(r"https?://[!-~]+", url)
+    if url is None or not fits:
+        return None
+    return f"{url}#page={page}" if page is not None and url.casefold().endswith(".pdf") else url
 
 
 def _chosen_line(label: str, by: str) -> Line:
