@@ -99,11 +99,12 @@ class TypedChoice:
 
 
 class Export:
-    """In words, at any time."""
+    """In words, of what was asked for before: with the right, or just now without it."""
 
     async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        thread = offer.thread_ts if offer else None
-        await town.slack.say(seat.person, seat.direct, "export as CSV", thread_ts=thread)
+        root, _ = await town.slack.say(seat.person, seat.direct, "List every ledger")
+        for thread in {root.ts, offer.thread_ts if offer else root.ts}:
+            await town.slack.say(seat.person, seat.direct, "export as CSV", thread_ts=thread)
 
 
 class Download:
