@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.stand_ins.slack.manifest import Manifest, manifest
 from tests.stand_ins.slack.server import EVENT_SCOPES, SCOPES
 
 ROOT = Path(adapters.slack.app.__file__).parents[2]
+GUIDE = ROOT / "docs" / "slack.md"
 GOLDEN = ROOT / "tests" / "golden" / "slack"
 SCHEMA = os.environ.get("PARLEY_SLACK_MANIFEST_SCHEMA", "")
 SOURCES = sorted(Path(adapters.slack.app.__file__).parent.rglob("*.py"))
@@ -170,6 +172,25 @@ def test_the_messages_tab_is_an_agents_and_has_its_listener() -> None:
     assert manifest().is_agent == ("app_home_opened" in MessagesTab.events)
     assert manifest().features["app_home"]["messages_tab_enabled"]
     assert "assistant_view" not in manifest().features
+
+
+def test_the_guide_says_what_each_scope_is_for() -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+
+    assert [scope for scope in sorted(REQUIRED | OPTIONAL) if f"`{scope}`" not in guide] == []
+
+
+def test_the_guides_manifest_for_socket_mode_has_no_addresses() -> None:
+    [change] = re.findall(r"sed -e '(.+)' manifest.yaml", GUIDE.read_text(encoding="utf-8"))
+    changed = subprocess.run(["sed", "-e", change, MANIFEST], capture_output=True, text=True, check=True).stdout
+
+    addressed, socketed = given(), yaml.safe_load(changed)
+    assert "HOST" not in changed
+    assert socketed["settings"]["socket_mode_enabled"]
+    assert socketed["oauth_config"]["scopes"] == addressed["oauth_config"]["scopes"]
+    for kind in ("event_subscriptions", "interactivity"):
+        addressed["settings"][kind].pop("request_url")
+        assert socketed["settings"][kind] == addressed["settings"][kind]
 
 
 @pytest.mark.skipif(
