@@ -11,7 +11,7 @@ from structlog.typing import FilteringBoundLogger
 
 from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound
-from bot.outbox import Outbox, OutboxFailed
+from bot.outbox import MessageGone, Outbox, OutboxFailed
 from bot.replies import Chosen, Handle, Handles, Progress, Reply
 from bot.tasks import lone_error
 from storage.sql.inbox import ClaimedTurn, Inbox
@@ -169,9 +169,16 @@ class Delivery:
             if self._message is None:
                 await self._post(reply)
             elif not only_first:
-                await self.check()
-                async with _deadline():
-                    await self._outbox.update(self._inbound.conversation, self._inbound.address, self._message, reply)
+                await self._rewrite(self._message, reply)
+
+    async def _rewrite(self, message: MessageId, reply: Reply) -> None:
+        """A message that somebody has deleted meanwhile is posted anew: nobody asked in vain."""
+        await self.check()
+        try:
+            async with _deadline():
+                await self._outbox.update(self._inbound.conversation, self._inbound.address, message, reply)
+        except MessageGone:
+            await self._post(reply)
 
     async def _find(self) -> None:
         """After a kill between posting and noting, the chat may know the message that the inbox does not."""

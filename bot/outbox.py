@@ -16,6 +16,13 @@ class OutboxFailed(Exception):
         self.reason, self.retry, self.after_s = reason, retry, after_s
 
 
+class MessageGone(OutboxFailed):
+    """Somebody has deleted the message that was to be changed."""
+
+    def __init__(self) -> None:
+        super().__init__("the message is gone", retry=False)
+
+
 class Outbox(Protocol):
     """Posts into the conversations of one surface. `address` is the inbound's. Raises `OutboxFailed`."""
 

@@ -16,14 +16,16 @@ from adapters.slack.queue import Queue
 from adapters.slack.render import message_for, settled
 from adapters.slack.status import Status
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.outbox import OutboxFailed
+from bot.outbox import MessageGone, OutboxFailed
 from bot.replies import Chosen, File, Handle, Handles, Progress, Reply
 
 METADATA: Final = "parley_turn"
+FILE_MB: Final = 1_000  # Slack takes files up to 1 GB
 HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
 _PAGE: Final = 200
 _REMEMBERED: Final = 1_000  # messages whose files are known to be there
 _REFUSED_BLOCKS: Final = "invalid_blocks"  # where a workspace has no data tables yet, they are shown as text
+_GONE: Final = "message_not_found"
 _NO_LOOK_UP: Final = {"missing_scope", "not_in_channel", "channel_not_found", "thread_not_found"}
 
 
@@ -66,8 +68,9 @@ class Posting:
     An address holds `channel` and `thread_ts`, `ts` of what is answered, and `response_url` after a click.
     """
 
-    def __init__(self, api: SlackApi, log: FilteringBoundLogger) -> None:
-        self._api, self._log = api, log
+    def __init__(self, api: SlackApi, log: FilteringBoundLogger, *, file_mb: int = FILE_MB) -> None:
+        """`file_mb`: larger files are shown as links."""
+        self._api, self._log, self._file_mb = api, log, file_mb
         self.queue = Queue(api.pause, api.clock)
         self._status = Status(api, log)
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
@@ -210,6 +213,7 @@ class Posting:
                 continue
             try:
                 async with asyncio.timeout(HAND_OVER_S):
+                    await self._check_size(file)
                     await share(self._api, address, Path(file.path), name=file.name, title=file.title)
             except (SlackFailed, TimeoutError, OSError) as exc:
                 self._log.warning("slack upload failed", turn=reply.turn, reason=type(exc).__name__)
@@ -226,6 +230,11 @@ class Posting:
             return frozenset()
         messages = [message async for message in self._thread(address, since=ts)]
         return frozenset(file.name for message in messages for file in message.files if file.name)
+
+    async def _check_size(self, file: File) -> None:
+        """Raises `SlackRefused` for what Slack would not take, before anything is sent."""
+        if (await asyncio.to_thread(Path(file.path).stat)).st_size > self._file_mb * 1_000_000:
+            raise SlackRefused("file_too_large")
 
     def _remember(self, key: tuple[str, str], path: str) -> None:
         self._handed_over[key] = self._handed_over.pop(key, frozenset()) | {path}
@@ -260,5 +269,7 @@ async def _as_outbox_failed() -> AsyncGenerator[None]:
         yield
     except SlackBusy as exc:
         raise OutboxFailed(str(exc), retry=True, after_s=exc.after_s) from exc
+    except SlackRefused as exc:
+        raise MessageGone() if exc.error == _GONE else OutboxFailed(str(exc), retry=False) from exc
     except SlackFailed as exc:
-        raise OutboxFailed(str(exc), retry=not isinstance(exc, SlackRefused)) from exc
+        raise OutboxFailed(str(exc), retry=True) from exc

@@ -183,3 +183,17 @@ async def test_an_answer_that_is_gone_already_is_no_failure(
     await slack.say(ada, direct, "List every receipt")
 
     assert "42" in (await office.answer()).words()
+
+
+async def test_where_the_old_answer_was_deleted_the_new_one_is_a_message_of_its_own(
+    office: Office, slack: SlackServer, ada: User, direct: Channel
+) -> None:
+    asked, _ = await slack.say(ada, direct, "start over")
+    await slack.until(lambda: any("Started over." in one.words() for one in office.said()))
+    slack.workspace.messages.remove(office.said()[0])
+
+    await slack.edit(asked, "List every receipt")
+
+    answer = await office.answer()
+    assert office.said() == [answer]
+    assert answer.thread_ts == asked.ts
