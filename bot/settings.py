@@ -124,6 +124,7 @@ class Settings(BaseSettings):
         "https://slack.com/api/"
     )
     slack_threads: bool = False
+    slack_file_mb: Annotated[int, Field(ge=0)] = 1_000
 
     @classmethod
     def settings_customise_sources(

@@ -39,6 +39,9 @@ class ConnectionSettings(Protocol):
     def slack_api_url(self) -> str: ...
 
     @property
+    def slack_file_mb(self) -> int: ...
+
+    @property
     def accounts(self) -> Sequence[str]: ...
 
     @property
@@ -114,7 +117,9 @@ def check(settings: ConnectionSettings) -> None:
 
 def _one(bot: ConnectionBot) -> OneWorkspace:
     api = SlackApi(token=_text(bot.settings.slack_bot_token), base_url=bot.settings.slack_api_url)
-    return OneWorkspace(workspace_with(api, bot.clock, bot.log), bot.settings.accounts)
+    return OneWorkspace(
+        workspace_with(api, bot.clock, bot.log, file_mb=bot.settings.slack_file_mb), bot.settings.accounts
+    )
 
 
 def _several(bot: ConnectionBot, client_id: str) -> tuple[ManyWorkspaces, Installing]:
@@ -123,7 +128,13 @@ def _several(bot: ConnectionBot, client_id: str) -> tuple[ManyWorkspaces, Instal
     oauth = OAuth(client_id=client_id, client_secret=secret, base_url=base, clock=bot.clock)
     allowed = Allowed(settings.accounts)
     workspaces = ManyWorkspaces(
-        installations=installations, oauth=oauth, allowed=allowed, base_url=base, clock=bot.clock, log=bot.log
+        installations=installations,
+        oauth=oauth,
+        allowed=allowed,
+        base_url=base,
+        file_mb=settings.slack_file_mb,
+        clock=bot.clock,
+        log=bot.log,
     )
     return workspaces, Installing(
         oauth=oauth, installations=installations, allowed=allowed, link_base=settings.link_base, log=bot.log

@@ -39,9 +39,11 @@ class ManyWorkspaces:
         oauth: OAuth,
         allowed: Allowed,
         base_url: str,
+        file_mb: int,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
+        self._file_mb = file_mb
         self._installations, self._oauth, self._allowed = installations, oauth, allowed
         self._base_url, self._clock, self._log = base_url, clock, log
         self._opened: dict[str, _Opened] = {}  # by account
@@ -98,7 +100,7 @@ class ManyWorkspaces:
                 await opened.workspace.api.close()
             api = SlackApi(token=found.tokens.access.get_secret_value(), base_url=self._base_url)
             await api.start()
-            workspace = workspace_with(api, self._clock, self._log, _ours(found))
+            workspace = workspace_with(api, self._clock, self._log, _ours(found), file_mb=self._file_mb)
             self._opened[found.account] = _Opened(installation=found, workspace=workspace)
             return workspace
 

@@ -11,7 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.api import SlackApi
 from adapters.slack.directory import AuthTest, Directory
 from adapters.slack.errors import SlackRefused
-from adapters.slack.posting import Posting
+from adapters.slack.posting import FILE_MB, Posting
 from bot.errors import InvalidSettings
 
 
@@ -36,10 +36,16 @@ class Workspace:
 
 
 def workspace_with(
-    api: SlackApi, clock: Callable[[], datetime], log: FilteringBoundLogger, ours: AuthTest | None = None
+    api: SlackApi,
+    clock: Callable[[], datetime],
+    log: FilteringBoundLogger,
+    ours: AuthTest | None = None,
+    *,
+    file_mb: int = FILE_MB,
 ) -> Workspace:
     """What talks to the installation that the token of `api` belongs to. `ours`: where that is known already."""
-    return Workspace(api=api, directory=Directory(api, clock, log, ours), posting=Posting(api, log))
+    posting = Posting(api, log, file_mb=file_mb)
+    return Workspace(api=api, directory=Directory(api, clock, log, ours), posting=posting)
 
 
 class Workspaces(Protocol):

@@ -107,6 +107,7 @@ class SlackTestSettings:
     slack_client_secret: SecretStr | None = None
     accounts: tuple[str, ...] = ()
     link_base: str = "http://127.0.0.1"
+    slack_file_mb: int = 1_000
     slack_threads: bool = False
 
 

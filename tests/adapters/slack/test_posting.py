@@ -398,6 +398,16 @@ async def test_a_file_that_slack_does_not_take_is_a_link(
     assert csv.url in str(answer.blocks)
 
 
+async def test_a_file_that_is_larger_than_slack_takes_is_a_link_at_once(
+    slack: SlackServer, api: SlackApi, bot: InboxBot, question: Message, csv: File
+) -> None:
+    await Posting(api, bot.log, file_mb=0).post(ANY, address_of(question), a_reply(csv))
+
+    [answer] = slack.workspace.answers()
+    assert csv.url in str(answer.blocks)
+    assert slack.called("files.getUploadURLExternal") == []
+
+
 async def test_a_file_that_is_gone_is_a_link_that_will_say_so(
     slack: SlackServer, outbox: Posting, question: Message, csv: File
 ) -> None:
