@@ -25,7 +25,7 @@ from bot.outbox import OutboxFailed
 from bot.replies import Notice, Reply
 from storage.sql.database import Database
 from tests.adapters.slack.conftest import InboxBot, SlackTestSettings, served
-from tests.stand_ins.slack.server import Fault, SlackServer
+from tests.stand_ins.slack.server import APP_TOKEN, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, User, Workspace
 
 BASE = "http://parley.example:8080"
@@ -531,3 +531,62 @@ async def test_a_reply_to_an_unknown_place_ends(surface: SlackSurface) -> None:
         await surface.outbox.post(ConversationId("slack:T9:C9:1"), {"team": "T9", "channel": "C9"}, REPLY)
 
     assert not caught.value.retry
+
+
+async def test_over_sockets_only_installing_needs_an_address(slack: SlackServer, database: Database) -> None:
+    over_sockets = replace(settings(slack), slack_signing_secret=None, slack_app_token=SecretStr(APP_TOKEN))
+
+    assert [route.path for route in built(InstalledBot(over_sockets, database)).routes()] == [INSTALL, REDIRECT]
+
+
+# One workspace
+
+
+@pytest.fixture
+def one(slack: SlackServer, database: Database) -> InstalledBot:
+    slack.install(slack.workspace, TOKEN)
+    alone = replace(settings(slack), slack_client_id=None, slack_bot_token=SecretStr(TOKEN), accounts=())
+    return InstalledBot(alone, database)
+
+
+@pytest.mark.parametrize("accounts", [(), (f"slack:{TEAM}",), ("teams:X", f"slack:{TEAM}")])
+async def test_a_token_of_a_workspace_that_is_named_is_used(
+    slack: SlackServer, one: InstalledBot, ada: User, general: Channel, accounts: tuple[str, ...]
+) -> None:
+    one.settings = replace(one.settings, accounts=accounts)
+    async with served(built(one), slack):
+        await slack.say(ada, general, f"<@{BOT_USER}> hello")
+
+    assert len(one.accepted) == 1
+
+
+async def test_a_token_of_another_workspace_than_those_named_is_refused_at_start(
+    slack: SlackServer, one: InstalledBot
+) -> None:
+    one.settings = replace(one.settings, accounts=("slack:T9",))
+    surface = built(one)
+
+    with pytest.raises(InvalidSettings, match=f"does not name slack:{TEAM}"):
+        await surface.start()
+    await surface.close()
+
+
+async def test_where_slack_was_down_at_start_another_workspace_is_ignored_later(
+    slack: SlackServer, one: InstalledBot, ada: User, general: Channel
+) -> None:
+    slack.fail("auth.test", *[Fault(status=503)] * 3)
+    one.settings = replace(one.settings, accounts=("slack:T9",))
+    async with served(built(one), slack):
+        _, [delivered, *_] = await slack.say(ada, general, f"<@{BOT_USER}> hello")
+
+    assert (delivered.statuses, one.accepted) == ([200], [])
+
+
+async def test_an_app_that_was_removed_from_the_one_workspace_says_so_in_the_log(
+    slack: SlackServer, one: InstalledBot
+) -> None:
+    async with served(built(one), slack):
+        delivered = await slack.deliver_event({"type": "app_uninstalled"})
+
+    assert delivered.statuses == [200]
+    assert [line["event"] for line in one.lines] == ["slack app removed"]
