@@ -243,7 +243,7 @@ def _assembled(
     grants, groups = Grants(database), LocalGroups(database)
     directories = Directories()
     access = Access(TenantId(settings.tenant), grants, groups, index, directories)
-    clarifications = Clarifications(database)
+    clarifications = Clarifications(database, access)
     exports = Exports(
         database=database,
         index=index,

@@ -10,9 +10,10 @@ from datetime import timedelta
 from typing import Final
 
 from agent.outcome import Choice
+from bot.access import Access, scope_key
 from bot.answers import Offer
 from bot.codec import audience_from_json, audience_to_json
-from bot.errors import ChoiceMade, ExpiredChoice, NotYourChoice, UnknownChoice
+from bot.errors import ChoiceMade, ExpiredChoice, NotYourChoice, RightsChanged, UnknownChoice
 from bot.ids import ChoiceId, ClarificationId, ConversationId, TurnId
 from bot.inbound import Audience, Inbound, Operator, Private, Shared
 from bot.replies import Button, Choices
@@ -62,8 +63,9 @@ class Clicked:
 class Clarifications:
     """Of all conversations. `life` is how long a choice stands."""
 
-    def __init__(self, database: Database, *, life: timedelta = LIFE) -> None:
+    def __init__(self, database: Database, access: Access, *, life: timedelta = LIFE) -> None:
         self._store, self._now, self._life = ClarificationStore(database), database.now, life
+        self._access = access
 
     async def store(self, inbound: Inbound, turn: TurnId, scope_key: str, offered: Offered) -> Offer | None:
         """The choices, with an id each. None where there are none."""
@@ -94,30 +96,39 @@ class Clarifications:
         offered = await self._store.choice(choice)
         if offered is None or offered.clarification.conversation != inbound.conversation:
             raise UnknownChoice()
-        self._check(offered.clarification, inbound.audience)
+        await self._check(offered.clarification, inbound.audience)
         return _clicked(offered.clarification, offered.choice)
 
     async def offered(
         self, clarification: ClarificationId, conversation: ConversationId, audience: Audience
     ) -> Choices:
-        """All that a clarification offers, if a click would count now. Raises `ChoiceRefused`."""
+        """All that a clarification offers, if a click would count now and it was found with the rights of now.
+
+        Raises `ChoiceRefused`.
+        """
         found = await self._store.find(clarification)
         if found is None or found.conversation != conversation:
             raise UnknownChoice()
-        self._check(found, audience)
+        await self._check(found, audience)
+        await self._check_rights(found, audience)
         buttons = (
             Button(id=ChoiceId(one.id), label=one.label, count=one.count, kind=one.kind) for one in found.choices
         )
         return Choices(clarification=clarification, buttons=tuple(buttons), expires=found.expires_at)
 
-    def _check(self, clarification: Clarification, audience: Audience) -> None:
-        """Whether it still stands, and was put to whoever clicks."""
+    async def _check(self, clarification: Clarification, audience: Audience) -> None:
+        """Whether it still stands, and was put to whoever clicks. What was chosen is said to the same rights alone."""
         if not same_readers(audience_from_json(clarification.audience), audience):
             raise NotYourChoice()
         if clarification.used_choice is not None:
+            await self._check_rights(clarification, audience)
             raise ChoiceMade(_label(clarification, clarification.used_choice), clarification.used_by or "")
         if clarification.expires_at <= self._now():
             raise ExpiredChoice()
+
+    async def _check_rights(self, clarification: Clarification, audience: Audience) -> None:
+        if scope_key(await self._access.scope(audience)) != clarification.scope_key:
+            raise RightsChanged()
 
     async def use(self, choice: ChoiceId, turn: TurnId, *, by: str) -> None:
         """The click counts, and no other: for this turn again, when it is tried again. `by`: the clicker's name.

@@ -13,6 +13,7 @@ BotError                    its text is one plain sentence for a person
 │   ├── UnknownChoice       forged, or of another conversation
 │   ├── ExpiredChoice       offered too long ago
 │   ├── ChoiceMade          somebody was first
+│   ├── RightsChanged       what it offers was found with other rights
 │   └── NotYourChoice       who may not read the answer may not steer it
 ├── HandleRefused           nothing is done about the turn
 │   ├── NotSaidHere         forged, or of another conversation
@@ -124,6 +125,13 @@ class ChoiceMade(ChoiceRefused):
     def __init__(self, label: str, by: str) -> None:
         super().__init__(f"A choice was already made here: {label}{', by ' + by if by else ''}.")
         self.label, self.by = label, by
+
+
+class RightsChanged(ChoiceRefused):
+    """Offered to the same readers, who may see less or more by now: its words are not shown once more."""
+
+    def __init__(self) -> None:
+        super().__init__("What may be seen here has changed since; please ask your question again.")
 
 
 class NotYourChoice(ChoiceRefused):

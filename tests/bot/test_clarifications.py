@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from bot.bootstrap import Bot
+from bot.errors import RightsChanged
 from bot.ids import ChoiceId, Subject
 from bot.inbound import Clicked, Outsiders, Said, Shared
-from bot.replies import Chosen
+from bot.replies import Choices, Chosen
 from bot.turns import TurnDone
 from storage.embedded.index import EmbeddedIndex
 from storage.search.errors import IndexUnavailable
@@ -280,3 +281,30 @@ async def test_a_click_that_is_forged_from_a_private_offer_says_nothing_of_it(bo
 
     assert "Bolt" not in str(theirs.reply)
     assert theirs.error == "I do not know this choice; please ask your question again."
+
+
+async def test_what_was_offered_is_not_shown_again_to_other_rights(bot: Bot) -> None:
+    person = Talk(bot, audience=somebody("U1"), person="slack:T1:U1")
+    await bot.grants.grant(RECEIPTS, Subject("user:slack:T1:U1"), by="test")
+    asked = await person.say("List every receipt")
+    offer = next(part for part in asked.reply.parts if isinstance(part, Choices))
+    there = (offer.clarification, person.conversation, person.audience)
+
+    assert "Bolt" in [button.label for button in (await bot.clarifications.offered(*there)).buttons]
+
+    await bot.grants.revoke(RECEIPTS, Subject("user:slack:T1:U1"), by="test")
+
+    with pytest.raises(RightsChanged):
+        await bot.clarifications.offered(*there)
+
+
+async def test_what_was_chosen_is_not_said_to_other_rights(bot: Bot) -> None:
+    person = Talk(bot, audience=somebody("U1"), person="slack:T1:U1")
+    await bot.grants.grant(RECEIPTS, Subject("user:slack:T1:U1"), by="test")
+    asked = await person.say("List every receipt")
+    await person.click(asked, "Bolt")
+    await bot.grants.revoke(RECEIPTS, Subject("user:slack:T1:U1"), by="test")
+
+    again = await person.click(asked, "Acme")
+
+    assert again.error == "What may be seen here has changed since; please ask your question again."
