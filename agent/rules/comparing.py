@@ -28,6 +28,12 @@ _CHOOSES = re.compile(
     r"\W*(?:and\s+)?(?:which|who|what)\s+(?:of\s+(?:them|those|these|the\s+\w+)|ones?\b|is|are|has|have|was)",
     re.IGNORECASE,
 )
+# "Compared to other vendors": no second side is named, so what the documents say of the first is asked.
+_UNNAMED = re.compile(
+    r"\b(?:compar\w+|differ\w*|versus|vs\.?|than|opposed|unlike|relative)\s+(?:(?:to|with|from|than|against|between)\s+)?"
+    r"(?:(?:any|all|most|many|the|its|their)\s+)?other\s+\w+",
+    re.IGNORECASE,
+)
 _SUPERLATIVE = {one: f"{one.removesuffix('er')}est" for one in _GRADED if one.endswith("er")} | {
     "more": "highest", "greater": "highest", "larger": "highest", "bigger": "highest", "less": "lowest",
     "fewer": "lowest", "smaller": "lowest", "later": "latest", "newer": "newest", "better": "best", "worse": "worst",
@@ -49,8 +55,8 @@ def masked(question: str, literals: Sequence[Literal] = ()) -> Masked:
     """The question without its comparing words; those that compare a number with a field ("5 A or more") stay."""
     cues = [match.span() for match in _COMPARING.finditer(question)]
     explicit = any(question[a:b].lower() not in ("which of",) for a, b in cues) or _of_several(question)
-    if re.match(r"\s*why\b", question, re.IGNORECASE):
-        return Masked(text=question, cues=(), explicit=False, graded=())  # asks for a reason
+    if re.match(r"\s*why\b", question, re.IGNORECASE) or _UNNAMED.search(question):
+        return Masked(text=question, cues=(), explicit=False, graded=())  # asks for a reason, or for what sets it apart
     graded = bool(re.search(r"\b(?:than|or)\b|,", question, re.IGNORECASE))
     more = [match.span() for match in re.finditer(r"\w+", question)] if graded else []
     taken = [*cues, *((one.start, one.end) for one in literals)]

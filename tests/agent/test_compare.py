@@ -61,6 +61,8 @@ def test_years_are_sides_and_no_range() -> None:
         "Parcels longer than 50 cm or heavier than 20 kg",
         "Which parcels are by Blue Van and heavier than 20 kg?",
         "Why do parcels by Blue Van differ from parcels by Redline Post?",
+        "How do parcels by Blue Van differ from other parcels?",
+        "How heavy are parcels by Blue Van compared to other services?",
     ],
 )
 def test_what_only_lists_or_counts_compares_nothing(question: str) -> None:
