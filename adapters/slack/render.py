@@ -100,7 +100,8 @@ def message_for(reply: Reply, linked: frozenset[str] = frozenset(), *, grids: bo
 
 def whole_text(reply: Reply) -> str:
     """All that the reply says, as plain text."""
-    return "\n\n".join(text for part in reply.parts if (text := "\n".join(_all_words(part)).strip())) + "\n"
+    said = "\n\n".join(text for part in reply.parts if (text := "\n".join(_all_words(part)).strip()))
+    return f"{cleaned(said)}\n"
 
 
 def settled(reply: Reply, chosen: Chosen) -> Reply:

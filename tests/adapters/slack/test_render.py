@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from adapters.slack.more import more_view
 from adapters.slack.render import Message, message_for, settled, whole_text
+from adapters.slack.steps import steps_view
+from bot.afterwards import Step, Steps
 from bot.ids import ChoiceId, ClarificationId, TurnId
 from bot.replies import (
     Button,
@@ -293,6 +295,27 @@ ANY_PART: st.SearchStrategy[Part] = st.one_of(
 @given(st.lists(ANY_PART, max_size=6))
 def test_whatever_a_reply_holds_slack_takes_it_and_nobody_is_mentioned(parts: list[Part]) -> None:
     check(message_for(a_reply(*parts)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ANY_PART, max_size=4))
+def test_whatever_a_reply_holds_its_whole_can_be_written(parts: list[Part]) -> None:
+    assert whole_text(a_reply(*parts)).encode("utf-8")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(BUTTONS, min_size=1, max_size=120))
+def test_whatever_choices_are_called_their_menu_is_taken(offered: list[Button]) -> None:
+    check_view(more_view(offered, "{}"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.builds(Step, tool=HOSTILE, looked_for=HOSTILE, documents=st.integers(0, 10**9), ms=st.just(1.5))))
+def test_whatever_was_looked_for_its_steps_are_taken(steps: list[Step]) -> None:
+    view = steps_view(Steps(route="structured", reasoner="rule", ms=12.0, steps=tuple(steps)))
+
+    check_view(view)
+    assert live_mentions(view) == []
 
 
 @settings(max_examples=60, deadline=None)
