@@ -68,7 +68,7 @@ class Access:
         if audience.gone:
             return self._scope((), ())
         subjects = {Subject(f"{_USER}{audience.person}"), *audience.subjects}
-        for person in [one.removeprefix(_USER) for one in sorted(subjects) if one.startswith(_USER)]:
+        for person in spellings(audience):
             subjects |= {Subject(f"group:{group}") for group in await self._groups.of(person)}
         subjects = {subject for subject in subjects if not is_channel(subject)} - {EVERYONE}
         if not audience.guest:
@@ -88,6 +88,12 @@ class Access:
             buckets=frozenset(grant.bucket for grant in granted),
             subjects=frozenset(subjects),
         )
+
+
+def spellings(audience: Private) -> list[PersonId]:
+    """The person's id, and the others that the product says stand for the same person."""
+    others = {one.removeprefix(_USER) for one in audience.subjects if one.startswith(_USER)}
+    return [audience.person, *map(PersonId, sorted(others - {audience.person}))]
 
 
 def scope_key(scope: Scope) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.access import spellings
 from bot.directory import Directories
 from bot.errors import (
     AdminBySettings,
@@ -90,10 +91,13 @@ class Administration:
         """The operator always; who left the organisation never."""
         if person == OPERATOR:
             return True
-        if person not in self._by_settings and not await self._admins.has(person):
-            return False
         now = await self._directories.now(Private(person=person))
-        return not (isinstance(now, Private) and now.gone)
+        if not isinstance(now, Private) or now.gone:
+            return False
+        for one in spellings(now):
+            if one in self._by_settings or await self._admins.has(one):
+                return True
+        return False
 
     async def overview(self, by: PersonId, *, questions: int) -> Overview:
         """At most so many questions of each kind. Raises `NotAdmin`."""

@@ -24,7 +24,7 @@ class Private:
 
     person: PersonId
     guest: bool = False  # a guest or a person of another organisation: `everyone` does not include them
-    subjects: frozenset[Subject] = frozenset()  # the product's own groups that the person is in
+    subjects: frozenset[Subject] = frozenset()  # the product's own groups that the person is in; their other ids
     gone: bool = False  # no longer a member of the organisation: sees nothing at all
 
 

@@ -25,7 +25,7 @@ SIDE_BY_SIDE: Final = 20
 PAGE: Final = 999  # Slack's most
 WORKSPACES: Final = 20  # of an Enterprise Grid, in which one person's user groups are looked for
 LOOK_UP_S: Final = 1.5  # one answer of Slack's
-READERS_S: Final = 10.0  # all readers of a channel
+READERS_S: Final = 20.0  # all readers of a channel, who come in pages
 
 T = TypeVar("T")
 

@@ -41,12 +41,16 @@ class Office:
     def __init__(self) -> None:
         self.gone: set[PersonId] = set()
         self.guests: set[PersonId] = set()
+        self.other_ids: dict[PersonId, PersonId] = {}
 
     async def profile(self, person: PersonId) -> Profile | None:
         return None
 
     async def private(self, audience: Private) -> Private:
-        return replace(audience, guest=audience.person in self.guests, gone=audience.person in self.gone)
+        other = self.other_ids.get(audience.person)
+        others = frozenset({Subject(f"user:{other}")}) if other else frozenset[Subject]()
+        known = replace(audience, subjects=others)
+        return replace(known, guest=audience.person in self.guests, gone=audience.person in self.gone)
 
     async def shared(self, audience: Shared) -> Shared:
         return audience
@@ -240,3 +244,11 @@ async def test_the_operator_is_held_to_no_limit(bot: Bot, administration: Admini
 async def test_feedback_on_nothing_is_refused(bot: Bot) -> None:
     with pytest.raises(UnknownTurn):
         await Feedback(bot.database).record(TurnId("none"), ANN, Verdict.GOOD)
+
+
+async def test_an_admin_is_one_by_each_of_their_ids(administration: Administration, office: Office) -> None:
+    in_the_grid = PersonId("slack:E1:ANN")
+    office.other_ids[in_the_grid] = ANN
+
+    assert await administration.is_admin(in_the_grid)
+    assert not await administration.is_admin(PersonId("slack:E1:BOB"))

@@ -157,6 +157,14 @@ async def test_a_channel_that_is_shared_with_others_is_closed_at_once(
     assert [before, during, await read_by(surface, general)] == [Outsiders.NONE, Outsiders.SOME, Outsiders.NONE]
 
 
+async def test_a_channel_that_is_offered_to_others_is_closed_before_they_accept(
+    surface: SlackSurface, slack: SlackServer, general: Channel
+) -> None:
+    general.is_pending_ext_shared = True
+
+    assert await read_by(surface, general) is Outsiders.SOME
+
+
 async def test_somebody_who_is_deactivated_is_gone_at_once(
     surface: SlackSurface, slack: SlackServer, ada: User
 ) -> None:

@@ -32,6 +32,7 @@ def info(
         "is_private": place.kind != "channel",
         "is_archived": place.is_archived,
         "is_ext_shared": place.is_ext_shared,
+        "is_pending_ext_shared": place.is_pending_ext_shared,
         "is_member": caller.workspace.bot_user in place.members,
     }
     named = {"user": place.members[0]} if place.kind == "im" else {"name": place.name}

@@ -31,6 +31,7 @@ class Channel:
     kind: str = "channel"
     members: list[str] = field(default_factory=list[str])
     is_ext_shared: bool = False
+    is_pending_ext_shared: bool = False  # offered to another organisation, which has not accepted yet
     is_archived: bool = False
 
     @property
