@@ -34,6 +34,11 @@ class News:
         self._changed, self._over = asyncio.Event(), asyncio.Event()
         self._text = ""
 
+    @property
+    def text(self) -> str:
+        """The latest; empty before the first."""
+        return self._text
+
     def tell(self, text: str) -> None:
         self._text = text
         self._changed.set()

@@ -86,16 +86,19 @@ class Stops:
                 self._log.warning("nobody asked whether to stop", error=type(exc).__name__)
 
 
-def stopped(inbound: Inbound, turn: TurnId, by: str, so_far: Sequence[Attempt]) -> Spoken:
-    """What the turn says instead of an answer: by whom it was stopped, and what had been found till then."""
+def stopped(inbound: Inbound, turn: TurnId, by: str, so_far: Sequence[Attempt], *, doing: str = "") -> Spoken:
+    """What the turn says instead of an answer: by whom it was stopped, and what had been found till then.
+
+    `doing`: what it was at, for work that finds nothing, as the writing of a file.
+    """
     sentence = f"Stopped by {by}. " if by else "Stopped. "
-    spoken = failed(inbound, turn, sentence + _found(so_far))
+    spoken = failed(inbound, turn, sentence + _found(so_far, doing))
     return replace(spoken, result=spoken.result | {"attempts": attempts_json(so_far)}, ending=STOPPED)
 
 
-def _found(so_far: Sequence[Attempt]) -> str:
+def _found(so_far: Sequence[Attempt], doing: str) -> str:
     if not so_far:
-        return "Nothing had been found yet."
+        return f"It had come to this: {doing}" if doing else "Nothing had been found yet."
     left_out = len(so_far) - _SHOWN
     counts = [
         f"{attempt.documents:,} {'document' if attempt.documents == 1 else 'documents'} in {_FOUND[attempt.tool]}"

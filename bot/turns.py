@@ -313,7 +313,7 @@ class Turns:
                 lambda: self._dialogue.spoken(life.inbound, life.turn, life.limits, told, so_far.append),
             )
         except Stopped as exc:
-            return stopped(life.inbound, life.turn, exc.by, so_far)
+            return stopped(life.inbound, life.turn, exc.by, so_far, doing=life.news.text)
 
     async def _note(self, life: "_Life", spoken: Spoken) -> None:
         if not await self._inbox.note_outcome(life.claimed, spoken_to_json(spoken)):

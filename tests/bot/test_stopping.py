@@ -31,10 +31,13 @@ class EndlessAgent(ListingAgent):
         self.looking, self.ended = asyncio.Event(), False
 
     async def answer(self, question: str, context: Context) -> Outcome:
-        if question != "forever":
+        if question == "write forever":
+            context.progress("Writing the file: 12,000 rows")
+        elif question == "forever":
+            context.attempted(Attempt(tool="annotations_search", arguments={}, documents=1042, ms=1.0))
+            context.attempted(Attempt(tool="search_text", arguments={}, documents=1, ms=1.0))
+        else:
             return await super().answer(question, context)
-        context.attempted(Attempt(tool="annotations_search", arguments={}, documents=1042, ms=1.0))
-        context.attempted(Attempt(tool="search_text", arguments={}, documents=1, ms=1.0))
         self.looking.set()
         try:
             await asyncio.Event().wait()
@@ -92,6 +95,16 @@ async def test_a_turn_that_runs_elsewhere_is_stopped_through_the_database(
 
     assert agent.ended
     assert (done.error or "").startswith("Stopped by Bob. ")
+
+
+async def test_work_that_finds_nothing_says_what_it_was_at(bot: Bot, agent: EndlessAgent) -> None:
+    turn = await Talk(bot).accepted(Said("write forever"))
+    async with working(bot):
+        await agent.looking.wait()
+        await bot.afterwards.stop(turn, onlooker())
+        done = await finished(bot, turn)
+
+    assert done.error == "Stopped by Ada. It had come to this: Writing the file: 12,000 rows"
 
 
 async def test_a_turn_that_nobody_has_begun_ends_as_soon_as_somebody_does(bot: Bot, agent: EndlessAgent) -> None:
