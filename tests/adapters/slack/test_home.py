@@ -259,7 +259,7 @@ async def test_what_is_granted_or_taken_in_the_modal_counts_at_the_next_question
         assert await asked("all receipts") == "Nothing here."
         await bucket_modal(slack, ada)
         await slack.submit(ada, values={"channel": general.id})
-        assert await asked("all receipts") == "There are 3."
+        assert (await asked("all receipts")).startswith("There are 3.")
         await slack.click_in_view(ada, "grant:remove")
         assert await asked("all receipts") == "Nothing here."
 
