@@ -64,6 +64,7 @@ _FIRST: Final = "Which documnets speak of it?"  # a word is misspelt: what is kn
 _NO_BUCKET: Final = "You may see no documents here that could answer this."
 _PARTLY: Final = "_Some of it may no longer be seen here; this is the rest._"
 _NOT_GRANTED: Final = "What this choice leads to may no longer be seen here."
+_AFRESH: Final = "Start over"
 _FORGOTTEN: Final = "I have forgotten what we talked about here. What would you like to know?"
 _IN_PRIVATE: Final = "Write to me in a direct message and ask there: only you will read the answer."
 _GOES_ON: Final = "This goes on in a direct message, where only you read the answer."
@@ -369,8 +370,10 @@ def asked_alone(inbound: Inbound, turn: TurnId, question: str, address: Mapping[
 def _offered(question: str, outcome: Outcome) -> Offered | None:
     """None for what leaves nothing to choose. A refusal has no plan of its own."""
     match outcome:
-        case Answer() | Clarify():
-            return Offered(plan=outcome.plan, choices=outcome.choices, generation=outcome.generation)
+        case Answer(plan=plan, kept=kept) | Clarify(plan=plan, kept=kept):
+            afresh = Choice(label=_AFRESH, count=None, leg=plan.legs[0].id, does=StartOver())
+            choices = (*outcome.choices, afresh) if kept else outcome.choices
+            return Offered(plan=plan, choices=choices, generation=outcome.generation)
         case Refused():
             leg = Leg(id=LegId("1"), question=question, search=everything_in(), wanted=ListDocuments())
             return Offered(plan=Plan(question=question, legs=(leg,)), choices=(), generation=Generation(""))

@@ -24,11 +24,12 @@ from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message
 
 
 class PatientAgent(ListingAgent):
-    """Looks forever, when asked to; `text` takes the place of what it answers."""
+    """Looks forever, when asked to; `text` takes the place of what it answers, `kept` is what it says it kept."""
 
     def __init__(self) -> None:
         super().__init__()
         self.looking, self.text = asyncio.Event(), ""
+        self.kept: tuple[str, ...] = ()
 
     async def answer(self, question: str, context: Context) -> Outcome:
         if question == "forever":
@@ -39,7 +40,9 @@ class PatientAgent(ListingAgent):
 
     async def resume(self, plan: Plan, context: Context) -> Outcome:
         outcome = await super().resume(plan, context)
-        return replace(outcome, text=self.text) if self.text and isinstance(outcome, Answer) else outcome
+        return (
+            replace(outcome, text=self.text or outcome.text, kept=self.kept) if isinstance(outcome, Answer) else outcome
+        )
 
 
 @pytest.fixture
@@ -313,3 +316,24 @@ async def test_the_whole_is_not_shown_to_a_channel_that_lost_its_grant(office: O
 
     assert office.slack.workspace.files == {}
     assert len(office.whispers(office.bob)) == 1
+
+
+# What a follow-up kept
+
+
+async def test_what_was_kept_is_shown_with_a_button_to_start_over(office: Office, agent: PatientAgent) -> None:
+    agent.kept = ("vendor = Bolt",)
+    answer = await an_answer(office)
+    assert "kept: vendor = Bolt" in answer.words()
+
+    forgotten = await office.click(office.bob, answer, "Start over")
+
+    assert "I have forgotten what we talked about here." in forgotten.words()
+    assert "Start over — chosen by Bob" in answer.words()
+    assert [button["action_id"] for button in answer.buttons()] == ["steps"]
+
+
+async def test_where_nothing_was_kept_there_is_nothing_to_start_over(office: Office) -> None:
+    answer = await an_answer(office)
+
+    assert [button["action_id"] for button in answer.buttons()] == ["steps"]
