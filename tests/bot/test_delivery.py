@@ -1,5 +1,6 @@
 """After a kill: the message is found again, the noted answer is said again, and nothing is said twice."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from bot.bootstrap import Bot
 from bot.codec import reply_from_json, reply_to_json
 from bot.delivery import LEASE, Delivery, LeaseLost
-from bot.ids import ChoiceId, ClarificationId, MessageId, TurnId
+from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
 from bot.inbound import Clicked, Said
 from bot.outbox import OutboxFailed
 from bot.replies import Button, Choices, Chosen, File, Handle, Handles, Notice, Progress, Reply, Source, Table, Text
@@ -62,6 +63,30 @@ async def test_an_answer_that_could_not_be_said_is_said_later_and_its_choice_sta
     assert chat.messages[MessageId("m1")].chosen == Chosen(label="Bolt", by="operator")
     assert len(agent.seen) == 2
     assert chat.of(turn)[0].reply == done.reply
+
+
+async def test_a_post_that_may_have_arrived_is_looked_for_before_it_is_repeated(bot: Bot, clock: Clock) -> None:
+    chat, talk = Unanswering(), Talk(bot)
+    turn = await talk.accepted(Said("List every receipt"))
+    [claimed] = await Inbox(bot.database).claim("here", LEASE)
+    delivery = Delivery(claimed, talk.inbound(Said("")), chat, Inbox(bot.database), now=clock, log=bot.log)
+
+    with pytest.raises(OutboxFailed):
+        await delivery.deliver(Reply(turn=turn, parts=(Notice(text="first"),)))
+    await delivery.deliver(Reply(turn=turn, parts=(Notice(text="second"),)))
+
+    [message] = chat.of(turn)
+    assert message.reply.parts == (Notice(text="second"),)
+
+
+class Unanswering(Chat):
+    """Takes the first message, and does not say so."""
+
+    async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
+        message = await super().post(conversation, address, reply)
+        if len(self.messages) == 1:
+            raise OutboxFailed("it did not answer in time", retry=True)
+        return message
 
 
 async def test_a_dead_turn_says_a_word(bot: Bot, chat: Chat, clock: Clock, agent: ListingAgent) -> None:
