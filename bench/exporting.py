@@ -48,6 +48,7 @@ _SCHEMA = Schema(
 
 async def exporting(folder: Path, rows: int) -> list[Figure]:
     """The index holds `rows` documents, for the small export as for the large one."""
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     settings = settings_in(folder)
     index = await EmbeddedIndex.open(
         settings.index_path, tenant=TenantId(settings.tenant), analysers=analyser_for, embedder=None
