@@ -67,6 +67,7 @@ ODDS: Final = {
     Kind.KILL: 2,
     Kind.HANG: 2,
 }
+SLOW: Final = {Kind.KILL, Kind.HANG}  # none among the last: what they left takes longest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,9 +185,9 @@ class Storm:
 
     async def _blow(self, group: asyncio.TaskGroup) -> None:
         """Questions as long as there are faults to come; a prepared fault counts once a call met it."""
-        kinds = list(ODDS)
-        while sum(self.done.values()) < self.faults:
+        while (met := sum(self.done.values())) < self.faults:
             self._count_met()
+            kinds = [one for one in ODDS if one not in SLOW or met < self.faults * 2 / 3]
             if len(self._prepared) < WAITING:
                 await self._fault(self._rng.choices(kinds, [ODDS[one] for one in kinds])[0], group)
             elif len(self._open()) < OPEN:
