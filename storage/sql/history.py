@@ -1,12 +1,12 @@
 """Questions that were asked, as far as people look back at them: one's own, those without an answer, those rated badly.
 
-Read alone: the inbox and the feedback write.
+Read alone: the inbox and the feedback write. Nobody looks back at wordings that their authors have edited or deleted.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Executable, select, text
+from sqlalchemy import Executable, exists, or_, select, text
 
 from storage.sql.database import Database, Object
 from storage.sql.tables import RATED_BADLY, UNANSWERED, feedback, turns
@@ -40,7 +40,7 @@ class History:
         asked = (
             select(*_PAST, feedback.c.reason)
             .join_from(feedback, turns, feedback.c.turn == turns.c.id)
-            .where(text(RATED_BADLY), feedback.c.given_at > since)
+            .where(text(RATED_BADLY), feedback.c.given_at > since, _STANDS)
             .order_by(feedback.c.given_at.desc(), turns.c.position.desc())
         )
         return await self._listed(asked.limit(limit))
@@ -50,5 +50,13 @@ class History:
         return [Past(**row) for row in rows]
 
 
+_later = turns.alias("later")
+_STANDS = ~exists().where(
+    _later.c.conversation == turns.c.conversation,
+    _later.c.position > turns.c.position,
+    or_(_later.c.revises == turns.c.message_id, _later.c.revises == turns.c.revises),
+)
 _PAST = (turns.c.id.label("turn"), turns.c.body, turns.c.received_at, turns.c.ending)
-_QUESTIONS = select(*_PAST).where(turns.c.is_question).order_by(turns.c.received_at.desc(), turns.c.position.desc())
+_QUESTIONS = (
+    select(*_PAST).where(turns.c.is_question, _STANDS).order_by(turns.c.received_at.desc(), turns.c.position.desc())
+)

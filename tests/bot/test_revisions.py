@@ -3,17 +3,21 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 import pytest
 
 from agent.context import Context
 from agent.outcome import Outcome
 from bot.bootstrap import Bot
+from bot.feedback import Verdict
 from bot.ids import MessageId, TurnId
 from bot.inbound import Body, Inbound, Said, Withdrawn
 from bot.outbox import OutboxFailed
+from bot.personal import questions_of
 from bot.replies import Reply
 from storage.search.plan import Plan
+from storage.sql.history import History
 from tests.bot.conftest import Talk, finished, working
 from tests.bot.fakes import Chat, ListingAgent
 
@@ -157,6 +161,26 @@ async def test_a_deleted_question_takes_back_what_answered_it(bot: Bot, chat: Ch
     await bot.run(await revised(bot, first, Withdrawn()))
 
     assert channels.withdrawn == list(chat.messages)
+
+
+@pytest.mark.parametrize(("body", "left"), [(Said("new words"), ["new words"]), (Withdrawn(), [])])
+async def test_nobody_looks_back_at_a_question_that_was_taken_back(
+    bot: Bot, channels: Channels, body: Body, left: list[str]
+) -> None:
+    first = await asked(bot, "Which salary has Ann?")
+    [done] = await History(bot.database).of(first.person, 10)
+    await bot.feedback.record(TurnId(done.turn), first.person, Verdict.BAD, "no")
+
+    await bot.run(await revised(bot, first, body))
+
+    history, long_ago = History(bot.database), bot.clock() - timedelta(days=1)
+    looked_back = [
+        await history.of(first.person, 10),
+        await history.unanswered(long_ago, 10),
+        await history.rated_badly(long_ago, 10),
+    ]
+    assert [one.text for one in questions_of(looked_back[0])] == left
+    assert all(one.turn != done.turn for past in looked_back for one in past)
 
 
 async def test_a_deletion_that_the_chat_does_not_take_is_tried_again(bot: Bot, chat: Chat, channels: Channels) -> None:
