@@ -56,29 +56,30 @@ class Stops:
 
     async def unless_stopped(self, turn: TurnId, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """What the work comes to. Raises what it raises, and `Stopped`, with the work cancelled."""
-        self._here[turn] = asyncio.Event()
+        here = self._here[turn] = asyncio.Event()
         try:
             with lone_error():
                 async with asyncio.TaskGroup() as group:
-                    working, asked = group.create_task(work()), group.create_task(self._asked(turn))
+                    working, asked = group.create_task(work()), group.create_task(self._asked(turn, here))
                     await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
                     working.cancel()
                     asked.cancel()
         finally:
-            del self._here[turn]
+            if self._here.get(turn) is here:  # else the lease was lost, and the turn is worked on anew
+                del self._here[turn]
         if working.cancelled():
             raise Stopped(asked.result())
         return working.result()
 
-    async def _asked(self, turn: TurnId) -> str:
+    async def _asked(self, turn: TurnId, here: asyncio.Event) -> str:
         """By whom, once somebody has."""
         while True:
             try:
                 async with asyncio.timeout(_LOOK_S):
-                    await self._here[turn].wait()
+                    await here.wait()
             except TimeoutError:
                 pass
-            self._here[turn].clear()
+            here.clear()
             try:
                 if (by := await self._inbox.asked_to_stop(turn)) is not None:
                     return by

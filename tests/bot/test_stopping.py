@@ -14,6 +14,7 @@ from bot.ids import ConversationId, PersonId, TurnId
 from bot.inbound import Audience, Operator, Said
 from bot.replies import Handle, Handles, Notice, Part
 from bot.settings import Settings
+from bot.stopping import Stopped, Stops
 from storage.embedded.index import EmbeddedIndex
 from storage.sql.database import Database
 from storage.sql.inbox import Inbox
@@ -114,6 +115,20 @@ async def test_a_turn_that_nobody_has_begun_ends_as_soon_as_somebody_does(bot: B
 
     assert not agent.looking.is_set()
     assert done.error == "Stopped by Ada. Nothing had been found yet."
+
+
+async def test_who_works_on_a_turn_again_is_not_disturbed_by_the_end_of_who_lost_it(bot: Bot) -> None:
+    stops, turn = Stops(Inbox(bot.database), bot.log), await Talk(bot).accepted(Said("forever"))
+    lost = asyncio.create_task(stops.unless_stopped(turn, asyncio.Event().wait))
+    await asyncio.sleep(0)
+    again = asyncio.create_task(stops.unless_stopped(turn, asyncio.Event().wait))
+    await asyncio.sleep(0)
+    lost.cancel()
+    await asyncio.wait([lost])
+
+    await stops.ask(turn, "Ada")
+    with pytest.raises(Stopped):
+        await again
 
 
 async def test_the_conversation_goes_on_after_a_stop(bot: Bot, agent: EndlessAgent) -> None:
