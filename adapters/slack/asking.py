@@ -26,7 +26,7 @@ class Asking:
     def listen(self, app: Any) -> None:
         for event in self.events:
             app.event(event)(self._on_message)
-        app.action(re.compile(rf"{ACTION_PREFIX}\d+"))(self._on_click)
+        app.action(re.compile(rf"\A{ACTION_PREFIX}\d+\Z"))(self._on_click)
 
     async def _on_message(self, body: dict[str, Any]) -> None:
         inbound = await self._reader.message(body) or await self._follow_up(body)

@@ -49,6 +49,7 @@ _PATIENCE_S: Final = 2.5  # of the three seconds that Slack waits
 _STALE: Final = "This is no longer as it was shown. Nothing was changed; please open the Home tab again."
 _NOT_UNDERSTOOD: Final = "I do not know what this is. Nothing was changed; please open the Home tab again."
 _NO_LONGER: Final = "You are no longer an admin."
+_OURS: Final = re.compile(r"\A(?:home|admin|grant)(?::|\Z)")  # Bolt searches
 _CHANNEL: Final = re.compile(r"[CG][A-Z0-9]+")
 _USER: Final = re.compile(r"[UW][A-Z0-9]+")
 _USERGROUP: Final = re.compile(r"S[A-Z0-9]+")
@@ -83,8 +84,8 @@ class AppHome:
 
     def listen(self, app: Any) -> None:
         app.event("app_home_opened", matchers=[_is_home_tab])(self._on_opened)
-        app.action(re.compile("(?:home|admin|grant):"))(self._on_action)
-        app.view(re.compile("(?:home|admin|grant)"))(self._on_submission)
+        app.action(_OURS)(self._on_action)
+        app.view(_OURS)(self._on_submission)
 
     # -- what Slack delivers
 

@@ -385,6 +385,16 @@ async def test_two_clicks_are_two_turns(slack: SlackServer, bot: InboxBot, bob: 
     assert len({inbound.message_id for inbound in bot.accepted}) == 3
 
 
+@pytest.mark.parametrize("action", ["unclarify:1", "clarify:1x", "clarify:", "clarify:1\n"])
+async def test_a_button_that_is_called_much_like_a_choice_is_none(
+    slack: SlackServer, bot: InboxBot, bob: User, offered: Message, action: str
+) -> None:
+    before = len(bot.accepted)
+    await slack.deliver_action(bob, offered, {**offered.buttons()[0], "action_id": action})
+
+    assert len(bot.accepted) == before
+
+
 async def test_a_click_that_could_not_be_stored_is_not_acknowledged(
     slack: SlackServer, bot: InboxBot, bob: User, offered: Message
 ) -> None:

@@ -495,6 +495,16 @@ async def test_a_forged_click_changes_nothing(
     assert len(await parley.administration.admins(OPERATOR)) == 1
 
 
+@pytest.mark.parametrize("name", ["homely", "some-admin:bucket", "my grant:remove"])
+async def test_views_that_are_called_much_like_ours_are_not_ours(slack: SlackServer, ada: User, name: str) -> None:
+    of_ada, action = slack.interaction(ada, "block_actions"), {"type": "button", "action_id": name, "value": ""}
+    clicked = {**of_ada, "view": {"id": "V0", "type": "home", "hash": "0"}, "actions": [action]}
+    view = {"id": "V0", "type": "modal", "hash": "0", "callback_id": name, "private_metadata": "{}", "state": STATE}
+    submitted = {**slack.interaction(ada, "view_submission"), "view": view}
+
+    assert [(await slack.deliver_interaction(one)).statuses for one in (clicked, submitted)] == [[404], [404]]
+
+
 # -- sizes and words
 
 
