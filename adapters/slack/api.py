@@ -73,7 +73,8 @@ class SlackApi:
     ) -> M:
         """The answer, parsed. With `repeat` False, what Slack may have done already is not asked again.
 
-        Once Slack asked for patience, nobody here calls the method before that is over. Raises `SlackFailed`.
+        Once Slack asked for patience, nobody here calls the method before that is over; with one attempt, nobody waits
+        for it either. Raises `SlackFailed`.
         """
         return await self._patiently(
             method,
@@ -107,9 +108,10 @@ class SlackApi:
     async def _patiently(
         self, method: str, attempt: Callable[[], Awaitable[T]], *, repeat: bool = True, attempts: int = ATTEMPTS
     ) -> T:
+        longest_s = LONGEST_WAIT_S if attempts > 1 else 0.0
         for number in range(1, attempts):
             try:
-                return await self._in_time(method, attempt)
+                return await self._in_time(method, attempt, longest_s)
             except SlackBusy as busy:
                 if busy.after_s > LONGEST_WAIT_S:
                     raise
@@ -117,12 +119,12 @@ class SlackApi:
                 if not repeat:
                     raise
                 await self.breathe(number)
-        return await self._in_time(method, attempt)
+        return await self._in_time(method, attempt, longest_s)
 
-    async def _in_time(self, method: str, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _in_time(self, method: str, attempt: Callable[[], Awaitable[T]], longest_s: float) -> T:
         """Not before Slack said, for whoever calls; each a little later, or they would all come at once."""
         left_s = self._closed_until.get(method, 0.0) - self.clock()
-        if left_s > LONGEST_WAIT_S:
+        if left_s > longest_s:
             raise SlackBusy(left_s)
         if left_s > 0:
             await self.pause(left_s + self._chance())

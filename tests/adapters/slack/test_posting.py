@@ -196,6 +196,18 @@ async def test_progress_is_not_tried_again_and_the_answer_waits_as_slack_wants(
     assert [answer.words() for answer in slack.workspace.answers()] == ["42"]
 
 
+async def test_progress_does_not_wait_in_line_for_a_method_that_slack_closed(
+    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
+) -> None:
+    ts = await outbox.post(ANY, address_of(question), a_reply(Progress(text="Looking …")))
+    slack.fail(UPDATE, Fault(status=429, retry_after=9))
+    for _ in range(2):
+        with pytest.raises(OutboxFailed):
+            await outbox.update(ANY, address_of(question), ts, a_reply(Progress(text="Counting …")))
+
+    assert (pauses.taken, len(slack.called(UPDATE))) == ([], 1)
+
+
 # Choices
 
 
