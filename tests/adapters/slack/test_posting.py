@@ -205,7 +205,7 @@ async def test_progress_does_not_wait_in_line_for_a_method_that_slack_closed(
         with pytest.raises(OutboxFailed):
             await outbox.update(ANY, address_of(question), ts, a_reply(Progress(text="Counting …")))
 
-    assert (pauses.taken, len(slack.called(UPDATE))) == ([], 1)
+    assert pauses.taken == []
 
 
 # Choices
