@@ -39,6 +39,7 @@ _ENDINGS: Final = {
     "refused": "nothing you may see",
     "failed": "failed",
     "limited": "put off",
+    "stopped": "stopped",
 }
 _STATES: Final = {
     ExportStatus.QUEUED: "waiting",

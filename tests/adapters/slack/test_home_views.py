@@ -19,7 +19,7 @@ from adapters.slack.home.modals import (
     questions_view,
     told_view,
 )
-from adapters.slack.home.tab import Pages, home
+from adapters.slack.home.tab import Pages, ending_of, home
 from bot.administration import Admin, Bucket, Grant, Limit, LocalGroup, Overview
 from bot.ids import BucketId, PersonId, Subject
 from bot.personal import ExportStatus, Own, PastExport, PastQuestion, VisibleBucket
@@ -210,6 +210,14 @@ def test_data_fits_and_is_never_empty(text: str, most: int) -> None:
 )
 def test_only_names_of_this_installation_are_slacks_to_show(subject: str, words: str) -> None:
     assert shown(Subject(subject), HOMES) == words
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [("stopped", "stopped"), ("limited", "put off"), (None, "being answered"), ("answer", "answered")],
+)
+def test_how_a_question_ended_is_said_as_it_was(ending: str | None, words: str) -> None:
+    assert ending_of(PastQuestion(text="which?", asked_at=AT, ending=ending)) == words
 
 
 @pytest.mark.parametrize("value", ["", "1", "1:2:3", "-1:0", "a:b", "\u0664:0", "9999999:0", "1.5:0"])
