@@ -202,7 +202,7 @@ class Turns:
         threads = self._threads.get(life.inbound.surface)
         if not life.inbound.unplaced or threads is None:
             return
-        placed = await threads.place(life.inbound, life.turn, again=life.claimed.turn.attempt > 1)
+        placed = await threads.place(life.inbound, life.turn, again=life.claimed.fence > 1)
         row = inbound_to_row(placed)
         if not await self._inbox.move(life.claimed, row.conversation, row.audience, row.body):
             raise LeaseLost()

@@ -1,6 +1,7 @@
 """After a kill: the message is found again, the noted answer is said again, and nothing is said twice."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from bot.bootstrap import Bot
 from bot.codec import reply_from_json, reply_to_json
 from bot.delivery import LEASE, Delivery, LeaseLost
 from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
-from bot.inbound import Clicked, Said
+from bot.inbound import Clicked, Inbound, Said
 from bot.outbox import OutboxFailed
 from bot.replies import Button, Choices, Chosen, File, Handle, Handles, Notice, Progress, Reply, Source, Table, Text
 from storage.sql.inbox import ClaimedTurn, Inbox
@@ -36,6 +37,36 @@ async def test_a_placeholder_posted_but_not_noted_is_found_again(bot: Bot, chat:
 
     [message] = chat.of(turn)
     assert message.reply == done.reply
+
+
+@dataclass
+class Places:
+    """Fulfils `bot.outbox.Threads`: keeps whether a thread may have been begun before."""
+
+    begun: list[bool] = field(default_factory=list[bool])
+
+    async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
+        self.begun.append(again)
+        return replace(inbound, unplaced=False)
+
+    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None: ...
+
+    async def alone(self, inbound: Inbound) -> Mapping[str, str] | None: ...
+
+
+@pytest.mark.parametrize("before", [False, True])
+async def test_a_thread_begun_by_a_worker_that_shut_down_is_looked_for(bot: Bot, before: bool) -> None:
+    places, talk, inbox = Places(), Talk(bot), Inbox(bot.database)
+    bot.turns.place_through("slack", places)
+    turn = await bot.accept(replace(talk.inbound(Said("List every receipt")), unplaced=True))
+    assert turn is not None
+    if before:
+        [claimed] = await inbox.claim("shut down", LEASE)
+        await inbox.release(claimed)
+
+    await bot.run(turn)
+
+    assert places.begun == [before]
 
 
 async def test_a_noted_placeholder_is_used(bot: Bot, chat: Chat, clock: Clock) -> None:
