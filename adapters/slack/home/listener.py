@@ -97,7 +97,7 @@ class AppHome:
         await self._in_time(self._acted(body))
 
     async def _on_submission(self, body: dict[str, Any], ack: Ack) -> None:
-        told = Interaction.model_validate(body)
+        began, told = _moment(), Interaction.model_validate(body)
         visit = await self._visits.of(body, told)
         if visit is None:
             await ack()
@@ -107,12 +107,15 @@ class AppHome:
         except BotError as exc:
             answer = instead(told_view(str(exc)))
         await ack(**answer)
-        await self._in_time(self._show_home(visit, Pages()))
+        await self._in_time(self._show_home(visit, Pages()), began)
 
-    async def _in_time(self, work: Any) -> None:
-        """A view that cannot be shown is no reason to deliver again: whoever looks opens it once more."""
+    async def _in_time(self, work: Any, began: float | None = None) -> None:
+        """A view that cannot be shown is no reason to deliver again: whoever looks opens it once more.
+
+        `began`: since when Slack waits for the answer, which leaves when this is over.
+        """
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout_at((_moment() if began is None else began) + _PATIENCE_S):
                 await work
         except (SlackFailed, TimeoutError) as exc:
             self._log.warning("slack view not shown", error=type(exc).__name__, reason=str(exc))
@@ -429,6 +432,11 @@ class _Fields:
             return _Field.model_validate(self._by_action.get(action, {}))
         except ValidationError:
             return _Field()
+
+
+def _moment() -> float:
+    """By the clock that the loop's deadlines go by."""
+    return asyncio.get_running_loop().time()
 
 
 async def _is_home_tab(event: dict[str, Any]) -> bool:

@@ -286,6 +286,19 @@ async def test_what_cannot_be_granted_is_said_at_its_field(
     assert await grants(parley) == []
 
 
+async def test_a_slow_slack_takes_no_submission_beyond_what_slack_waits_for(
+    slack: SlackServer, parley: Bot, ada: User, bob: User
+) -> None:
+    await bucket_modal(slack, ada)
+    slack.fail("users.info", Fault(hang=True))
+    slack.fail("views.publish", Fault(hang=True))
+
+    delivered = await slack.submit(ada, values={"person": bob.id})
+
+    assert delivered.statuses == [200]
+    assert "does not say who" in slack.view_of(ada).errors["person:0"]
+
+
 async def test_without_the_scope_a_user_group_is_named_by_its_id(slack: SlackServer, parley: Bot, ada: User) -> None:
     slack.fail("usergroups.list", *[Fault(status=500)] * 6)
     await bucket_modal(slack, ada)
