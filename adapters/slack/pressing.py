@@ -70,13 +70,14 @@ class _Done(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press:
-    """`own_id` is this press's alone. `response_url` None in a modal."""
+    """`own_id` is this press's alone. `until`, by the loop's clock, Slack waits. `response_url` None in a modal."""
 
     here: Here
     user: str
     spot: Spot
     onlooker: Onlooker
     own_id: str
+    until: float
     trigger: str = ""
     response_url: str | None = None
 
@@ -122,6 +123,7 @@ class Presses:
         return None if press is None else (press, told.view.state.get("values", {}))
 
     async def _press(self, body: Mapping[str, Any], user: _Ids, spot: Spot, **kept: Any) -> Press | None:
+        until = asyncio.get_running_loop().time() + PATIENCE_S
         here = await self._reader.here(body)
         if here is None:
             return None
@@ -133,12 +135,12 @@ class Presses:
             person=person,
             name=known.name if known else user.id,
         )
-        return Press(here=here, user=user.id, spot=spot, onlooker=onlooker, **kept)
+        return Press(here=here, user=user.id, spot=spot, onlooker=onlooker, until=until, **kept)
 
     async def done(self, press: Press, doing: Coroutine[Any, Any, None]) -> None:
         """What is refused is said to the person alone; what Slack does not take is no reason to deliver again."""
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout_at(press.until):
                 try:
                     await doing
                 except BotError as exc:

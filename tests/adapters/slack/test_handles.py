@@ -19,7 +19,7 @@ from tests.bot.conftest import finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.scenarios.test_slack_story import Office, an_office, serve
-from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
+from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message
 
 
@@ -150,6 +150,18 @@ async def test_the_steps_of_an_answer_open_for_whoever_asks(office: Office) -> N
     assert "annotations_search" in view.words()
     assert "5 documents found" in view.words()
     assert len(office.slack.workspace.messages) == said
+
+
+async def test_a_slow_slack_takes_no_press_beyond_what_slack_waits_for(office: Office) -> None:
+    answer = await an_answer(office)
+    await office.slack.change_user(office.bob)
+    office.slack.fail("users.info", Fault(hang=True))
+    office.slack.fail("views.open", Fault(hang=True))
+    button = next(one for one in answer.buttons() if one["action_id"] == "steps")
+
+    delivered = await office.slack.deliver_action(office.bob, answer, button)
+
+    assert delivered.statuses == [200]
 
 
 async def test_steps_are_not_shown_to_a_channel_that_lost_its_grant(office: Office) -> None:
