@@ -5,15 +5,18 @@ import socket
 import sqlite3
 import sys
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata  # pyright: ignore[reportUnknownVariableType]
+from alembic.command import upgrade
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, MetaData, Table, create_engine, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from storage.sql import migrations
 from storage.sql.address import parsed, shown, sqlite_url
@@ -28,9 +31,12 @@ from storage.sql.errors import (
     StatementRefused,
 )
 from storage.sql.grants import LocalGroups
+from storage.sql.history import History
+from storage.sql.inbox import Inbox
 from storage.sql.tables import Row
 from tests.contracts.sql.databases import SetClock
 
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 _OPENER = """
 import asyncio, sys
 from datetime import UTC, datetime
@@ -62,6 +68,56 @@ def test_the_latest_migration_is_the_one_the_program_names() -> None:
     assert script.get_heads() == [migrations.HEAD]
     revisions = [revision.revision for revision in script.walk_revisions()]
     assert revisions == sorted(revisions, reverse=True)  # so that a later one can be told by its number
+
+
+def turns_of_before(connection: Connection) -> None:
+    """Two turns as the tables of the second migration held them: one that is open, one that is finished."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.attributes["connection"] = connection
+    upgrade(config, "0002")
+    held = Table("turns", MetaData(), autoload_with=connection)
+    shared: dict[str, object] = {
+        "surface": "slack",
+        "conversation": "c1",
+        "person": "slack:T1:ANN",
+        "audience": {"kind": "operator"},
+        "body": {"said": "which?", "name": "Ann", "address": {}, "buckets": []},
+        "locale": "en",
+        "time_zone": "UTC",
+        "received_at": LONG_AGO,
+        "attempt": 0,
+        "fence": 0,
+        "due_at": LONG_AGO,
+    }
+    for number, state in enumerate(({"finished_at": LONG_AGO}, {"lane": "c1"}), 1):
+        connection.execute(
+            held.insert().values(id=f"t{number}", event_id=f"e{number}", message_id=f"m{number}", **shared, **state)
+        )
+
+
+async def test_turns_of_before_are_there_after_all_later_migrations(database_url: str, clock: SetClock) -> None:
+    url = parsed(database_url)
+    if url.drivername == "sqlite":
+        Path(url.database or "").parent.mkdir()
+        old = create_engine(url)
+        with old.begin() as connection:
+            turns_of_before(connection)
+        old.dispose()
+    else:
+        before = create_async_engine(url)
+        async with before.begin() as connection:
+            await connection.run_sync(turns_of_before)
+        await before.dispose()
+
+    database = await Database.open(database_url, clock=clock)
+    [claimed] = await Inbox(database).claim("w", timedelta(seconds=30))
+    listed = await History(database).of("slack:T1:ANN", 10)
+    await database.close()
+
+    assert (claimed.turn.id, claimed.turn.stopped_by, claimed.turn.revises) == ("t2", None, None)
+    assert not claimed.turn.is_question
+    assert listed == []
 
 
 async def test_opening_again_changes_nothing(database: Database, database_url: str, clock: SetClock) -> None:
