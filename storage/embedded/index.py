@@ -110,7 +110,7 @@ class EmbeddedIndex:
         await self._run(lambda: [fitted(document, header.schema) for document in latest])
         fates = dict[DocId, Fate]()
         batches = deque(_batches(latest))
-        ready = await self._prepared(bucket, batches[0], {}) if batches else {}
+        ready: Mapping[DocId, Prepared] = await self._prepared(bucket, batches[0], {}) if batches else {}
         while batches:
             batch, upcoming = batches.popleft(), batches[0] if batches else ()
             written, ready = await asyncio.gather(

@@ -254,9 +254,11 @@ async def wrong_bot(tmp_path: Path, wrong: OneTooMany, script: Script) -> AsyncI
         yield bot
 
 
-def weighs_a_word(search: Search, question: str) -> bool:
-    """How many documents hold a word of the question: it ranks passages, and is shown to nobody."""
-    return all(one.condition == all_of() and one.required and one.required[0] in question for one in search.clauses)
+def only_ranks(search: Search, question: str) -> bool:
+    """How many documents hold a word of the question, or any text: it ranks passages, and is shown to nobody."""
+    return search.ranking == question or all(
+        one.condition == all_of() and one.required and one.required[0] in question for one in search.clauses
+    )
 
 
 @some
