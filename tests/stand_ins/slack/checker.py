@@ -1,7 +1,7 @@
 """Refuses the messages and views that Slack refuses, and those that Slack would cut or that only its clients fail on.
 
 Stricter than the models of slack_sdk, which let pass what is marked (sdk) below and in the modules this one is made
-of. Block types that Parley has no use for count as unknown.
+of. Block types that are not looked at here (`call`, `file`, `video`, `data_visualization`) count as unknown.
 """
 
 import json
@@ -9,6 +9,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from tests.stand_ins.slack.cards import (
+    SUBTITLE,
+    TITLE,
+    check_alert,
+    check_card,
+    check_carousel,
+    check_plan,
+    check_task_card,
+)
 from tests.stand_ins.slack.elements import (
     IN_ACTIONS,
     IN_CONTEXT_ACTIONS,
@@ -58,6 +67,7 @@ MARKDOWN = 12_000  # all markdown blocks of a message together (sdk)
 SECTION_TEXT, FIELD_TEXT, FIELDS = 3_000, 2_000, 10
 HEADER_TEXT, LABEL, ALT_TEXT = 150, 2_000, 2_000
 ACTIONS_ELEMENTS, CONTEXT_ELEMENTS, CONTEXT_ACTIONS = 25, 10, 5
+CHILDREN = 10  # of a container
 METADATA = 8_000
 VIEW_BLOCKS, VIEW_TITLE, PRIVATE_METADATA, VIEW_BYTES = 100, 24, 3_000, 250_000
 
@@ -114,7 +124,8 @@ def live_mentions(message: Payload) -> list[str]:
     read = [str(message.get("text", "")), *_texts(blocks, "mrkdwn", "markdown")]
     read += [str(block["caption"]) for block in objects(blocks) if "caption" in block]
     found = [match[0] for text in read for match in _LIVE.finditer(text)]
-    found += [match[0] for text in _texts(blocks, "plain_text", "raw_text") for match in _LIVE_ENTITY.finditer(text)]
+    told = [*_texts(blocks, "plain_text", "raw_text"), *_texts(blocks, "plan", "task_card", name="title")]
+    found += [match[0] for text in told for match in _LIVE_ENTITY.finditer(text)]
     return found + [element["type"] for element in objects(blocks) if _is_rich_mention(element)]
 
 
@@ -122,8 +133,8 @@ def _is_rich_mention(element: Payload) -> bool:
     return element.get("type") in LIVE and not ({"text", "elements"} & element.keys())
 
 
-def _texts(blocks: Any, *kinds: str) -> Iterator[str]:
-    return (str(element.get("text", "")) for element in objects(blocks) if element.get("type") in kinds)
+def _texts(blocks: Any, *kinds: str, name: str = "text") -> Iterator[str]:
+    return (str(element.get(name, "")) for element in objects(blocks) if element.get("type") in kinds)
 
 
 def _listed(value: Any) -> Sequence[Any]:
@@ -137,7 +148,7 @@ def _check_view(view: Payload) -> None:
     blocks = _listed(view.get("blocks"))
     valid(1 <= len(blocks) <= VIEW_BLOCKS, f"view: {len(blocks)} blocks")
     for at, block in enumerate(blocks):
-        _check_block(block, f"view blocks[{at}]", _IN_VIEWS)
+        _check_block(block, f"view blocks[{at}]", _IN_MODALS if kind == "modal" else _IN_HOMES)
     _check_ids(blocks)
     focused = [one for one in objects(blocks) if one.get("focus_on_load")]
     valid(len(focused) <= 1, "view: focus_on_load twice")
@@ -168,15 +179,23 @@ def _check_modal(view: Payload, blocks: Sequence[Payload]) -> None:
 
 
 def _check_ids(blocks: Sequence[Payload]) -> None:
-    ids = [block["block_id"] for block in blocks if "block_id" in block]
+    ids = [block["block_id"] for block in _all(blocks) if "block_id" in block]
     valid(len(ids) == len(set(ids)), "block_id twice")  # (sdk)
+
+
+def _all(blocks: Sequence[Payload]) -> Iterator[Payload]:
+    """The blocks, and those within them."""
+    for block in blocks:
+        yield block
+        yield from block.get("child_blocks", [])
+        yield from (card for card in block.get("elements", []) if card.get("type") == "card")
 
 
 def check_sums(blocks: Sequence[Payload]) -> None:
     """What all blocks of a message may hold together."""
     markdown = sum(length(block["text"]) for block in blocks if block["type"] == "markdown")
     need(markdown <= MARKDOWN, "msg_blocks_too_long", f"{markdown} characters of markdown")
-    tables = [block for block in blocks if block["type"] == "table"]
+    tables = [block for block in _all(blocks) if block["type"] == "table"]
     valid(len(tables) <= 1, "only one table to a message")  # (sdk)
     data = sum(data_length(block) for block in blocks if block["type"] == "data_table")
     need(data <= DATA_TEXT, "msg_blocks_too_long", f"{data} characters of data_table")
@@ -267,8 +286,36 @@ def _check_markdown(block: Payload, where: str) -> None:
     valid(isinstance(block.get("text"), str) and bool(block["text"].strip()), f"{where}: empty text")
 
 
+def _check_container(block: Payload, where: str) -> None:
+    """Of the children that Slack's pages list, those that its validator is known to take as well (slack-morphism)."""
+    flags = ("is_collapsible", "default_collapsed", "has_header_divider")
+    known(block, where, "title", "rich_text_title", "subtitle", "child_blocks", "width", "icon", *flags)
+    check_flags(block, where, *flags)
+    valid("title" in block or "rich_text_title" in block, f"{where}: no title")
+    if "title" in block:
+        check_plain(block["title"], f"{where} title", TITLE)
+    if "rich_text_title" in block:
+        _check_block(block["rich_text_title"], f"{where} title", frozenset({"rich_text"}))
+    if "subtitle" in block:
+        check_text(block["subtitle"], f"{where} subtitle", SUBTITLE)
+    if "icon" in block:
+        check_element(block["icon"], f"{where} icon", frozenset({"image"}))
+    valid(block.get("width", "standard") in {"narrow", "standard", "wide", "full"}, f"{where}: width")
+    collapsible = block.get("is_collapsible", False)
+    valid(collapsible or not block.get("default_collapsed"), f"{where}: collapsed and not collapsible")  # (sdk)
+    valid(not (collapsible and block.get("has_header_divider")), f"{where}: divider of a collapsible one")
+    children = members(block.get("child_blocks", []), where)
+    valid(1 <= len(children) <= CHILDREN, f"{where}: {len(children)} children")
+    for at, child in enumerate(children):
+        _check_block(child, f"{where}[{at}]", _IN_CONTAINERS)
+
+
 _BLOCKS: Final[dict[str, Check]] = {
     "actions": _check_actions,
+    "alert": check_alert,
+    "card": check_card,
+    "carousel": check_carousel,
+    "container": _check_container,
     "context": _check_context,
     "context_actions": _check_context_actions,
     "data_table": check_data_table,
@@ -277,9 +324,13 @@ _BLOCKS: Final[dict[str, Check]] = {
     "image": _check_image,
     "input": _check_input,
     "markdown": _check_markdown,
+    "plan": check_plan,
     "rich_text": check_rich_text,
     "section": _check_section,
     "table": check_table,
+    "task_card": check_task_card,
 }
-_IN_VIEWS: Final = frozenset({"actions", "context", "divider", "header", "image", "input", "rich_text", "section"})
-_IN_MESSAGES: Final = frozenset(_BLOCKS.keys() - {"input"})  # what is typed there would go nowhere
+_IN_HOMES: Final = frozenset({"actions", "context", "divider", "header", "image", "input", "rich_text", "section"})
+_IN_MODALS: Final = _IN_HOMES | {"alert"}  # and nowhere else: slackapi/node-slack-sdk#2567
+_IN_MESSAGES: Final = frozenset(_BLOCKS.keys() - {"alert", "input"})  # what is typed there would go nowhere
+_IN_CONTAINERS: Final = frozenset({"actions", "context", "divider", "header", "image", "section", "table"})
