@@ -7,7 +7,19 @@ chats can. JSON is kept as text and never looked into.
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Index, Integer, MetaData, Table, TypeDecorator, text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    TypeDecorator,
+    text,
+)
 from sqlmodel import Field, SQLModel
 
 POSITION: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers only an INTEGER by itself
@@ -303,6 +315,33 @@ class InstallationStates(Row, table=True):
     expires_at: datetime = Field(sa_type=UtcTime)
 
 
+class AttachedFiles(Row, table=True):
+    """Files that came with questions, as their conversations read them."""
+
+    __tablename__ = "attached_files"  # pyright: ignore[reportAssignmentType]
+    __table_args__ = (
+        Index("uq_attached_files_message", "conversation", "message", "file", unique=True),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: int = Field(primary_key=True, sa_type=POSITION)
+    id: str = Field(unique=True)
+    conversation: str
+    message: str  # that brought it
+    file: str  # as the chat product knows it
+    person: str = Field(index=True)
+    audience: dict[str, Any] = Field(sa_type=JSON_TEXT)
+    name: str = Field(sa_type=JSON_TEXT)
+    kind: str
+    link: str | None = Field(sa_type=JSON_TEXT)
+    size: int
+    digest: str
+    content: bytes | None = Field(sa_type=LargeBinary)  # compressed; none of one that cannot be read
+    fault: str | None = Field(sa_type=JSON_TEXT)  # why it cannot
+    created_at: datetime = Field(sa_type=UtcTime)
+    expires_at: datetime = Field(sa_type=UtcTime, index=True)
+
+
 def _table(name: str) -> Table:
     return Row.metadata.tables[name]
 
@@ -326,3 +365,4 @@ source_documents: Final = _table("source_documents")
 installations: Final = _table("installations")
 installation_teams: Final = _table("installation_teams")
 installation_states: Final = _table("installation_states")
+attached_files: Final = _table("attached_files")
