@@ -87,15 +87,23 @@ def message_for(reply: Reply, linked: frozenset[str] = frozenset(), *, grids: bo
     """`linked`: paths of files that could not be uploaded and are shown as links. Without `grids` tables are text."""
     room = _Room(tables=int(grids))
     placed: dict[int, Sequence[Block]] = {}
-    for position in sorted(range(len(reply.parts)), key=lambda at: (_urgency(reply.parts[at]), at)):
-        part = reply.parts[position]
+    parts = _told(reply.parts, linked)
+    for position in sorted(range(len(parts)), key=lambda at: (_urgency(parts[at]), at)):
+        part = parts[position]
         blocks = _handles(part, reply.turn) if isinstance(part, Handles) else _blocks_for(part, room, linked)
         room.spend(blocks)
         placed[position] = blocks
     blocks = [block for position in sorted(placed) for block in placed[position]]
     if room.is_short:
         blocks.append({"type": "actions", "elements": [_handle("Show all", WHOLE, reply.turn)]})
-    return Message(text=fallback_for(reply), blocks=tuple(blocks))
+    return Message(text=_fallback(parts), blocks=tuple(blocks))
+
+
+def _told(parts: Sequence[Part], linked: frozenset[str]) -> Sequence[Part]:
+    """Without files that words speak of already: Slack shows them below by their names."""
+    if not any(isinstance(part, Text) for part in parts):
+        return parts
+    return [part for part in parts if not isinstance(part, File) or part.path in linked]
 
 
 def whole_text(reply: Reply) -> str:
@@ -492,9 +500,9 @@ def _left_out(*counts: tuple[int, str]) -> Line:
 # The text that stands in for the blocks
 
 
-def fallback_for(reply: Reply) -> str:
+def _fallback(parts: Sequence[Part]) -> str:
     """What notifications and screen readers say, and clients that draw no blocks. Never empty, nothing in it live."""
-    words = "\n".join(text for part in reply.parts if (text := "\n".join(_words(part)).strip()))
+    words = "\n".join(text for part in parts if (text := "\n".join(_words(part)).strip()))
     return escaped(words, FALLBACK_CHARACTERS) or "…"
 
 

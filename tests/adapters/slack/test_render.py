@@ -105,6 +105,13 @@ def test_a_file_that_could_not_be_uploaded_is_a_link() -> None:
     assert "12:00 UTC" in written(message)
 
 
+def test_a_file_that_words_speak_of_is_not_named_twice() -> None:
+    reply = a_reply(Text(markdown="Here is **receipts.csv** with 1,042 rows."), PARTS["file"])
+
+    assert written(message_for(reply)).count("1,042") == 2  # in the block, and in the text that stands in for it
+    assert "Download" in written(message_for(reply, frozenset({"/nowhere/receipts.csv"})))
+
+
 def check(message: Message) -> None:
     payload = {"text": message.text, "blocks": message.blocks}
     check_message(payload)
