@@ -1,5 +1,6 @@
 """Thumbs under an answer. What somebody thinks of it is kept for the admins, and shown to nobody else."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
@@ -41,7 +42,8 @@ class Rating:
         verdict = Verdict.GOOD if word == Verdict.GOOD else Verdict.BAD
         await self._afterwards.rate(TurnId(turn), press.onlooker, verdict)
         if verdict is Verdict.BAD:
-            await press.open(_asking_why(press, turn))
+            kept = press.spot.model_copy(update={"about": turn})
+            await press.open(reason_view(kept.model_dump_json()))
 
     async def _on_submitted(self, body: dict[str, Any], ack: Ack) -> None:
         told = await self._presses.submitted(body)
@@ -55,8 +57,7 @@ class Rating:
         await ack()
 
 
-def _asking_why(press: Press, turn: str) -> "dict[str, Json]":
-    kept = press.spot.model_copy(update={"about": turn})
+def reason_view(metadata: str) -> Mapping[str, Json]:
     box: dict[str, Json] = {
         "type": "plain_text_input",
         "action_id": REASON,
@@ -66,4 +67,4 @@ def _asking_why(press: Press, turn: str) -> "dict[str, Json]":
         "placeholder": plain("Wrong, incomplete, not what was asked …"),
     }
     asked = field(REASON, "What was wrong with it?", box, hint="Parley's admins read it, with your question.")
-    return dict(modal(REASON, "Not a good answer", [asked], submit="Send", metadata=kept.model_dump_json()))
+    return modal(REASON, "Not a good answer", [asked], submit="Send", metadata=metadata)

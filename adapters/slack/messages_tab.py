@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackFailed
+from adapters.slack.home.blocks import fitting
 from adapters.slack.inbound import Reader
-from adapters.slack.lines import cleaned
 from bot.inbound import Private
 from bot.personal import Personal, VisibleBucket
 
@@ -54,7 +54,7 @@ class MessagesTab:
             return
         person = await here.directory.person_id(opened.user, None)
         own = await self._personal.own(Private(person=person, guest=True), most=PROMPTS)
-        prompts = {"channel_id": opened.channel, "prompts": _prompts(own.buckets)}
+        prompts = {"channel_id": opened.channel, "prompts": prompts_from(own.buckets)}
         await here.api.call(_Done, "assistant.threads.setSuggestedPrompts", prompts)
 
 
@@ -62,14 +62,11 @@ async def _is_messages_tab(event: dict[str, Any]) -> bool:
     return event.get("tab") == "messages"
 
 
-def _prompts(buckets: Sequence[VisibleBucket]) -> list[dict[str, str]]:
+def prompts_from(buckets: Sequence[VisibleBucket]) -> list[dict[str, str]]:
+    """Never none. Schemas are data, and a prompt that somebody takes is sent as their own words."""
     asked = [
-        {"title": _short(one.title, _TITLE), "message": _short(one.example, _MESSAGE)} for one in buckets if one.example
+        {"title": fitting(one.title, _TITLE), "message": fitting(one.example, _MESSAGE)}
+        for one in buckets
+        if one.example.strip()
     ]
     return asked or [_NOTHING_YET]
-
-
-def _short(text: str, characters: int) -> str:
-    """Schemas are data."""
-    line = " ".join(cleaned(text).split())
-    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
