@@ -85,6 +85,8 @@ class Silence:
 
     async def settle(self, message: MessageId, reply: Reply, chosen: Chosen) -> None: ...
 
+    async def found(self, turn: TurnId) -> MessageId | None: ...
+
 
 class Delivery:
     """Of one claimed turn. The lease is checked right before each effect outside: `LeaseLost` when it is gone."""
@@ -149,9 +151,16 @@ class Delivery:
         async with _deadline():
             await self._outbox.settle(self._inbound.conversation, self._inbound.address, message, reply, chosen)
 
+    async def found(self, turn: TurnId) -> MessageId | None:
+        """The message of a turn of this conversation, if the chat knows one. Raises `OutboxFailed`."""
+        async with _deadline():
+            return await self._outbox.find(self._inbound.conversation, self._inbound.address, turn)
+
     async def check(self) -> None:
-        """Raises `LeaseLost`. Asks the database once the lease is not fresh: till then nobody can have it."""
-        if self._until - self._now() > LEASE * 2 / 3:
+        """Raises `LeaseLost`. Asks the database once the lease is not fresh: till then nobody can have it, but that a
+        dead turn ends when its question is edited.
+        """
+        if self._until - self._now() > LEASE * 2 / 3 and not self._claimed.is_dead:
             return
         until = self._now() + LEASE
         if not await self._inbox.renew(self._claimed, LEASE):
@@ -189,9 +198,7 @@ class Delivery:
         """After a kill between posting and noting, the chat may know the message that the inbox does not."""
         if self._asked_for:
             return
-        async with _deadline():
-            turn = TurnId(self._claimed.turn.id)
-            self._message = await self._outbox.find(self._inbound.conversation, self._inbound.address, turn)
+        self._message = await self.found(TurnId(self._claimed.turn.id))
         self._asked_for = True
         if self._message is not None:
             await self._inbox.note_placeholder(self._claimed, self._message)

@@ -212,7 +212,7 @@ class Turns:
         """An edited question is answered in the message that answered it before. All messages that did."""
         if life.inbound.revises is None:
             return []
-        earlier = await self._revisions.begun(life.turn, life.inbound)
+        earlier = await self._revisions.begun(life.claimed, life.inbound, life.delivery.found)
         turn = life.claimed.turn
         if earlier and turn.placeholder is None and isinstance(life.inbound.body, Said):
             if not await self._inbox.note_placeholder(life.claimed, earlier[-1]):

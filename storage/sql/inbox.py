@@ -174,7 +174,8 @@ class Inbox:
         of a conversation alone: the turn `up_to` and those before it.
 
         Never a turn while an earlier one of its conversation is open, so never two of one conversation. (A dead turn
-        whose word could not be said holds nothing up after the first try.)
+        whose word could not be said holds nothing up after the first try; but an edit waits while it is being said, and
+        once the edit is there it is said no more.)
         """
         now = self._database.now()
         values: dict[str, Any] = {
@@ -279,6 +280,14 @@ class Inbox:
         rows = await self._database.read(lambda connection: connection.execute(_VERSIONS, {"one": turn}).all())
         return [_turn(row) for row in rows]
 
+    async def end_version(self, claimed: ClaimedTurn, turn: str, outcome: Object, ending: str) -> bool:
+        """An earlier version, which is claimed no more once it was edited: closed without a word, whoever holds it.
+
+        False when the lease of the later one was lost, or when it is finished already.
+        """
+        values = _key(claimed) | {"now": self._database.now(), "left": turn, "said": outcome, "ends": ending}
+        return await self._database.write(lambda connection: connection.execute(_ENDING, values).rowcount == 1)
+
     async def has_delivered(self, conversation: str) -> bool:
         """Whether a reply stands in the conversation."""
         where = {"held_in": conversation}
@@ -302,12 +311,13 @@ class Inbox:
 _NEW = tuple(NewTurn.__dataclass_fields__)
 _STORED = tuple(Turn.__dataclass_fields__)
 _COUNTED = {"preserve_rowcount": True}
-_earlier = turns.alias("earlier")
+_earlier, _later = turns.alias("earlier"), turns.alias("later")
 
 
 @cache
 def _claiming(by_surface: bool, up_to: bool) -> Executable:
     due = [turns.c.finished_at.is_(None), turns.c.due_at <= bindparam("now"), ~_held_up()]
+    due += [~_is_left_for_its_successor(), ~_is_still_said_by_its_predecessor()]
     if by_surface:
         due.append(turns.c.surface.in_(bindparam("surfaces", expanding=True)))
     if up_to:
@@ -344,6 +354,29 @@ def _held_up() -> ColumnElement[bool]:
     return exists().where(_earlier.c.lane == turns.c.conversation, _earlier.c.position < turns.c.position)
 
 
+def _is_left_for_its_successor() -> ColumnElement[bool]:
+    """A dead turn whose word could not be said, of a message that was edited since: its end is for `end_versions`."""
+    edited = exists().where(
+        _later.c.conversation == turns.c.conversation,
+        _later.c.position > turns.c.position,
+        or_(_later.c.revises == turns.c.message_id, _later.c.revises == turns.c.revises),
+    )
+    return and_(turns.c.lane.is_(None), edited)
+
+
+def _is_still_said_by_its_predecessor() -> ColumnElement[bool]:
+    """Somebody is about to say the word of a dead turn in the message that this one would answer in."""
+    in_hands = exists().where(
+        _earlier.c.conversation == turns.c.conversation,
+        _earlier.c.position < turns.c.position,
+        or_(_earlier.c.message_id == turns.c.revises, _earlier.c.revises == turns.c.revises),
+        _earlier.c.finished_at.is_(None),
+        _earlier.c.worker.is_not(None),
+        _earlier.c.due_at > bindparam("now"),
+    )
+    return and_(turns.c.revises.is_not(None), in_hands)
+
+
 _SAME = (
     select(turns.c.id)
     .where(
@@ -371,7 +404,6 @@ _IN_WORK = (
 _HAS_REVISED = select(
     exists().where(turns.c.conversation == bindparam("conversation"), turns.c.message_id == bindparam("revises"))
 )
-_later = turns.alias("later")
 _VERSIONS = (
     select(*(turns.c[name] for name in _STORED))
     .join(_later, and_(_later.c.conversation == turns.c.conversation, _later.c.position > turns.c.position))
@@ -411,6 +443,24 @@ _FINISHING = _of.values(
 )
 _FAILING = _handed_back.values(failure=bindparam("reason"), due_at=bindparam("until"))
 _LEAVING = _FAILING.values(lane=null())
+_ENDING = (
+    update(turns)
+    .where(
+        turns.c.id == bindparam("left"),
+        turns.c.finished_at.is_(None),
+        exists().where(
+            _later.c.id == bindparam("one"), _later.c.fence == bindparam("held"), _later.c.finished_at.is_(None)
+        ),
+    )
+    .values(
+        finished_at=bindparam("now"),
+        fence=turns.c.fence + 1,
+        outcome=bindparam("said"),
+        ending=bindparam("ends"),
+        lane=null(),
+        worker=null(),
+    )
+)
 _RELEASING = _handed_back.values(due_at=bindparam("now"), attempt=turns.c.attempt - 1)
 
 

@@ -10,16 +10,19 @@ import pytest
 from agent.context import Context
 from agent.outcome import Outcome
 from bot.bootstrap import Bot
+from bot.delivery import LEASE
 from bot.feedback import Verdict
 from bot.ids import MessageId, TurnId
 from bot.inbound import Body, Inbound, Said, Withdrawn
 from bot.outbox import OutboxFailed
 from bot.personal import questions_of
-from bot.replies import Reply
+from bot.replies import Progress, Reply
+from bot.turns import MAX_ATTEMPTS
 from storage.search.plan import Plan
 from storage.sql.history import History
-from tests.bot.conftest import Talk, finished, working
-from tests.bot.fakes import Chat, ListingAgent
+from storage.sql.inbox import Inbox
+from tests.bot.conftest import Talk, finished, until, working
+from tests.bot.fakes import Chat, Clock, ListingAgent
 
 
 @dataclass
@@ -153,6 +156,52 @@ async def test_what_is_still_being_worked_on_is_stopped(bot: Bot, chat: Chat, ag
     [message] = chat.messages.values()
     assert message.reply == done.reply
     assert done.result["outcome"] == "overload"
+
+
+async def died_unheard(bot: Bot, chat: Chat, clock: Clock, *, noted: bool) -> Inbound:
+    """A question whose workers were killed, with its message in the chat, which then did not take the word about it."""
+    question, inbox = Talk(bot).inbound(Said("List every receipt")), Inbox(bot.database)
+    turn = await bot.accept(question)
+    assert turn is not None
+    message = await chat.post(question.conversation, {}, Reply(turn=turn, parts=(Progress(text="Looking …"),)))
+    for _ in range(MAX_ATTEMPTS):
+        [claimed] = await inbox.claim("killed", LEASE)
+        assert not noted or await inbox.note_placeholder(claimed, message)
+        clock.advance(LEASE + timedelta(seconds=1))
+    chat.troubles = [OutboxFailed("down", retry=True)] * (2 if noted else 3)
+    async with working(bot):
+        await until(lambda: not chat.troubles)
+    return question
+
+
+@pytest.mark.parametrize("noted", [True, False])
+async def test_a_dead_turn_says_nothing_more_once_its_question_is_edited(
+    bot: Bot, chat: Chat, clock: Clock, noted: bool
+) -> None:
+    question = await died_unheard(bot, chat, clock, noted=noted)
+    [dead] = [message.reply.turn for message in chat.messages.values()]
+    async with working(bot):
+        done = await finished(bot, await revised(bot, question, Said("List receipts")))
+        await finished(bot, dead, meanwhile=lambda: clock.advance(timedelta(seconds=10)))
+
+    [message] = chat.messages.values()
+    assert message.reply == done.reply
+    assert done.error is None
+
+
+@pytest.mark.parametrize("noted", [True, False])
+async def test_the_message_of_a_dead_turn_goes_with_its_question(
+    bot: Bot, chat: Chat, clock: Clock, channels: Channels, noted: bool
+) -> None:
+    question = await died_unheard(bot, chat, clock, noted=noted)
+    said = [list(message.said) for message in chat.messages.values()]
+    [dead] = [message.reply.turn for message in chat.messages.values()]
+    async with working(bot):
+        await finished(bot, await revised(bot, question, Withdrawn()))
+        await finished(bot, dead, meanwhile=lambda: clock.advance(timedelta(seconds=10)))
+
+    assert channels.withdrawn == list(chat.messages)
+    assert [message.said for message in chat.messages.values()] == said
 
 
 async def test_a_deleted_question_takes_back_what_answered_it(bot: Bot, chat: Chat, channels: Channels) -> None:

@@ -542,6 +542,50 @@ async def test_what_was_never_accepted_cannot_be_revised(inbox: Inbox) -> None:
     assert len(await inbox.claim("w1", LEASE, limit=9)) == 1
 
 
+async def test_a_dead_turn_is_left_to_the_edit_that_waits_while_its_word_is_said(inbox: Inbox, clock: SetClock) -> None:
+    dead = await dead_turn(inbox, clock)
+    assert isinstance(await inbox.fail(dead, "the chat is down", PAUSE), Retry)
+    assert await inbox.finish(await claimed_one(inbox), {})
+    clock.forward(seconds=5)
+    saying = await claimed_one(inbox)
+    edit = await accepted(inbox, a_turn(3, revises="message-1"))
+
+    assert await inbox.claim("w2", LEASE, limit=9) == []
+    clock.forward(seconds=31)
+    [claimed] = await inbox.claim("w2", LEASE, limit=9)
+
+    assert (saying.turn.event_id, claimed.turn.id) == ("event-1", edit)
+
+
+async def test_an_edit_ends_its_earlier_versions_whoever_holds_them(inbox: Inbox, clock: SetClock) -> None:
+    dead = await dead_turn(inbox, clock)
+    assert isinstance(await inbox.fail(dead, "the chat is down", PAUSE), Retry)
+    assert await inbox.finish(await claimed_one(inbox), {})
+    clock.forward(seconds=5)
+    saying = await claimed_one(inbox)
+    await accepted(inbox, a_turn(3, revises="message-1"))
+    clock.forward(seconds=31)
+    edit = await claimed_one(inbox, "w2")
+
+    assert await inbox.end_version(edit, saying.turn.id, {"said": "stopped"}, "stopped")
+    assert not await inbox.end_version(edit, saying.turn.id, {}, "stopped")
+    assert not await inbox.renew(saying, LEASE)
+    ended = await inbox.find(saying.turn.id)
+    assert ended is not None
+    assert (ended.outcome, ended.finished_at, ended.delivered_at) == ({"said": "stopped"}, clock.now, None)
+
+
+async def test_who_lost_the_lease_ends_no_earlier_version(inbox: Inbox, clock: SetClock) -> None:
+    first = await accepted(inbox, a_turn(1))
+    assert await inbox.release(await claimed_one(inbox))
+    other = await accepted(inbox, a_turn(2, conversation="slack:T1:C1:2"))
+    lost = next(one for one in await inbox.claim("w1", LEASE, limit=9) if one.turn.id == other)
+    clock.forward(seconds=31)
+    await inbox.claim("w2", LEASE, limit=9)
+
+    assert not await inbox.end_version(lost, first, {}, "stopped")
+
+
 async def test_the_same_revision_twice_is_a_duplicate(inbox: Inbox) -> None:
     await accepted(inbox, a_turn(1))
     identity = await accepted(inbox, a_turn(2, revises="message-1"))
