@@ -12,7 +12,7 @@ from bot.access import Access
 from bot.clarifications import same_readers
 from bot.codec import audience_from_json
 from bot.dialogue import Spoken, spoken_from_json
-from bot.errors import EndedAlready, NoLongerSeen, NotSaidHere, NotYourAnswer
+from bot.errors import EndedAlready, NoLongerSeen, NotReached, NotSaidHere, NotYourAnswer
 from bot.feedback import Feedback, Verdict
 from bot.ids import ConversationId, PersonId, TurnId
 from bot.inbound import Audience
@@ -20,6 +20,8 @@ from bot.replies import Reply
 from bot.stopping import Stops
 from storage.search.codec import condition_from_json
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op
+from storage.search.errors import IndexUnavailable
+from storage.search.index import SearchIndex
 from storage.sql.inbox import Inbox, Turn
 
 _SIGNS: Final[Mapping[Op, str]] = {
@@ -64,8 +66,9 @@ class Steps:
 
 
 class Afterwards:
-    def __init__(self, *, inbox: Inbox, access: Access, feedback: Feedback, stops: Stops) -> None:
-        self._inbox, self._access, self._feedback, self._stops = inbox, access, feedback, stops
+    def __init__(self, *, inbox: Inbox, access: Access, index: SearchIndex, feedback: Feedback, stops: Stops) -> None:
+        self._inbox, self._access, self._index = inbox, access, index
+        self._feedback, self._stops = feedback, stops
 
     async def stop(self, turn: TurnId, onlooker: Onlooker) -> None:
         """Raises `HandleRefused`."""
@@ -116,8 +119,14 @@ class Afterwards:
         if found.outcome is None:
             raise NotSaidHere()
         spoken = spoken_from_json(found.outcome)
-        scope = await self._access.scope(onlooker.audience)
-        if spoken.rests_on is None or not spoken.rests_on.may_be_seen(scope):
+        if spoken.rests_on is None:
+            raise NoLongerSeen()
+        within = self._index.within(await self._access.scope(onlooker.audience))
+        try:
+            may_be_seen = await spoken.rests_on.may_be_seen(within)
+        except IndexUnavailable as exc:
+            raise NotReached() from exc
+        if not may_be_seen:
             raise NoLongerSeen()
         return spoken
 

@@ -304,7 +304,7 @@ def _assembled(
         ),
         personal=Personal(access=access, index=index, exports=exports, database=database),
         feedback=feedback,
-        afterwards=Afterwards(inbox=inbox, access=access, feedback=feedback, stops=stops),
+        afterwards=Afterwards(inbox=inbox, access=access, index=index, feedback=feedback, stops=stops),
         directories=directories,
         exports=exports,
         sources=sources,

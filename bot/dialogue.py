@@ -31,7 +31,8 @@ from bot.codec import inbound_from_json, inbound_to_json, reply_from_json, reply
 from bot.directory import Directories
 from bot.errors import InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
-from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, Subject, TurnId
+from bot.grounds import RestsOn, grounds_from_json, grounds_of, grounds_to_json
+from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
 from bot.inbound import Clicked as Pressed
 from bot.inbound import Inbound, Operator, Private, Said, Withdrawn
 from bot.outbox import Threads
@@ -86,17 +87,6 @@ class Agent(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestsOn:
-    """What an audience had to be granted for these words, and as whom."""
-
-    buckets: frozenset[BucketId]
-    subjects: frozenset[Subject]
-
-    def may_be_seen(self, scope: Scope) -> bool:
-        return self.buckets <= scope.buckets and (scope.all_readers or self.subjects <= scope.subjects)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
     """What a turn came to, before it is said. Kept in the inbox, so that a kill from here on changes nothing."""
 
@@ -126,12 +116,6 @@ class _Moment:
     limits: Limits
     told: Told
     attempted: Attempted
-
-    def rests_on(self, outcome: Outcome) -> RestsOn | None:
-        if isinstance(outcome, (StartedOver, Refused)):
-            return None
-        buckets = frozenset(bucket for leg in outcome.plan.legs for bucket in leg.search.buckets)
-        return RestsOn(buckets=buckets, subjects=self.scope.subjects)
 
     def asked(self, question: str) -> Asked:
         return asked_of(self.inbound, self.turn, question, self.limits)
@@ -314,7 +298,7 @@ class Dialogue:
             reply=reply_to(moment.turn, outcome, offer, before=_texts(notes)),
             result=result | {"text": _joined(*notes, result["text"])},
             state=_state_after(moment.state, moment.turn, question, outcome),
-            rests_on=moment.rests_on(outcome),
+            rests_on=grounds_of(outcome, moment.scope),
         )
 
     async def _offer(self, question: str, outcome: Outcome, moment: _Moment) -> Offer | None:
@@ -347,7 +331,7 @@ class Dialogue:
             reply=file_reply(moment.turn, file, before=_texts(notes)),
             result=result_json(moment.asked(question), outcome, files=(file,), said=said),
             state=_state_after(moment.state, moment.turn, question, outcome),
-            rests_on=moment.rests_on(outcome),
+            rests_on=grounds_of(outcome, moment.scope),
         )
 
 
@@ -429,13 +413,9 @@ def spoken_to_json(spoken: Spoken) -> dict[str, Json]:
         "uses": spoken.uses,
         "settles": spoken.settles,
         "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
-        "rests_on": None if rests_on is None else _rests_on_to_json(rests_on),
+        "rests_on": None if rests_on is None else grounds_to_json(rests_on, spoken.result),
         "ending": spoken.ending,
     }
-
-
-def _rests_on_to_json(rests_on: RestsOn) -> dict[str, Json]:
-    return {"buckets": sorted(rests_on.buckets), "subjects": sorted(rests_on.subjects)}
 
 
 def _state_to_json(state: ConversationState) -> dict[str, Json]:
@@ -454,14 +434,8 @@ def spoken_from_json(data: Mapping[str, Json]) -> Spoken:
         uses=data["uses"],
         settles=data["settles"],
         chosen=None if chosen is None else Chosen(label=chosen["label"], by=chosen["by"]),
-        rests_on=None if rests_on is None else _rests_on_from_json(rests_on),
+        rests_on=None if rests_on is None else grounds_from_json(rests_on, data["result"]),
         ending=data.get("ending"),
-    )
-
-
-def _rests_on_from_json(data: Mapping[str, Json]) -> RestsOn:
-    return RestsOn(
-        buckets=frozenset(map(BucketId, data["buckets"])), subjects=frozenset(map(Subject, data["subjects"]))
     )
 
 

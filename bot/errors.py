@@ -18,7 +18,8 @@ BotError                    its text is one plain sentence for a person
 ├── HandleRefused           nothing is done about the turn
 │   ├── NotSaidHere         forged, or of another conversation
 │   ├── NotYourAnswer       said to somebody else
-│   ├── NoLongerSeen        a bucket that it rests on is no longer granted
+│   ├── NoLongerSeen        a bucket or a document that it rests on is for others now
+│   ├── NotReached          whether it may still be seen cannot be told now
 │   └── EndedAlready        there is nothing left to stop
 ├── ExportRefused           no file
 │   ├── ExportBusy          one at a time for each person
@@ -160,10 +161,17 @@ class NotYourAnswer(HandleRefused):
 
 
 class NoLongerSeen(HandleRefused):
-    """A bucket that it rests on is no longer granted. Does not name it."""
+    """A bucket that it rests on is no longer granted, or a document is for others or gone. Names neither."""
 
     def __init__(self) -> None:
         super().__init__("Some of what this rests on may no longer be seen here, so I cannot show it.")
+
+
+class NotReached(HandleRefused):
+    """Whether all that it rests on may still be seen cannot be told now."""
+
+    def __init__(self) -> None:
+        super().__init__("The documents cannot be reached right now. Please try again a little later.")
 
 
 class EndedAlready(HandleRefused):

@@ -177,6 +177,54 @@ async def test_steps_are_not_shown_to_a_channel_that_lost_its_grant(office: Offi
     ]
 
 
+async def only_for_somebody_else(office: Office, number: int) -> None:
+    """The receipt as it was, but for its readers."""
+    vendor = "Acme" if number < 37 else "Bolt"
+    other = a_document(f"r{number:03}", f"receipt {number}", vendor=vendor, readers=["user:local:somebody"])
+    await office.bot.index.put(RECEIPTS, [other])
+
+
+NO_LONGER = "Some of what this rests on may no longer be seen here, so I cannot show it."
+
+
+async def test_steps_are_not_shown_once_a_document_of_the_answer_is_for_others(office: Office) -> None:
+    answer = await an_answer(office)
+    await only_for_somebody_else(office, 38)
+
+    await office.slack.click(office.bob, answer, "Show steps")
+
+    assert office.slack.modals_of(office.bob) == []
+    assert office.whispers(office.bob) == [NO_LONGER]
+
+
+async def test_steps_are_shown_while_the_documents_that_changed_are_others(office: Office) -> None:
+    answer = await an_answer(office)
+    await only_for_somebody_else(office, 3)
+
+    await office.slack.click(office.bob, answer, "Show steps")
+
+    assert len(office.slack.modals_of(office.bob)) == 1
+
+
+async def test_steps_of_a_count_are_not_shown_once_one_of_the_counted_is_for_others(office: Office) -> None:
+    asked = await office.ask("List every receipt")
+    await only_for_somebody_else(office, 3)
+
+    await office.slack.click(office.bob, asked, "Show steps")
+
+    assert office.slack.modals_of(office.bob) == []
+    assert office.whispers(office.bob) == [NO_LONGER]
+
+
+async def test_steps_are_not_shown_of_a_bucket_that_is_no_more(office: Office) -> None:
+    answer = await an_answer(office)
+    await office.bot.index.drop_bucket(RECEIPTS)
+
+    await office.slack.click(office.bob, answer, "Show steps")
+
+    assert office.whispers(office.bob) == [NO_LONGER]
+
+
 # Stop
 
 
@@ -328,6 +376,17 @@ async def test_the_whole_is_not_shown_to_a_channel_that_lost_its_grant(office: O
 
     assert office.slack.workspace.files == {}
     assert len(office.whispers(office.bob)) == 1
+
+
+async def test_the_whole_is_not_shown_once_a_document_of_it_is_for_others(office: Office, agent: PatientAgent) -> None:
+    agent.text = LONG
+    answer = await an_answer(office)
+    await only_for_somebody_else(office, 41)
+
+    await office.slack.click(office.bob, answer, "Show all")
+
+    assert office.slack.workspace.files == {}
+    assert office.whispers(office.bob) == [NO_LONGER]
 
 
 # What a follow-up kept
