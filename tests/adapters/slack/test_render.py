@@ -1,8 +1,7 @@
-"""Replies as Slack messages: golden files, one a part, and what holds for every reply."""
+"""Replies as Slack messages: what each holds, and what holds for every one. What they look like: `test_golden.py`."""
 
 import json
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +11,7 @@ from adapters.slack.more import more_view
 from adapters.slack.render import Message, message_for, settled, whole_text
 from adapters.slack.steps import steps_view
 from bot.afterwards import Step, Steps
-from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.ids import ChoiceId, ClarificationId
 from bot.replies import (
     Button,
     Choices,
@@ -23,78 +22,17 @@ from bot.replies import (
     Notice,
     Part,
     Progress,
-    Reply,
     Source,
     Table,
     Text,
     escaped,
 )
+from tests.adapters.slack.gallery import NOON, PARTS, a_choices, a_reply, buttons
 from tests.stand_ins.slack.checker import check_message, check_view, length, live_mentions
-
-GOLDEN = Path(__file__).parents[2] / "golden" / "slack"
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-def buttons(count: int) -> tuple[Button, ...]:
-    return tuple(
-        Button(id=ChoiceId(f"id{n}"), label=f"Vendor {n}", count=n, kind="filter") for n in range(1, count + 1)
-    )
-
-
-def a_choices(*offered: Button) -> Choices:
-    return Choices(clarification=ClarificationId("c1"), buttons=offered, expires=NOON)
-
-
-def a_reply(*parts: Part) -> Reply:
-    return Reply(turn=TurnId("t1"), parts=parts)
-
-
-PARTS: dict[str, Part] = {
-    "text": Text(
-        markdown="**1,042** receipts match _tires_ [1].\nkept: `vendor = Acme`\n\n- 2023\n- 2024 \\*net\\*\n\nAll.",
-        sources=(
-            Source(marker="1", title="Receipt <7> & more", page=3, url="https://example.org/r/7", quote="tires"),
-            Source(marker="2", title="Notes", page=None, url=None, quote="none"),
-        ),
-    ),
-    "table": Table(
-        caption="2 of 1,042 receipts",
-        columns=("Vendor", "Total"),
-        rows=(("Acme & Sons", "1,200.00 USD"), ("<!channel>", "")),
-    ),
-    "choices": a_choices(
-        Button(id=ChoiceId("a1"), label="Acme", count=512, kind="filter"),
-        Button(id=ChoiceId("a2"), label="12 more vendors", count=87, kind="more"),
-        Button(id=ChoiceId("a3"), label="Export all as CSV", count=1042, kind="export"),
-        Button(id=ChoiceId("a4"), label="Just answer", count=None, kind="anyway"),
-    ),
-    "chosen": Chosen(label="Acme · 512", by="Ada <Lovelace>"),
-    "expired": Chosen(label="This choice has expired; please ask again.", by=""),
-    "file": File(
-        name="receipts.csv",
-        title="Receipts",
-        rows=1042,
-        path="/nowhere/receipts.csv",
-        url="https://example.org/download/x",
-        expires=NOON,
-    ),
-    "progress": Progress(text="Searching 6 buckets"),
-    "about": Handles(handles=(Handle.RATE, Handle.STEPS)),
-    "stop": Handles(handles=(Handle.STOP,)),
-    "notice": Notice(text="I could not reach the index; please try again in a minute."),
-}
 
 
 def written(message: Message) -> str:
     return json.dumps({"text": message.text, "blocks": message.blocks}, indent=2, ensure_ascii=False) + "\n"
-
-
-@pytest.mark.parametrize("name", PARTS)
-def test_each_part_looks_as_its_golden_file(name: str) -> None:
-    message = message_for(a_reply(PARTS[name]))
-
-    check(message)
-    assert written(message) == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
 
 
 def test_a_file_that_could_not_be_uploaded_is_a_link() -> None:
