@@ -16,9 +16,9 @@ from storage.search.errors import InvalidCondition
 from storage.search.ids import FieldName
 from storage.search.index import Aggregate, Aggregated
 from storage.search.numbers import median_of, money_from_scaled, money_scale, rounded_average, rounded_sum, scaled
+from storage.search.orders import line_order
 from storage.search.plan import Group, Period
 from storage.search.schema import Field, FieldType
-from storage.search.text import fold
 
 Key: TypeAlias = str | float | bool | None
 _CHUNK = 4096  # sums of so many cannot overflow
@@ -53,18 +53,7 @@ def aggregate(part: Set, request: Aggregate) -> tuple[Aggregated, ...]:
         values = np.concatenate(parts)
         line = _line(group, unit, values, one=fields, money=money)
         done.append(replace(line, median=_median(values, unit, money=money)) if request.median else line)
-    return tuple(sorted(done, key=_order))
-
-
-def _order(line: Aggregated) -> tuple[int, bool, str | float, bool, str]:
-    group = fold(line.group) if isinstance(line.group, str) else (line.group or 0)
-    return (
-        -line.count,
-        line.group is None,
-        group if line.group is not None else "",
-        line.unit is None,
-        line.unit or "",
-    )
+    return tuple(sorted(done, key=line_order))
 
 
 def _check_group(fields: Sequence[Field], group: Group) -> None:
@@ -159,9 +148,19 @@ def _line(group: Key, unit: str | None, values: Doubles, *, one: Sequence[Field]
         total = _scaled_sum(values, unit)
         added, average = money_from_scaled(total, unit), money_from_scaled(total, unit, len(values))
     else:
-        added = rounded_sum(math.fsum(values.tolist()), max(abs(low), abs(high)))
+        total = math.fsum(values.tolist())
+        added = rounded_sum(total, max(abs(low), abs(high)))
         average = rounded_average(added, len(values))
-    return Aggregated(group=group, unit=unit, count=len(values), sum=added, average=average, minimum=low, maximum=high)
+    return Aggregated(
+        group=group,
+        unit=unit,
+        count=len(values),
+        sum=added,
+        average=average,
+        minimum=low,
+        maximum=high,
+        unrounded=total,
+    )
 
 
 def _median(values: Doubles, unit: str | None, *, money: bool) -> float:

@@ -127,5 +127,5 @@ class Asking:
 
     def _order(self, request: Records) -> Order:
         """Remembered, so that the pages of a set cost what is on them."""
-        key = (self.state.generation, self.scope, request.search.clauses, request.order)
-        return self.orders.get(key, lambda: order_of(self._part(request.search), request.order))
+        key = (self.state.generation, self.scope, request.search.clauses, request.order, request.by_id)
+        return self.orders.get(key, lambda: order_of(self._part(request.search), request.order, by_id=request.by_id))

@@ -52,9 +52,9 @@ class Order:
         return _key(self.bucket(entry).columns[self.by.field], int(self.at[entry]))
 
 
-def order_of(part: Set, asked: SchemaOrder | None) -> Order:
+def order_of(part: Set, asked: SchemaOrder | None, *, by_id: bool) -> Order:
     """Raises `UnknownField` and `InvalidCondition`."""
-    by = asked or (part[0][0].schema.natural_order if len(part) == 1 else None)
+    by = asked or (part[0][0].schema.natural_order if len(part) == 1 and not by_id else None)
     if by is not None:
         _check(part, by)
     positions = [np.flatnonzero(mask) for _, mask in part]

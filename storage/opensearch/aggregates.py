@@ -19,9 +19,9 @@ from storage.search.conditions import Scalar
 from storage.search.errors import InvalidCondition
 from storage.search.index import Aggregate, Aggregated
 from storage.search.numbers import median_of, money_from_scaled, rounded_average, rounded_sum
+from storage.search.orders import line_order
 from storage.search.plan import Group, Period
 from storage.search.schema import FieldType
-from storage.search.text import fold
 
 Key: TypeAlias = str | float | bool | None
 _STRINGS = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
@@ -86,12 +86,7 @@ def aggregate(parts: Sequence[Part], request: Aggregate) -> Steps[tuple[Aggregat
             key = _group_of(cell["key"]["group"], group, request.group, labels) if group is not None else None
             lines.setdefault((key, _unit_of(cell, one)), _Line()).add(cell, one)
     done = [_aggregated(group, unit, line, fields[0], request) for (group, unit), line in lines.items()]
-    return tuple(sorted(done, key=_order))
-
-
-def _order(line: Aggregated) -> tuple[int, bool, str | float, bool, str]:
-    group = fold(line.group) if isinstance(line.group, str) else (line.group or 0)
-    return (-line.count, line.group is None, "" if line.group is None else group, line.unit is None, line.unit or "")
+    return tuple(sorted(done, key=line_order))
 
 
 def _check_group(groups: Sequence[Coded], group: Group) -> None:
@@ -193,4 +188,5 @@ def _aggregated(group: Key, unit: str | None, line: _Line, one: Coded | None, re
         minimum=line.low + 0.0,
         maximum=line.high + 0.0,
         median=median_of(*line.middle(), unit, money=money) if request.median else None,
+        unrounded=line.scaled if money else line.added,
     )

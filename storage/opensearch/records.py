@@ -33,7 +33,8 @@ _MOST_IDS = 1_000  # of one search for documents
 
 def page(parts: Sequence[Part], request: Records) -> Steps[Page]:
     """Raises `UnknownField`, and `InvalidCondition` also for a cursor that this order did not give."""
-    by = request.order or (parts[0].layout.schema.natural_order if len(parts) == 1 else None)
+    is_natural = len(parts) == 1 and not request.by_id
+    by = request.order or (parts[0].layout.schema.natural_order if is_natural else None)
     by = by if parts else None
     fields: Sequence[Coded | None] = [None] * len(parts) if by is None else _ordering(parts, by)
     after = None if request.after is None else _read(request.after, by)

@@ -153,6 +153,7 @@ class Aggregated:
     minimum: float
     maximum: float
     median: float | None = None
+    unrounded: int | float = field(default=0, compare=False, repr=False)  # the sum; of money in scaled integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +294,7 @@ class Records(Request[Page]):
     then by document id by code point; documents without the value last, in both directions. Pages over a set that
     does not change give each document once. `fields` None: all values. Strings are in order of their fold, flags false
     first (also where absent); lists and rows have no order (`InvalidCondition`), and neither has a cursor that another
-    order gave.
+    order gave. `by_id`: without `order` by document id, also where the search has one bucket.
     """
 
     search: Search
@@ -301,6 +302,7 @@ class Records(Request[Page]):
     after: str | None = None
     limit: int = 1000
     fields: frozenset[FieldName] | None = None
+    by_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)
