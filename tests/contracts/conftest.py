@@ -11,8 +11,10 @@ import pytest_asyncio
 
 from storage.analysis import analyser_for
 from storage.embedder import Embedder, WordLlamaEmbedder
+from storage.search.ids import BucketId
 from storage.search.index import SearchIndex
 from tests.builders import TENANT
+from tests.contracts.split import SplitIndex
 
 Opener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
 
@@ -60,7 +62,25 @@ async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[O
             await last.drop_bucket(bucket)
 
 
-@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.servers)])
+@pytest_asyncio.fixture
+async def joined(embedded: Opener, tmp_path: Path, embedder: Embedder) -> AsyncIterator[Opener]:
+    """The buckets that tests search together with another lie in an index beside."""
+    from storage.embedded.index import EmbeddedIndex
+
+    apart, shared = frozenset(map(BucketId, ("others", "closed", "none", "gone"))), set[BucketId]()
+    async with AsyncExitStack() as stack:
+
+        async def opened() -> SearchIndex:
+            beside = await EmbeddedIndex.open(
+                tmp_path / "beside", tenant=TENANT, analysers=analyser_for, embedder=embedder
+            )
+            stack.push_async_callback(beside.close)
+            return SplitIndex(await embedded(), beside, apart=apart, shared=shared)
+
+        yield opened
+
+
+@pytest.fixture(params=["embedded", "joined", pytest.param("opensearch", marks=pytest.mark.servers)])
 def opener(request: pytest.FixtureRequest) -> Opener:
     """Opens one more handle on the one index of the test, as another process would."""
     return request.getfixturevalue(request.param)
