@@ -12,7 +12,7 @@ from structlog.typing import FilteringBoundLogger
 from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import MessageGone, Outbox, OutboxFailed
-from bot.replies import Chosen, Handle, Handles, Progress, Reply
+from bot.replies import Chosen, File, Handle, Handles, Progress, Reply
 from bot.tasks import lone_error
 from storage.sql.inbox import ClaimedTurn, Inbox
 
@@ -124,8 +124,10 @@ class Delivery:
             await news.rest()
 
     async def deliver(self, reply: Reply) -> None:
-        """The message now says `reply`. Raises `OutboxFailed`, `LeaseLost`."""
+        """The message now says `reply`, and its files are beside it. Raises `OutboxFailed`, `LeaseLost`."""
         await self._say(reply)
+        if self._message is not None and any(isinstance(part, File) for part in reply.parts):
+            await self._hand_over(self._message, reply)
 
     async def whisper(self, reply: Reply) -> None:
         """To the person alone; to all where that cannot be, or where they see already that something is done.
@@ -193,6 +195,11 @@ class Delivery:
                 await self._outbox.update(self._inbound.conversation, self._inbound.address, message, reply)
         except MessageGone:
             await self._post(reply)
+
+    async def _hand_over(self, message: MessageId, reply: Reply) -> None:
+        await self.check()
+        async with _deadline():
+            await self._outbox.hand_over(self._inbound.conversation, self._inbound.address, message, reply)
 
     async def _find(self) -> None:
         """After a kill between posting and noting, the chat may know the message that the inbox does not."""

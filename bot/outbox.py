@@ -27,13 +27,22 @@ class Outbox(Protocol):
     """Posts into the conversations of one surface. `address` is the inbound's. Raises `OutboxFailed`."""
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
-        """A new message, which carries `reply.turn` where the product has a place for it. Its id."""
+        """A new message, which carries `reply.turn` where the product has a place for it. Its id.
+
+        Files are handed over later, so that the message is known by then.
+        """
         ...
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
-        """The message now says `reply` (files are added beside it). The same reply again changes nothing."""
+        """The message now says `reply`. The same reply again changes nothing."""
+        ...
+
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        """The files of the reply that the message says, beside it; those that are there already are left."""
         ...
 
     async def whisper(

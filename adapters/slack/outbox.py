@@ -24,6 +24,11 @@ class SlackOutbox:
     ) -> None:
         await (await self._at(address)).update(conversation, address, message, reply)
 
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        await (await self._at(address)).hand_over(conversation, address, message, reply)
+
     async def whisper(
         self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
     ) -> None:

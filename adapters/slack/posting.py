@@ -77,10 +77,7 @@ class Posting:
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
         async with self._sending(address["channel"], posts=True):
-            ts = await self._posted(address, reply)
-        async with _as_outbox_failed():
-            await self._hand_over(address, ts, reply)
-        return MessageId(ts)
+            return MessageId(await self._posted(address, reply))
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
@@ -91,6 +88,10 @@ class Posting:
             await self._status.stoppable(address)
         elif not _is_progress(reply):
             await self._status.end(address)
+
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
         async with _as_outbox_failed():
             await self._hand_over(address, message, reply, there=await self._names_in_thread(address, message, reply))
 
@@ -202,9 +203,7 @@ class Posting:
 
     # Files
 
-    async def _hand_over(
-        self, address: Mapping[str, str], ts: str, reply: Reply, there: frozenset[str] = frozenset()
-    ) -> None:
+    async def _hand_over(self, address: Mapping[str, str], ts: str, reply: Reply, there: frozenset[str]) -> None:
         """Uploads the files that are not in the thread yet; those that Slack does not take are shown as links."""
         key = (address["channel"], ts)
         refused: set[str] = set()

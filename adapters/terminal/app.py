@@ -43,6 +43,11 @@ class TerminalOutbox:
         if self._said.get(message) != reply:
             self._say(message, reply)
 
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        """They are on this machine, where the message says."""
+
     async def whisper(
         self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
     ) -> None:

@@ -31,6 +31,11 @@ class WebOutbox:
         if entries.get(message) != reply:
             await self._say(conversation, message, reply)
 
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        """The message has a link to each."""
+
     async def whisper(
         self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
     ) -> None:

@@ -28,6 +28,11 @@ class Diary:
     ) -> None:
         self._write({"did": "update", "message": message, "reply": reply_to_json(reply)})
 
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        """A diary holds words."""
+
     async def whisper(
         self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
     ) -> None:

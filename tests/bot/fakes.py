@@ -24,7 +24,7 @@ from agent.outcome import (
 from agent.reasoner import Reasoner
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import OutboxFailed
-from bot.replies import Chosen, Reply
+from bot.replies import Chosen, File, Reply
 from storage.search.conditions import Compare, Op
 from storage.search.ids import FieldName, LegId
 from storage.search.index import Answers, Count, Facet, Records, ValueFacet
@@ -158,6 +158,7 @@ class Message:
     conversation: ConversationId
     said: list[Reply] = field(default_factory=list[Reply])
     chosen: Chosen | None = None
+    files: tuple[str, ...] = ()  # handed over
 
     @property
     def reply(self) -> Reply:
@@ -170,6 +171,7 @@ class Chat:
     def __init__(self) -> None:
         self.messages: dict[MessageId, Message] = {}
         self.troubles: list[OutboxFailed] = []
+        self.handing_over: list[OutboxFailed] = []  # troubles with files
         self.attended = 0
         self.whispers: list[tuple[PersonId, Reply]] = []
         self.before: Callable[[], None] = lambda: None  # what happens right before an effect
@@ -186,6 +188,14 @@ class Chat:
     ) -> None:
         self._meet_trouble()
         self.messages[message].said.append(reply)
+
+    async def hand_over(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
+    ) -> None:
+        if self.handing_over:
+            raise self.handing_over.pop(0)
+        assert reply == self.messages[message].reply
+        self.messages[message].files = tuple(part.name for part in reply.parts if isinstance(part, File))
 
     async def whisper(
         self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply

@@ -110,6 +110,24 @@ async def test_a_post_that_may_have_arrived_is_looked_for_before_it_is_repeated(
     assert message.reply.parts == (Notice(text="second"),)
 
 
+async def test_a_message_is_known_before_its_files_are_handed_over(bot: Bot, chat: Chat, clock: Clock) -> None:
+    talk, inbox = Talk(bot), Inbox(bot.database)
+    turn = await talk.accepted(Said("export"))
+    [claimed] = await inbox.claim("here", LEASE)
+    delivery = Delivery(claimed, talk.inbound(Said("")), chat, inbox, now=clock, log=bot.log)
+    file = File(name="n", title="t", rows=3, path="/p", url="http://u", expires=clock.now)
+    chat.handing_over = [OutboxFailed("neither file nor link", retry=True)]
+
+    with pytest.raises(OutboxFailed):
+        await delivery.deliver(Reply(turn=turn, parts=(file,)))
+    noted = await inbox.find(turn)
+    await delivery.deliver(Reply(turn=turn, parts=(file,)))
+
+    assert noted is not None
+    assert list(chat.messages) == [noted.placeholder]
+    assert chat.of(turn)[0].files == ("n",)
+
+
 class Unanswering(Chat):
     """Takes the first message, and does not say so."""
 

@@ -350,12 +350,19 @@ async def test_in_a_channel_that_may_not_be_read_no_message_is_found(outbox: Pos
 # Files
 
 
+async def said(outbox: Posting, question: Message, reply: Reply) -> MessageId:
+    """Posted, with its files beside it."""
+    ts = await outbox.post(ANY, address_of(question), reply)
+    await outbox.hand_over(ANY, address_of(question), ts, reply)
+    return ts
+
+
 def shared_files(slack: SlackServer) -> list[str]:
     return [file.name for file in slack.workspace.files.values() if file.shared]
 
 
 async def test_a_file_arrives_in_the_thread(slack: SlackServer, outbox: Posting, question: Message, csv: File) -> None:
-    await outbox.post(ANY, address_of(question), a_reply(csv))
+    await said(outbox, question, a_reply(csv))
 
     words, upload = slack.workspace.answers()
     [file] = slack.workspace.files.values()
@@ -371,6 +378,7 @@ async def test_the_same_update_again_uploads_nothing_again(
 
     for _ in range(2):
         await outbox.update(ANY, address_of(question), ts, a_reply(csv))
+        await outbox.hand_over(ANY, address_of(question), ts, a_reply(csv))
 
     assert shared_files(slack) == ["receipts.csv"]
 
@@ -379,9 +387,10 @@ async def test_a_file_that_another_process_uploaded_is_not_uploaded_again(
     slack: SlackServer, api: SlackApi, bot: InboxBot, private: Message, csv: File
 ) -> None:
     killed, next_one = Posting(api, bot.log), Posting(api, bot.log)
-    ts = await killed.post(ANY, address_of(private), a_reply(csv))
+    ts = await said(killed, private, a_reply(csv))
 
     await next_one.update(ANY, address_of(private), ts, a_reply(csv))
+    await next_one.hand_over(ANY, address_of(private), ts, a_reply(csv))
 
     assert shared_files(slack) == ["receipts.csv"]
 
@@ -393,7 +402,7 @@ async def test_a_broken_upload_is_repeated(
 ) -> None:
     slack.fail(step, fault)
 
-    await outbox.post(ANY, address_of(question), a_reply(csv))
+    await said(outbox, question, a_reply(csv))
 
     assert shared_files(slack) == ["receipts.csv"]
 
@@ -404,16 +413,31 @@ async def test_a_file_that_slack_does_not_take_is_a_link(
 ) -> None:
     slack.fail(step, *[Fault(status=503)] * 3)
 
-    await outbox.post(ANY, address_of(question), a_reply(csv))
+    await said(outbox, question, a_reply(csv))
 
     [answer] = slack.workspace.answers()
     assert csv.url in str(answer.blocks)
 
 
+async def test_a_message_stands_though_slack_takes_neither_its_file_nor_the_link(
+    slack: SlackServer, outbox: Posting, question: Message, csv: File
+) -> None:
+    slack.fail("upload", *[Fault(status=503)] * 3)
+    slack.fail(UPDATE, *[Fault(status=503)] * 3)
+
+    ts = await outbox.post(ANY, address_of(question), a_reply(csv))
+    with pytest.raises(OutboxFailed):
+        await outbox.hand_over(ANY, address_of(question), ts, a_reply(csv))
+    await outbox.hand_over(ANY, address_of(question), ts, a_reply(csv))
+
+    assert [answer.ts for answer in slack.workspace.answers() if not answer.files] == [ts]
+    assert shared_files(slack) == ["receipts.csv"]
+
+
 async def test_a_file_that_is_larger_than_slack_takes_is_a_link_at_once(
     slack: SlackServer, api: SlackApi, bot: InboxBot, question: Message, csv: File
 ) -> None:
-    await Posting(api, bot.log, file_mb=0).post(ANY, address_of(question), a_reply(csv))
+    await said(Posting(api, bot.log, file_mb=0), question, a_reply(csv))
 
     [answer] = slack.workspace.answers()
     assert csv.url in str(answer.blocks)
@@ -425,7 +449,7 @@ async def test_a_file_that_is_gone_is_a_link_that_will_say_so(
 ) -> None:
     gone = replace(csv, path=f"{csv.path}.gone")
 
-    await outbox.post(ANY, address_of(question), a_reply(gone))
+    await said(outbox, question, a_reply(gone))
 
     assert csv.url in str(slack.workspace.answers()[0].blocks)
 
@@ -435,7 +459,7 @@ async def test_without_the_scope_for_files_a_file_is_a_link(
 ) -> None:
     slack.scopes -= {"files:write"}
 
-    await outbox.post(ANY, address_of(question), a_reply(csv))
+    await said(outbox, question, a_reply(csv))
 
     assert csv.url in str(slack.workspace.answers()[0].blocks)
 
