@@ -43,7 +43,8 @@ TABLE_PAGE, TABLE_CAPTION = 10, 200  # rows shown at once
 BUTTON_CHARACTERS, BUTTONS = 75, 25  # as many as one row of buttons takes
 BLOCK_CHARACTERS = 3_000  # of one rich_text block, as of a section
 NOTE_CHARACTERS = 80  # of the line that says that something was shortened
-SHORT_CHARACTERS = 1_000  # of a notice, a caption, a file's title
+SHORT_CHARACTERS = 1_000  # of progress, of a file's title
+TITLE_CHARACTERS = 200  # of a source
 URL_CHARACTERS = 3_000
 ACTION_PREFIX = "clarify:"  # of every button's action_id; its number from 1 follows
 MORE = "more"  # of the button behind which the other choices are; its value names their clarification
@@ -160,7 +161,7 @@ def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
         case Progress(text=text):
             return _prose([_line(Span(text=_short(text), italic=True))], room)
         case Notice(text=text):
-            return _prose([_line(Span(text=_short(text)))], room)
+            return _prose([_line(Span(text=_on_one_line(text)))], room)
         case _:
             assert_never(part)
 
@@ -171,6 +172,7 @@ def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
 def _text(part: Text, room: _Room) -> list[Block]:
     """The words, what they rest on, and, where there is room, what the sources that no link opens say."""
     said = _prose([*lines_of(part.markdown), *_source_lines(part.sources)], room)
+    room.is_short = room.is_short or any(len(_on_one_line(one.title)) > TITLE_CHARACTERS for one in part.sources)
     unlinked = [source for source in part.sources if _web_address(source.url) is None]
     elements: list[Json] = [
         {"type": "rich_text_quote", "elements": _inline(line.spans)} for line in quotes_of(part.markdown, unlinked)
@@ -183,12 +185,14 @@ def _text(part: Text, room: _Room) -> list[Block]:
 def _prose(lines: Sequence[Line], room: _Room) -> list[Block]:
     """The lines as rich text, as far as there is room; a shortened text says so."""
     if room.characters < NOTE_CHARACTERS or room.blocks < 1:
+        room.is_short = room.is_short or any(line.spans for line in lines)
         return []
     shown, cut = _within(_broken(lines), min(room.characters, room.blocks * BLOCK_CHARACTERS // 2) - 200)
     if cut:
         room.is_short = True
         shown = [*shown, _line(Span(text="Shortened: the whole is longer than a Slack message may be.", italic=True))]
     blocks = [_rich_text(chunk) for chunk in _chunks(shown)]
+    room.is_short = room.is_short or len(blocks) > room.blocks
     return blocks[: room.blocks]
 
 
@@ -290,26 +294,32 @@ def _line(*spans: Span) -> Line:
     return Line(spans=tuple(span for span in spans if span.text))
 
 
+def _on_one_line(text: str) -> str:
+    """Raw text, all of it."""
+    return " ".join(cleaned(text).split())
+
+
 def _short(text: str, characters: int = SHORT_CHARACTERS) -> str:
     """Raw text on one line."""
-    line = " ".join(cleaned(text).split())
+    line = _on_one_line(text)
     return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
 
 
-def _source_lines(sources: Sequence[Source]) -> list[Line]:
+def _source_lines(sources: Sequence[Source], characters: int = TITLE_CHARACTERS) -> list[Line]:
+    """`characters`: of a title."""
     lines = [
         _line(
             Span(text=f"[{_short(source.marker, 20)}] "),
-            Span(text=_named(source), url=_web_address(source.url, source.page)),
+            Span(text=_named(source, characters), url=_web_address(source.url, source.page)),
         )
         for source in sources
     ]
     return [Line(spans=()), *lines] if lines else []
 
 
-def _named(source: Source) -> str:
+def _named(source: Source, characters: int) -> str:
     page = "" if source.page is None else f", page {source.page}"
-    return (_short(source.title, 200) or "Untitled") + page
+    return (_short(source.title, characters) or "Untitled") + page
 
 
 def _web_address(url: str | None, page: int | None = None) -> str | None:
@@ -357,6 +367,7 @@ def parted(choices: Choices) -> tuple[Sequence[Button], Sequence[Button], Sequen
 def _actions(choices: Choices, room: _Room) -> list[Block]:
     """The numbers of `action_id` go on through the whole message."""
     shown, rest, ways = parted(choices)
+    room.is_short = room.is_short or any(len(_label(one)) > _label_room(one) for one in choices.buttons)
     elements: list[Json] = []
     for button in (*shown, *ways):
         room.buttons += 1
@@ -386,9 +397,19 @@ def _button(button: Button, number: int) -> Block:
 
 def button_text(button: Button, number: int) -> str:
     """The label shortened before its count is; its number where nothing is left of it."""
-    count = "" if button.count is None else f" · {button.count:,}"
-    room = (BUTTON_CHARACTERS - len(count)) // _widest(button.label)
-    return (_short(_inert(button.label), room) or str(number)) + count
+    return (_short(_label(button), _label_room(button)) or str(number)) + _count(button)
+
+
+def _label(button: Button) -> str:
+    return _inert(_on_one_line(button.label))
+
+
+def _label_room(button: Button) -> int:
+    return (BUTTON_CHARACTERS - len(_count(button))) // _widest(button.label)
+
+
+def _count(button: Button) -> str:
+    return "" if button.count is None else f" · {button.count:,}"
 
 
 def _inert(text: str) -> str:
@@ -443,11 +464,13 @@ def _table(table: Table, room: _Room) -> list[Block]:
     columns = table.columns[:TABLE_COLUMNS]
     budget = min(TABLE_CHARACTERS, room.characters - 400)
     rows = _rows_within([_row(row, len(columns)) for row in (table.columns, *table.rows)][:TABLE_ROWS], budget)
-    caption = _line(Span(text=_short(table.caption, 200), bold=True))
+    caption = _line(Span(text=_short(table.caption, TABLE_CAPTION), bold=True))
     left_out = _left_out(
         (len(table.rows) - max(len(rows) - 1, 0), "row"), (len(table.columns) - len(columns), "column")
     )
-    room.is_short = room.is_short or bool(left_out.spans)
+    is_cut = any(len(_on_one_line(cell)) > CELL_CHARACTERS for row in (columns, *table.rows) for cell in row)
+    is_cut = is_cut or len(_on_one_line(table.caption)) > TABLE_CAPTION
+    room.is_short = room.is_short or is_cut or bool(left_out.spans)
     if not columns or len(rows) < 2 or room.blocks < 3:
         return _prose([line for line in (caption, left_out) if line.spans], room)
     if not room.tables:
@@ -540,11 +563,15 @@ def _all_words(part: Part) -> list[str]:
     """Where there is room for everything."""
     match part:
         case Text(markdown=markdown, sources=sources):
-            return [_plain(line) for line in (*lines_of(markdown), *_source_lines(sources))]
+            longest = max((len(source.title) for source in sources), default=0)
+            quoted = [f"[{one.marker}] “{_on_one_line(one.quote)}”" for one in sources if _web_address(one.url) is None]
+            return [*map(_plain, (*lines_of(markdown), *_source_lines(sources, longest))), *quoted]
         case Table(caption=caption, columns=columns, rows=rows):
             return [caption, *(" | ".join(" ".join(cell.split()) for cell in row) for row in (columns, *rows))]
         case Choices(buttons=buttons):
-            return [f"{at}. {button_text(button, at)}" for at, button in enumerate(buttons, 1)]
+            return [f"{at}. {_label(button)}{_count(button)}" for at, button in enumerate(buttons, 1)]
+        case Notice(text=text):
+            return [_on_one_line(text)]
         case _:
             return _words(part)
 

@@ -1,14 +1,16 @@
 """Replies as Slack messages: what each holds, and what holds for every one. What they look like: `test_golden.py`."""
 
 import json
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.slack.lines import cleaned, lines_of
 from adapters.slack.more import more_view
-from adapters.slack.render import Message, message_for, settled, whole_text
+from adapters.slack.render import Message, message_for, parted, settled, whole_text
 from adapters.slack.steps import steps_view
 from bot.afterwards import Step, Steps
 from bot.ids import ChoiceId, ClarificationId
@@ -29,6 +31,7 @@ from bot.replies import (
 )
 from tests.adapters.slack.gallery import NOON, PARTS, a_choices, a_reply, buttons
 from tests.stand_ins.slack.checker import check_message, check_view, length, live_mentions
+from tests.stand_ins.slack.refusing import objects
 
 
 def written(message: Message) -> str:
@@ -70,11 +73,12 @@ def test_a_button_carries_its_opaque_id_and_its_count() -> None:
 def test_a_long_label_is_shortened_and_its_count_is_not() -> None:
     long = Button(id=ChoiceId("x"), label="Vendor " * 30, count=1042, kind="filter")
 
-    [block] = message_for(a_reply(a_choices(long))).blocks
-    text = json.loads(json.dumps(block))["elements"][0]["text"]["text"]
+    [row, way] = message_for(a_reply(a_choices(long))).blocks
+    text = json.loads(json.dumps(row))["elements"][0]["text"]["text"]
 
     assert length(text) <= 75
     assert text.endswith("… · 1,042")
+    assert '"Show all"' in json.dumps(way)
 
 
 def test_choices_that_do_not_fit_are_counted_on_a_button_of_their_own_before_the_ways_out() -> None:
@@ -188,7 +192,8 @@ HOSTILE = st.one_of(
     st.sampled_from(
         ["<!channel>", "<@U1>", "</at>", "@here", "&amp;<", "*b* _i_ `c` ~s~", "<https://evil.example|x>", "",
          "\u202eabc\u200f\u05d0\u05d1", "a\x00\x07\x1b[31mb", "\ud800", "😀" * 50, "x" * 20_000, "<!here|@here>",
-         "**_`" * 400, "- a\n- b\n\n\n-", "\\", "\u2028<!everyone>"]
+         "**_`" * 400, "- a\n- b\n\n\n-", "\\", "\u2028<!everyone>", "e\u0301\u0302\u0303" * 300, "../../a/b\\c.csv",
+         "javascript:alert(1)", "\u2066\u05d0\u2069 <#C1|x> <!subteam^S1>", "👩‍👩‍👧‍👦" * 40]
     ),
 )  # fmt: skip
 MARKDOWN = st.lists(st.one_of(HOSTILE, HOSTILE.map(escaped)), max_size=6).map("\n\n".join)
@@ -240,6 +245,54 @@ ANY_PART: st.SearchStrategy[Part] = st.one_of(
 @given(st.lists(ANY_PART, max_size=6))
 def test_whatever_a_reply_holds_slack_takes_it_and_nobody_is_mentioned(parts: list[Part]) -> None:
     check(message_for(a_reply(*parts)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ANY_PART, max_size=6))
+def test_so_it_is_where_slack_takes_neither_tables_nor_files(parts: list[Part]) -> None:
+    linked = frozenset(part.path for part in parts if isinstance(part, File))
+
+    check(message_for(a_reply(*parts), linked, grids=False))
+
+
+def told(parts: Iterable[Part]) -> Iterator[str]:
+    """What a reply may not lose: each line, each cell, each label; of choices behind a button what is cut there too."""
+    for part in parts:
+        match part:
+            case Text(markdown=markdown, sources=sources):
+                yield from ("".join(span.text for span in line.spans) for line in lines_of(markdown))
+                yield from (source.title for source in sources)
+            case Table(caption=caption, columns=columns, rows=rows):
+                yield caption
+                yield from columns if rows else ()  # titles of nothing are nothing
+                yield from (cell for row in rows for cell in row[: len(columns)])
+            case Choices():
+                shown, behind, ways = parted(part)
+                yield from (button.label for button in (*shown, *ways))
+                yield from (button.label for button in behind if len(" ".join(button.label.split())) > 75)
+            case Notice(text=text):
+                yield text
+            case Chosen() | File() | Progress() | Handles():
+                pass
+
+
+def squeezed(text: str) -> str:
+    """Without what has no width: blanks of any kind, and what renderers put into live names."""
+    return "".join(cleaned(text).replace("\u200b", "").split())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ANY_PART, max_size=4))
+def test_whatever_is_left_out_of_a_message_is_in_the_whole_that_it_leads_to(parts: list[Part]) -> None:
+    reply = a_reply(*parts)
+    shown = [element["text"] for element in objects(message_for(reply).blocks) if isinstance(element.get("text"), str)]
+    captions = [str(element["caption"]) for element in objects(message_for(reply).blocks) if "caption" in element]
+    seen = squeezed("".join([*shown, *captions]))
+    whole = squeezed(whole_text(reply))
+
+    for piece in map(squeezed, told(parts)):
+        assert piece in whole
+        assert piece in seen or "Showall" in seen
 
 
 @settings(max_examples=60, deadline=None)
