@@ -5,18 +5,21 @@ Whoever does so must be among those that it was said to; what shows contents aga
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any as Json
 from typing import Final, assert_never
 
+from agent.outcome import StartedOver
 from bot.access import Access
 from bot.clarifications import same_readers
 from bot.codec import audience_from_json
-from bot.dialogue import Spoken, spoken_from_json
+from bot.dialogue import Spoken, asked_of, spoken_from_json
 from bot.errors import EndedAlready, NoLongerSeen, NotReached, NotSaidHere, NotYourAnswer
 from bot.feedback import Feedback, Verdict
 from bot.ids import ConversationId, PersonId, TurnId
-from bot.inbound import Audience
-from bot.replies import Reply
+from bot.inbound import Audience, Inbound
+from bot.replies import Reply, Whole
+from bot.result import result_json
 from bot.stopping import Stops
 from storage.search.codec import condition_from_json
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op
@@ -24,6 +27,7 @@ from storage.search.errors import IndexUnavailable
 from storage.search.index import SearchIndex
 from storage.sql.inbox import Inbox, Turn
 
+SHOWN: Final = "shown"  # how a turn ended that showed all of another
 _SIGNS: Final[Mapping[Op, str]] = {
     Op.EQ: "=",
     Op.IN: "is one of",
@@ -65,6 +69,14 @@ class Steps:
     steps: tuple[Step, ...]
 
 
+class Fate(StrEnum):
+    """Of a turn that shows all that another said."""
+
+    OPEN = "open"
+    SHOWN = "shown"
+    FAILED = "failed"
+
+
 class Afterwards:
     def __init__(self, *, inbox: Inbox, access: Access, index: SearchIndex, feedback: Feedback, stops: Stops) -> None:
         self._inbox, self._access, self._index = inbox, access, index
@@ -101,9 +113,27 @@ class Afterwards:
         result = spoken.result
         return Steps(route=result["route"] or "", reasoner=result["reasoner"] or "", ms=result["ms"], steps=steps)
 
-    async def whole(self, turn: TurnId, onlooker: Onlooker) -> Reply:
-        """All that the turn said. Raises `HandleRefused`."""
-        return (await self._seen(turn, onlooker)).reply
+    async def may_see_all(self, turn: TurnId, onlooker: Onlooker) -> None:
+        """Whether all that the turn said may be shown again where it was. Raises `HandleRefused`."""
+        await self._seen(turn, onlooker)
+
+    async def all_of(self, turn: TurnId, inbound: Inbound, own: TurnId) -> Spoken:
+        """What the turn `own` says, which shows all that `turn` said. Raises `HandleRefused`."""
+        onlooker = Onlooker(
+            conversation=inbound.conversation, audience=inbound.audience, person=inbound.person, name=inbound.name
+        )
+        said = (await self._seen(turn, onlooker)).reply
+        name = f"answer-{turn[-8:]}.txt"
+        result = result_json(asked_of(inbound, own, ""), StartedOver(text=name))
+        return Spoken(reply=Reply(turn=own, parts=(Whole(name=name, said=said),)), result=result, ending=SHOWN)
+
+    async def fate_of(self, inbound: Inbound) -> Fate:
+        """What became of a turn that was accepted as this before."""
+        found = await self._inbox.of_message(inbound.conversation, inbound.message_id)
+        if found is None or found.finished_at is None:
+            return Fate.OPEN
+        ended = None if found.outcome is None else spoken_from_json(found.outcome).ending
+        return Fate.SHOWN if ended == SHOWN and found.delivered_at is not None else Fate.FAILED
 
     async def _said_to(self, turn: TurnId, onlooker: Onlooker) -> Turn:
         found = await self._inbox.find(turn)

@@ -274,6 +274,7 @@ def _assembled(
     )
     inbox = Inbox(database, max_attempts=MAX_ATTEMPTS)
     stops, feedback = Stops(inbox, log), Feedback(database)
+    afterwards = Afterwards(inbox=inbox, access=access, index=index, feedback=feedback, stops=stops)
     turns = Turns(
         inbox=inbox,
         dialogue=dialogue,
@@ -282,6 +283,7 @@ def _assembled(
         question_limits=QuestionLimits(database),
         stops=stops,
         revisions=Revisions(inbox=inbox, stops=stops, clarifications=clarifications, access=access, database=database),
+        afterwards=afterwards,
         clock=database.now,
         log=log,
     )
@@ -304,7 +306,7 @@ def _assembled(
         ),
         personal=Personal(access=access, index=index, exports=exports, database=database),
         feedback=feedback,
-        afterwards=Afterwards(inbox=inbox, access=access, index=index, feedback=feedback, stops=stops),
+        afterwards=afterwards,
         directories=directories,
         exports=exports,
         sources=sources,

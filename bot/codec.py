@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from bot import replies
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
-from bot.inbound import Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared, Withdrawn
+from bot.inbound import AllOf, Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared, Withdrawn
 from bot.replies import Part, Reply
 from storage.search.ids import Subject
 from storage.sql.inbox import NewTurn
@@ -54,6 +54,8 @@ def body_to_json(body: Body) -> Object:
             return {"clicked": choice}
         case Withdrawn():
             return {"withdrawn": True}
+        case AllOf(turn=turn):
+            return {"all_of": turn}
         case _:
             assert_never(body)
 
@@ -61,6 +63,8 @@ def body_to_json(body: Body) -> Object:
 def body_from_json(data: Mapping[str, Json]) -> Body:
     if "withdrawn" in data:
         return Withdrawn()
+    if "all_of" in data:
+        return AllOf(TurnId(data["all_of"]))
     return Clicked(ChoiceId(data["clicked"])) if "clicked" in data else Said(str(data["said"]))
 
 
@@ -80,11 +84,14 @@ _PARTS: Mapping[str, TypeAdapter[Part]] = {
 
 
 def reply_to_json(reply: Reply) -> Object:
-    parts = [
-        {"part": type(part).__name__, **_PARTS[type(part).__name__].dump_python(part, mode="json")}
-        for part in reply.parts
-    ]
-    return {"turn": reply.turn, "parts": parts}
+    return {"turn": reply.turn, "parts": [_part_to_json(part) for part in reply.parts]}
+
+
+def _part_to_json(part: Part) -> Object:
+    kind = type(part).__name__
+    if isinstance(part, replies.Whole):
+        return {"part": kind, "name": part.name, "said": reply_to_json(part.said)}
+    return {"part": kind, **_PARTS[kind].dump_python(part, mode="json")}
 
 
 def reply_from_json(data: Mapping[str, Json]) -> Reply:
@@ -92,6 +99,8 @@ def reply_from_json(data: Mapping[str, Json]) -> Reply:
 
 
 def _part(data: Mapping[str, Json]) -> Part:
+    if data["part"] == replies.Whole.__name__:
+        return replies.Whole(name=data["name"], said=reply_from_json(data["said"]))
     content = {key: value for key, value in data.items() if key != "part"}
     return _PARTS[data["part"]].validate_python(content)
 

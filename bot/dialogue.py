@@ -34,7 +34,7 @@ from bot.exports import Exports, Told, Wanted
 from bot.grounds import RestsOn, grounds_from_json, grounds_of, grounds_to_json
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
 from bot.inbound import Clicked as Pressed
-from bot.inbound import Inbound, Operator, Private, Said, Withdrawn
+from bot.inbound import Inbound, Operator, Private, Said
 from bot.outbox import Threads
 from bot.replies import Chosen, Part, Reply, Text
 from bot.result import Asked, failed_json, result_json
@@ -177,7 +177,7 @@ class Dialogue:
         body = moment.inbound.body
         if isinstance(body, Pressed):
             return body.choice
-        if isinstance(body, Withdrawn):
+        if not isinstance(body, Said):
             return None
         text, state = checked_question(body.text), moment.state
         asked_back = state.clarifications_in_a_row > 0

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
-from bot.ids import ChoiceId, ConversationId, MessageId, PersonId
+from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
 from storage.search.ids import Subject
 
 
@@ -63,7 +63,14 @@ class Withdrawn:
     """The message was deleted: what was said to it goes, too."""
 
 
-Body: TypeAlias = Said | Clicked | Withdrawn
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """What an earlier turn said is wanted whole, since one message had no room for it."""
+
+    turn: TurnId
+
+
+Body: TypeAlias = Said | Clicked | Withdrawn | AllOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

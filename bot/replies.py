@@ -87,6 +87,14 @@ class File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All that an earlier turn said, as plain text in a file: one message has no room for it."""
+
+    name: str
+    said: "Reply"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """What is being done. Never the last word."""
 
@@ -115,7 +123,7 @@ class Handles:
     handles: tuple[Handle, ...]
 
 
-Part: TypeAlias = Text | Table | Choices | Chosen | File | Progress | Notice | Handles
+Part: TypeAlias = Text | Table | Choices | Chosen | File | Whole | Progress | Notice | Handles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from structlog.typing import FilteringBoundLogger
 
 from agent.context import Limits
 from agent.outcome import Attempt as Tried
+from bot.afterwards import Afterwards
 from bot.attachments import with_unread
 from bot.clarifications import Clarifications
 from bot.codec import inbound_from_row, inbound_to_row
@@ -23,7 +24,7 @@ from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
 from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, TurnId
-from bot.inbound import Clicked, Inbound, Said, Withdrawn
+from bot.inbound import AllOf, Clicked, Inbound, Said, Withdrawn
 from bot.limits import QuestionLimits
 from bot.outbox import Outbox, OutboxFailed, Threads
 from bot.replies import Chosen, Notice, Reply
@@ -45,6 +46,7 @@ _DATABASE_DOWN: Final = "My database cannot be reached right now. Please ask aga
 _TOO_SLOW: Final = "This took too long, so I stopped. Please ask again, or ask for less at once."
 _CHANGED: Final = "The documents changed while I was looking. Please ask again."
 _BROKEN: Final = "Something went wrong here, and I could not answer. Please ask again."
+_NOT_SENT: Final = "All of it could not be sent as a file. Please press “Show all” again."
 _UNHEARD: Final = "The answer could not be delivered."
 _LIMITED: Final = "limited"  # how a turn ended that there was no room for
 _EXPIRED: Final = "This offer has expired; ask again for a new one."
@@ -75,12 +77,14 @@ class Turns:
         question_limits: QuestionLimits,
         stops: Stops,
         revisions: Revisions,
+        afterwards: Afterwards,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
         self._inbox, self._dialogue, self._clarifications = inbox, dialogue, clarifications
         self._limits, self._clock, self._log = limits, clock, log
         self._question_limits, self._stops, self._revisions = question_limits, stops, revisions
+        self._afterwards = afterwards
         self._outboxes: dict[str, Outbox] = {}
         self._threads: dict[str, Threads] = {}
         self._observers: list[Observer] = []
@@ -255,7 +259,8 @@ class Turns:
         if _may_pass(exc) and not life.last and not life.claimed.is_dead:
             await self._try_again(life, exc)
             return None
-        spoken = failed(life.inbound, life.turn, sentence_for(exc))
+        is_file = isinstance(life.inbound.body, AllOf) and isinstance(exc, OutboxFailed)
+        spoken = failed(life.inbound, life.turn, _NOT_SENT if is_file else sentence_for(exc))
         await life.delivery.deliver(spoken.reply)
         return replace(await self._finish(life, spoken, delivered=life.is_heard), cause=failure)
 
@@ -295,7 +300,10 @@ class Turns:
     async def _spoken(self, life: "_Life") -> Spoken:
         if life.claimed.is_dead:
             return failed(life.inbound, life.turn, _BROKEN)
+        body = life.inbound.body
         try:
+            if isinstance(body, AllOf):
+                return await self._afterwards.all_of(body.turn, life.inbound, life.turn)
             async with asyncio.timeout(_DEADLINE.total_seconds()):
                 spoken = await self._unless_stopped(life)
         except BotError as exc:

@@ -128,7 +128,7 @@ class SlackSurface:
             Rating(afterwards, reader, log),
             ShowingSteps(afterwards, reader, log),
             Stopping(afterwards, reader, log),
-            ShowingAll(afterwards, reader, log),
+            ShowingAll(afterwards, accept, reader, clock, log),
             MoreChoices(clarifications, accept, reader, clock, log),
             MessagesTab(personal, reader, log),
             Changes(workspaces),

@@ -1,6 +1,7 @@
 """A file into a thread, in Slack's three steps (https://docs.slack.dev/messaging/working-with-files)."""
 
 import asyncio
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,14 @@ class _UploadAddress(BaseModel):
 
 class _Done(BaseModel):
     ok: bool
+
+
+async def share_text(api: SlackApi, address: Mapping[str, str], text: str, *, name: str, title: str) -> None:
+    """Raises `SlackFailed` and `OSError`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "text"
+        await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+        await share(api, address, path, name=name, title=title)
 
 
 async def share(api: SlackApi, address: Mapping[str, str], path: Path, *, name: str, title: str) -> None:

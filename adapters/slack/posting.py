@@ -11,18 +11,19 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import ATTEMPTS, SlackApi
 from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
-from adapters.slack.files import share
+from adapters.slack.files import share, share_text
 from adapters.slack.queue import Queue
-from adapters.slack.render import message_for, settled
+from adapters.slack.render import message_for, settled, whole_text
 from adapters.slack.status import Status
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import MessageGone, OutboxFailed
-from bot.replies import Chosen, File, Handle, Handles, Progress, Reply
+from bot.replies import Chosen, File, Handle, Handles, Progress, Reply, Whole
 
 METADATA: Final = "parley_turn"
 FILE_MB: Final = 1_000  # Slack takes files up to 1 GB
 HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
 _PAGE: Final = 200
+_WHOLE_TITLE: Final = "The whole answer"
 _REMEMBERED: Final = 1_000  # messages whose files are known to be there
 _REFUSED_BLOCKS: Final = "invalid_blocks"  # where a workspace has no data tables yet, they are shown as text
 _GONE: Final = "message_not_found"
@@ -221,11 +222,23 @@ class Posting:
                 self._remember(key, file.path)
         if refused:
             await self._updated(address["channel"], ts, reply, frozenset(refused))
+        for whole in _wholes(reply):
+            if whole.name not in there | self._handed_over.get(key, frozenset()):
+                await self._hand_over_whole(address, whole)
+                self._remember(key, whole.name)
+
+    async def _hand_over_whole(self, address: Mapping[str, str], whole: Whole) -> None:
+        """Nothing stands in for it: the turn is tried again. Raises `SlackFailed`, `OutboxFailed`."""
+        try:
+            async with asyncio.timeout(HAND_OVER_S):
+                await share_text(self._api, address, whole_text(whole.said), name=whole.name, title=_WHOLE_TITLE)
+        except (TimeoutError, OSError) as exc:
+            raise OutboxFailed(f"the file was not uploaded: {type(exc).__name__}", retry=True) from exc
 
     async def _names_in_thread(self, address: Mapping[str, str], ts: str, reply: Reply) -> frozenset[str]:
         """Names of files shared since the message: another process may have uploaded them before it died."""
         known = self._handed_over.get((address["channel"], ts), frozenset())
-        if all(file.path in known for file in _files(reply)):
+        if all(file.path in known for file in _files(reply)) and all(one.name in known for one in _wholes(reply)):
             return frozenset()
         messages = [message async for message in self._thread(address, since=ts)]
         return frozenset(file.name for message in messages for file in message.files if file.name)
@@ -251,6 +264,10 @@ def _is_stoppable(reply: Reply) -> bool:
 
 def _files(reply: Reply) -> Sequence[File]:
     return [part for part in reply.parts if isinstance(part, File)]
+
+
+def _wholes(reply: Reply) -> Sequence[Whole]:
+    return [part for part in reply.parts if isinstance(part, Whole)]
 
 
 def _content(reply: Reply, linked: frozenset[str] = frozenset(), *, grids: bool = True) -> dict[str, Any]:

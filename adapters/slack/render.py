@@ -30,6 +30,7 @@ from bot.replies import (
     Source,
     Table,
     Text,
+    Whole,
 )
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
@@ -131,14 +132,14 @@ def weight(value: Json) -> int:
             return 0
 
 
-Said: TypeAlias = Text | Table | Choices | Chosen | File | Progress | Notice
+Said: TypeAlias = Text | Table | Choices | Chosen | File | Whole | Progress | Notice
 
 
 def _urgency(part: Part) -> int:
     match part:
         case Choices() | Handles():
             return 0
-        case Chosen() | File() | Notice() | Progress():
+        case Chosen() | File() | Whole() | Notice() | Progress():
             return 1
         case Table() | Text():
             return 2
@@ -158,6 +159,8 @@ def _blocks_for(part: Said, room: _Room, linked: frozenset[str]) -> list[Block]:
             return _prose([_chosen_line(label, by)], room)
         case File():
             return _prose([_file_line(part, linked=part.path in linked)], room)
+        case Whole(name=name):
+            return _prose([_whole_line(name)], room)
         case Progress(text=text):
             return _prose([_line(Span(text=_short(text), italic=True))], room)
         case Notice(text=text):
@@ -351,6 +354,10 @@ def _file_line(file: File, *, linked: bool) -> Line:
 
 
 # Buttons
+
+
+def _whole_line(name: str) -> Line:
+    return _line(Span(text="All of it is in this file: "), Span(text=_short(name), bold=True))
 
 
 def parted(choices: Choices) -> tuple[Sequence[Button], Sequence[Button], Sequence[Button]]:
@@ -551,6 +558,8 @@ def _words(part: Part) -> list[str]:
             return [_plain(_chosen_line(label, by))]
         case File():
             return [_plain(_file_line(part, linked=False))]
+        case Whole(name=name):
+            return [_plain(_whole_line(name))]
         case Progress(text=text) | Notice(text=text):
             return [_short(text)]
         case Handles():

@@ -1,23 +1,28 @@
-"""All of an answer that a message has no room for: as a text file in its thread, when somebody asks for it."""
+"""All of an answer that a message has no room for: as a text file in its thread, when somebody asks for it.
 
-import asyncio
-import tempfile
-from pathlib import Path
+A turn of its own, so that it ends visibly whatever happens to Slack or to this process. One press makes it; those after
+it are told what became of it, and only one that failed is begun anew.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.asking import Ack
-from adapters.slack.files import share
-from adapters.slack.inbound import Reader
+from adapters.slack.asking import Accept, Ack
+from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.pressing import Press, Presses
-from adapters.slack.render import WHOLE, whole_text
-from bot.afterwards import Afterwards
-from bot.ids import TurnId
+from adapters.slack.render import WHOLE
+from adapters.slack.workspaces import addressed
+from bot.afterwards import Afterwards, Fate
+from bot.ids import MessageId, TurnId
+from bot.inbound import AllOf, Inbound
 
-NAME: Final = "answer.txt"
 _THERE: Final = "All of it is in this thread already, as a file."
-_REMEMBERED: Final = 1_000  # answers
+_COMING: Final = "All of it is on its way to this thread, as a file."
+_GIVEN_UP: Final = "All of it could not be sent as a file here. Please ask your question again."
+_TRIES: Final = 5
 
 
 class ShowingAll:
@@ -25,9 +30,16 @@ class ShowingAll:
 
     events = ()
 
-    def __init__(self, afterwards: Afterwards, reader: Reader, log: FilteringBoundLogger) -> None:
-        self._afterwards, self._presses = afterwards, Presses(reader, log)
-        self._shown: dict[str, None] = {}  # by turn
+    def __init__(
+        self,
+        afterwards: Afterwards,
+        accept: Accept,
+        reader: Reader,
+        clock: Callable[[], datetime],
+        log: FilteringBoundLogger,
+    ) -> None:
+        self._afterwards, self._accept, self._clock = afterwards, accept, clock
+        self._presses = Presses(reader, log)
 
     def listen(self, app: Any) -> None:
         app.action(WHOLE)(self._on_pressed)
@@ -39,27 +51,35 @@ class ShowingAll:
             await self._presses.done(press, self._show(press))
 
     async def _show(self, press: Press) -> None:
-        """Into the thread, whose readers are those of the message: once, as far as this process knows."""
-        turn = press.spot.about
-        reply = await self._afterwards.whole(TurnId(turn), press.onlooker)
-        if turn in self._shown:
-            await press.whisper(_THERE)
-            return
-        self._shown[turn] = None
-        while len(self._shown) > _REMEMBERED:
-            del self._shown[next(iter(self._shown))]
-        is_there = False
-        try:
-            await _share(press, whole_text(reply))
-            is_there = True
-        finally:
-            if not is_there:
-                self._shown.pop(turn, None)
+        """Into the thread, whose readers are those of the message: once, whoever presses."""
+        turn = TurnId(press.spot.about)
+        await self._afterwards.may_see_all(turn, press.onlooker)
+        for number in range(1, _TRIES + 1):
+            wanted = self._wanted(press, turn, number)
+            if await self._accept(wanted) is not None:
+                return
+            fate = await self._afterwards.fate_of(wanted)
+            if fate is not Fate.FAILED:
+                await press.whisper(_COMING if fate is Fate.OPEN else _THERE)
+                return
+        await press.whisper(_GIVEN_UP)
 
-
-async def _share(press: Press, text: str) -> None:
-    address = {"channel": press.spot.channel, "thread_ts": press.spot.thread}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / NAME
-        await asyncio.to_thread(path.write_text, text, encoding="utf-8")
-        await share(press.here.api, address, path, name=NAME, title="The whole answer")
+    def _wanted(self, press: Press, turn: TurnId, number: int) -> Inbound:
+        spot, looker, own_id = press.spot, press.onlooker, f"whole:{turn}:{number}"
+        return Inbound(
+            surface=SURFACE,
+            event_id=own_id,
+            conversation=looker.conversation,
+            message_id=MessageId(own_id),
+            person=looker.person,
+            name=press.user,
+            audience=looker.audience,
+            body=AllOf(turn),
+            received=self._clock(),
+            address={
+                **addressed(press.here.place),
+                "channel": spot.channel,
+                "thread_ts": spot.thread,
+                "ts": spot.message,
+            },
+        )

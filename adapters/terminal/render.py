@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text as Styled
 
 from bot.markdown import Line, Marker, Paragraph, blocks
-from bot.replies import Button, Choices, Chosen, File, Handles, Notice, Part, Progress, Source, Table, Text
+from bot.replies import Button, Choices, Chosen, File, Handles, Notice, Part, Progress, Source, Table, Text, Whole
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _NUMBER = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # no date
@@ -38,6 +38,8 @@ def renderables_for(part: Part) -> list[RenderableType]:
         case File(title=title, rows=rows, path=path):
             counted = f"{shown(title)} · {rows:,} {'row' if rows == 1 else 'rows'}"
             return [Styled(counted, style="bold"), Styled(shown(path), style="cyan")]
+        case Whole(said=said):
+            return [one for part in said.parts for one in renderables_for(part)]
         case Progress(text=text):
             return [Styled(f"{shown(text)} …", style="dim italic")]
         case Notice(text=text):

@@ -8,7 +8,21 @@ from urllib.parse import urlsplit
 
 from adapters.web.html import Html, element, joined
 from bot.markdown import Line, Marker, Paragraph, Run, blocks
-from bot.replies import Button, Choices, Chosen, File, Handles, Notice, Part, Progress, Reply, Source, Table, Text
+from bot.replies import (
+    Button,
+    Choices,
+    Chosen,
+    File,
+    Handles,
+    Notice,
+    Part,
+    Progress,
+    Reply,
+    Source,
+    Table,
+    Text,
+    Whole,
+)
 
 _NUMBER = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # no date
 
@@ -38,6 +52,8 @@ def part_html(part: Part, id_: str, now: datetime) -> Html:
             return _chosen(part)
         case File():
             return _file(part, now)
+        case Whole(said=said):
+            return joined(*(part_html(one, id_, now) for one in said.parts))
         case Progress(text=text):
             return element("p", element("span", class_="dots", aria_hidden="true"), text, class_="progress")
         case Notice(text=text):

@@ -297,6 +297,11 @@ class Inbox:
         row = await self._database.read(lambda connection: connection.execute(_BY_ID, {"one": turn}).one_or_none())
         return None if row is None else _turn(row)
 
+    async def of_message(self, conversation: str, message_id: str) -> Turn | None:
+        where = {"held_in": conversation, "named": message_id}
+        row = await self._database.read(lambda connection: connection.execute(_BY_MESSAGE, where).one_or_none())
+        return None if row is None else _turn(row)
+
     async def attempts(self, turn: str) -> list[Attempt]:
         """In the order they were made."""
         made = select(attempts).where(attempts.c.turn == turn).order_by(attempts.c.position)
@@ -389,6 +394,9 @@ _SAME = (
     .limit(1)
 )
 _BY_ID = select(*(turns.c[name] for name in _STORED)).where(turns.c.id == bindparam("one"))
+_BY_MESSAGE = select(*(turns.c[name] for name in _STORED)).where(
+    turns.c.conversation == bindparam("held_in"), turns.c.message_id == bindparam("named")
+)
 _open = turns.c.finished_at.is_(None)
 _STOPPING = (
     update(turns)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.scenarios.test_slack_story import Office, an_office, serve
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, StoredFile
 
 
 class PatientAgent(ListingAgent):
@@ -349,22 +350,83 @@ async def test_a_forged_click_and_a_foreign_one_are_told_to_their_clicker_alone(
 LONG = "\n\n".join(f"- receipt {n} of <!channel>" for n in range(2_000))
 
 
+def files(office: Office) -> list[StoredFile]:
+    """Those that are in a thread."""
+    return [file for file in office.slack.workspace.files.values() if file.shared]
+
+
+async def shown(office: Office, count: int = 1) -> None:
+    """All of it is in its thread, and the turn that brought it there is over."""
+    await office.slack.until(lambda: len(files(office)) >= count)
+    last = next(one for one in reversed(office.words()) if "in this file" in one.words())
+    await finished(office.bot, TurnId((last.metadata or {})["event_payload"]["turn"]))
+
+
+def whole_button(answer: Message) -> dict[str, Any]:
+    return next(one for one in answer.buttons() if one["action_id"] == "whole")
+
+
 async def test_what_a_message_has_no_room_for_comes_as_a_file_when_asked_for(
     office: Office, agent: PatientAgent
 ) -> None:
     agent.text = LONG
     answer = await an_answer(office)
     await office.slack.click(office.bob, answer, "Show all")
+    await shown(office)
 
-    [file] = office.slack.workspace.files.values()
+    [file] = files(office)
     text = (file.content or b"").decode()
-    assert file.shared
     assert text.count("receipt") == 2_000
     assert "receipt 1999 of <!channel>" not in answer.words()
+    assert office.words()[-1].thread_ts == answer.thread_ts
 
     await office.slack.click(office.ada, answer, "Show all")
     assert office.whispers(office.ada) == ["All of it is in this thread already, as a file."]
-    assert len(office.slack.workspace.files) == 1
+    assert files(office) == [file]
+
+
+async def test_a_slow_upload_is_waited_for_beyond_the_press_and_done_once(office: Office, agent: PatientAgent) -> None:
+    agent.text = LONG
+    answer = await an_answer(office)
+    is_free = asyncio.Event()
+    office.slack.fail("upload", Fault(late=is_free))
+
+    presses = [await office.slack.deliver_action(office.bob, answer, whole_button(answer)) for _ in range(2)]
+    await office.slack.until(lambda: "on its way" in " ".join(office.whispers(office.bob)))
+    is_free.set()
+    await shown(office)
+
+    assert [one.statuses for one in presses] == [[200], [200]]
+    assert len(files(office)) == 1
+
+
+async def test_a_file_whose_arrival_was_not_confirmed_is_not_sent_again(office: Office, agent: PatientAgent) -> None:
+    agent.text = LONG
+    answer = await an_answer(office)
+    office.slack.fail("files.completeUploadExternal", Fault(done=True), Fault(status=502, done=True))
+
+    await office.slack.click(office.bob, answer, "Show all")
+    await shown(office)
+
+    assert len(files(office)) == 1
+
+
+async def test_a_file_that_slack_does_not_take_ends_in_a_word_and_can_be_asked_for_again(
+    office: Office, agent: PatientAgent
+) -> None:
+    agent.text = LONG
+    answer = await an_answer(office)
+    office.slack.fail("upload", Fault(status=400))
+    await office.slack.click(office.bob, answer, "Show all")
+    await office.slack.until(lambda: any("could not be sent as a file" in one.words() for one in office.words()))
+    told = next(one for one in office.words() if "could not be sent" in one.words())
+    await finished(office.bot, TurnId((told.metadata or {})["event_payload"]["turn"]))
+    assert files(office) == []
+
+    await office.slack.click(office.bob, answer, "Show all")
+    await shown(office)
+
+    assert len(files(office)) == 1
 
 
 async def test_the_whole_is_not_shown_to_a_channel_that_lost_its_grant(office: Office, agent: PatientAgent) -> None:

@@ -15,6 +15,7 @@ class Fault:
     retry_after: int | None = None
     done: bool = False
     hang: bool = False  # no answer at all
+    late: asyncio.Event | None = None  # of an upload: it is taken, once this is set
 
 
 @dataclass

@@ -70,7 +70,9 @@ class Files:
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
         fault = self._slack.faults.next("upload")
-        if fault is not None:
+        if fault is not None and fault.late is not None:
+            await fault.late.wait()
+        elif fault is not None:
             return await failed(request, fault)
         places = (one for one in self._slack.workspaces if request.match_info["file"] in one.files)
         place = next(places, self._slack.workspace)
