@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from itertools import accumulate
 from typing import Final
 
 from adapters.slack.home.blocks import (
@@ -30,6 +31,7 @@ from bot.ids import Subject
 from bot.personal import ExportStatus, Own, PastExport, PastQuestion, VisibleBucket
 
 MINE, ALL, PEOPLE, QUESTIONS = 12, 12, 20, 5  # shown at once
+NAMES: Final = 2_900  # UTF-16 units of people's names: a section takes 3,000
 _ENDINGS: Final = {
     None: "being answered",
     "answer": "answered",
@@ -201,8 +203,15 @@ def bucket_lines(bucket: Bucket, zone: tzinfo) -> tuple[str, str]:
 def _people(admins: Sequence[Admin], homes: frozenset[str]) -> str:
     if not admins:
         return "Nobody yet but the owner of the machine. Name the first in PARLEY_ADMINS."
-    more = f" and {len(admins) - PEOPLE:,} more" if len(admins) > PEOPLE else ""
-    return ", ".join(shown(Subject(f"user:{one.person}"), homes) for one in admins[:PEOPLE]) + more
+    named = _within_a_section([shown(Subject(f"user:{one.person}"), homes) for one in admins[:PEOPLE]])
+    more = f" and {len(admins) - len(named):,} more" if len(admins) > len(named) else ""
+    return ", ".join(named) + more
+
+
+def _within_a_section(names: Sequence[str]) -> Sequence[str]:
+    """The first of them. One that Slack knows is short; the operator may have named anybody."""
+    ends = accumulate(len(name.encode("utf-16-le")) // 2 + len(", ") for name in names)
+    return names[: sum(end <= NAMES for end in ends)]
 
 
 def _limits(limits: Mapping[Limit, int]) -> list[str]:

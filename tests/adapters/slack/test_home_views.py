@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -20,10 +21,13 @@ from adapters.slack.home.modals import (
     told_view,
 )
 from adapters.slack.home.tab import Pages, ending_of, home
+from adapters.slack.messages_tab import prompts_from
+from adapters.slack.render import FALLBACK_CHARACTERS, escaped
 from bot.administration import Admin, Bucket, Grant, Limit, LocalGroup, Overview
+from bot.errors import ChoiceMade
 from bot.ids import BucketId, PersonId, Subject
 from bot.personal import ExportStatus, Own, PastExport, PastQuestion, VisibleBucket
-from tests.stand_ins.slack.checker import check_view, length, live_mentions
+from tests.stand_ins.slack.checker import check_message, check_view, length, live_mentions
 
 HOMES = frozenset({"T1"})
 AT = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -142,6 +146,39 @@ def test_any_words_make_views_that_slack_takes(words: str) -> None:
         told_view(words),
     ):
         checked(view)
+
+
+@given(words=texts)
+@settings(max_examples=30, deadline=None)
+def test_whoever_administers_is_shown_as_slack_takes_it(words: str) -> None:
+    admins = [Admin(person=PersonId(f"{words}{n}"), by_settings=n % 2 == 0) for n in range(70)]
+
+    checked(admins_view(admins, Kept(), homes=HOMES, said=shown(Subject(words), HOMES)))
+    checked(home(own(words, 1, 1), replace(overview("x", 1), admins=tuple(admins)), Pages(), UTC, HOMES))
+    checked(home(own(words, 1, 1), replace(overview("x", 1), admins=tuple(admins[:1])), Pages(), UTC, HOMES))
+
+
+@given(words=texts)
+@settings(max_examples=15, deadline=None)
+def test_whatever_a_bucket_is_called_its_prompt_can_be_taken(words: str) -> None:
+    bucket = VisibleBucket(title=words, description=words, documents=1, example=words)
+
+    prompts = prompts_from([bucket] * 4)
+
+    assert 1 <= len(prompts) <= 4
+    for prompt in prompts:
+        assert 1 <= length(prompt["title"]) <= 60
+        assert 1 <= length(prompt["message"]) <= 300
+        assert live_mentions({"blocks": [{"type": "plain_text", "text": text} for text in prompt.values()]}) == []
+
+
+@given(words=texts)
+@settings(max_examples=60, deadline=None)
+def test_whatever_a_refusal_names_it_is_said_and_mentions_nobody(words: str) -> None:
+    said = {"text": escaped(str(ChoiceMade(words, words)), FALLBACK_CHARACTERS)}
+
+    check_message(said)
+    assert live_mentions(said) == []
 
 
 @pytest.mark.parametrize("words", HOSTILE)
