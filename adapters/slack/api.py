@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
+from urllib.parse import urlsplit
 
 import aiohttp
 from pydantic import BaseModel, ValidationError
@@ -19,6 +20,7 @@ ATTEMPTS: Final = 3
 LONGEST_WAIT_S: Final = 15.0  # a longer `Retry-After` is the caller's to wait for
 CALL_S: Final = 10.0
 UPLOAD_S: Final = 20.0
+_BY_CHANNEL: Final = "chat.postMessage"
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -50,7 +52,7 @@ class SlackApi:
         self.client = AsyncWebClient(token=token, base_url=base_url, headers=dict(headers or {}), retry_handlers=[])
         self.client.proxy = None  # the session reads the environment instead, NO_PROXY included
         self.pause, self.clock, self._chance = pause, clock, chance
-        self._closed_until: dict[str, float] = {}  # methods that Slack asked to wait for, by the clock
+        self._closed_until: dict[str, float] = {}  # what Slack asked to wait for, by the clock
         self._session: aiohttp.ClientSession | None = None
 
     async def start(self) -> None:
@@ -73,11 +75,11 @@ class SlackApi:
     ) -> M:
         """The answer, parsed. With `repeat` False, what Slack may have done already is not asked again.
 
-        Once Slack asked for patience, nobody here calls the method before that is over; with one attempt, nobody waits
-        for it either. Raises `SlackFailed`.
+        Once Slack asked for patience, nobody here calls the method before that is over (to that channel, where Slack
+        counts by channel); with one attempt, nobody waits for it either. Raises `SlackFailed`.
         """
         return await self._patiently(
-            method,
+            _counted_as(method, arguments or {}),
             lambda: self._answer(model, method, dict(arguments or {})),
             repeat=repeat,
             attempts=attempts,
@@ -95,7 +97,7 @@ class SlackApi:
 
     async def respond(self, url: str, message: Mapping[str, Any]) -> None:
         """To the `response_url` of a click, which needs no token. Raises `SlackFailed`."""
-        await self._patiently("respond", lambda: self._sent(url, json=dict(message), timeout_s=CALL_S))
+        await self._patiently(url, lambda: self._sent(url, json=dict(message), timeout_s=CALL_S))
 
     async def breathe(self, number: int) -> None:
         """The wait before the attempt after the `number`th."""
@@ -103,15 +105,15 @@ class SlackApi:
 
     async def upload(self, url: str, path: Path) -> None:
         """The bytes of a file to the address that Slack gave for it. Raises `SlackFailed` and `OSError`."""
-        await self._patiently("upload", lambda: self._uploaded(url, path))
+        await self._patiently(urlsplit(url).netloc, lambda: self._uploaded(url, path))
 
     async def _patiently(
-        self, method: str, attempt: Callable[[], Awaitable[T]], *, repeat: bool = True, attempts: int = ATTEMPTS
+        self, closed: str, attempt: Callable[[], Awaitable[T]], *, repeat: bool = True, attempts: int = ATTEMPTS
     ) -> T:
         longest_s = LONGEST_WAIT_S if attempts > 1 else 0.0
         for number in range(1, attempts):
             try:
-                return await self._in_time(method, attempt, longest_s)
+                return await self._in_time(closed, attempt, longest_s)
             except SlackBusy as busy:
                 if busy.after_s > LONGEST_WAIT_S:
                     raise
@@ -119,11 +121,14 @@ class SlackApi:
                 if not repeat:
                     raise
                 await self.breathe(number)
-        return await self._in_time(method, attempt, longest_s)
+        return await self._in_time(closed, attempt, longest_s)
 
-    async def _in_time(self, method: str, attempt: Callable[[], Awaitable[T]], longest_s: float) -> T:
-        """Not before Slack said, for whoever calls; each a little later, or they would all come at once."""
-        left_s = self._closed_until.get(method, 0.0) - self.clock()
+    async def _in_time(self, closed: str, attempt: Callable[[], Awaitable[T]], longest_s: float) -> T:
+        """Not before Slack said, for whoever calls; each a little later, or they would all come at once.
+
+        `closed`: what Slack counts together.
+        """
+        left_s = self._closed_until.get(closed, 0.0) - self.clock()
         if left_s > longest_s:
             raise SlackBusy(left_s)
         if left_s > 0:
@@ -131,8 +136,13 @@ class SlackApi:
         try:
             return await attempt()
         except SlackBusy as busy:
-            self._closed_until[method] = max(self._closed_until.get(method, 0.0), self.clock() + busy.after_s)
+            self._close(closed, self.clock() + busy.after_s)
             raise
+
+    def _close(self, closed: str, until: float) -> None:
+        now = self.clock()
+        self._closed_until = {one: end for one, end in self._closed_until.items() if end > now}
+        self._closed_until[closed] = max(self._closed_until.get(closed, 0.0), until)
 
     async def _answer(self, model: type[M], method: str, arguments: dict[str, Any]) -> M:
         return _parsed(model, await self._response(method, arguments))
@@ -161,6 +171,11 @@ class SlackApi:
                 _check(response.status, response.headers.get("Retry-After"))
         except (aiohttp.ClientError, TimeoutError) as exc:
             raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
+
+
+def _counted_as(method: str, arguments: Mapping[str, Any]) -> str:
+    """New messages are counted in each channel, all other calls by method in the whole workspace."""
+    return f"{method} {arguments['channel']}" if method == _BY_CHANNEL else method
 
 
 def _parsed(model: type[M], response: _Response) -> M:

@@ -17,7 +17,7 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.errors import SlackRefused, SlackUnreachable
 from adapters.slack.posting import Posting
 from adapters.slack.queue import APART_S
-from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
+from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import OutboxFailed
 from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Table, Text
 from tests.adapters.slack.conftest import InboxBot, Pauses
@@ -181,6 +181,21 @@ async def test_a_method_that_slack_closed_is_left_alone_by_all_until_it_opens(
     assert pauses.clock() == before + 9.5
 
 
+async def test_a_channel_that_takes_no_more_messages_closes_no_other(
+    slack: SlackServer, outbox: Posting, question: Message, private: Message, pauses: Pauses
+) -> None:
+    slack.fail(POST, Fault(status=429, retry_after=2 * int(LONGEST_WAIT_S)))
+    with pytest.raises(OutboxFailed):
+        await outbox.post(ANY, address_of(question), a_reply())
+
+    await outbox.post(ANY, address_of(private), a_reply())
+    with pytest.raises(OutboxFailed):
+        await outbox.post(ANY, address_of(question), a_reply())
+
+    assert [answer.channel for answer in slack.workspace.answers()] == [private.channel]
+    assert sum(pauses.taken) < LONGEST_WAIT_S
+
+
 async def test_progress_is_not_tried_again_and_the_answer_waits_as_slack_wants(
     slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
 ) -> None:
@@ -247,6 +262,25 @@ async def test_a_message_that_may_not_be_updated_is_settled_through_the_click(
     await outbox.settle(ANY, bot.accepted[-1].address, MessageId(message.ts), reply, CHOSEN)
 
     assert message.buttons() == []
+
+
+# Words for one person
+
+
+async def test_a_click_that_is_busy_is_answered_later_and_holds_up_no_other(
+    slack: SlackServer, bot: InboxBot, outbox: Posting, bob: User, offer: tuple[Message, Reply], pauses: Pauses
+) -> None:
+    for _ in range(2):
+        await slack.click(bob, offer[0], "Acme")
+    first, second = bot.accepted[-2].address, bot.accepted[-1].address
+    slack.fail("response_url", Fault(status=429, retry_after=int(LONGEST_WAIT_S) + 1))
+    with pytest.raises(OutboxFailed):
+        await outbox.whisper(ANY, first, PersonId(bob.id), a_reply())
+
+    await outbox.whisper(ANY, second, PersonId(bob.id), a_reply())
+
+    assert [answer.only_for for answer in slack.workspace.answers()].count(bob.id) == 1
+    assert pauses.taken == []
 
 
 # Troubles
