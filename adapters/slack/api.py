@@ -96,8 +96,12 @@ class SlackApi:
         self.client.token = token
 
     async def respond(self, url: str, message: Mapping[str, Any]) -> None:
-        """To the `response_url` of a click, which needs no token. Raises `SlackFailed`."""
-        await self._patiently(url, lambda: self._sent(url, json=dict(message), timeout_s=CALL_S))
+        """To the `response_url` of a click, which needs no token. Raises `SlackFailed`.
+
+        What takes the place of the message may be said again; anything else would stand there twice.
+        """
+        is_same = message.get("replace_original") is True
+        await self._patiently(url, lambda: self._sent(url, json=dict(message), timeout_s=CALL_S), repeat=is_same)
 
     async def breathe(self, number: int) -> None:
         """The wait before the attempt after the `number`th."""

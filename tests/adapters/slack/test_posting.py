@@ -267,6 +267,24 @@ async def test_a_message_that_may_not_be_updated_is_settled_through_the_click(
 # Words for one person
 
 
+@pytest.fixture
+async def click(slack: SlackServer, bot: InboxBot, bob: User, offer: tuple[Message, Reply]) -> dict[str, str]:
+    """The address of a click on the offer."""
+    await slack.click(bob, offer[0], "Acme")
+    return dict(bot.accepted[-1].address)
+
+
+async def test_a_word_for_one_person_that_may_have_arrived_is_not_said_again(
+    slack: SlackServer, outbox: Posting, bob: User, click: dict[str, str]
+) -> None:
+    slack.fail("response_url", Fault(done=True))
+
+    with pytest.raises(OutboxFailed):
+        await outbox.whisper(ANY, click, PersonId(bob.id), a_reply())
+
+    assert [answer.words() for answer in slack.workspace.answers() if answer.only_for == bob.id] == ["words"]
+
+
 async def test_a_click_that_is_busy_is_answered_later_and_holds_up_no_other(
     slack: SlackServer, bot: InboxBot, outbox: Posting, bob: User, offer: tuple[Message, Reply], pauses: Pauses
 ) -> None:
@@ -281,6 +299,19 @@ async def test_a_click_that_is_busy_is_answered_later_and_holds_up_no_other(
 
     assert [answer.only_for for answer in slack.workspace.answers()].count(bob.id) == 1
     assert pauses.taken == []
+
+
+async def test_what_takes_the_place_of_a_message_is_said_again_until_it_arrives(
+    slack: SlackServer, outbox: Posting, general: Channel, offer: tuple[Message, Reply], click: dict[str, str]
+) -> None:
+    message, reply = offer
+    general.members.clear()
+    slack.fail("response_url", Fault(done=True), Fault(status=500))
+
+    await outbox.settle(ANY, click, MessageId(message.ts), reply, CHOSEN)
+
+    assert message.buttons() == []
+    assert message.words() == "Which vendor?✓ Acme · 37 — chosen by Bob"
 
 
 # Troubles

@@ -21,7 +21,7 @@ class ResponseUrls:
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         fault = self._slack.faults.next("response_url")
-        if fault is not None:
+        if fault is not None and not fault.done:
             return await failed(request, fault)
         address = self._slack.responses.get(request.match_info["key"])
         if address is None or address.uses >= RESPONSE_URL_USES or self._is_old(address):
@@ -29,7 +29,7 @@ class ResponseUrls:
         address.uses += 1
         answer = self._responded(address, dict(await request.json()))
         await self._slack.tell()
-        return answer
+        return answer if fault is None else await failed(request, fault)
 
     def _is_old(self, address: ResponseUrl) -> bool:
         return self._slack.clock() > address.made + RESPONSE_URL_S
