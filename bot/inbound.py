@@ -91,5 +91,6 @@ class Inbound:
     address: Mapping[str, str] = field(default_factory=dict[str, str])  # what the surface needs to reply there
     buckets: tuple[str, ...] = ()  # only these were asked; none named: all that is granted
     revises: MessageId | None = None  # an earlier message that this one takes the place of, or takes back
+    is_first: bool = False  # of what revises: whether it counts though the earlier message has not come (yet)
     unread: tuple[str, ...] = ()  # names of files that came with it and are not read; data, to be escaped
     unplaced: bool = False  # asked outside a conversation: `bot.outbox.Threads` has one to begin, or to go to, first

@@ -107,8 +107,8 @@ class Turns:
     # -- accept
 
     async def accept(self, inbound: Inbound) -> TurnId | None:
-        """Stored when it returns. None: it was accepted before, or revises what was not."""
-        accepted = await self._inbox.accept(inbound_to_row(inbound))
+        """Stored when it returns. None: it was accepted before, is revised already, or revises what was not."""
+        accepted = await self._inbox.accept(inbound_to_row(inbound), first=inbound.is_first)
         if not isinstance(accepted, Accepted):
             return None
         turn = TurnId(accepted.turn)

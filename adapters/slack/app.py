@@ -121,7 +121,7 @@ class SlackSurface:
         reader = Reader(workspaces, clock)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (
-            Edits(accept, reader, clock),
+            Edits(accept, reader, clock, answered),
             Asking(accept, reader, answered),
             Commands(accept, reader, clock, log),
             home,

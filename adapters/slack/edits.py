@@ -1,16 +1,17 @@
 """Questions that are edited or deleted, where Slack tells of it: in direct messages, and in channels that grant it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from pydantic import BaseModel
 
-from adapters.slack.asking import Accept
+from adapters.slack.asking import Accept, Answered
 from adapters.slack.attachments import AttachedFile, names_of
-from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, plain
+from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, is_to_nobody, mentions, plain
 from adapters.slack.workspaces import addressed
-from bot.ids import MessageId
+from bot.ids import ConversationId, MessageId
 from bot.inbound import Body, Inbound, Said, Withdrawn
 
 _TOMBSTONE: Final = "tombstone"  # what stays of a message with replies
@@ -55,20 +56,34 @@ class Edits:
 
     events = ("message",)
 
-    def __init__(self, accept: Accept, reader: Reader, clock: Callable[[], datetime]) -> None:
-        self._accept, self._reader, self._clock = accept, reader, clock
+    def __init__(
+        self, accept: Accept, reader: Reader, clock: Callable[[], datetime], answered: Answered | None = None
+    ) -> None:
+        """`answered`: whether Parley has said something somewhere; without it, only mentions count in channels."""
+        self._accept, self._reader, self._clock, self._answered = accept, reader, clock, answered
 
     def listen(self, app: Any) -> None:
         for subtype in ("message_changed", "message_deleted"):
             app.event({"type": "message", "subtype": subtype})(self._on_altered)
 
     async def _on_altered(self, body: dict[str, Any]) -> None:
-        """Whether the message was a question is for the inbox to know: it takes nothing else."""
+        """Whether the message was a question is for the inbox to know: it takes nothing else, but for what was one as
+        it stood before, and has not come yet.
+        """
         if "previous_message" not in body["event"]:
             return
         here, delivery = await self._reader.here(body), _Delivery.model_validate(body)
         if here is not None and _is_a_persons(delivery.event, here) and _is_other(delivery.event):
-            await self._accept(await self._revised(here, delivery))
+            revised = await self._revised(here, delivery)
+            was_asked = await self._was_question(delivery.event, here, revised.conversation)
+            await self._accept(replace(revised, is_first=was_asked))
+
+    async def _was_question(self, event: _Altered, here: Here, conversation: ConversationId) -> bool:
+        before = event.previous_message
+        if event.channel.startswith("D") or mentions(before.text, here.ours.user_id):
+            return True
+        is_follow_up = before.thread_ts not in {None, before.ts} and is_to_nobody(before.text)
+        return is_follow_up and self._answered is not None and await self._answered(conversation)
 
     async def _revised(self, here: Here, delivery: _Delivery) -> Inbound:
         event, before = delivery.event, delivery.event.previous_message

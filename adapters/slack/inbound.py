@@ -206,7 +206,16 @@ def _is_to_nobody(event: _Message, ours: AuthTest) -> bool:
     """Whoever is mentioned is who is meant; where it is Parley, the same message comes as a mention as well."""
     if event.type != "message" or event.thread_ts in {None, event.ts} or event.channel_type not in _CHANNELS:
         return False
-    return _is_of_a_person(event, ours) and bool(event.text.strip()) and not _MENTION.search(event.text)
+    return _is_of_a_person(event, ours) and is_to_nobody(event.text)
+
+
+def is_to_nobody(text: str) -> bool:
+    """Words that name nobody."""
+    return bool(text.strip()) and not _MENTION.search(text)
+
+
+def mentions(text: str, user: str) -> bool:
+    return any(entity["kind"] == "@" and entity["target"] == user for entity in _ENTITY.finditer(text))
 
 
 def _is_of_a_person(event: _Message, ours: AuthTest) -> bool:

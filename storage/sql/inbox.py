@@ -134,8 +134,11 @@ class Inbox:
         self._storing = database.insert(turns).on_conflict_do_nothing()
         self._save_state = saving(database)
 
-    async def accept(self, turn: NewTurn) -> Accepted | Duplicate | Groundless:
-        """On the disk when it returns: acknowledge then."""
+    async def accept(self, turn: NewTurn, *, first: bool = False) -> Accepted | Duplicate | Groundless:
+        """On the disk when it returns: acknowledge then.
+
+        `first`: what revises a message may come before it. The message is then a duplicate of what has revised it.
+        """
         identity = self._database.new_id()
         values = {name: getattr(turn, name) for name in _NEW} | {
             "id": identity,
@@ -144,12 +147,17 @@ class Inbox:
             "fence": 0,
             "due_at": self._database.now(),
         }
-        return await self._database.write(lambda connection: self._accept(connection, values))
+        return await self._database.write(lambda connection: self._accept(connection, values, first))
 
-    def _accept(self, connection: Connection, values: Mapping[str, Any]) -> Accepted | Duplicate | Groundless:
+    def _accept(
+        self, connection: Connection, values: Mapping[str, Any], first: bool
+    ) -> Accepted | Duplicate | Groundless:
         self._in_line(connection, values["conversation"])
-        if values["revises"] is not None and not connection.execute(_HAS_REVISED, values).scalar():
+        revises = values["revises"] is not None
+        if revises and not first and not connection.execute(_HAS_REVISED, values).scalar():
             return Groundless()
+        if not revises and (revised_by := connection.execute(_REVISED_BY, values).scalar()) is not None:
+            return Duplicate(revised_by)
         if connection.execute(self._storing, values, execution_options=_COUNTED).rowcount == 1:
             return Accepted(values["id"])
         same = {name: values[name] for name in ("surface", "event_id", "conversation", "message_id")}
@@ -410,7 +418,16 @@ _IN_WORK = (
     .order_by(turns.c.position)
 )
 _HAS_REVISED = select(
-    exists().where(turns.c.conversation == bindparam("conversation"), turns.c.message_id == bindparam("revises"))
+    exists().where(
+        turns.c.conversation == bindparam("conversation"),
+        or_(turns.c.message_id == bindparam("revises"), turns.c.revises == bindparam("revises")),
+    )
+)
+_REVISED_BY = (
+    select(turns.c.id)
+    .where(turns.c.conversation == bindparam("conversation"), turns.c.revises == bindparam("message_id"))
+    .order_by(turns.c.position.desc())
+    .limit(1)
 )
 _VERSIONS = (
     select(*(turns.c[name] for name in _STORED))

@@ -116,6 +116,37 @@ async def test_an_edit_to_something_that_was_never_asked_is_ignored(
     assert len(office.said()) == 1
 
 
+async def test_an_edit_that_comes_before_its_question_is_the_question(
+    office: Office, slack: SlackServer, ada: User, general: Channel
+) -> None:
+    first = f"<@{BOT_USER}> start over"
+    asked, _ = await slack.say(ada, general, first, deliveries=0)
+    await slack.edit(asked, f"<@{BOT_USER}> List every receipt")
+    answer = await office.answer()
+
+    late = await slack.deliver_late(ada, general, asked, first)
+    await slack.edit(asked, f"<@{BOT_USER}> List all receipts")
+    await slack.say(ada, general, f"<@{BOT_USER}> List receipts")
+    await office.answer(2)
+
+    assert [one.statuses for one in late] == [[200], [200]]
+    assert [one.thread_ts for one in office.said()] == [asked.ts, office.said()[1].thread_ts]
+    assert office.said()[0] == answer
+
+
+async def test_a_question_that_comes_after_its_deletion_is_not_answered(
+    office: Office, slack: SlackServer, ada: User, direct: Channel
+) -> None:
+    asked, _ = await slack.say(ada, direct, "start over", deliveries=0)
+    await slack.delete(asked)
+
+    await slack.deliver_late(ada, direct, asked, "start over")
+    await slack.say(ada, direct, "List every receipt")
+    answer = await office.answer()
+
+    assert office.said() == [answer]
+
+
 async def test_the_buttons_of_the_old_answer_count_no_more(
     office: Office, slack: SlackServer, ada: User, direct: Channel
 ) -> None:

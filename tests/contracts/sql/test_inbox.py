@@ -542,6 +542,16 @@ async def test_what_was_never_accepted_cannot_be_revised(inbox: Inbox) -> None:
     assert len(await inbox.claim("w1", LEASE, limit=9)) == 1
 
 
+async def test_a_revision_that_comes_first_stands_and_its_message_is_a_duplicate_of_it(inbox: Inbox) -> None:
+    answer = await inbox.accept(a_turn(2, revises="message-1"), first=True)
+    assert isinstance(answer, Accepted)
+
+    assert await inbox.accept(a_turn(1)) == Duplicate(answer.turn)
+    later = await accepted(inbox, a_turn(3, revises="message-1"))
+    assert await inbox.accept(a_turn(1)) == Duplicate(later)
+    assert [one.id for one in await inbox.versions(later)] == [answer.turn]
+
+
 async def test_a_dead_turn_is_left_to_the_edit_that_waits_while_its_word_is_said(inbox: Inbox, clock: SetClock) -> None:
     dead = await dead_turn(inbox, clock)
     assert isinstance(await inbox.fail(dead, "the chat is down", PAUSE), Retry)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from tests.stand_ins.slack.deliveries import Delivered, Deliveries
@@ -77,6 +78,12 @@ class Conversing(Deliveries):
         """Slack shows a preview of a link in it, which it tells as a change, though nobody has edited anything."""
         now = {**self._shown(message), "attachments": [{"id": 1, "from_url": "https://example.org"}]}
         return await self._changed(message, now, self._shown(message))
+
+    async def deliver_late(self, user: User, channel: Channel, message: Message, text: str) -> list[Delivered]:
+        """The app is told of the message, as it was first written, after what has become of it."""
+        first = replace(message, text=text)
+        events = self._events_of(user, channel, first, {})
+        return [await self.deliver_event(event, place=self.place_of(channel)) for event in events]
 
     async def echo(self, message: Message, *, changed: bool = False) -> Delivered:
         """The app is told of its own messages, and of its own changes to them."""
