@@ -12,7 +12,7 @@ from structlog.typing import FilteringBoundLogger
 from bot.ids import MessageId, TurnId
 from bot.inbound import Inbound
 from bot.outbox import MessageGone, Outbox, OutboxFailed
-from bot.replies import Chosen, File, Handle, Handles, Progress, Reply
+from bot.replies import Chosen, File, Handle, Handles, Progress, Reply, Whole
 from bot.tasks import lone_error
 from storage.sql.inbox import ClaimedTurn, Inbox
 
@@ -126,7 +126,7 @@ class Delivery:
     async def deliver(self, reply: Reply) -> None:
         """The message now says `reply`, and its files are beside it. Raises `OutboxFailed`, `LeaseLost`."""
         await self._say(reply)
-        if self._message is not None and any(isinstance(part, File) for part in reply.parts):
+        if self._message is not None and any(isinstance(part, File | Whole) for part in reply.parts):
             await self._hand_over(self._message, reply)
 
     async def whisper(self, reply: Reply) -> None:
