@@ -11,6 +11,7 @@ from typing import Final, assert_never
 
 from agent.outcome import StartedOver
 from bot.access import Access
+from bot.attached import Attached
 from bot.clarifications import same_readers
 from bot.codec import audience_from_json
 from bot.dialogue import Spoken, asked_of, spoken_from_json
@@ -78,8 +79,17 @@ class Fate(StrEnum):
 
 
 class Afterwards:
-    def __init__(self, *, inbox: Inbox, access: Access, index: SearchIndex, feedback: Feedback, stops: Stops) -> None:
-        self._inbox, self._access, self._index = inbox, access, index
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        access: Access,
+        index: SearchIndex,
+        attached: Attached,
+        feedback: Feedback,
+        stops: Stops,
+    ) -> None:
+        self._inbox, self._access, self._index, self._attached = inbox, access, index, attached
         self._feedback, self._stops = feedback, stops
 
     async def stop(self, turn: TurnId, onlooker: Onlooker) -> None:
@@ -152,8 +162,9 @@ class Afterwards:
         if spoken.rests_on is None:
             raise NoLongerSeen()
         within = self._index.within(await self._access.scope(onlooker.audience))
+        files = await self._attached.kept(onlooker.conversation, onlooker.audience)
         try:
-            may_be_seen = await spoken.rests_on.may_be_seen(within)
+            may_be_seen = await spoken.rests_on.may_be_seen(within, files)
         except IndexUnavailable as exc:
             raise NotReached() from exc
         if not may_be_seen:

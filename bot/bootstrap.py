@@ -23,6 +23,7 @@ from agent.rerank import Reranker
 from bot.access import Access
 from bot.administration import Administration
 from bot.afterwards import Afterwards
+from bot.attached import Attached
 from bot.checkup import Checkup, Finding
 from bot.clarifications import Clarifications
 from bot.dialogue import Agent, Dialogue
@@ -39,6 +40,7 @@ from bot.outbox import Outbox
 from bot.personal import Personal
 from bot.revisions import Revisions
 from bot.settings import Settings
+from bot.shelves import Shelves
 from bot.sources import ALLOW_PRIVATE, FOLDER, Sources
 from bot.stopping import Stops
 from bot.surfaces import Surface
@@ -47,6 +49,7 @@ from bot.workers import Workers
 from storage.search.errors import SearchError
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
+from storage.sql.attached import AttachedFiles
 from storage.sql.database import Database
 from storage.sql.errors import SqlError
 from storage.sql.grants import Grants, LocalGroups
@@ -83,6 +86,7 @@ class Bot:
     afterwards: Afterwards
     directories: Directories
     exports: Exports
+    attached: Attached
     sources: Sources
     clarifications: Clarifications
     limits: Limits
@@ -105,6 +109,8 @@ class Bot:
             self.dialogue.go_private_through(surface.name, surface.threads)
         if surface.directory is not None:
             self.directories.ask(surface.name, surface.directory)
+        if surface.files is not None:
+            self.attached.fetch_through(surface.name, surface.files)
 
     async def accept(self, inbound: Inbound) -> TurnId | None:
         """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
@@ -134,7 +140,7 @@ class Bot:
         `prepare`: makes beside it what the first question would wait for.
         """
         at_start = self.dialogue.prepare if prepare else None
-        async with ticking(self.turns, self.exports, self.sources, self.log, at_start=at_start):
+        async with ticking(self.turns, self.exports, self.attached, self.sources, self.log, at_start=at_start):
             await self.workers.work(stop)
 
     def routes(self) -> tuple["web.RouteDef", ...]:
@@ -165,16 +171,20 @@ async def build_bot(
     `outboxes` by surface, for surfaces that are not `register`ed. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        log = log or _log_file(settings, stack)
+        log, embedder = log or _log_file(settings, stack), _embedder(settings)
         if database is None:
             database = await Database.open(settings.database, clock=clock)
             stack.push_async_callback(database.close)
         if index is None:
-            index = await _open_index(settings)
+            index = await _open_index(settings, embedder)
             stack.push_async_callback(index.close)
         if reranker is None:
             reranker = stack.enter_context(opened_reranker(settings))
-        bot = _assembled(settings, clock, database, index, agent or _agent(), reasoner or _reasoner(), reranker, log)
+        store = AttachedFiles(database)
+        shelves = Shelves(settings.home / "attached", partial(_open_embedded, settings, embedder), store, log)
+        stack.push_async_callback(shelves.close)
+        agent, reasoner = agent or _agent(), reasoner or _reasoner()
+        bot = _assembled(settings, clock, database, index, store, shelves, agent, reasoner, reranker, log)
         for surface, outbox in (outboxes or {}).items():
             bot.turns.reply_through(surface, outbox)
         yield bot
@@ -192,7 +202,7 @@ async def unanswered(settings: Settings) -> list[str]:
         wrong.append(str(exc))
     try:
         async with AsyncExitStack() as stack:
-            index = await _open_index(settings)
+            index = await _open_index(settings, _embedder(settings))
             stack.push_async_callback(index.close)
             await index.ping()
     except (SearchError, OSError) as exc:
@@ -233,6 +243,8 @@ def _assembled(
     clock: Clock,
     database: Database,
     index: SearchIndex,
+    store: AttachedFiles,
+    shelves: Shelves,
     agent: Agent,
     reasoner: Reasoner,
     reranker: Reranker | None,
@@ -244,9 +256,10 @@ def _assembled(
     directories = Directories()
     access = Access(TenantId(settings.tenant), grants, groups, index, directories)
     clarifications = Clarifications(database, access)
+    attached = Attached(store=store, index=index, access=access, shelves=shelves, log=log)
     exports = Exports(
         database=database,
-        index=index,
+        attached=attached,
         access=access,
         signer=LinkSigner(settings.secret_keys),
         folder=settings.exports_path,
@@ -271,10 +284,11 @@ def _assembled(
         directories=directories,
         clarifications=clarifications,
         exports=exports,
+        attached=attached,
     )
     inbox = Inbox(database, max_attempts=MAX_ATTEMPTS)
     stops, feedback = Stops(inbox, log), Feedback(database)
-    afterwards = Afterwards(inbox=inbox, access=access, index=index, feedback=feedback, stops=stops)
+    afterwards = Afterwards(inbox=inbox, access=access, index=index, attached=attached, feedback=feedback, stops=stops)
     turns = Turns(
         inbox=inbox,
         dialogue=dialogue,
@@ -282,7 +296,14 @@ def _assembled(
         limits=limits,
         question_limits=QuestionLimits(database),
         stops=stops,
-        revisions=Revisions(inbox=inbox, stops=stops, clarifications=clarifications, access=access, database=database),
+        revisions=Revisions(
+            inbox=inbox,
+            stops=stops,
+            clarifications=clarifications,
+            access=access,
+            attached=attached,
+            database=database,
+        ),
         afterwards=afterwards,
         clock=database.now,
         log=log,
@@ -309,6 +330,7 @@ def _assembled(
         afterwards=afterwards,
         directories=directories,
         exports=exports,
+        attached=attached,
         sources=sources,
         clarifications=clarifications,
         limits=limits,
@@ -332,26 +354,30 @@ async def _opened_source(clock: Clock, source: Source) -> "AsyncGenerator[Place]
         yield site
 
 
-async def _open_index(settings: Settings) -> SearchIndex:
+async def _open_index(settings: Settings, embedder: "Embedder | None") -> SearchIndex:
     from storage.analysis import analyser_for
 
-    tenant, embedder = TenantId(settings.tenant), _embedder(settings)
     if settings.index_url == "embedded:":
-        from storage.embedded.index import EmbeddedIndex
-
-        folder = settings.index_path
-        return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
+        return await _open_embedded(settings, embedder, settings.index_path)
     from storage.opensearch.index import OpenSearchIndex
 
     return await OpenSearchIndex.open(
         [url.strip() for url in settings.index_url.split(",")],
-        tenant=tenant,
+        tenant=TenantId(settings.tenant),
         analysers=analyser_for,
         embedder=embedder,
         user=settings.index_user,
         password=settings.index_password.get_secret_value() if settings.index_password else None,
         ca=str(settings.index_ca) if settings.index_ca else None,
     )
+
+
+async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder: Path) -> SearchIndex:
+    from storage.analysis import analyser_for
+    from storage.embedded.index import EmbeddedIndex
+
+    tenant = TenantId(settings.tenant)
+    return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
 
 
 def _embedder(settings: Settings) -> "Embedder | None":

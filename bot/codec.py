@@ -10,7 +10,20 @@ from pydantic import TypeAdapter
 
 from bot import replies
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
-from bot.inbound import AllOf, Audience, Body, Clicked, Inbound, Operator, Outsiders, Private, Said, Shared, Withdrawn
+from bot.inbound import (
+    AllOf,
+    AttachedFile,
+    Audience,
+    Body,
+    Clicked,
+    Inbound,
+    Operator,
+    Outsiders,
+    Private,
+    Said,
+    Shared,
+    Withdrawn,
+)
 from bot.replies import Part, Reply
 from storage.search.ids import Subject
 from storage.sql.inbox import NewTurn
@@ -119,6 +132,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
             "name": inbound.name,
             "address": dict(inbound.address),
             "buckets": list(inbound.buckets),
+            **({"files": [asdict(one) for one in inbound.files]} if inbound.files else {}),
             **({"unread": list(inbound.unread)} if inbound.unread else {}),
             **({"unplaced": True} if inbound.unplaced else {}),
         },
@@ -156,6 +170,7 @@ def inbound_from_row(turn: NewTurn) -> Inbound:
         address=turn.body["address"],
         buckets=tuple(turn.body["buckets"]),
         revises=None if turn.revises is None else MessageId(turn.revises),
+        files=tuple(AttachedFile(**one) for one in turn.body.get("files", ())),
         unread=tuple(turn.body.get("unread", ())),
         unplaced=bool(turn.body.get("unplaced", False)),
     )

@@ -26,15 +26,17 @@ from agent.reasoner import Reasoner
 from agent.rerank import Reranker
 from bot.access import Access, scope_key
 from bot.answers import Offer, file_reply, file_text, notice, reply_to
+from bot.attached import Attached, Sight
+from bot.attachments import Missed, brought_by, missed, received, remark, unread
 from bot.clarifications import Clarifications, Clicked, Offered
 from bot.codec import inbound_from_json, inbound_to_json, reply_from_json, reply_to_json
 from bot.directory import Directories
-from bot.errors import InvalidQuestion, NoSuchBucket
+from bot.errors import BotError, InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
 from bot.grounds import RestsOn, grounds_from_json, grounds_of, grounds_to_json
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
+from bot.inbound import AttachedFile, Inbound, Operator, Private, Said
 from bot.inbound import Clicked as Pressed
-from bot.inbound import Inbound, Operator, Private, Said
 from bot.outbox import Threads
 from bot.replies import Chosen, Part, Reply, Text
 from bot.result import Asked, failed_json, result_json
@@ -113,6 +115,7 @@ class _Moment:
     turn: TurnId
     scope: Scope
     state: ConversationState
+    sight: Sight
     limits: Limits
     told: Told
     attempted: Attempted
@@ -136,11 +139,13 @@ class Dialogue:
         directories: Directories,
         clarifications: Clarifications,
         exports: Exports,
+        attached: Attached,
         reranker: Reranker | None = None,
     ) -> None:
         self._agent, self._reasoner, self._reranker = agent, reasoner, reranker
         self._index, self._access, self._now = index, access, database.now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
+        self._attached = attached
         self._conversations = Conversations(database)
         self._threads: dict[str, Threads] = {}
 
@@ -165,9 +170,30 @@ class Dialogue:
         inbound = await self._directories.present(inbound)
         scope = await self._access.scope(inbound.audience)
         state = await self._conversations.load(inbound.conversation, scope_key(scope))
-        moment = _Moment(
-            inbound=inbound, turn=turn, scope=scope, state=state, limits=limits, told=told, attempted=attempted
-        )
+        lost = await self._attached.take(inbound, told)
+        where = (scope, inbound.conversation, inbound.audience)
+        async with self._attached.seen(*where, message=brought_by(inbound), told=told) as sight:
+            moment = _Moment(
+                inbound=inbound,
+                turn=turn,
+                scope=scope,
+                state=state,
+                sight=sight,
+                limits=limits,
+                told=told,
+                attempted=attempted,
+            )
+            lines = _of_files((*lost, *sight.missed), sight.remarks)
+            try:
+                spoken = await self._spoken(moment)
+            except BotError as exc:
+                spoken = failed(inbound, turn, str(exc))
+            return with_lines(spoken, lines)
+
+    async def _spoken(self, moment: _Moment) -> Spoken:
+        body = moment.inbound.body
+        if isinstance(body, Said) and not body.text.strip() and moment.sight.names:
+            return _told("", received(moment.sight.names), moment)
         choice = await self._choice(moment)
         if choice is not None:
             return await self._click(choice, moment)
@@ -198,7 +224,7 @@ class Dialogue:
         """Those asked for that exist and are granted. Only the operator is told that one does not exist."""
         if not moment.inbound.buckets:
             return None
-        visible = await self._index.within(moment.scope).schemas()
+        visible = await moment.sight.index.schemas()
         asked = frozenset(map(BucketId, moment.inbound.buckets))
         unknown = sorted(asked - visible.keys())
         if unknown and isinstance(moment.inbound.audience, Operator):
@@ -208,7 +234,7 @@ class Dialogue:
     async def _context(self, moment: _Moment) -> Context:
         inbound, state = moment.inbound, moment.state
         return Context(
-            index=self._index.within(moment.scope),
+            index=moment.sight.index,
             reasoner=self._reasoner,
             reranker=self._reranker,
             now=self._now().astimezone(_zone(inbound.time_zone)),
@@ -263,11 +289,12 @@ class Dialogue:
         address = None if threads is None else await threads.alone(moment.inbound)
         if address is None:
             return _told(question, _IN_PRIVATE, moment)
-        begins = asked_alone(moment.inbound, moment.turn, question, address, self._now())
+        files = await self._attached.carried(moment.inbound.conversation, moment.inbound.audience)
+        begins = asked_alone(moment.inbound, moment.turn, question, address, self._now(), files)
         return replace(_told(question, _GOES_ON, moment), begins=begins)
 
     async def _resume(self, clicked: Clicked, plan: Plan, moment: _Moment, *, just_answer: bool = False) -> Spoken:
-        visible = _visible(plan, moment.scope)
+        visible = _visible(plan, moment.sight.scope)
         if visible is None:
             return await self._say(clicked.question, Refused(text=_NOT_GRANTED), moment)
         context = replace(await self._context(moment), just_answer=just_answer)
@@ -277,7 +304,7 @@ class Dialogue:
         return await self._say(clicked.question, outcome, moment, notes=notes)
 
     async def _export_chosen(self, clicked: Clicked, moment: _Moment) -> Spoken:
-        visible = _visible(clicked.plan, moment.scope)
+        visible = _visible(clicked.plan, moment.sight.scope)
         if visible is None:
             return await self._say(clicked.question, Refused(text=_NOT_GRANTED), moment)
         trace, generation = Trace(route=Route.STRUCTURED), Generation("")
@@ -298,7 +325,7 @@ class Dialogue:
             reply=reply_to(moment.turn, outcome, offer, before=_texts(notes)),
             result=result | {"text": _joined(*notes, result["text"])},
             state=_state_after(moment.state, moment.turn, question, outcome),
-            rests_on=grounds_of(outcome, moment.scope),
+            rests_on=grounds_of(outcome, moment.scope, moment.sight.files),
         )
 
     async def _offer(self, question: str, outcome: Outcome, moment: _Moment) -> Offer | None:
@@ -331,12 +358,21 @@ class Dialogue:
             reply=file_reply(moment.turn, file, before=_texts(notes)),
             result=result_json(moment.asked(question), outcome, files=(file,), said=said),
             state=_state_after(moment.state, moment.turn, question, outcome),
-            rests_on=grounds_of(outcome, moment.scope),
+            rests_on=grounds_of(outcome, moment.scope, moment.sight.files),
         )
 
 
-def asked_alone(inbound: Inbound, turn: TurnId, question: str, address: Mapping[str, str], now: datetime) -> Inbound:
-    """The same question, of the same person's and nobody else's. Unique by the turn that led to it."""
+def asked_alone(
+    inbound: Inbound,
+    turn: TurnId,
+    question: str,
+    address: Mapping[str, str],
+    now: datetime,
+    files: tuple[AttachedFile, ...] = (),
+) -> Inbound:
+    """The same question, of the same person's and nobody else's. Unique by the turn that led to it. `files` come along,
+    to be fetched anew.
+    """
     event = f"alone:{turn}"
     return replace(
         inbound,
@@ -347,6 +383,8 @@ def asked_alone(inbound: Inbound, turn: TurnId, question: str, address: Mapping[
         body=Said(question),
         received=now,
         address=address,
+        files=files,
+        unread=(),
         unplaced=True,
     )
 
@@ -371,6 +409,26 @@ def _told(question: str, sentence: str, moment: _Moment) -> Spoken:
     """An answer that changes nothing in the conversation."""
     result = result_json(moment.asked(question), StartedOver(text=sentence))
     return Spoken(reply=notice(moment.turn, sentence), result=result)
+
+
+def with_unread(spoken: Spoken, names: Sequence[str]) -> Spoken:
+    """Files that are not even fetched are named, never passed over in silence."""
+    return with_lines(spoken, [unread(names)] if names else [])
+
+
+def with_lines(spoken: Spoken, lines: Sequence[str]) -> Spoken:
+    """These, as Markdown, come before all else."""
+    if not lines:
+        return spoken
+    return replace(
+        spoken,
+        reply=replace(spoken.reply, parts=(*_texts(lines), *spoken.reply.parts)),
+        result=spoken.result | {"text": _joined(*lines, spoken.result["text"])},
+    )
+
+
+def _of_files(lost: Sequence[Missed], remarks: Sequence[tuple[str, str]]) -> list[str]:
+    return [*missed(lost), *(remark(name, said) for name, said in remarks)]
 
 
 def checked_question(text: str) -> str:

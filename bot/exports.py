@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from bot.access import Access
+from bot.attached import Attached, Sight
+from bot.attachments import ATTACHED
 from bot.codec import audience_from_json, audience_to_json
 from bot.download import Download, LinkSigner
 from bot.errors import ExportBusy, ExportRefused, ExportStopped, ExportUnwritten, FileGone
@@ -23,7 +25,7 @@ from bot.replies import File
 from bot.spreadsheet import Sheet, sheet_for
 from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.errors import SearchError
-from storage.search.index import Count, Page, Records, ScopedIndex, SearchIndex
+from storage.search.index import Count, Page, Records, ScopedIndex
 from storage.search.plan import Leg, ListDocuments, Plan, Search
 from storage.search.schema import SchemaOrder
 from storage.search.scope import Scope
@@ -35,6 +37,7 @@ LINK_LIFE: Final = timedelta(minutes=15)
 _KEPT: Final = timedelta(hours=24)  # the file; a link to it can be asked for again by asking for the file
 _LEASE: Final = timedelta(seconds=15)  # shorter than a turn's: who takes over the turn can take over its export
 _PAGE_ROWS: Final = 1000
+_FILES: Final = "files"  # there, too: the attached ones that it is written from
 _SUBJECTS: Final = "subjects"  # beside the plan, in the request that is kept: whom the file was written for
 _UNSAFE = re.compile(r"[^\w.-]+")
 
@@ -71,7 +74,7 @@ class Exports:
         self,
         *,
         database: Database,
-        index: SearchIndex,
+        attached: Attached,
         access: Access,
         signer: LinkSigner,
         folder: Path,
@@ -80,7 +83,7 @@ class Exports:
         page_rows: int = _PAGE_ROWS,
     ) -> None:
         self._store, self._now = ExportStore(database), database.now
-        self._index, self._access, self._signer = index, access, signer
+        self._attached, self._access, self._signer = attached, access, signer
         self._folder, self._link_base, self._worker, self._page_rows = folder, link_base, worker, page_rows
 
     async def write(self, wanted: Wanted, told: Told = lambda text: None) -> File:
@@ -90,9 +93,10 @@ class Exports:
         export = await self._store.of_turn(wanted.turn)
         if export is None or export.status in (ExportStatus.FAILED, ExportStatus.EXPIRED):
             # before anything is kept of it
-            handle = await self._handle(wanted.audience, wanted.person, wanted.leg.search)
+            async with self._seen(wanted.conversation, wanted.audience, wanted.person, wanted.leg.search) as sight:
+                queued = self._queued(wanted, sight)
             await self.expire()
-            export = await self._store.queue(self._queued(wanted, handle.scope))
+            export = await self._store.queue(queued)
         if export.status is not ExportStatus.DONE:
             export = await self._run(export, told)
         return self._file(export)
@@ -137,14 +141,18 @@ class Exports:
         with suppress(OSError):  # a disk that does not give it up is no reason to stop
             (self._folder / _spool(export)).unlink()
 
-    def _queued(self, wanted: Wanted, scope: Scope) -> NewExport:
+    def _queued(self, wanted: Wanted, sight: Sight) -> NewExport:
         plan = plan_to_json(Plan(question=wanted.leg.question, legs=(wanted.leg,)))
         return NewExport(
             conversation=wanted.conversation,
             turn=wanted.turn,
             person=wanted.person,
             audience=audience_to_json(wanted.audience),
-            request={**plan, _SUBJECTS: sorted(scope.subjects)},
+            request={
+                **plan,
+                _SUBJECTS: sorted(sight.scope.subjects),
+                **({_FILES: sorted(sight.files)} if ATTACHED in wanted.leg.search.buckets else {}),
+            },
             expires_at=self._now() + _KEPT,
         )
 
@@ -185,32 +193,42 @@ class Exports:
     async def _spool(self, claimed: ClaimedExport, told: Told) -> int:
         """Every page on the disk before the database says so; a later claim cuts off what it does not know of."""
         search, order = _set(claimed.export)
-        handle = await self._handle_of(claimed.export)
-        sheet, count = await _sheet(handle, search), Count(search)
-        of = (await handle.ask(count))[count]
+        async with self._seen_for(claimed.export) as sight:
+            sheet, count = await _sheet(sight.index, search), Count(search)
+            of = (await sight.index.ask(count))[count]
         async with _file_at(self._folder / _spool(claimed.export)) as file:
             progress = await file.resumed(claimed.export)
             while not progress.is_over:
-                handle = await self._handle_of(claimed.export)
                 request = Records(search, order=order, after=progress.after, limit=self._page_rows)
-                page = (await handle.ask(request))[request]
+                async with self._seen_for(claimed.export) as sight:
+                    page = (await sight.index.ask(request))[request]
                 progress = await file.append(sheet, page, progress)
                 if not await self._store.advance(claimed, rows=progress.rows, cursor=progress.json(), lease=_LEASE):
                     raise ExportBusy()
                 told(f"Writing the file: {progress.rows:,} of {of:,} rows")
         return progress.rows
 
-    async def _handle_of(self, export: Export) -> ScopedIndex:
-        return await self._handle(audience_from_json(export.audience), PersonId(export.person), _set(export)[0])
+    @asynccontextmanager
+    async def _seen_for(self, export: Export) -> AsyncGenerator[Sight]:
+        """Raises `ExportStopped` also when a file is gone that it is written from."""
+        audience, person = audience_from_json(export.audience), PersonId(export.person)
+        async with self._seen(ConversationId(export.conversation), audience, person, _set(export)[0]) as sight:
+            if not sight.files.issuperset(export.request.get(_FILES, ())):
+                raise ExportStopped()
+            yield sight
 
-    async def _handle(self, audience: Audience, person: PersonId, search: Search) -> ScopedIndex:
+    @asynccontextmanager
+    async def _seen(
+        self, conversation: ConversationId, audience: Audience, person: PersonId, search: Search
+    ) -> AsyncGenerator[Sight]:
         """Under the rights of this moment. Raises `ExportStopped` when they do not hold every bucket, or the person
         who asked is gone.
         """
         scope = await self._access.scope(audience)
-        if await self._access.is_gone(person) or not scope.buckets.issuperset(search.buckets):
-            raise ExportStopped()
-        return self._index.within(scope)
+        async with self._attached.seen(scope, conversation, audience) as sight:
+            if await self._access.is_gone(person) or not sight.scope.buckets.issuperset(search.buckets):
+                raise ExportStopped()
+            yield sight
 
     async def _may_see(self, export: Export) -> bool:
         """Whether the buckets are still granted, its audience is still all that documents' readers were held to, and
@@ -218,9 +236,12 @@ class Exports:
         """
         if await self._access.is_gone(PersonId(export.person)):
             return False
-        scope = await self._access.scope(audience_from_json(export.audience))
+        audience, files = audience_from_json(export.audience), frozenset(export.request.get(_FILES, ()))
+        scope, buckets = await self._access.scope(audience), {*_set(export)[0].buckets}
+        if files and files <= await self._attached.kept(ConversationId(export.conversation), audience):
+            buckets -= {ATTACHED}
         still = scope.all_readers or scope.subjects.issuperset(export.request.get(_SUBJECTS, ()))
-        return still and scope.buckets.issuperset(_set(export)[0].buckets)
+        return still and scope.buckets.issuperset(buckets)
 
     async def _found(self, export: str) -> Export:
         found = await self._store.find(export)

@@ -9,6 +9,7 @@ from typing import Any as Json
 from typing import Final
 
 from agent.outcome import Answer, Clarify, LegResult, Outcome, Refused, StartedOver
+from bot.attachments import ATTACHED
 from bot.ids import BucketId, Subject
 from storage.search.codec import search_from_json, search_to_json
 from storage.search.conditions import DOC_ID, Compare, Op
@@ -37,13 +38,21 @@ class RestsOn:
     subjects: frozenset[Subject]
     documents: frozenset[DocId] = frozenset()
     counted: tuple[Counted, ...] = ()
+    files: frozenset[str] = frozenset()  # ids of the attached ones, where they were searched as well
 
-    async def may_be_seen(self, index: ScopedIndex) -> bool:
-        """Whether whoever reads within the index's scope may see all of it now. Raises what the index raises."""
+    async def may_be_seen(self, index: ScopedIndex, files: frozenset[str] = frozenset()) -> bool:
+        """Whether whoever reads within the index's scope, where these files are attached now, may see all of it.
+
+        A set of attached documents stays as it is for as long as its files are there. Raises what the index raises.
+        """
         scope = index.scope
-        if not self.buckets <= scope.buckets or not (scope.all_readers or self.subjects <= scope.subjects):
+        if ATTACHED in self.buckets and not (self.files and self.files <= files):
             return False
-        expected = [*self._named(), *((Count(one.search), one.documents) for one in self.counted)]
+        granted = self.buckets - {ATTACHED} <= scope.buckets
+        if not granted or not (scope.all_readers or self.subjects <= scope.subjects):
+            return False
+        counted = [one for one in self.counted if ATTACHED not in one.search.buckets]
+        expected = [*self._named(), *((Count(one.search), one.documents) for one in counted)]
         if not expected:
             return True
         try:
@@ -53,18 +62,20 @@ class RestsOn:
         return all(answers[count] >= documents for count, documents in expected)
 
     def _named(self) -> list[tuple[Count, int]]:
-        ids, everything = sorted(self.documents), everything_in(*sorted(self.buckets))
+        ids = sorted(one for one in self.documents if one.partition("/")[0] not in self.files)
+        everything = everything_in(*sorted(self.buckets - {ATTACHED}))
         parts = [tuple(ids[at : at + _AT_ONCE]) for at in range(0, len(ids), _AT_ONCE)]
         return [(Count(everything.narrowed(Compare(field=DOC_ID, op=Op.IN, value=part))), len(part)) for part in parts]
 
 
-def grounds_of(outcome: Outcome, scope: Scope) -> RestsOn | None:
-    """None for words that tell of no document."""
+def grounds_of(outcome: Outcome, scope: Scope, attached: frozenset[str] = frozenset()) -> RestsOn | None:
+    """None for words that tell of no document. `attached`: the files that could be searched beside what is granted."""
     if isinstance(outcome, (StartedOver, Refused)):
         return None
     buckets = frozenset(bucket for leg in outcome.plan.legs for bucket in leg.search.buckets)
+    files = attached if ATTACHED in buckets else frozenset[str]()
     if not isinstance(outcome, (Answer, Clarify)):
-        return RestsOn(buckets=buckets, subjects=scope.subjects)
+        return RestsOn(buckets=buckets, subjects=scope.subjects, files=files)
     named = {doc_id for leg in outcome.legs for doc_id in leg.doc_ids}
     named |= {citation.doc_id for citation in outcome.citations}
     counted = (_counted(leg, outcome.plan) for leg in outcome.legs)
@@ -73,6 +84,7 @@ def grounds_of(outcome: Outcome, scope: Scope) -> RestsOn | None:
         subjects=scope.subjects,
         documents=frozenset(named),
         counted=tuple(one for one in counted if one is not None),
+        files=files,
     )
 
 
@@ -92,6 +104,7 @@ def grounds_to_json(grounds: RestsOn, result: Mapping[str, Json]) -> dict[str, J
         "subjects": sorted(grounds.subjects),
         **({"documents": others} if others else {}),
         **({"counted": counted} if counted else {}),
+        **({"files": sorted(grounds.files)} if grounds.files else {}),
     }
 
 
@@ -102,6 +115,7 @@ def grounds_from_json(data: Mapping[str, Json], result: Mapping[str, Json]) -> R
         subjects=frozenset(map(Subject, data["subjects"])),
         documents=_told(result) | frozenset(map(DocId, data.get("documents", ()))),
         counted=tuple(counted),
+        files=frozenset(data.get("files", ())),
     )
 
 

@@ -74,6 +74,17 @@ Body: TypeAlias = Said | Clicked | Withdrawn | AllOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedFile:
+    """A file that came with a message, as far as the product has told of it. It is fetched when the turn runs."""
+
+    id: str  # as the product knows it
+    name: str = ""  # data, to be escaped; empty where it is not told yet
+    kind: str = ""  # as `bot.attachments` calls it; empty where it is not told yet
+    size: int | None = None  # bytes
+    link: str | None = None  # where people open it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inbound:
     """One turn's beginning. Unique by `event_id`, and by `conversation` with `message_id`."""
 
@@ -92,5 +103,6 @@ class Inbound:
     buckets: tuple[str, ...] = ()  # only these were asked; none named: all that is granted
     revises: MessageId | None = None  # an earlier message that this one takes the place of, or takes back
     is_first: bool = False  # of what revises: whether it counts though the earlier message has not come (yet)
+    files: tuple[AttachedFile, ...] = ()  # that came with it, to be read
     unread: tuple[str, ...] = ()  # names of files that came with it and are not read; data, to be escaped
     unplaced: bool = False  # asked outside a conversation: `bot.outbox.Threads` has one to begin, or to go to, first

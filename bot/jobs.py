@@ -8,6 +8,7 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
+from bot.attached import Attached
 from bot.exports import Exports
 from bot.sources import Sources
 from bot.turns import Turns
@@ -22,6 +23,7 @@ _Job = Callable[[], Awaitable[object]]
 async def ticking(
     turns: Turns,
     exports: Exports,
+    attached: Attached,
     sources: Sources,
     log: FilteringBoundLogger,
     *,
@@ -37,7 +39,8 @@ async def ticking(
 
     running: dict[_Job, asyncio.Task[None]] = {}
     scheduler = AsyncIOScheduler(timezone="UTC")  # in memory: a shared store lets jobs run twice
-    for job in (turns.expire_clarifications, exports.expire, sources.sync_due):
+    jobs: tuple[_Job, ...] = (turns.expire_clarifications, attached.tidy)
+    for job in (*jobs, exports.expire, attached.expire, sources.sync_due):
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _tick, "interval", args=(job, log, running), seconds=every.total_seconds(), coalesce=True, max_instances=1
         )

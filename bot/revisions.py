@@ -6,6 +6,7 @@ from typing import Final
 from agent.outcome import StartedOver
 from bot.access import Access, scope_key
 from bot.answers import notice
+from bot.attached import Attached
 from bot.clarifications import Clarifications
 from bot.codec import inbound_from_row
 from bot.dialogue import Spoken, asked_of, spoken_to_json, without
@@ -25,10 +26,17 @@ _GONE: Final = "The question was deleted, and its answer with it."
 
 class Revisions:
     def __init__(
-        self, *, inbox: Inbox, stops: Stops, clarifications: Clarifications, access: Access, database: Database
+        self,
+        *,
+        inbox: Inbox,
+        stops: Stops,
+        clarifications: Clarifications,
+        access: Access,
+        attached: Attached,
+        database: Database,
     ) -> None:
         self._inbox, self._stops, self._clarifications, self._access = inbox, stops, clarifications, access
-        self._conversations = Conversations(database)
+        self._attached, self._conversations = attached, Conversations(database)
 
     async def accepted(self, turn: TurnId) -> None:
         """Nobody waits any more for what was asked before."""
@@ -46,6 +54,7 @@ class Revisions:
         for version in versions:
             if version.finished_at is None:
                 await self._end(claimed, version)
+        await self._attached.leave(inbound)
         turns = [TurnId(version.id) for version in versions]
         await self._clarifications.withdraw(turns)
         key = scope_key(await self._access.scope(inbound.audience))

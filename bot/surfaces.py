@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from bot.attachments import Files
 from bot.directory import Directory
 from bot.outbox import Outbox, Threads
 
@@ -29,6 +30,11 @@ class Surface(Protocol):
     @property
     def threads(self) -> Threads | None:
         """None for a surface in which every message stands in a conversation."""
+        ...
+
+    @property
+    def files(self) -> Files | None:
+        """What people attach to messages; None for a surface where they cannot."""
         ...
 
     def routes(self) -> "Sequence[web.RouteDef]":

@@ -17,11 +17,10 @@ from structlog.typing import FilteringBoundLogger
 from agent.context import Limits
 from agent.outcome import Attempt as Tried
 from bot.afterwards import Afterwards
-from bot.attachments import with_unread
 from bot.clarifications import Clarifications
 from bot.codec import inbound_from_row, inbound_to_row
 from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
-from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json
+from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json, with_unread
 from bot.errors import BotError, ChoiceRefused, UnknownTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import AllOf, Clicked, Inbound, Said, Withdrawn

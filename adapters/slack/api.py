@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 from pydantic import BaseModel, ValidationError
@@ -20,6 +20,14 @@ ATTEMPTS: Final = 3
 LONGEST_WAIT_S: Final = 15.0  # a longer `Retry-After` is the caller's to wait for
 CALL_S: Final = 10.0
 UPLOAD_S: Final = 20.0
+DOWNLOAD_S: Final = 40.0
+TOO_LARGE: Final = "too_large"  # as `SlackRefused` says it of a download
+DENIED: Final = "denied"
+
+_OFFICIAL: Final = {("https", "slack.com"), ("https", "slack-gov.com")}
+_FILES: Final = {("https", "files.slack.com"), ("https", "files.slack-gov.com")}  # where it has what people attach
+_PIECE: Final = 1 << 20  # bytes
+_MOVES: Final = 3
 _BY_CHANNEL: Final = "chat.postMessage"
 
 M = TypeVar("M", bound=BaseModel)
@@ -52,6 +60,7 @@ class SlackApi:
         self.client = AsyncWebClient(token=token, base_url=base_url, headers=dict(headers or {}), retry_handlers=[])
         self.client.proxy = None  # the session reads the environment instead, NO_PROXY included
         self.pause, self.clock, self._chance = pause, clock, chance
+        self._origin = urlsplit(base_url)[:2]
         self._closed_until: dict[str, float] = {}  # what Slack asked to wait for, by the clock
         self._session: aiohttp.ClientSession | None = None
 
@@ -111,6 +120,14 @@ class SlackApi:
         """The bytes of a file to the address that Slack gave for it. Raises `SlackFailed` and `OSError`."""
         await self._patiently(urlsplit(url).netloc, lambda: self._uploaded(url, path))
 
+    async def download(self, url: str, to: Path, *, most: int, is_page: bool) -> None:
+        """What Slack has at an address of its own, into a file, with the token: it goes nowhere else.
+
+        `is_page`: HTML is awaited; else it is Slack's login page, which says no. Raises `SlackFailed` (`TOO_LARGE`
+        beyond `most` bytes, `DENIED`) and `OSError`.
+        """
+        await self._patiently("download", lambda: self._downloaded(url, to, most, is_page=is_page))
+
     async def _patiently(
         self, closed: str, attempt: Callable[[], Awaitable[T]], *, repeat: bool = True, attempts: int = ATTEMPTS
     ) -> T:
@@ -166,6 +183,41 @@ class SlackApi:
         finally:
             await asyncio.to_thread(file.close)
 
+    async def _downloaded(self, url: str, to: Path, most: int, *, is_page: bool) -> None:
+        """Follows Slack from one of its own addresses to another."""
+        try:
+            async with asyncio.timeout(DOWNLOAD_S):
+                for _ in range(_MOVES):
+                    moved = await self._saved(url, to, most, is_page=is_page)
+                    if moved is None:
+                        return
+                    url, is_page = moved, False  # a page that we are sent to is no file
+        except (aiohttp.ClientError, TimeoutError) as exc:
+            raise SlackUnreachable(f"no answer from Slack: {type(exc).__name__}") from exc
+        raise SlackRefused(DENIED)
+
+    async def _saved(self, url: str, to: Path, most: int, *, is_page: bool) -> str | None:
+        """Where else it is, if so."""
+        if self._session is None or self._session.closed:
+            raise SlackUnreachable("the connection to Slack is not open")
+        if not self._is_slacks(url):
+            raise SlackRefused(DENIED)
+        held = {"Authorization": f"Bearer {self.client.token}"}
+        patience = aiohttp.ClientTimeout(total=DOWNLOAD_S, sock_read=CALL_S)
+        async with self._session.get(url, headers=held, allow_redirects=False, timeout=patience) as response:
+            if response.status in (301, 302, 303, 307, 308):
+                return urljoin(url, response.headers.get("Location", ""))
+            _check(response.status, response.headers.get("Retry-After"))
+            if response.content_type == "text/html" and not (is_page and _is_attachment(response)):
+                raise SlackRefused(DENIED)
+            await _save(response, to, most)
+        return None
+
+    def _is_slacks(self, url: str) -> bool:
+        """Its hosts for files; where Slack is reached through another host, that one as well."""
+        origin = urlsplit(url)[:2]
+        return origin in _FILES or (origin == self._origin and origin not in _OFFICIAL)
+
     async def _sent(self, url: str, *, timeout_s: float, json: object = None, data: object = None) -> None:
         if self._session is None or self._session.closed:
             raise SlackUnreachable("the connection to Slack is not open")
@@ -180,6 +232,25 @@ class SlackApi:
 def _counted_as(method: str, arguments: Mapping[str, Any]) -> str:
     """New messages are counted in each channel, all other calls by method in the whole workspace."""
     return f"{method} {arguments['channel']}" if method == _BY_CHANNEL else method
+
+
+def _is_attachment(response: aiohttp.ClientResponse) -> bool:
+    disposition = response.content_disposition
+    return disposition is not None and disposition.type == "attachment"
+
+
+async def _save(response: aiohttp.ClientResponse, to: Path, most: int) -> None:
+    if (response.content_length or 0) > most:
+        raise SlackRefused(TOO_LARGE)
+    file, size = await asyncio.to_thread(to.open, "wb"), 0
+    try:
+        async for piece in response.content.iter_chunked(_PIECE):
+            size += len(piece)
+            if size > most:
+                raise SlackRefused(TOO_LARGE)
+            await asyncio.to_thread(file.write, piece)
+    finally:
+        await asyncio.to_thread(file.close)
 
 
 def _parsed(model: type[M], response: _Response) -> M:

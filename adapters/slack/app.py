@@ -16,6 +16,7 @@ from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.edits import Edits
 from adapters.slack.errors import SlackFailed
 from adapters.slack.feedback import Rating
+from adapters.slack.fetching import SlackFiles
 from adapters.slack.home.listener import AppHome
 from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.install import Installing
@@ -118,6 +119,7 @@ class SlackSurface:
         self._workspaces, self._log = workspaces, log
         self._people = People(workspaces, log)
         self._outbox, self._threads = SlackOutbox(workspaces), SlackThreads(workspaces)
+        self._files = SlackFiles(workspaces)
         reader = Reader(workspaces, clock)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (
@@ -150,6 +152,10 @@ class SlackSurface:
     @property
     def threads(self) -> SlackThreads:
         return self._threads
+
+    @property
+    def files(self) -> SlackFiles:
+        return self._files
 
     def routes(self) -> Sequence[web.RouteDef]:
         delivered = [web.post(PATH, self._receiving.receive)] if self._receiving else []

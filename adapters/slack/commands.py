@@ -9,10 +9,11 @@ from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.asking import Accept
-from adapters.slack.attachments import AttachedFile, names_of
+from adapters.slack.attachments import SlackFile, attached
 from adapters.slack.errors import SlackFailed
 from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, plain
 from adapters.slack.workspaces import addressed
+from bot.attachments import sorted_out
 from bot.ids import MessageId
 from bot.inbound import Inbound, Said
 
@@ -46,7 +47,7 @@ class _Message(BaseModel):
     ts: str
     text: str = ""
     thread_ts: str | None = None
-    files: list[AttachedFile] = []
+    files: list[SlackFile] = []
 
 
 class _Shortcut(BaseModel):
@@ -102,7 +103,8 @@ class Commands:
         thread = message.thread_ts or message.ts
         where = {"thread_ts": thread, "ts": message.ts}
         asked = await self._inbound(here, by, message.text, conversation=thread, where=where)
-        return replace(asked, unread=names_of(message.files))
+        files, unread = sorted_out(attached(message.files))
+        return replace(asked, files=files, unread=unread)
 
     async def _inbound(
         self, here: Here, by: "_By", text: str, *, conversation: str, where: Mapping[str, str]

@@ -8,9 +8,10 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from adapters.slack.asking import Accept, Answered
-from adapters.slack.attachments import AttachedFile, names_of
+from adapters.slack.attachments import SlackFile, attached
 from adapters.slack.inbound import SURFACE, Here, Reader, conversation_of, is_to_nobody, mentions, plain
 from adapters.slack.workspaces import addressed
+from bot.attachments import sorted_out
 from bot.ids import ConversationId, MessageId
 from bot.inbound import Body, Inbound, Said, Withdrawn
 
@@ -28,7 +29,7 @@ class _Version(BaseModel):
     thread_ts: str | None = None
     bot_id: str | None = None
     subtype: str | None = None
-    files: list[AttachedFile] = []
+    files: list[SlackFile] = []
 
 
 class _Altered(BaseModel):
@@ -90,6 +91,7 @@ class Edits:
         user, thread = before.user or "", before.thread_ts or before.ts
         person = await here.directory.person_id(user, before.user_team or before.team)
         where = {"channel": event.channel, "thread_ts": thread, "ts": before.ts, "user": user}
+        files, unread = sorted_out(attached(event.now.files if event.now else ()))
         return Inbound(
             surface=SURFACE,
             event_id=delivery.event_id,
@@ -102,7 +104,8 @@ class Edits:
             received=self._clock(),
             address={**addressed(here.place), **where},
             revises=MessageId(before.ts),
-            unread=names_of(event.now.files) if event.now else (),
+            files=files,
+            unread=unread,
         )
 
 
@@ -116,5 +119,10 @@ def _is_a_persons(event: _Altered, here: Here) -> bool:
 
 
 def _is_other(event: _Altered) -> bool:
-    """A link that is unfolded under a message changes it as well, but not its words."""
-    return event.now is None or event.now.text != event.previous_message.text
+    """A link that is unfolded under a message changes it as well, but neither its words nor its files."""
+    now, before = event.now, event.previous_message
+    return now is None or (now.text, _files(now)) != (before.text, _files(before))
+
+
+def _files(version: _Version) -> set[str]:
+    return {file.id for file in attached(version.files)}

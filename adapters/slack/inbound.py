@@ -13,9 +13,10 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from adapters.slack.api import SlackApi
-from adapters.slack.attachments import AttachedFile, names_of
+from adapters.slack.attachments import SlackFile, attached
 from adapters.slack.directory import AuthTest, Directory
 from adapters.slack.workspaces import Place, Workspaces, addressed, place_of, team_in
+from bot.attachments import sorted_out
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, Subject
 from bot.inbound import Audience, Clicked, Inbound, Outsiders, Private, Said, Shared
 
@@ -44,7 +45,7 @@ class _Message(BaseModel):
     bot_id: str | None = None
     user_team: str | None = None
     team: str | None = None
-    files: list[AttachedFile] = []
+    files: list[SlackFile] = []
 
 
 class _Delivery(BaseModel):
@@ -106,6 +107,7 @@ class Reader:
             return None
         thread = event.thread_ts or event.ts
         person = await here.directory.person_id(event.user, event.user_team or event.team)
+        files, unread = sorted_out(attached(event.files))
         return Inbound(
             surface=SURFACE,
             event_id=delivery.event_id,
@@ -117,7 +119,8 @@ class Reader:
             body=Said(plain(event.text, here.ours.user_id)),
             received=self._clock(),
             address={**addressed(here.place), "channel": event.channel, "thread_ts": thread, "ts": event.ts},
-            unread=names_of(event.files),
+            files=files,
+            unread=unread,
         )
 
     async def click(self, body: Mapping[str, Any]) -> Inbound | None:

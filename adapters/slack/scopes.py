@@ -6,4 +6,4 @@ REQUIRED: Final = frozenset(
     """app_mentions:read assistant:write channels:read chat:write commands files:write groups:read im:history im:write
     mpim:read usergroups:read users:read""".split()
 )
-OPTIONAL: Final = frozenset({"channels:history", "groups:history"})
+OPTIONAL: Final = frozenset({"channels:history", "files:read", "groups:history"})

@@ -124,6 +124,10 @@ class Terminal:
         """Every message stands in a conversation."""
         return None
 
+    @property
+    def files(self) -> None:
+        """Nothing is attached to messages here."""
+
     def routes(self) -> "Sequence[web.RouteDef]":
         return ()
 

@@ -74,6 +74,10 @@ class WebChat:
         """Every message stands in a conversation."""
         return None
 
+    @property
+    def files(self) -> None:
+        """Nothing is attached to messages here."""
+
     def routes(self) -> Sequence[web.RouteDef]:
         return (
             web.get("/", self._guarded(self._page)),

@@ -87,6 +87,7 @@ async def ingest(
     progress: Callable[[Progress], None] | None = None,
     limits: Limits | None = None,
     follower: Follower | None = None,
+    any_name: bool = False,
 ) -> Report:
     """Load files, folders and globs into the index; what fails is in the report and the rest goes on.
 
@@ -94,11 +95,17 @@ async def ingest(
     `bucket`) gets exactly it, and its documents the fields it has; other buckets keep theirs, widened by new keys.
     Documents without metadata, with `ignore_metadata` all, get the values that their text gives. `schema_folder`: where
     schemas made or widened are written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Into a
-    `Rehearsal` nothing changes. Raises what the index raises.
+    `Rehearsal` nothing changes. `any_name`: the bucket is none of people's, and may be called as theirs may not.
+    Raises what the index raises.
     """
     given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
     run = _Run(
-        bucket=bucket, given=given, ignore_metadata=ignore_metadata, say=_on_this_loop(progress), follower=follower
+        bucket=bucket,
+        given=given,
+        ignore_metadata=ignore_metadata,
+        say=_on_this_loop(progress),
+        follower=follower,
+        any_name=any_name,
     )
     worker = Worker(limits)
     try:
@@ -232,7 +239,9 @@ class _Run:
         ignore_metadata: bool,
         say: Callable[[Progress], None],
         follower: Follower | None,
+        any_name: bool,
     ) -> None:
+        self._any_name = any_name
         self._bucket, self.given, self._ignore, self._say = bucket, given, ignore_metadata, say
         self.follower = follower
         self._files: list[SourceFile] = []
@@ -276,7 +285,7 @@ class _Run:
     def _bucket_of(self, named: str | None) -> BucketId | None:
         """The bucket of a document that names this one; None where it has none, or one that cannot be."""
         name = self._bucket or named or (self.given.bucket if self.given else None)
-        return BucketId(name) if name is not None and is_bucket_name(name) else None
+        return BucketId(name) if name is not None and (self._any_name or is_bucket_name(name)) else None
 
     # -- between
 

@@ -54,7 +54,7 @@ class KeptFile:
 
 class AttachedFiles:
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database, self.now = database, database.now
 
     async def keep(self, new: NewFile) -> None:
         """One that is there already stays as it is."""

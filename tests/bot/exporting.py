@@ -33,7 +33,7 @@ async def begun(home: Path, turn: TurnId, now: datetime) -> None:
         [claimed] = await Inbox(bot.database).claim("killed", LEASE, up_to=turn)
         exports = Exports(
             database=bot.database,
-            index=bot.index,
+            attached=bot.attached,
             access=bot.access,
             signer=LinkSigner(settings.secret_keys),
             folder=settings.exports_path,

@@ -64,7 +64,7 @@ def rows_of(file: File) -> list[dict[str, str]]:
 def paged(bot: Bot, rows: int) -> Exports:
     return Exports(
         database=bot.database,
-        index=bot.index,
+        attached=bot.attached,
         access=bot.access,
         signer=LinkSigner(bot.settings.secret_keys),
         folder=bot.settings.exports_path,

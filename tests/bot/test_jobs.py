@@ -20,7 +20,7 @@ async def test_old_offers_and_old_files_go_by_themselves(bot: Bot, chat: Chat, c
     clock.advance(timedelta(hours=25))
     file = Path(exported.result["files"][0]["path"])
 
-    async with ticking(bot.turns, bot.exports, bot.sources, bot.log, every=OFTEN):
+    async with ticking(bot.turns, bot.exports, bot.attached, bot.sources, bot.log, every=OFTEN):
         await until(lambda: not file.exists() and chat.of(unanswered.turn)[0].chosen is not None)
 
     assert chat.of(asked.turn)[0].chosen == chat.of(unanswered.turn)[0].chosen

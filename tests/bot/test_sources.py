@@ -327,7 +327,7 @@ async def test_what_is_due_is_synced_by_itself(
     sources = a_replica()
     await sources.add(wanted(folder))
 
-    async with ticking(bot.turns, bot.exports, sources, bot.log, every=OFTEN):
+    async with ticking(bot.turns, bot.exports, bot.attached, sources, bot.log, every=OFTEN):
         await until(lambda: bool(logged.entries))
 
     assert [one["event"] for one in logged.entries] == ["source synced"]
@@ -341,7 +341,7 @@ async def test_a_sync_that_runs_when_the_process_ends_is_waited_for(
     sources = a_replica()
     await sources.add(wanted(folder))
 
-    async with ticking(bot.turns, bot.exports, sources, bot.log, every=OFTEN):
+    async with ticking(bot.turns, bot.exports, bot.attached, sources, bot.log, every=OFTEN):
         await openers.gate[0].wait()
 
     openers.gate = None

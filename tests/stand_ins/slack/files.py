@@ -1,6 +1,7 @@
 """`files.*` and the addresses of files: three steps for the app's own, a token to read what people uploaded."""
 
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -91,7 +92,9 @@ class Files:
         file = self._readable(request)
         if file is None or file.content is None:
             raise web.HTTPFound("/login")
-        return web.Response(body=file.content, content_type=file.mimetype)
+        as_file = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
+        named = as_file if "download" in request.query else {}
+        return web.Response(body=file.content, content_type=file.mimetype, headers=named)
 
     async def _login(self, _: web.Request) -> web.Response:
         return web.Response(text="<!DOCTYPE html><title>Sign in</title>", content_type="text/html")

@@ -148,6 +148,7 @@ class StoredFile:
         named = {"id": self.id, "name": self.name, "title": self.title or self.name, "mode": self.mode}
         kind = self.name.rpartition(".")[2]
         addresses = {"url_private": self.url, "url_private_download": f"{self.url}?download=1"} if self.url else {}
+        addresses |= {"permalink": f"https://parley.slack.example/files/{self.user}/{self.id}"} if self.url else {}
         held = {"mimetype": self.mimetype, "filetype": kind, "size": self.length, "is_external": False}
         return {**named, **held, **addresses, "user": self.user}
 
