@@ -100,7 +100,9 @@ class Delivery:
         *,
         now: Callable[[], datetime],
         log: FilteringBoundLogger,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
+        self._patience_s = patience_s
         self._until, self._now = claimed.lease_until, now
         self._claimed, self._inbound, self._outbox, self._inbox, self._log = claimed, inbound, outbox, inbox, log
         self._message = MessageId(claimed.turn.placeholder) if claimed.turn.placeholder else None
@@ -117,10 +119,11 @@ class Delivery:
                 await self._show(self._progress(_FIRST), only_first=True)
                 sign.cancel()
         await news.unless_over(self._attend)  # what was posted ended the first
-        began, stoppable = time.monotonic(), False
-        while (text := await news.next(None if stoppable else _PATIENCE_S)) is not None:
-            stoppable = time.monotonic() - began >= _PATIENCE_S
-            await self._show(self._progress(text or _FIRST, stoppable=stoppable))
+        began, can_be_stopped = time.monotonic(), False
+        while (text := await news.next(None if can_be_stopped else self._patience_s)) is not None:
+            is_long = time.monotonic() - began >= self._patience_s
+            is_shown = await self._show(self._progress(text or _FIRST, stoppable=is_long))
+            can_be_stopped = can_be_stopped or (is_long and is_shown)
             await news.rest()
 
     async def deliver(self, reply: Reply) -> None:
@@ -172,12 +175,14 @@ class Delivery:
     async def _attend(self) -> None:
         await self._outbox.attend(self._inbound.conversation, self._inbound.address)
 
-    async def _show(self, progress: Reply, *, only_first: bool = False) -> None:
-        """One that cannot be shown is left out: the next one says more."""
+    async def _show(self, progress: Reply, *, only_first: bool = False) -> bool:
+        """False for one that cannot be shown, and is left out: the next one says more."""
         try:
             await self._say(progress, only_first=only_first)
         except OutboxFailed as exc:
             self._log.info("progress not shown", turn=self._claimed.turn.id, reason=exc.reason)
+            return False
+        return True
 
     async def _say(self, reply: Reply, *, only_first: bool = False) -> None:
         async with self._lock:

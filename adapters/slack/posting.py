@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.api import ATTEMPTS, SlackApi
+from adapters.slack.budget import Budget
 from adapters.slack.errors import SlackBusy, SlackFailed, SlackRefused, SlackUnreachable
 from adapters.slack.files import share, share_text
 from adapters.slack.queue import Queue
@@ -22,6 +23,7 @@ from bot.replies import Chosen, File, Handle, Handles, Progress, Reply, Whole
 METADATA: Final = "parley_turn"
 FILE_MB: Final = 1_000  # Slack takes files up to 1 GB
 HAND_OVER_S: Final = 20.0  # what takes longer to upload is shown as a link
+PROGRESS_A_MINUTE, PROGRESS_AT_ONCE = 30, 10  # of some fifty updates, the rest of which are kept for answers
 _PAGE: Final = 200
 _WHOLE_TITLE: Final = "The whole answer"
 _REMEMBERED: Final = 1_000  # messages whose files are known to be there
@@ -74,6 +76,7 @@ class Posting:
         self._api, self._log, self._file_mb = api, log, file_mb
         self.queue = Queue(api.pause, api.clock)
         self._status = Status(api, log)
+        self._progress = Budget(a_minute=PROGRESS_A_MINUTE, at_once=PROGRESS_AT_ONCE, clock=api.clock)
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
@@ -83,6 +86,8 @@ class Posting:
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
+        if _is_progress(reply) and not self._progress.spend():
+            raise OutboxFailed("too much progress in the workspace", retry=True)
         async with self._sending(address["channel"]):
             await self._updated(address["channel"], message, reply)
         if _is_stoppable(reply):

@@ -1,5 +1,6 @@
 """After a kill: the message is found again, the noted answer is said again, and nothing is said twice."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -8,7 +9,7 @@ import pytest
 
 from bot.bootstrap import Bot
 from bot.codec import reply_from_json, reply_to_json
-from bot.delivery import LEASE, Delivery, LeaseLost
+from bot.delivery import LEASE, Delivery, LeaseLost, News
 from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
 from bot.inbound import Clicked, Inbound, Said
 from bot.outbox import OutboxFailed
@@ -94,6 +95,23 @@ async def test_an_answer_that_could_not_be_said_is_said_later_and_its_choice_sta
     assert chat.messages[MessageId("m1")].chosen == Chosen(label="Bolt", by="operator")
     assert len(agent.seen) == 2
     assert chat.of(turn)[0].reply == done.reply
+
+
+async def test_the_button_to_stop_comes_though_the_chat_did_not_take_it_at_first(
+    bot: Bot, chat: Chat, clock: Clock
+) -> None:
+    talk, inbox, news = Talk(bot), Inbox(bot.database), News()
+    turn = await talk.accepted(Said("List every receipt"))
+    [claimed] = await inbox.claim("here", LEASE)
+    delivery = Delivery(claimed, talk.inbound(Said("")), chat, inbox, now=clock, log=bot.log, patience_s=0.01)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.report(news))
+        await until(lambda: bool(chat.messages))
+        chat.troubles = [OutboxFailed("no room", retry=True)]
+        await until(lambda: Handles(handles=(Handle.STOP,)) in chat.of(turn)[0].reply.parts)
+        news.end()
+
+    assert chat.troubles == []
 
 
 async def test_a_post_that_may_have_arrived_is_looked_for_before_it_is_repeated(bot: Bot, clock: Clock) -> None:

@@ -211,6 +211,28 @@ async def test_progress_is_not_tried_again_and_the_answer_waits_as_slack_wants(
     assert [answer.words() for answer in slack.workspace.answers()] == ["42"]
 
 
+async def test_progress_of_many_leaves_room_for_the_answers(
+    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
+) -> None:
+    slack.tiers, slack.clock = True, pauses.clock
+    many = [await outbox.post(ANY, address_of(question), a_reply(Progress(text="Looking …"))) for _ in range(50)]
+    left_out = 0
+    for second in range(3):
+        for ts in many:
+            try:
+                await outbox.update(ANY, address_of(question), ts, a_reply(Progress(text=f"Counting {second} …")))
+            except OutboxFailed:
+                left_out += 1
+        await pauses(1.0)
+    before = pauses.clock()
+    for ts in many[:30]:
+        await outbox.update(ANY, address_of(question), ts, a_reply(Text(markdown="42")))
+
+    assert left_out > 100
+    assert pauses.clock() == before
+    assert [answer.words() for answer in slack.workspace.answers()[:30]] == ["42"] * 30
+
+
 async def test_progress_does_not_wait_in_line_for_a_method_that_slack_closed(
     slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
 ) -> None:
