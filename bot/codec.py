@@ -1,14 +1,16 @@
 """What the bot keeps in the database, both ways: audiences, bodies, replies as JSON, an inbound as a row."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any as Json
-from typing import assert_never
+from typing import assert_never, cast
 
 from pydantic import TypeAdapter
 
 from bot import replies
+from bot.errors import UnreadableTurn
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
 from bot.inbound import (
     AllOf,
@@ -155,6 +157,45 @@ def inbound_from_json(data: Mapping[str, Json]) -> Inbound:
 
 
 def inbound_from_row(turn: NewTurn) -> Inbound:
+    """Raises `UnreadableTurn`."""
+    with readable():
+        return _inbound(turn)
+
+
+def left_of(turn: NewTurn) -> Inbound:
+    """Of a row that cannot be read, as much as it takes to say so: where that is, or no address."""
+    address: object = turn.body.get("address")
+    person = PersonId(turn.person)
+    return Inbound(
+        surface=turn.surface,
+        event_id=turn.event_id,
+        conversation=ConversationId(turn.conversation),
+        message_id=MessageId(turn.message_id),
+        person=person,
+        name="",
+        audience=Private(person=person, guest=True),
+        body=Said(""),
+        received=turn.received_at,
+        address=dict(cast(Mapping[str, str], address)) if _is_address(address) else {},
+    )
+
+
+@contextmanager
+def readable() -> Generator[None]:
+    """What in the block finds that something is missing, or is something else, raises `UnreadableTurn`."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as exc:
+        raise UnreadableTurn() from exc
+
+
+def _is_address(found: object) -> bool:
+    return isinstance(found, dict) and all(isinstance(one, str) for one in cast(dict[object, object], found).values())
+
+
+def _inbound(turn: NewTurn) -> Inbound:
+    if not _is_address(turn.body["address"]):
+        raise ValueError("no address")
     return Inbound(
         surface=turn.surface,
         event_id=turn.event_id,

@@ -29,7 +29,7 @@ from bot.answers import Offer, file_reply, file_text, notice, reply_to
 from bot.attached import Attached, Sight
 from bot.attachments import Missed, brought_by, missed, received, remark, unread
 from bot.clarifications import Clarifications, Clicked, Offered
-from bot.codec import inbound_from_json, inbound_to_json, reply_from_json, reply_to_json
+from bot.codec import inbound_from_json, inbound_to_json, readable, reply_from_json, reply_to_json
 from bot.directory import Directories
 from bot.errors import BotError, InvalidQuestion, NoSuchBucket
 from bot.exports import Exports, Told, Wanted
@@ -482,6 +482,12 @@ def _state_to_json(state: ConversationState) -> dict[str, Json]:
 
 
 def spoken_from_json(data: Mapping[str, Json]) -> Spoken:
+    """Raises `UnreadableTurn`."""
+    with readable():
+        return _spoken(data)
+
+
+def _spoken(data: Mapping[str, Json]) -> Spoken:
     chosen, rests_on = data["chosen"], data.get("rests_on")  # of before: nothing is known of it
     begins = data.get("begins")
     return Spoken(

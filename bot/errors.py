@@ -6,6 +6,7 @@ BotError                    its text is one plain sentence for a person
 ├── InvalidQuestion         empty, or too long to be one
 ├── NoSuchBucket            the operator named one that is not there
 ├── UnknownTurn             no such turn
+├── UnreadableTurn          kept in a way that cannot be read any more
 ├── InvalidSource           nothing that documents could come from
 ├── UnknownSource           no such source
 ├── SourceBusy              another process is at it
@@ -79,6 +80,13 @@ class UnknownTurn(BotError):
     def __init__(self, turn: str) -> None:
         super().__init__(f"There is no turn {turn!r}.")
         self.turn = turn
+
+
+class UnreadableTurn(BotError):
+    """Kept in a way that cannot be read any more."""
+
+    def __init__(self) -> None:
+        super().__init__("This was kept in a way that I cannot read any more. Please ask again.")
 
 
 class InvalidSource(BotError):

@@ -18,10 +18,10 @@ from agent.context import Limits
 from agent.outcome import Attempt as Tried
 from bot.afterwards import Afterwards
 from bot.clarifications import Clarifications
-from bot.codec import inbound_from_row, inbound_to_row
+from bot.codec import inbound_from_row, inbound_to_row, left_of
 from bot.delivery import LEASE, Delivery, LeaseLost, News, Silence
 from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_json, with_unread
-from bot.errors import BotError, ChoiceRefused, UnknownTurn
+from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import AllOf, Clicked, Inbound, Said, Withdrawn
 from bot.limits import QuestionLimits
@@ -129,10 +129,15 @@ class Turns:
 
     async def held(self, claimed: ClaimedTurn, *, limits: Limits | None = None, last: bool = False) -> TurnDone | None:
         """The turn under a lease that is renewed as long as it takes. None: the lease was lost, or it comes again."""
-        inbound = inbound_from_row(claimed.turn)
-        delivery = self._delivery(claimed, inbound)
+        inbound, unreadable = _read(claimed.turn)
         life = _Life(
-            claimed=claimed, inbound=inbound, delivery=delivery, news=News(), limits=limits or self._limits, last=last
+            claimed=claimed,
+            inbound=inbound,
+            unreadable=unreadable,
+            delivery=self._delivery(claimed, inbound) if unreadable is None or inbound.address else Silence(),
+            news=News(),
+            limits=limits or self._limits,
+            last=last,
         )
         try:
             return await self._kept(life)
@@ -182,6 +187,8 @@ class Turns:
         return None
 
     async def _answered(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
+        if life.unreadable is not None:
+            raise life.unreadable
         await self._place(life)
         earlier = await self._revise(life)
         if isinstance(life.inbound.body, Withdrawn):
@@ -265,7 +272,10 @@ class Turns:
 
     async def _put_off(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         """Not even the word could be said."""
-        if isinstance(failure, OutboxFailed) and (life.last or not failure.retry):
+        is_over = life.last or (isinstance(failure, OutboxFailed) and not failure.retry)
+        if life.unreadable is not None and (is_over or life.claimed.is_dead or not isinstance(failure, OutboxFailed)):
+            return await self._finish(life, failed(life.inbound, life.turn, _UNHEARD), delivered=False)
+        if isinstance(failure, OutboxFailed) and is_over:
             return await self._finish(life, failed(life.inbound, life.turn, _UNHEARD), delivered=False)
         exc = failure or RuntimeError()
         await self._inbox.fail(life.claimed, type(exc).__name__, _pause(life.claimed, exc))
@@ -344,8 +354,8 @@ class Turns:
         try:
             reply = spoken_from_json(asked.outcome).reply
             await life.delivery.settle(MessageId(asked.placeholder), reply, chosen)
-        except OutboxFailed as exc:
-            self._log.warning("message not settled", turn=turn, reason=exc.reason)
+        except (OutboxFailed, UnreadableTurn) as exc:
+            self._log.warning("message not settled", turn=turn, reason=str(exc))
 
     async def _finish(self, life: "_Life", spoken: Spoken, *, delivered: bool, ending: str | None = None) -> TurnDone:
         """The state goes where the conversation's next turn looks for it, and is not kept with the outcome as well.
@@ -387,12 +397,12 @@ class Turns:
             outbox = None if asked is None else self._outboxes.get(asked.surface)
             if asked is None or outbox is None or asked.placeholder is None or asked.outcome is None:
                 continue
-            inbound, reply = inbound_from_row(asked), spoken_from_json(asked.outcome).reply
             chosen = Chosen(label=_EXPIRED, by="")
             try:
+                inbound, reply = inbound_from_row(asked), spoken_from_json(asked.outcome).reply
                 await outbox.settle(inbound.conversation, inbound.address, MessageId(asked.placeholder), reply, chosen)
-            except OutboxFailed as exc:
-                self._log.warning("message not settled", turn=turn, reason=exc.reason)
+            except (OutboxFailed, UnreadableTurn) as exc:
+                self._log.warning("message not settled", turn=turn, reason=str(exc))
 
     # -- words for the log and for the result
 
@@ -421,6 +431,7 @@ class _Life:
 
     claimed: ClaimedTurn
     inbound: Inbound
+    unreadable: UnreadableTurn | None  # what was kept cannot be read: the inbound is what is left of it
     delivery: Delivery | Silence
     news: News
     limits: Limits
@@ -442,6 +453,13 @@ class _Life:
     def ids(self) -> dict[str, object]:
         turn = self.claimed.turn
         return {"turn": turn.id, "surface": turn.surface, "person": turn.person, "attempt": turn.attempt}
+
+
+def _read(turn: Turn) -> tuple[Inbound, UnreadableTurn | None]:
+    try:
+        return inbound_from_row(turn), None
+    except UnreadableTurn as exc:
+        return left_of(turn), exc
 
 
 def sentence_for(exc: Exception) -> str:

@@ -46,7 +46,18 @@ _MIGRATION_LOCK: Final = 0x5041524C4559  # "PARLEY"
 _new_id: Final = partial(secrets.token_urlsafe, 16)
 _json_text: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=dict).encode  # any Mapping will do
 
-_ENGINE: Final = {"json_serializer": _json_text, "hide_parameters": True}
+
+def _json_read(text: str) -> Any:
+    """What is no JSON reads as an empty object: whoever misses something in it fails alone, and not all that read
+    along with it.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {}
+
+
+_ENGINE: Final = {"json_serializer": _json_text, "json_deserializer": _json_read, "hide_parameters": True}
 
 Object: TypeAlias = Mapping[str, Any]  # JSON of the caller's making: kept, given back, never looked into
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert

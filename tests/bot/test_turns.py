@@ -1,12 +1,17 @@
 """The life of a turn."""
 
+from dataclasses import replace
 from datetime import timedelta
+
+import pytest
+from sqlalchemy import text as sql
 
 from bot.bootstrap import Bot
 from bot.inbound import Said
 from bot.outbox import OutboxFailed
 from bot.replies import Choices, Notice, Progress, Text
 from storage.search.errors import IndexUnavailable
+from storage.sql.database import Database
 from tests.bot.conftest import Talk, finished, until, working
 from tests.bot.fakes import Chat, Clock, ListingAgent
 
@@ -113,3 +118,48 @@ async def test_an_empty_and_an_endless_question_get_a_plain_sentence(bot: Bot) -
 
     assert empty.error == "There is no question here; ask me something about your documents."
     assert endless.error == "That is too long: a question may have 10,000 characters at most."
+
+
+DAMAGE = {
+    "no json": ("body", '{"said": "Li'),
+    "no object": ("audience", "[]"),
+    "another shape": ("audience", '{"kind": "private"}'),
+    "no address": ("body", '{"said": "List", "name": "", "buckets": []}'),
+}
+
+
+@pytest.mark.parametrize(("column", "damaged"), DAMAGE.values(), ids=DAMAGE)
+async def test_a_turn_that_cannot_be_read_fails_alone(
+    bot: Bot, database: Database, chat: Chat, column: str, damaged: str
+) -> None:
+    address = {"channel": "C1"}
+    unreadable = replace(Talk(bot, conversation="c1").inbound(Said("List every receipt")), address=address)
+    other = replace(Talk(bot, conversation="c2").inbound(Said("List every receipt")), address=address)
+    turns = [await bot.accept(one) for one in (unreadable, other)]
+    damage = sql(f"UPDATE turns SET {column} = :damaged WHERE id = :one")
+    await database.write(lambda connection: connection.execute(damage, {"damaged": damaged, "one": turns[0]}))
+
+    async with working(bot):
+        failed, answered = [await finished(bot, one) for one in turns if one is not None]
+
+    assert failed.error is not None
+    assert answered.error is None
+    is_told = column == "audience"  # else it is not known where
+    told = [message.reply for message in chat.messages.values() if message.reply.turn == failed.turn]
+    assert told == ([failed.reply] if is_told else [])
+    assert "cannot read" in failed.error
+
+
+async def test_an_expired_offer_that_cannot_be_read_keeps_no_other_from_saying_so(
+    bot: Bot, database: Database, chat: Chat, clock: Clock
+) -> None:
+    first = await Talk(bot, conversation="c1").say("List every receipt")
+    second = await Talk(bot, conversation="c2").say("List every receipt")
+    damage = sql("UPDATE turns SET audience = '{}' WHERE id = :one")
+    await database.write(lambda connection: connection.execute(damage, {"one": first.turn}))
+    clock.advance(timedelta(days=2))
+
+    await bot.turns.expire_clarifications()
+
+    [first_said], [second_said] = chat.of(first.turn), chat.of(second.turn)
+    assert (first_said.chosen, second_said.chosen is None) == (None, False)
