@@ -475,15 +475,21 @@ def _table(table: Table, room: _Room) -> list[Block]:
     left_out = _left_out(
         (len(table.rows) - max(len(rows) - 1, 0), "row"), (len(table.columns) - len(columns), "column")
     )
-    is_cut = any(len(_on_one_line(cell)) > CELL_CHARACTERS for row in (columns, *table.rows) for cell in row)
-    is_cut = is_cut or len(_on_one_line(table.caption)) > TABLE_CAPTION
-    room.is_short = room.is_short or is_cut or bool(left_out.spans)
+    room.is_short = room.is_short or bool(left_out.spans) or _is_cut(table)
     if not columns or len(rows) < 2 or room.blocks < 3:
         return _prose([line for line in (caption, left_out) if line.spans], room)
     if not room.tables:
         return [*_paragraph(caption), _as_text(rows), *_paragraph(left_out)]
     room.tables = 0
     return [_grid(table.caption, rows), *_paragraph(left_out)]
+
+
+def _is_cut(table: Table) -> bool:
+    """Words of the caption or of a cell are left out."""
+    cells = (cell for row in (table.columns, *table.rows) for cell in row)
+    return len(_on_one_line(table.caption)) > TABLE_CAPTION or any(
+        len(cell) > CELL_CHARACTERS and len(_on_one_line(cell)) > CELL_CHARACTERS for cell in cells
+    )
 
 
 def _row(row: Sequence[str], width: int) -> list[str]:

@@ -23,6 +23,7 @@ from storage.search.index import SearchIndex
 from storage.search.scope import Scope
 from tests.scenarios.checking import fault_in
 from tests.scenarios.questions import Need, questions
+from tests.scenarios.slack_messages import untaken
 
 TENANT = TenantId("default")
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -83,7 +84,8 @@ async def _faults(index: SearchIndex, corpus: Corpus, reasoner: RuleReasoner) ->
     found: list[str] = []
     for question in questions(corpus):
         context = Context(index=index.within(scope), reasoner=reasoner, now=NOW)
-        fault = fault_in(await answer(question.text, context), question)
+        outcome = await answer(question.text, context)
+        fault = fault_in(outcome, question) or untaken(outcome)
         if fault is not None:
             found.append(f"{question.id}: {question.text}\n    {fault}")
     return found
