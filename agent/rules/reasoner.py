@@ -20,8 +20,9 @@ from agent.rules.commands import exports, goes_back, starts_over, without_file
 from agent.rules.compare import Reader, compared
 from agent.rules.follow import follows
 from agent.rules.intent import wanted_of
+from agent.rules.keeping import KeptLexicons
 from agent.rules.language import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
-from agent.rules.lexicon import Lexicon, Noun, Partly, Valued, lexicons
+from agent.rules.lexicon import Lexicon, Noun, Partly, Valued
 from agent.rules.literals import literals_of
 from agent.rules.overview import as_summary
 from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
@@ -33,7 +34,6 @@ from agent.rules.tongue import foreign_language
 from agent.wording import condition_words
 from storage.search.conditions import TEXT, TITLE, Compare, Not, Op, all_of, fields_of
 from storage.search.ids import BucketId, LegId
-from storage.search.index import Vocabulary
 from storage.search.plan import (
     Clause,
     Combine,
@@ -50,7 +50,6 @@ from storage.search.plan import (
 )
 
 _AS_GOOD = 0.05  # readings of two buckets whose scores differ by less are taken together
-_KEPT_LEXICONS = 8
 _RESPELLED = 3  # buckets in whose words a misspelt one is looked for: those that fit best
 _ASKING = QUESTION_WORDS - {"which"}  # begin a question about what documents say, rather than which there are
 _OF_DOCUMENTS = (Noun, Valued, Partly)
@@ -64,12 +63,12 @@ _BEFORE_NAMES = frozenset("from with by about for of mentioning containing calle
 
 
 class RuleReasoner:
-    """Needs no model and no network. Keeps the lexicons of the last few dictionaries."""
+    """Needs no model and no network. Keeps the lexicons of the buckets asked last."""
 
     name = "rule"
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[object, ...], tuple[Vocabulary, Mapping[BucketId, Lexicon]]] = {}
+        self._kept = KeptLexicons()
 
     def decompose(self, question: str, material: Material) -> Decomposition:
         """Pure but for the lexicons kept. The plan's legs are the question's parts, at most four."""
@@ -80,7 +79,7 @@ class RuleReasoner:
         tongue = foreign_language(question)
         if tongue is not None:
             return _searched(question, tongue, material)
-        known = self._lexicons(material)
+        known = self._kept.of(material)
         if material.last is not None:
             leg = exports(question, material.last)
             if leg is not None:
@@ -170,18 +169,6 @@ class RuleReasoner:
             asks_for_list=lambda text: _asks_for_list(readings(text)[0], known),
             known=known,
         )
-
-    def _lexicons(self, material: Material) -> Mapping[BucketId, Lexicon]:
-        key = (material.vocabulary.generation, id(material.vocabulary), tuple(sorted(material.schemas)))
-        if key not in self._kept:
-            while len(self._kept) >= _KEPT_LEXICONS:
-                self._kept.pop(next(iter(self._kept)))
-            made = lexicons(material.schemas, material.vocabulary, material.analysers)
-            self._kept[key] = (
-                material.vocabulary,
-                made,
-            )
-        return self._kept[key][1]
 
     def _read(self, question: str, known: Mapping[BucketId, Lexicon], material: Material) -> list[Reading]:
         """A reading per bucket, the best first; among equals the larger bucket."""
