@@ -1,5 +1,6 @@
 """Files that come with a question: which are read, how they are fetched, and what is said of the others."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,9 @@ _BY_MEDIA_TYPE: Final = {
     "text/plain": "txt",
 }
 _OTHER_NAMES: Final = {"htm": "html", "markdown": "md", "text": "txt", "log": "txt"}
+_KIND: Final = r"(?:file|document|pdf|docx|csv|xlsx|pptx|spreadsheet|sheet|table|presentation)s?"
+_THIS: Final = re.compile(rf"\bth(?:is|ese) ({_KIND})\b", re.IGNORECASE)
+_ATTACHED: Final = re.compile(rf"\b(?:(?:attached|uploaded) {_KIND}|attachments?)\b", re.IGNORECASE)
 _NAMED: Final = 5
 _NAMELESS: Final = "file"
 _LONGEST: Final = 100
@@ -119,6 +123,15 @@ def missed(files: Sequence[Missed]) -> list[str]:
 def remark(name: str, said: str) -> str:
     """About one that was read, as Markdown."""
     return f"_{_name(name)}: {escaped(said)}_"
+
+
+def asked_of_files(question: str, *, brought: bool) -> str | None:
+    """The question in words that attached files are called by; None where it does not speak of them. `brought`: its
+    message has files, so that "this document" is one of them.
+    """
+    if brought and _THIS.search(question):
+        return _THIS.sub(r"the attached \1", question)
+    return question if _ATTACHED.search(question) else None
 
 
 def received(names: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ from agent.rerank import Reranker
 from bot.access import Access, scope_key
 from bot.answers import Offer, file_reply, file_text, notice, reply_to
 from bot.attached import Attached, Sight
-from bot.attachments import Missed, brought_by, missed, received, remark, unread
+from bot.attachments import ATTACHED, Missed, asked_of_files, brought_by, missed, received, remark, unread
 from bot.clarifications import Clarifications, Clicked, Offered
 from bot.codec import inbound_from_json, inbound_to_json, readable, reply_from_json, reply_to_json
 from bot.directory import Directories
@@ -216,8 +216,12 @@ class Dialogue:
         context = await self._context(moment)
         if buckets is not None and not buckets:
             return await self._say(question, Refused(text=_NO_BUCKET, may_go_private=context.may_go_private), moment)
+        sight = moment.sight
+        of_files = asked_of_files(question, brought=bool(sight.names)) if sight.files and buckets is None else None
+        if of_files is not None:
+            buckets = frozenset({ATTACHED})
         async with asyncio.timeout(_THINKING.total_seconds()):
-            outcome = await self._agent.answer(question, replace(context, buckets=buckets))
+            outcome = await self._agent.answer(of_files or question, replace(context, buckets=buckets))
         return await self._say(question, outcome, moment)
 
     async def _buckets(self, moment: _Moment) -> frozenset[BucketId] | None:

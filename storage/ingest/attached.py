@@ -9,14 +9,15 @@ from storage.ingest.files import SourceFile
 from storage.ingest.pipeline import ingest
 from storage.ingest.records import Broken, Record
 from storage.ingest.report import Report
-from storage.search.ids import BucketId, DocId
+from storage.search.ids import BucketId, DocId, FieldName
 from storage.search.index import Put, SearchIndex
 
 _REMARKS: Final = 3
 _EMPTY: Final = "there is nothing in it"
 _TITLE: Final = "Attached files"
-_ALSO_CALLED: Final = ("attached file", "attached document", "attachment", "uploaded file", "uploaded document")
-_ROW: Final = "attached row"
+_CALLED: Final = ("attached document", "attached file", "attachment", "uploaded file", "uploaded document")
+_ROWS: Final = ("attached row", "row", "line")
+_FILE: Final = FieldName("attached as")
 _TOO_LONG: Final = "it has more than {most:,} rows"
 
 
@@ -41,7 +42,7 @@ async def read_attached(
     report = await ingest(index, [source], bucket=bucket, follower=follower, any_name=True)
     documents = report.added + report.replaced + report.skipped
     if documents:
-        await _name_bucket(index, bucket, name, is_table=source.is_table)
+        await _name_bucket(index, bucket, is_table=source.is_table)
     if follower.is_too_long:
         return Read(documents=documents, fault=_TOO_LONG.format(most=rows))
     if not documents:
@@ -49,15 +50,15 @@ async def read_attached(
     return Read(documents=documents, remarks=tuple(_remarks(report, called)))
 
 
-async def _name_bucket(index: SearchIndex, bucket: BucketId, name: str, *, is_table: bool) -> None:
-    """So that people may speak of it as attached, or by a file's name. Its documents are called after the first."""
+async def _name_bucket(index: SearchIndex, bucket: BucketId, *, is_table: bool) -> None:
+    """So that people may speak of it as attached; of its documents as rows while they are nothing else."""
     schema = (await index.buckets())[bucket].schema
-    begun = _ALSO_CALLED[0] in schema.synonyms
-    first = schema.synonyms if begun else (*((_ROW,) if is_table else ()), *_ALSO_CALLED, *schema.synonyms)
-    words = Path(name).stem.replace("_", " ").split()
-    spoken = [name, *([" ".join(words)] if len(words) > 1 else [])]  # one word alone may mean anything
-    synonyms = tuple(dict.fromkeys((*first, *filter(None, spoken))))
-    await index.set_schema(replace(schema, title=_TITLE, synonyms=synonyms))
+    is_first = _CALLED[0] not in schema.synonyms
+    are_rows = is_table and (is_first or _ROWS[0] in schema.synonyms)
+    called = (*(_ROWS if are_rows else ()), *_CALLED)
+    others = (one for one in schema.synonyms if one not in {*_ROWS, *_CALLED})
+    fields = tuple(replace(one, facet=True) if one.name == _FILE else one for one in schema.fields)
+    await index.set_schema(replace(schema, title=_TITLE, synonyms=(*called, *others), fields=fields))
 
 
 def _remarks(report: Report, called: str) -> list[str]:
@@ -83,7 +84,8 @@ class _Named:
             self.is_too_long = True
             return Broken(origin=record.origin, reason=_TOO_LONG.format(most=self._rows))
         title = record.title if file.is_table else self._name
-        return replace(record, title=title, source=self._link, bucket=None, readers=frozenset())
+        told = {**record.metadata, _FILE: self._name}  # so that a question may name the file
+        return replace(record, title=title, source=self._link, bucket=None, readers=frozenset(), metadata=told)
 
     def failed(self, file: str) -> None:
         """It is in the report."""
