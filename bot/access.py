@@ -50,6 +50,10 @@ class Access:
             case Shared() | Operator():
                 return False
 
+    async def reads(self, person: PersonId, audience: Audience) -> bool | None:
+        """Whether the person is still among the audience. None where the product cannot say now."""
+        return await self._directories.reads(person, audience)
+
     async def may_go_private(self, audience: Audience, person: PersonId, scope: Scope) -> bool:
         """Whether the asker, alone, may see more buckets than this channel's readers.
 

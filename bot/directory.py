@@ -5,9 +5,9 @@ asked when a turn runs, at each page of an export, and at a download.
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, assert_never
 
-from bot.ids import PersonId
+from bot.ids import PersonId, Subject
 from bot.inbound import Audience, Inbound, Operator, Private, Shared
 
 
@@ -38,6 +38,10 @@ class Directory(Protocol):
         """The same channel, with who reads it now."""
         ...
 
+    async def reads(self, person: PersonId, channel: Subject) -> bool | None:
+        """Whether the person reads the channel now. None where the product cannot say."""
+        ...
+
 
 class Directories:
     """Of all products, each asked for its own people and channels. Others stay as they were given."""
@@ -58,6 +62,19 @@ class Directories:
             return audience if directory is None else await directory.shared(audience)
         directory = self._of(audience.person)
         return audience if directory is None else await directory.private(audience)
+
+    async def reads(self, person: PersonId, audience: Audience) -> bool | None:
+        """Whether the person is (still) among the audience. None where the product cannot say."""
+        match audience:
+            case Operator():
+                return True
+            case Private(person=only):
+                return person == only
+            case Shared(channel=channel):
+                directory = self._by_product.get(channel.split(":")[1])
+                return True if directory is None else await directory.reads(person, channel)
+            case _:
+                assert_never(audience)
 
     async def present(self, inbound: Inbound) -> Inbound:
         """The inbound with its audience as it is now, and its person as the product describes them."""

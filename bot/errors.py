@@ -36,6 +36,7 @@ BotError                    its text is one plain sentence for a person
 └── LinkRefused             a download that is not served
     ├── LinkForged          not signed by this Parley
     ├── LinkExpired         older than it may be
+    ├── ReaderUnknown       the chat product does not say whether the person still reads the channel
     └── FileGone            no such file any more, or not for this person
 """
 
@@ -283,6 +284,15 @@ class LinkExpired(LinkRefused):
 
     def __init__(self) -> None:
         super().__init__("This link has expired; please ask for the file again.")
+
+
+class ReaderUnknown(LinkRefused):
+    """The chat product does not say whether the person still reads the channel that the file was made for."""
+
+    status = 503
+
+    def __init__(self) -> None:
+        super().__init__("Whether you may still have this file cannot be checked right now; please try again shortly.")
 
 
 class FileGone(LinkRefused):

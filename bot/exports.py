@@ -18,7 +18,7 @@ from bot.attached import Attached, Sight
 from bot.attachments import ATTACHED
 from bot.codec import audience_from_json, audience_to_json
 from bot.download import Download, LinkSigner
-from bot.errors import ExportBusy, ExportRefused, ExportStopped, ExportUnwritten, FileGone
+from bot.errors import ExportBusy, ExportRefused, ExportStopped, ExportUnwritten, FileGone, ReaderUnknown
 from bot.ids import ConversationId, ExportId, PersonId, TurnId
 from bot.inbound import Audience, Private
 from bot.replies import File
@@ -102,12 +102,20 @@ class Exports:
         return self._file(export)
 
     async def find(self, signed: str) -> Download:
-        """The file behind a link, if its audience may still see all of it. Raises `LinkRefused`."""
+        """The file behind a link, if its audience may still see all of it, and who asked for it is still among them.
+
+        Raises `LinkRefused`.
+        """
         export = await self._store.find(self._signer.verified(signed, self._now()))
         if export is None or export.status is not ExportStatus.DONE or export.path is None:
             raise FileGone()
         path = self._folder / export.path
         if not path.is_file() or not await self._may_see(export):
+            raise FileGone()
+        is_reader = await self._is_reader(export)
+        if is_reader is None:
+            raise ReaderUnknown()
+        if not is_reader:
             raise FileGone()
         return Download(path=path, name=_name(_set(export)[0], export.rows))
 
@@ -120,7 +128,8 @@ class Exports:
 
     async def _past(self, export: Export, scope: Scope) -> Past:
         search, _ = _set(export)
-        if not scope.buckets.issuperset(search.buckets) or not await self._may_see(export):
+        is_seen = scope.buckets.issuperset(search.buckets) and await self._may_see(export)
+        if not is_seen or not await self._is_reader(export):
             return Past(status=export.status, asked_at=export.created_at)
         rows = export.rows if export.status is ExportStatus.DONE else None
         past = Past(status=export.status, asked_at=export.created_at, name=_name(search, export.rows), rows=rows)
@@ -242,6 +251,9 @@ class Exports:
             buckets -= {ATTACHED}
         still = scope.all_readers or scope.subjects.issuperset(export.request.get(_SUBJECTS, ()))
         return still and scope.buckets.issuperset(buckets)
+
+    async def _is_reader(self, export: Export) -> bool | None:
+        return await self._access.reads(PersonId(export.person), audience_from_json(export.audience))
 
     async def _found(self, export: str) -> Export:
         found = await self._store.find(export)

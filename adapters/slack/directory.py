@@ -85,8 +85,10 @@ class _UsersList(_Page):
 
 
 class _Channel(BaseModel):
-    """Shared with another organisation, or offered to one that has not yet accepted."""
+    """What is asked of it: whether it is public, and whether it is shared with others, or offered to them."""
 
+    is_channel: bool = False
+    is_private: bool = True
     is_ext_shared: bool = False
     is_pending_ext_shared: bool = False
     pending_shared: list[str] = []
@@ -96,6 +98,10 @@ class _Channel(BaseModel):
     def is_open_to_others(self) -> bool:
         pending = self.pending_shared or self.pending_connected_team_ids
         return self.is_ext_shared or self.is_pending_ext_shared or bool(pending)
+
+    @property
+    def is_public(self) -> bool:
+        return self.is_channel and not self.is_private
 
 
 class _Info(BaseModel):
@@ -127,6 +133,10 @@ class Person:
     gone: bool
     teams: frozenset[str] = frozenset()  # the workspaces of an Enterprise Grid that they are in
 
+    def works_in(self, team: str) -> bool:
+        """A full member of that workspace, who may look into its public channels."""
+        return not self.guest and not self.gone and team in {self.home, *self.teams}
+
 
 class Directory:
     """People and channels of the one workspace (or Enterprise Grid) that the token is for."""
@@ -142,7 +152,7 @@ class Directory:
         self._api, self._clock, self._log = api, clock, log
         self._users = Recent[str, User](self._user, clock, KEPT)
         self._everybody = Recent[str, None](self._listed, clock, KEPT)  # by workspace; they are put in `_users`
-        self._open = Recent[str, bool](self._is_open_to_others, clock, KEPT)
+        self._channels = Recent[str, _Channel](self._channel, clock, KEPT)
         self._members = Recent[str, Sequence[str] | None](self._all_members, clock, KEPT)
         self._usergroups = Recent[str, Mapping[str, frozenset[Subject]]](self._groups_in, clock, KEPT)
         self._told_of_scope = False
@@ -211,8 +221,20 @@ class Directory:
             self._log.warning("slack readers unknown", channel=channel, reason=type(exc).__name__)
             return Outsiders.UNKNOWN
 
+    async def reads(self, user: str, channel: str, *, anyone: bool) -> bool | None:
+        """Whether the user reads the channel; `anyone` in its workspace does, where it is public. None for unknown."""
+        try:
+            async with asyncio.timeout(READERS_S):
+                if anyone and (await self._channels.get(channel)).is_public:
+                    return True
+                members = await self._members.get(channel)
+        except (SlackFailed, TimeoutError) as exc:
+            self._log.warning("slack member unknown", channel=channel, reason=type(exc).__name__)
+            return None
+        return None if members is None else user in members
+
     async def _outsiders(self, channel: str) -> Outsiders:
-        if await self._open.get(channel):
+        if (await self._channels.get(channel)).is_open_to_others:
             return Outsiders.SOME
         members = await self._members.get(channel)
         readers = None if members is None else await self._readers(members)
@@ -246,7 +268,7 @@ class Directory:
         self._users.drop(user)
 
     def forget_channel(self, channel: str) -> None:
-        self._open.drop(channel)
+        self._channels.drop(channel)
         self._members.drop(channel)
 
     def forget_groups(self) -> None:
@@ -273,9 +295,8 @@ class Directory:
             if not cursor:
                 return
 
-    async def _is_open_to_others(self, channel: str) -> bool:
-        asked = {"channel": channel}
-        return (await _in_time(self._api.call(_Info, "conversations.info", asked))).channel.is_open_to_others
+    async def _channel(self, channel: str) -> _Channel:
+        return (await _in_time(self._api.call(_Info, "conversations.info", {"channel": channel}))).channel
 
     async def _all_members(self, channel: str) -> Sequence[str] | None:
         """None beyond `READERS`."""

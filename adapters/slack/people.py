@@ -46,6 +46,18 @@ class People:
             return replace(audience, outsiders=Outsiders.UNKNOWN)
         return replace(audience, outsiders=await workspace.directory.outsiders(channel))
 
+    async def reads(self, person: PersonId, channel: Subject) -> bool | None:
+        _, home, user = person.split(":", 2)
+        _, _, team, channel_id = channel.split(":", 3)
+        workspace = await self._workspace(team)
+        found = None if workspace is None else await workspace.directory.person(user)
+        if workspace is None or found is None:
+            return None
+        if found.gone:
+            return False
+        is_ours = home in await workspace.directory.homes(found)
+        return await workspace.directory.reads(user, channel_id, anyone=is_ours and found.works_in(team))
+
     async def _workspace(self, home: str) -> Workspace | None:
         place = Place(enterprise=home) if home.startswith(_ENTERPRISE) else Place(team=home)
         try:

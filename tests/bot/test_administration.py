@@ -55,6 +55,9 @@ class Office:
     async def shared(self, audience: Shared) -> Shared:
         return audience
 
+    async def reads(self, person: PersonId, channel: Subject) -> bool | None:
+        return person not in self.gone
+
 
 @pytest.fixture
 def office(bot: Bot) -> Office:

@@ -20,7 +20,7 @@ from bot.bootstrap import Bot
 from bot.codec import audience_to_json
 from bot.directory import Profile
 from bot.download import LinkSigner
-from bot.errors import ExportBusy, ExportStopped, ExportUnwritten, FileGone, LinkExpired, LinkForged
+from bot.errors import ExportBusy, ExportStopped, ExportUnwritten, FileGone, LinkExpired, LinkForged, ReaderUnknown
 from bot.exports import Exports, Wanted
 from bot.ids import ConversationId, ExportId, PersonId, Subject, TurnId
 from bot.inbound import Audience, Operator, Outsiders, Private, Said, Shared
@@ -267,6 +267,25 @@ async def test_a_link_is_checked_against_the_rights_of_the_moment(bot: Bot) -> N
         await bot.exports.find(signed(file))
 
 
+async def test_who_left_the_channel_has_no_claim_on_the_file_made_for_it(bot: Bot) -> None:
+    people, channel = People(), Subject("channel:slack:T1:C1")
+    bot.directories.ask("slack", people)
+    await bot.grants.grant(RECEIPTS, channel, by="test")
+    file = await bot.exports.write(
+        wanted(audience=Shared(channel=channel, outsiders=Outsiders.NONE), person="slack:T1:U1")
+    )
+    assert (await bot.exports.find(signed(file))).name == "receipts-42.csv"
+
+    people.is_silent = True
+    with pytest.raises(ReaderUnknown) as unknown:
+        await bot.exports.find(signed(file))
+    people.is_silent, people.left = False, {"slack:T1:U1"}
+    with pytest.raises(FileGone):
+        await bot.exports.find(signed(file))
+
+    assert (unknown.value.status, "try again" in str(unknown.value)) == (503, True)
+
+
 @pytest.mark.parametrize("forged", ["", "x", "a.b.c", "..", "é.1.é", "x" * 5000])
 async def test_a_forged_link_is_refused(bot: Bot, forged: str) -> None:
     with pytest.raises(LinkForged):
@@ -334,10 +353,12 @@ async def accepted_and_killed(bot: Bot) -> tuple[TurnId, ConversationId]:
 
 
 class People:
-    """A directory of people of whom some are gone."""
+    """A directory of people of whom some are gone, and some have left their channels."""
 
     def __init__(self) -> None:
         self.gone: set[str] = set()
+        self.left: set[str] = set()
+        self.is_silent = False
 
     async def profile(self, person: PersonId) -> Profile | None:
         return None
@@ -347,6 +368,9 @@ class People:
 
     async def shared(self, audience: Shared) -> Shared:
         return audience
+
+    async def reads(self, person: PersonId, channel: Subject) -> bool | None:
+        return None if self.is_silent else person not in self.left
 
 
 class KilledHere(BaseException):

@@ -24,7 +24,7 @@ from tests.adapters.slack.conftest import InboxBot
 from tests.bot.conftest import clock, database, index, settings
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, TENANT
-from tests.stand_ins.slack.server import SlackServer
+from tests.stand_ins.slack.server import Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, User, Usergroup
 
 __all__ = ["clock", "database", "index", "settings"]
@@ -267,6 +267,56 @@ async def test_without_the_scope_nobody_is_in_a_user_group_and_the_log_says_so_o
     assert buyers.members == [ada.id]
 
 
+# Whether one person reads a channel
+
+
+async def reads(surface: SlackSurface, user: User, channel: Channel) -> bool | None:
+    named = Subject(f"channel:slack:{TEAM}:{channel.id}")
+    return await surface.directory.reads(PersonId(f"slack:{TEAM}:{user.id}"), named)
+
+
+async def test_who_leaves_a_private_channel_reads_it_no_more(
+    surface: SlackSurface, slack: SlackServer, ada: User, bob: User
+) -> None:
+    secret = slack.workspace.add_channel(Channel(id="G1SECRET", kind="group", members=[ada.id, bob.id, BOT_USER]))
+    before = await reads(surface, bob, secret)
+
+    await slack.leave(bob, secret)
+
+    assert (before, await reads(surface, bob, secret), await reads(surface, ada, secret)) == (True, False, True)
+
+
+async def test_anyone_of_the_workspace_but_a_guest_reads_its_public_channels(
+    surface: SlackSurface, slack: SlackServer, ada: User, bob: User, general: Channel
+) -> None:
+    guest = slack.workspace.add_user(User(id="U9GUEST", name="Guest", is_guest=True))
+    general.members.remove(bob.id)
+
+    outside = [await reads(surface, one, general) for one in (bob, guest)]
+    await slack.join(guest, general)
+
+    assert outside == [True, False]
+    assert await reads(surface, guest, general) is True
+
+
+async def test_somebody_deactivated_reads_nothing(
+    surface: SlackSurface, slack: SlackServer, ada: User, general: Channel
+) -> None:
+    await slack.change_user(ada, deleted=True)
+
+    assert await reads(surface, ada, general) is False
+
+
+async def test_whether_somebody_reads_a_channel_is_unknown_while_slack_does_not_say(
+    surface: SlackSurface, slack: SlackServer, ada: User
+) -> None:
+    secret = slack.workspace.add_channel(Channel(id="G1SECRET", kind="group", members=[ada.id, BOT_USER]))
+    slack.fail("conversations.members", Fault(hang=True))
+
+    assert await reads(surface, ada, secret) is None
+    assert await reads(surface, ada, secret) is True
+
+
 # Enterprise Grid
 
 
@@ -300,6 +350,17 @@ async def test_a_grant_to_somebody_of_a_grid_counts_however_it_is_spelled(
 
     assert scope.buckets == {RECEIPTS, "contracts"}
     assert "everyone" in scope.subjects
+
+
+async def test_of_a_grid_only_its_workspace_and_members_read_a_channel(
+    grid: People, cy: User, slack: SlackServer, general: Channel
+) -> None:
+    person = PersonId(f"slack:E1GRID:{cy.id}")
+    other = slack.workspace.add_channel(Channel(id="C2OTHER", members=[cy.id, BOT_USER]))
+
+    found = [await grid.reads(person, Subject(f"channel:slack:{TEAM}:{one.id}")) for one in (general, other)]
+
+    assert found == [False, True]
 
 
 async def test_the_same_id_in_another_organisation_is_a_stranger(grid: People, cy: User) -> None:
