@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -28,11 +29,12 @@ class LeaseLost(Exception):
 
 
 class News:
-    """The latest progress, as the agent tells it and one reader hears it."""
+    """The latest progress, as the agent tells it and one reader hears it; then what it came to."""
 
     def __init__(self) -> None:
         self._changed, self._over = asyncio.Event(), asyncio.Event()
         self._text = ""
+        self._reply: Reply | None = None
 
     @property
     def text(self) -> str:
@@ -43,7 +45,19 @@ class News:
         self._text = text
         self._changed.set()
 
-    def end(self) -> None:
+    @property
+    def reply(self) -> Reply | None:
+        """None before the end, and where the work came to nothing."""
+        return self._reply
+
+    @property
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
+    def end(self, reply: Reply | None = None) -> None:
+        """The first end counts."""
+        if not self.is_over:
+            self._reply = reply
         self._over.set()
         self._changed.set()
 
@@ -65,13 +79,31 @@ class News:
             task.cancel()
             over.cancel()
 
-    async def rest(self) -> None:
+    async def rest(self, within_s: float = _PAUSE_S) -> None:
         """A pause, cut short when it is over."""
         try:
-            async with asyncio.timeout(_PAUSE_S):
+            async with asyncio.timeout(within_s):
                 await self._over.wait()
         except TimeoutError:
             return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """Fulfils `bot.outbox.Opening`."""
+
+    news: News
+    progress: Callable[[str], Reply]
+    check: Callable[[], Awaitable[None]]
+
+    async def settled(self, within_s: float) -> None:
+        await self.news.rest(within_s)
+
+    async def words(self) -> Reply | None:
+        await self.check()
+        if self.news.is_over:
+            return self.news.reply
+        return self.progress(self.news.text or _FIRST)
 
 
 class Silence:
@@ -106,23 +138,25 @@ class Delivery:
         self._until, self._now = claimed.lease_until, now
         self._claimed, self._inbound, self._outbox, self._inbox, self._log = claimed, inbound, outbox, inbox, log
         self._message = MessageId(claimed.turn.placeholder) if claimed.turn.placeholder else None
+        self._opened_with: Reply | None = None
         self._asked_for = self._message is not None or claimed.fence <= 1  # nothing can have been posted before
         self._lock = asyncio.Lock()
 
     async def report(self, news: News) -> None:
-        """A sign and the placeholder at once, then what is being done, until it is over. A failure here is none of the
+        """A sign at once and a first message, then what is being done, until it is over. A failure here is none of the
         turn's.
         """
         with lone_error():
             async with asyncio.TaskGroup() as group:
                 sign = group.create_task(news.unless_over(self._attend))
-                await self._show(self._progress(_FIRST), only_first=True)
+                await self._open(news)
                 sign.cancel()
-        await news.unless_over(self._attend)  # what was posted ended the first
+        if not news.is_over:
+            await news.unless_over(self._attend)  # what was posted ended the first
         began, can_be_stopped = time.monotonic(), False
         while (text := await news.next(None if can_be_stopped else self._patience_s)) is not None:
             is_long = time.monotonic() - began >= self._patience_s
-            is_shown = await self._show(self._progress(text or _FIRST, stoppable=is_long))
+            is_shown = await self._shown(self._progress(text or _FIRST, stoppable=is_long))
             can_be_stopped = can_be_stopped or (is_long and is_shown)
             await news.rest()
 
@@ -175,21 +209,44 @@ class Delivery:
     async def _attend(self) -> None:
         await self._outbox.attend(self._inbound.conversation, self._inbound.address)
 
-    async def _show(self, progress: Reply, *, only_first: bool = False) -> bool:
+    async def _open(self, news: News) -> None:
+        """The first message, unless one is there: progress, or the reply where that is sooner. Without it the next one
+        opens.
+        """
+        try:
+            async with self._lock:
+                await self._find()
+                if self._message is None:
+                    await self._begin(_Opening(news=news, progress=self._progress, check=self.check))
+        except OutboxFailed as exc:
+            self._log.info("nothing shown yet", turn=self._claimed.turn.id, reason=exc.reason)
+
+    async def _begin(self, opening: _Opening) -> None:
+        inbound = self._inbound
+        self._asked_for = False  # if this fails, the chat may have it all the same
+        async with _deadline():
+            opened = await self._outbox.open(inbound.conversation, inbound.address, inbound.person, opening)
+        self._asked_for = True
+        if opened is not None:
+            self._opened_with = opened.says
+            await self._note(opened.message)
+
+    async def _shown(self, progress: Reply) -> bool:
         """False for one that cannot be shown, and is left out: the next one says more."""
         try:
-            await self._say(progress, only_first=only_first)
+            await self._say(progress)
         except OutboxFailed as exc:
             self._log.info("progress not shown", turn=self._claimed.turn.id, reason=exc.reason)
             return False
         return True
 
-    async def _say(self, reply: Reply, *, only_first: bool = False) -> None:
+    async def _say(self, reply: Reply) -> None:
         async with self._lock:
             await self._find()
             if self._message is None:
                 await self._post(reply)
-            elif not only_first:
+            elif self._opened_with != reply:
+                self._opened_with = None
                 await self._rewrite(self._message, reply)
 
     async def _rewrite(self, message: MessageId, reply: Reply) -> None:
@@ -219,9 +276,13 @@ class Delivery:
         await self.check()
         self._asked_for = False  # if this fails, the chat may have it all the same
         async with _deadline():
-            self._message = await self._outbox.post(self._inbound.conversation, self._inbound.address, reply)
+            message = await self._outbox.post(self._inbound.conversation, self._inbound.address, reply)
         self._asked_for = True
-        if not await self._inbox.note_placeholder(self._claimed, self._message):
+        await self._note(message)
+
+    async def _note(self, message: MessageId) -> None:
+        self._message = message
+        if not await self._inbox.note_placeholder(self._claimed, message):
             raise LeaseLost()
 
     def _progress(self, text: str, *, stoppable: bool = False) -> Reply:

@@ -1,6 +1,7 @@
 """How a turn's words reach the chat, whatever the product."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
@@ -23,6 +24,28 @@ class MessageGone(OutboxFailed):
         super().__init__("the message is gone", retry=False)
 
 
+class Opening(Protocol):
+    """What a turn says first: progress while it is worked on, the reply itself once that is there."""
+
+    async def settled(self, within_s: float) -> None:
+        """Waits for the reply, or for the end without one; no longer than that."""
+        ...
+
+    async def words(self) -> Reply | None:
+        """What to say now; None when the work has ended without a reply. Ask right before it is said: it raises what
+        forbids saying anything.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The message that a turn began with, and what it says."""
+
+    message: MessageId
+    says: Reply
+
+
 class Outbox(Protocol):
     """Posts into the conversations of one surface. `address` is the inbound's. Raises `OutboxFailed`."""
 
@@ -30,6 +53,15 @@ class Outbox(Protocol):
         """A new message, which carries `reply.turn` where the product has a place for it. Its id.
 
         Files are handed over later, so that the message is known by then.
+        """
+        ...
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        """The turn's first message, as late as its place in line allows; None when nothing was left to say.
+
+        `person` is whom it is for. Files as in `post`.
         """
         ...
 
@@ -93,3 +125,13 @@ class Threads(Protocol):
         None where they cannot be written to. Raises `OutboxFailed`.
         """
         ...
+
+
+async def opened_at_once(
+    outbox: Outbox, conversation: ConversationId, address: Mapping[str, str], opening: Opening
+) -> Opened | None:
+    """`Outbox.open` of a product in which nothing waits in line."""
+    words = await opening.words()
+    if words is None:
+        return None
+    return Opened(message=await outbox.post(conversation, address, words), says=words)

@@ -282,12 +282,14 @@ class Turns:
         return None
 
     async def _worked_out(self, life: "_Life") -> Spoken:
-        """Beside it the chat shows that something is being done, and what."""
+        """Beside it the chat shows that something is being done, and what; or the reply, if that is there first."""
         with lone_error():
             async with asyncio.TaskGroup() as group:
                 group.create_task(life.delivery.report(life.news))
                 try:
-                    return await self._noted(life)
+                    spoken = await self._noted(life)
+                    life.news.end(spoken.reply)
+                    return spoken
                 finally:
                     life.news.end()
 

@@ -6,7 +6,7 @@ from adapters.slack.errors import SlackFailed
 from adapters.slack.posting import Posting
 from adapters.slack.workspaces import Workspaces, place_in
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.outbox import OutboxFailed
+from bot.outbox import Opened, Opening, OutboxFailed
 from bot.replies import Chosen, Reply
 
 
@@ -18,6 +18,11 @@ class SlackOutbox:
 
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
         return await (await self._at(address)).post(conversation, address, reply)
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        return await (await self._at(address)).open(conversation, address, person, opening)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply

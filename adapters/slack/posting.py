@@ -17,7 +17,7 @@ from adapters.slack.queue import Queue
 from adapters.slack.render import message_for, settled, whole_text
 from adapters.slack.status import Status
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.outbox import MessageGone, OutboxFailed
+from bot.outbox import MessageGone, Opened, Opening, OutboxFailed
 from bot.replies import Chosen, File, Handle, Handles, Progress, Reply, Whole
 
 METADATA: Final = "parley_turn"
@@ -82,6 +82,21 @@ class Posting:
     async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
         async with self._sending(address["channel"], posts=True):
             return MessageId(await self._posted(address, reply))
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        """What waits in line says what it has to say when it is its turn: an answer that is ready by then stands in the
+        place of its progress.
+        """
+        async with self._sending(address["channel"], posts=True):
+            words = await opening.words()
+            if words is None:
+                return None
+            message = MessageId(await self._posted(address, words))
+        if not _is_progress(words):
+            await self._status.end(address)
+        return Opened(message=message, says=words)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply

@@ -13,6 +13,7 @@ from rich.status import Status
 from adapters.terminal.render import renderables_for, shown
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.inbound import Body, Inbound, Said
+from bot.outbox import Opened, Opening, opened_at_once
 from bot.replies import Chosen, Handles, Progress, Reply
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class TerminalOutbox:
         message = MessageId(str(next(self._numbers)))
         self._say(message, reply)
         return message
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        return await opened_at_once(self, conversation, address, opening)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply

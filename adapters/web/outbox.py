@@ -7,7 +7,7 @@ from datetime import datetime
 
 from adapters.web.transcript import Transcript
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.outbox import OutboxFailed
+from bot.outbox import Opened, Opening, OutboxFailed, opened_at_once
 from bot.replies import Choices, Chosen, Reply
 
 PREFIX = "web:"
@@ -23,6 +23,11 @@ class WebOutbox:
         message = MessageId(f"r-{secrets.token_hex(8)}")
         await self._say(conversation, message, reply)
         return message
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        return await opened_at_once(self, conversation, address, opening)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply

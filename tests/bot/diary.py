@@ -9,6 +9,7 @@ from typing import Any as Json
 
 from bot.codec import reply_to_json
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
+from bot.outbox import Opened, Opening, opened_at_once
 from bot.replies import Chosen, Reply
 
 
@@ -22,6 +23,11 @@ class Diary:
         message = MessageId(f"m{sum(line['did'] == 'post' for line in self.lines()) + 1}")
         self._write({"did": "post", "message": message, "reply": reply_to_json(reply)})
         return message
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        return await opened_at_once(self, conversation, address, opening)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply

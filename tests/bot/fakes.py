@@ -23,7 +23,7 @@ from agent.outcome import (
 )
 from agent.reasoner import Reasoner
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.outbox import OutboxFailed
+from bot.outbox import Opened, Opening, OutboxFailed, opened_at_once
 from bot.replies import Chosen, File, Reply
 from storage.search.conditions import Compare, Op
 from storage.search.ids import FieldName, LegId
@@ -182,6 +182,11 @@ class Chat:
         message = next(self._ids)
         self.messages[message] = Message(conversation, [reply])
         return message
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        return await opened_at_once(self, conversation, address, opening)
 
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply

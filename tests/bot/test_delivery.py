@@ -10,9 +10,9 @@ import pytest
 from bot.bootstrap import Bot
 from bot.codec import reply_from_json, reply_to_json
 from bot.delivery import LEASE, Delivery, LeaseLost, News
-from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, TurnId
+from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, PersonId, TurnId
 from bot.inbound import Clicked, Inbound, Said
-from bot.outbox import OutboxFailed
+from bot.outbox import Opened, Opening, OutboxFailed
 from bot.replies import Button, Choices, Chosen, File, Handle, Handles, Notice, Progress, Reply, Source, Table, Text
 from storage.sql.inbox import ClaimedTurn, Inbox
 from tests.bot.conftest import Talk, choice_of, finished, until, working
@@ -95,6 +95,74 @@ async def test_an_answer_that_could_not_be_said_is_said_later_and_its_choice_sta
     assert chat.messages[MessageId("m1")].chosen == Chosen(label="Bolt", by="operator")
     assert len(agent.seen) == 2
     assert chat.of(turn)[0].reply == done.reply
+
+
+class Line(Chat):
+    """In which the first message waits until it is let through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits, self.lets_through = asyncio.Event(), asyncio.Event()
+
+    async def open(
+        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
+    ) -> Opened | None:
+        self.waits.set()
+        await self.lets_through.wait()
+        return await super().open(conversation, address, person, opening)
+
+
+@pytest.fixture
+async def at_work(bot: Bot, clock: Clock) -> tuple[Line, Delivery, TurnId]:
+    line, talk = Line(), Talk(bot)
+    turn = await talk.accepted(Said("List every receipt"))
+    [claimed] = await Inbox(bot.database).claim("here", LEASE)
+    delivery = Delivery(claimed, talk.inbound(Said("")), line, Inbox(bot.database), now=clock, log=bot.log)
+    return line, delivery, turn
+
+
+async def test_an_answer_that_is_ready_while_its_progress_waits_is_the_first_message(
+    at_work: tuple[Line, Delivery, TurnId],
+) -> None:
+    (line, delivery, turn), news = at_work, News()
+    reply = Reply(turn=turn, parts=(Text(markdown="42"),))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.report(news))
+        await line.waits.wait()
+        news.end(reply)
+        news.end()
+        line.lets_through.set()
+    await delivery.deliver(reply)
+
+    assert [message.said for message in line.messages.values()] == [[reply]]
+
+
+async def test_progress_that_waits_when_the_work_fails_is_never_shown(at_work: tuple[Line, Delivery, TurnId]) -> None:
+    (line, delivery, turn), news = at_work, News()
+    apology = Reply(turn=turn, parts=(Notice(text="Something went wrong."),))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.report(news))
+        await line.waits.wait()
+        news.end()
+        line.lets_through.set()
+    await delivery.deliver(apology)
+
+    assert [message.said for message in line.messages.values()] == [[apology]]
+
+
+async def test_who_lost_the_lease_while_waiting_in_line_opens_nothing(
+    bot: Bot, clock: Clock, at_work: tuple[Line, Delivery, TurnId]
+) -> None:
+    (line, delivery, _), news = at_work, News()
+    reporting = asyncio.create_task(delivery.report(news))
+    await line.waits.wait()
+    clock.advance(LEASE + timedelta(seconds=1))
+    await Inbox(bot.database).claim("there", LEASE)
+    line.lets_through.set()
+    with pytest.raises(LeaseLost):
+        await reporting
+
+    assert line.messages == {}
 
 
 async def test_the_button_to_stop_comes_though_the_chat_did_not_take_it_at_first(

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, R
 from tests.adapters.slack.conftest import InboxBot, Pauses
 from tests.adapters.slack.test_render import NOON
 from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
-from tests.stand_ins.slack.workspace import Channel, Message, User
+from tests.stand_ins.slack.workspace import TEAM, Channel, Message, User
 
 pytestmark = pytest.mark.usefixtures("surface")
 
@@ -138,6 +138,41 @@ async def test_messages_to_a_channel_go_out_in_order(slack: SlackServer, outbox:
             group.create_task(outbox.post(ANY, address_of(question), a_reply(Notice(text=f"{number}"))))
 
     assert [answer.words() for answer in slack.workspace.answers()] == ["0", "1", "2", "3", "4"]
+
+
+@dataclass
+class Work:
+    """Fulfils `bot.outbox.Opening`: at it until it has a reply, or ends without."""
+
+    turn: str
+    reply: Reply | None = None
+    is_over: bool = False
+    waited: list[float] = field(default_factory=list[float])
+
+    async def settled(self, within_s: float) -> None:
+        self.waited.append(within_s)
+
+    async def words(self) -> Reply | None:
+        return self.reply or (None if self.is_over else a_reply(Progress(text="Looking …"), turn=self.turn))
+
+
+async def test_an_answer_that_is_there_before_its_progress_was_sent_takes_the_place_of_it(
+    slack: SlackServer, outbox: Posting, question: Message
+) -> None:
+    works = [Work(turn=f"turn-{number}") for number in range(10)]
+    slack.fail(POST, Fault(status=429, retry_after=1))
+    person = PersonId(f"slack:{TEAM}:{question.user}")
+    async with asyncio.TaskGroup() as group:
+        opened = [group.create_task(outbox.open(ANY, address_of(question), person, work)) for work in works]
+        for number, work in enumerate(works[1:], 1):
+            work.reply = a_reply(Text(markdown=f"answer {number}"), turn=work.turn)
+        works[5].reply, works[5].is_over = None, True
+
+    said = [answer.words() for answer in slack.workspace.answers()]
+    assert said[0] == "Looking …"
+    assert said[1:] == [f"answer {number}" for number in range(1, 10) if number != 5]
+    assert opened[5].result() is None
+    assert len(slack.called(POST)) == len(said)
 
 
 async def test_one_message_a_second_is_waited_for(
