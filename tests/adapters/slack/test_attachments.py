@@ -1,4 +1,4 @@
-"""Files that come with a question are not read, and the answer says so."""
+"""Files that come with a question, where Parley may not read files: the answer says so."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

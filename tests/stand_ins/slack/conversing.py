@@ -61,6 +61,13 @@ class Conversing(Deliveries):
         edited = {"user": message.user, "ts": self.workspace.next_ts()}
         return await self._changed(message, {**self._shown(message), "edited": edited}, before)
 
+    async def take_out(self, message: Message, file: str) -> Delivered:
+        """A file, by the person who wrote the message, which stays as it is otherwise."""
+        before = self._shown(message)
+        message.files.remove(file)
+        self.place_of(self._channel(message)).files[file].mode = "tombstone"
+        return await self._changed(message, self._shown(message), before)
+
     async def delete(self, message: Message) -> Delivered:
         """By the person who wrote it. A message with replies stays as a tombstone."""
         place = self.place_of(self._channel(message))

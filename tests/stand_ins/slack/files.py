@@ -92,6 +92,8 @@ class Files:
         file = self._readable(request)
         if file is None or file.content is None:
             raise web.HTTPFound("/login")
+        if file.moved:
+            raise web.HTTPFound(file.moved)
         as_file = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
         named = as_file if "download" in request.query else {}
         return web.Response(body=file.content, content_type=file.mimetype, headers=named)

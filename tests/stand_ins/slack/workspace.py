@@ -138,6 +138,7 @@ class StoredFile:
     user: str | None = None
     mimetype: str = "text/csv"
     url: str = ""
+    moved: str = ""  # where its address sends those who may read it
     mode: str = "hosted"  # tombstone once deleted, external where Slack does not have it
     channels: list[str] = field(default_factory=list[str])
 
