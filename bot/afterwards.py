@@ -70,6 +70,14 @@ class Steps:
     steps: tuple[Step, ...]
 
 
+TRIES: Final = 5  # to show all of one turn
+
+
+def whole_id(turn: TurnId, number: int) -> str:
+    """What the `number`th try to show all of a turn is known by: as an event, and as a message."""
+    return f"whole:{turn}:{number}"
+
+
 class Fate(StrEnum):
     """Of a turn that shows all that another said."""
 

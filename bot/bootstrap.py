@@ -300,7 +300,7 @@ def _assembled(
             inbox=inbox,
             stops=stops,
             clarifications=clarifications,
-            access=access,
+            exports=exports,
             attached=attached,
             database=database,
         ),

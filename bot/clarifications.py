@@ -156,6 +156,10 @@ class Clarifications:
         chosen = _labelled(text, newest) or (_numbered(text, newest) if by_place else None)
         return None if chosen is None else ChoiceId(chosen.id)
 
+    async def choosers(self, turns: Sequence[TurnId]) -> list[TurnId]:
+        """The turns that made a choice of what these offered."""
+        return list(map(TurnId, await self._store.choosers(turns)))
+
     async def withdraw(self, turns: Sequence[TurnId]) -> None:
         """What these turns offered counts no more: what they said is gone."""
         await self._store.withdraw(turns)

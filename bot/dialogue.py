@@ -527,7 +527,7 @@ def _count(outcome: Outcome, leg_id: LegId) -> int | None:
 
 def _state_after(state: ConversationState, turn: TurnId, asked: str, outcome: Outcome) -> ConversationState | None:
     summary = summary_from_json(state.summary) if state.summary else Summary()
-    after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome)))
+    after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome, turn)))
     match outcome:
         case Clarify(plan=plan, asked_back=in_a_row, went_back=back):
             return replace(after, last_plan=_last_plan(state, plan, turn, back=back), clarifications_in_a_row=in_a_row)
@@ -566,12 +566,15 @@ def _last_plan(state: ConversationState, plan: Plan, turn: TurnId, *, back: bool
 
 
 def without(state: ConversationState, turns: Collection[TurnId]) -> ConversationState:
-    """As if the last of these turns had not been: the plan before theirs is the last again."""
+    """As if these turns had not been: the plan before theirs is the last again, and what they asked is forgotten."""
     plan = state.last_plan
     while plan is not None and plan.get(_TURN) in turns:
         before = _written_before(replace(state, last_plan=plan))
         plan = None if not before else before[-1] | ({_EARLIER: before[:-1]} if before[:-1] else {})
-    return state if plan == state.last_plan else replace(state, last_plan=plan, clarifications_in_a_row=0)
+    summary = summary_to_json(summary_from_json(state.summary).without(turns)) if state.summary else state.summary
+    if plan == state.last_plan:
+        return replace(state, summary=summary)
+    return replace(state, summary=summary, last_plan=plan, clarifications_in_a_row=0)
 
 
 def _texts(notes: Sequence[str]) -> tuple[Part, ...]:

@@ -6,7 +6,7 @@ The whole set, in the order that the list has. Rights are worked out anew at the
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -145,6 +145,11 @@ class Exports:
         for export in expired:
             self._drop(export)
         return len(expired)
+
+    async def withdraw(self, turns: Sequence[TurnId]) -> None:
+        """The files of these turns go, and their links with them."""
+        for export in await self._store.end_of(turns):
+            self._drop(export)
 
     def _drop(self, export: Export) -> None:
         with suppress(OSError):  # a disk that does not give it up is no reason to stop

@@ -1,6 +1,6 @@
 """How a turn's words reach the chat, whatever the product."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -112,8 +112,11 @@ class Threads(Protocol):
         """
         ...
 
-    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None:
-        """A message of Parley's goes; where others have gone on after it, it says `reply` instead.
+    async def withdraw(
+        self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
+    ) -> None:
+        """A message of Parley's goes; where others have gone on after it, it says `reply` instead. Files of these names
+        that came with it go in any case.
 
         One that is gone is no failure. Raises `OutboxFailed`.
         """

@@ -1,7 +1,7 @@
 """The rolling summary of a conversation under one scope: structured state, rendered to at most 400 tokens."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any as Json
 from typing import assert_never
 
@@ -22,6 +22,7 @@ class Exchange:
     count: int | None
     kept: tuple[str, ...] = ()  # filters in words
     documents: tuple[str, ...] = ()  # titles named
+    turn: str = ""  # empty where that was not kept yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class Summary:
 
     exchanges: tuple[Exchange, ...] = ()
 
-    def with_outcome(self, asked: str, outcome: Outcome) -> "Summary":
+    def with_outcome(self, asked: str, outcome: Outcome, turn: str = "") -> "Summary":
         """The summary after one more turn; empty after starting over."""
         match outcome:
             case StartedOver():
@@ -38,11 +39,14 @@ class Summary:
             case Refused():
                 return self
             case ExportWanted(count=count):
-                return self._and(Exchange(asked=asked[:_LONGEST], outcome="export", count=count))
+                return self._and(Exchange(asked=asked[:_LONGEST], outcome="export", count=count, turn=turn))
             case Answer() | Clarify():
-                return self._and(_exchange(asked, outcome))
+                return self._and(replace(_exchange(asked, outcome), turn=turn))
             case _:
                 assert_never(outcome)
+
+    def without(self, turns: Collection[str]) -> "Summary":
+        return Summary(exchanges=tuple(one for one in self.exchanges if one.turn not in turns))
 
     def _and(self, exchange: Exchange) -> "Summary":
         return Summary(exchanges=(*self.exchanges, exchange)[-_EXCHANGES:])
@@ -74,6 +78,7 @@ def summary_to_json(summary: Summary) -> dict[str, Json]:
             "count": one.count,
             "kept": list(one.kept),
             "documents": list(one.documents),
+            "turn": one.turn,
         }
         for one in summary.exchanges
     ]
@@ -88,6 +93,7 @@ def summary_from_json(data: Mapping[str, Json]) -> Summary:
             count=one["count"],
             kept=tuple(one["kept"]),
             documents=tuple(one["documents"]),
+            turn=one.get("turn", ""),
         )
         for one in data["exchanges"]
     )

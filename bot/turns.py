@@ -233,9 +233,11 @@ class Turns:
 
     async def _withdrawn(self, life: "_Life", messages: Sequence[MessageId]) -> TurnDone:
         spoken, threads = gone(life.inbound, life.turn), self._threads.get(life.inbound.surface)
+        said = await self._revisions.withdrawn(life.claimed, life.inbound)
+        files = {one.message: one.files for one in said}
         if threads is not None:
-            for message in messages:
-                await threads.withdraw(life.inbound, message, spoken.reply)
+            for message in dict.fromkeys((*files, *messages)):
+                await threads.withdraw(life.inbound, message, spoken.reply, files=files.get(message, ()))
         return await self._finish(life, spoken, delivered=False)
 
     async def _refused_click(self, life: "_Life") -> TurnDone | None:

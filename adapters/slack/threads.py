@@ -4,7 +4,7 @@ In the channel that it came from if Parley may write there, else in the asker's 
 `bot.outbox.Threads`.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -68,9 +68,17 @@ class _Done(BaseModel):
     ok: bool
 
 
+class _File(BaseModel):
+    """Of one that was deleted, only the id is told."""
+
+    id: str
+    name: str | None = None
+
+
 class _Message(BaseModel):
     ts: str
     user: str | None = None
+    files: list[_File] = []
     metadata: _Metadata = Field(default_factory=_Metadata)
 
 
@@ -91,12 +99,16 @@ class SlackThreads:
                 raise OutboxFailed("the app is no longer installed there", retry=False)
             return await _Placing(workspace, inbound, turn, again=again).placed()
 
-    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None:
+    async def withdraw(
+        self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
+    ) -> None:
         """Others: whoever wrote in the thread afterwards, but the asker and Parley."""
         async with _as_outbox_failed():
             workspace = await self._workspaces.of(place_in(inbound.address))
             if workspace is None:
                 return
+            if files:
+                await _delete_files(workspace, inbound.address, message, files)
             if await _others_went_on(workspace, inbound.address, message):
                 await workspace.posting.update(inbound.conversation, inbound.address, message, reply)
             else:
@@ -206,6 +218,37 @@ async def _others_went_on(workspace: Workspace, address: Mapping[str, str], mess
         return exc.error != "thread_not_found"
     others = (one for one in after.messages if one.ts > message and one.user not in {ours.user_id, address["user"]})
     return len(after.messages) >= _PAGE or next(others, None) is not None
+
+
+async def _delete_files(
+    workspace: Workspace, address: Mapping[str, str], message: MessageId, names: Collection[str]
+) -> None:
+    """The first of each name that Parley put into the thread after the message, where it may read the thread.
+
+    Slack leaves a line that a file was deleted.
+    """
+    ours = await workspace.directory.installation()
+    wanted = {"channel": address["channel"], "ts": address["thread_ts"], "oldest": message, "limit": _PAGE}
+    try:
+        after = await workspace.api.call(_History, "conversations.replies", wanted)
+    except SlackRefused:
+        return
+    found: dict[str, str] = {}
+    for one in after.messages:
+        if one.ts > message and one.user == ours.user_id:
+            for file in one.files:
+                if file.name is not None and file.name in names:
+                    found.setdefault(file.name, file.id)
+    for file in found.values():
+        await _delete_file(workspace, file)
+
+
+async def _delete_file(workspace: Workspace, file: str) -> None:
+    try:
+        await workspace.api.call(_Done, "files.delete", {"file": file})
+    except SlackRefused as exc:
+        if exc.error not in {"file_not_found", "file_deleted"}:
+            raise
 
 
 async def _delete(workspace: Workspace, channel: str, message: MessageId) -> None:

@@ -15,14 +15,13 @@ from adapters.slack.inbound import SURFACE, Reader
 from adapters.slack.pressing import Press, Presses
 from adapters.slack.render import WHOLE
 from adapters.slack.workspaces import addressed
-from bot.afterwards import Afterwards, Fate
+from bot.afterwards import TRIES, Afterwards, Fate, whole_id
 from bot.ids import MessageId, TurnId
 from bot.inbound import AllOf, Inbound
 
 _THERE: Final = "All of it is in this thread already, as a file."
 _COMING: Final = "All of it is on its way to this thread, as a file."
 _GIVEN_UP: Final = "All of it could not be sent as a file here. Please ask your question again."
-_TRIES: Final = 5
 
 
 class ShowingAll:
@@ -54,7 +53,7 @@ class ShowingAll:
         """Into the thread, whose readers are those of the message: once, whoever presses."""
         turn = TurnId(press.spot.about)
         await self._afterwards.may_see_all(turn, press.onlooker)
-        for number in range(1, _TRIES + 1):
+        for number in range(1, TRIES + 1):
             wanted = self._wanted(press, turn, number)
             if await self._accept(wanted) is not None:
                 return
@@ -65,7 +64,7 @@ class ShowingAll:
         await press.whisper(_GIVEN_UP)
 
     def _wanted(self, press: Press, turn: TurnId, number: int) -> Inbound:
-        spot, looker, own_id = press.spot, press.onlooker, f"whole:{turn}:{number}"
+        spot, looker, own_id = press.spot, press.onlooker, whole_id(turn, number)
         return Inbound(
             surface=SURFACE,
             event_id=own_id,

@@ -159,6 +159,13 @@ class Clarifications:
         now = self._database.now()
         return await self._database.write(lambda connection: _expire(connection, now))
 
+    async def choosers(self, turns: Sequence[str]) -> list[str]:
+        """The turns that made a choice of what these offered."""
+        made = select(clarifications.c.used_turn).where(
+            clarifications.c.turn.in_(turns), clarifications.c.used_turn.is_not(None)
+        )
+        return list(await self._database.read(lambda connection: connection.execute(made).scalars().all()))
+
     async def withdraw(self, turns: Sequence[str]) -> None:
         """Those that these turns offered and that nobody used count for nothing from now on."""
         values = {"offering": list(turns), "now": self._database.now()}

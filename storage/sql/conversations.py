@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
+from sqlalchemy.engine import Row
 
 from storage.sql.database import Database, Object
 from storage.sql.tables import conversations
@@ -30,13 +32,13 @@ class Conversations:
         row = await self._database.read(lambda connection: connection.execute(_SAVED, keys).one_or_none())
         if row is None:
             return ConversationState(conversation=conversation, scope_key=scope_key)
-        return ConversationState(
-            conversation=conversation,
-            scope_key=scope_key,
-            summary=row.summary,
-            last_plan=row.last_plan,
-            clarifications_in_a_row=row.clarifications_in_a_row,
-        )
+        return _state(row)
+
+    async def all_of(self, conversation: str) -> list[ConversationState]:
+        """Under every scope that it was held in."""
+        where = {"of": conversation}
+        rows = await self._database.read(lambda connection: connection.execute(_ALL_SAVED, where).all())
+        return [_state(row) for row in rows]
 
     async def save(self, state: ConversationState) -> None:
         """For what happens outside a turn; a turn's worker hands its state to `Inbox.finish`, under its lease."""
@@ -58,6 +60,13 @@ def saving(database: Database) -> Callable[[Connection, ConversationState], None
 
 
 _CHANGING = ("summary", "last_plan", "clarifications_in_a_row", "changed_at")
+
+
+def _state(row: Row[Any]) -> ConversationState:
+    return ConversationState(**{name: getattr(row, name) for name in ConversationState.__dataclass_fields__})
+
+
+_ALL_SAVED = select(conversations).where(conversations.c.conversation == bindparam("of"))
 _SAVED = select(conversations).where(
     conversations.c.conversation == bindparam("of"), conversations.c.scope_key == bindparam("under")
 )

@@ -3,6 +3,7 @@
 As a turn, a running export whose lease ran out is handed out again, with the cursor that was last written down.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -154,6 +155,17 @@ class Exports:
         )
         rows = await self._database.write(lambda connection: connection.execute(expiring).all())
         return [_export(row) for row in sorted(rows, key=lambda row: row.position)]
+
+    async def end_of(self, turns: Sequence[str]) -> list[Export]:
+        """Of these turns, whoever writes them: their time is over now."""
+        ending = (
+            update(exports)
+            .where(exports.c.turn.in_(turns), exports.c.status != ExportStatus.EXPIRED.value)
+            .values(status=ExportStatus.EXPIRED.value, worker=None, fence=exports.c.fence + 1)
+            .returning(exports)
+        )
+        rows = await self._database.write(lambda connection: connection.execute(ending).all())
+        return [_export(row) for row in rows]
 
     async def _write(self, statement: Update) -> bool:
         return await self._database.write(lambda connection: connection.execute(statement).rowcount == 1)

@@ -1,7 +1,7 @@
 """After a kill: the message is found again, the noted answer is said again, and nothing is said twice."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -50,7 +50,9 @@ class Places:
         self.begun.append(again)
         return replace(inbound, unplaced=False)
 
-    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None: ...
+    async def withdraw(
+        self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
+    ) -> None: ...
 
     async def alone(self, inbound: Inbound) -> Mapping[str, str] | None: ...
 

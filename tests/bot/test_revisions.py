@@ -1,7 +1,7 @@
 """Edited and deleted questions: who takes whose place, what is stopped, and what the conversation remembers."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -12,17 +12,19 @@ from agent.outcome import Outcome
 from bot.bootstrap import Bot
 from bot.delivery import LEASE
 from bot.feedback import Verdict
-from bot.ids import MessageId, TurnId
-from bot.inbound import Body, Inbound, Said, Withdrawn
+from bot.ids import BucketId, MessageId, Subject, TurnId
+from bot.inbound import Body, Inbound, Outsiders, Said, Shared, Withdrawn
 from bot.outbox import OutboxFailed
 from bot.personal import questions_of
 from bot.replies import Progress, Reply
 from bot.turns import MAX_ATTEMPTS
 from storage.search.plan import Plan
+from storage.sql.conversations import Conversations
 from storage.sql.history import History
 from storage.sql.inbox import Inbox
 from tests.bot.conftest import Talk, finished, until, working
 from tests.bot.fakes import Chat, Clock, ListingAgent
+from tests.builders import RECEIPTS
 
 
 @dataclass
@@ -35,7 +37,9 @@ class Channels:
     async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
         return replace(inbound, unplaced=False)
 
-    async def withdraw(self, inbound: Inbound, message: MessageId, reply: Reply) -> None:
+    async def withdraw(
+        self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
+    ) -> None:
         if self.troubles:
             raise self.troubles.pop(0)
         self.withdrawn.append(message)
@@ -256,3 +260,27 @@ async def test_a_deletion_that_the_chat_never_takes_ends_without_a_word(
 
 def words(plan: Plan | None) -> str | None:
     return None if plan is None else plan.question
+
+
+async def test_a_deletion_is_forgotten_whatever_the_rights_were_that_it_was_said_under(bot: Bot) -> None:
+    channel = Subject("channel:slack:T1:C1")
+    await bot.grants.grant(RECEIPTS, channel, by="test")
+    here = Shared(channel=channel, outsiders=Outsiders.NONE)
+    talk = Talk(bot, audience=here, person="slack:T1:U1")
+    asked = talk.inbound(Said("List every receipt"))
+    await bot.run(await accepted(bot, asked))
+    before = await Conversations(bot.database).all_of(asked.conversation)
+    await bot.grants.grant(BucketId("contracts"), channel, by="test")
+
+    await bot.run(await accepted(bot, replace(talk.inbound(Withdrawn()), revises=asked.message_id)))
+
+    [kept] = await Conversations(bot.database).all_of(asked.conversation)
+    assert [one.last_plan is None for one in before] == [False]
+    assert kept.last_plan is None
+    assert "receipt" not in str(kept.summary)
+
+
+async def accepted(bot: Bot, inbound: Inbound) -> TurnId:
+    turn = await bot.accept(inbound)
+    assert turn is not None
+    return turn

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from adapters.slack.app import SlackSurface
-from bot.inbound import Said, Withdrawn
+from bot.errors import FileGone
+from bot.ids import PersonId
+from bot.inbound import Private, Said, Withdrawn
 from tests.adapters.slack.conftest import InboxBot
 from tests.adapters.slack.office import Office, an_office
 from tests.stand_ins.slack.server import SlackServer
@@ -170,6 +172,37 @@ async def test_a_deleted_question_takes_its_answer_along(
     await slack.delete(asked)
 
     await slack.until(lambda: office.said() == [])
+
+
+async def test_a_deleted_question_takes_along_what_its_author_chose_and_the_file_of_it(
+    office: Office, slack: SlackServer, ada: User, direct: Channel
+) -> None:
+    asked, _ = await slack.say(ada, direct, "List every receipt")
+    await slack.click(ada, await office.answer(), "Export all")
+    await slack.until(lambda: any(file.shared for file in slack.workspace.files.values()))
+    [file] = slack.workspace.files.values()
+    [past] = (await office.bot.personal.own(Private(person=PersonId(f"slack:{TEAM}:{ada.id}")), most=5)).exports
+
+    await slack.delete(asked)
+
+    await slack.until(lambda: [one for one in office.said() if one.metadata] == [])
+    assert (file.mode, file.content) == ("tombstone", None)
+    with pytest.raises(FileGone):
+        await office.bot.exports.find((past.url or "").rpartition("/")[2])
+
+
+async def test_where_others_went_on_the_file_goes_all_the_same(
+    office: Office, slack: SlackServer, ada: User, bob: User, general: Channel
+) -> None:
+    asked, _ = await slack.say(ada, general, f"<@{BOT_USER}> export")
+    await slack.until(lambda: any(file.shared for file in slack.workspace.files.values()))
+    [file] = slack.workspace.files.values()
+    await slack.say(bob, general, "thanks", thread_ts=asked.ts)
+
+    await slack.delete(asked)
+
+    await slack.until(lambda: any("The question was deleted" in one.words() for one in office.said()))
+    assert file.mode == "tombstone"
 
 
 async def test_where_others_went_on_a_line_says_that_the_answer_is_gone(

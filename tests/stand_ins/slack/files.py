@@ -56,6 +56,20 @@ def info(caller: Caller, file: str) -> dict[str, Any]:
     return {"file": known.told()}
 
 
+@METHODS.method("files.delete", "files:write")
+def delete(caller: Caller, file: str) -> dict[str, Any]:
+    """With a bot's token, only what the app uploaded itself. The messages that hold it stay."""
+    known = caller.workspace.files.get(file)
+    if known is None or not known.shared:
+        raise ApiError("file_not_found")
+    if known.user is not None:
+        raise ApiError("cant_delete_file")
+    if known.mode == "tombstone":
+        raise ApiError("file_deleted")
+    known.mode, known.content = "tombstone", None
+    return {}
+
+
 class Files:
     """Where the bytes of a file go, and where they come from."""
 
