@@ -1,6 +1,7 @@
 """Two indexes joined say what one index over all their documents says."""
 
 import base64
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from storage.analysis import analyser_for
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
+from storage.opensearch.index import OpenSearchIndex
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable, InvalidCondition, UnknownField
 from storage.search.ids import BucketId, DocId, FieldName, Generation
@@ -74,8 +76,9 @@ class Both:
         return self.whole.within(scope), joined(main, self.beside.within(replace(scope, buckets=frozenset({beside}))))
 
 
-@pytest_asyncio.fixture
-async def both(tmp_path: Path) -> AsyncIterator[Both]:
+@pytest_asyncio.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.servers)])
+async def both(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Both]:
+    """`main` is of the engine that the parameter names; the others are embedded."""
     embedder = WordLlamaEmbedder()
     async with AsyncExitStack() as stack:
 
@@ -84,7 +87,22 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
             stack.push_async_callback(index.close)
             return index
 
-        yield Both(whole=await opened("whole"), main=await opened("main"), beside=await opened("beside"))
+        whole, beside = await opened("whole"), await opened("beside")
+        if request.param == "embedded":
+            yield Both(whole=whole, main=await opened("main"), beside=beside)
+            return
+        url: str = request.getfixturevalue("opensearch_url")
+        main = await OpenSearchIndex.open(
+            [url],
+            tenant=TENANT,
+            analysers=analyser_for,
+            embedder=embedder,
+            installation=f"joined-{uuid.uuid4().hex[:12]}",  # the server may be shared
+        )
+        stack.push_async_callback(main.close)
+        yield Both(whole=whole, main=main, beside=beside)
+        for bucket in await main.buckets():
+            await main.drop_bucket(bucket)
 
 
 # -- whatever is asked
@@ -101,9 +119,9 @@ def pairs(draw: st.DrawFn) -> tuple[Schema, Schema]:
 
 
 def _requests(left: Schema, right: Schema, search: Search, data: st.DataObject) -> list[Request[object]]:
-    """All but those that rank by words."""
+    """All but rankings and pages."""
     known = {name: field for name, field in left.by_name.items() if name in right.by_name}
-    asked: list[Request[object]] = [Count(search), NearPassages(search, "tire running quoted", limit=5)]
+    asked: list[Request[object]] = [Count(search)]
     groups: list[Group | None] = [None]
     for name, field in known.items():
         asked.append(Facet(search, name))
@@ -131,7 +149,7 @@ async def _answer(index: ScopedIndex, request: Request[object]) -> object:
 
 
 def _comparable(answer: object) -> object:
-    """Groups by their folds, cosines to five digits."""
+    """Groups by their folds."""
     if not isinstance(answer, tuple):
         return answer
     return [_loosely(one) for one in cast(tuple[object, ...], answer)]
@@ -141,8 +159,6 @@ def _loosely(one: object) -> object:
     match one:
         case Aggregated(group=str() as group):
             return replace(one, group=fold(group))
-        case Hit():
-            return one.chunk_id, round(one.score, 5)
         case _:
             return one
 
@@ -163,7 +179,9 @@ async def _pages(index: ScopedIndex, request: Records) -> object:
     raise AssertionError("the pages do not end")
 
 
-async def _assert_ranked_alike(whole: ScopedIndex, split: ScopedIndex, request: Passages | Outlines) -> None:
+async def _assert_ranked_alike(
+    whole: ScopedIndex, split: ScopedIndex, request: Passages | Outlines | NearPassages
+) -> None:
     """The same are found, sorted by score, then id; those of one bucket in the order that their own index gives."""
     wanted, found = (await whole.ask(request))[request], (await split.ask(request))[request]
     assert sorted(map(_id, found)) == sorted(map(_id, wanted))
@@ -174,19 +192,37 @@ async def _assert_ranked_alike(whole: ScopedIndex, split: ScopedIndex, request: 
         assert mine == [_id(one) for one in (await split.ask(alone))[alone]]
 
 
+async def _cosines(index: ScopedIndex, request: NearPassages) -> dict[str, float]:
+    return {hit.chunk_id: hit.score for hit in (await index.ask(request))[request]}
+
+
 def _id(one: Hit | Outline) -> str:
     return one.chunk_id if isinstance(one, Hit) else one.doc_id
 
 
-@settings(
-    max_examples=40,
+_DRAWN = settings(
     phases=(Phase.explicit, Phase.generate),
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+
+@pytest.mark.parametrize("both", ["embedded"], indirect=True)
+@settings(_DRAWN, max_examples=40)
 @given(data=st.data())
 async def test_every_answer_is_that_of_one_index(both: Both, data: st.DataObject) -> None:
+    await _assert_all_alike(both, data)
+
+
+@pytest.mark.parametrize("both", [pytest.param("opensearch", marks=pytest.mark.servers)], indirect=True)
+@settings(_DRAWN, max_examples=10)
+@given(data=st.data())
+async def test_every_answer_is_that_of_one_index_of_another_engine(both: Both, data: st.DataObject) -> None:
+    await _assert_all_alike(both, data)
+
+
+async def _assert_all_alike(both: Both, data: st.DataObject) -> None:
     left, right = data.draw(pairs(), label="schemas")
     one, other = data.draw(corpora(left, 12)), data.draw(corpora(right, 12))
     other = [replace(document, doc_id=DocId(f"dé {document.doc_id}")) for document in other]
@@ -214,8 +250,10 @@ async def test_every_answer_is_that_of_one_index(both: Both, data: st.DataObject
             assert await _answer(split, request) == await _answer(whole, request), request
         for request in pages:
             assert await _pages(split, request) == await _pages(whole, request), request
-        for request in (Passages(search, words, limit=1000), Outlines(search, words, limit=1000)):
+        near = NearPassages(search, words, limit=1000)
+        for request in (Passages(search, words, limit=1000), Outlines(search, words, limit=1000), near):
             await _assert_ranked_alike(whole, split, request)
+        assert await _cosines(split, near) == pytest.approx(await _cosines(whole, near), abs=1e-3)  # float16 or float32
         mine, theirs = await split.vocabulary(), await whole.vocabulary()
         assert (mine.fields, dict(mine.documents)) == (theirs.fields, dict(theirs.documents))
         assert dict(await split.schemas()) == dict(await whole.schemas())
@@ -247,6 +285,61 @@ async def test_a_group_is_named_as_the_larger_part_writes_it(both: Both) -> None
     assert (line,) == (await whole.ask(request))[request]
 
 
+@pytest.mark.parametrize(
+    "group",
+    [
+        None,
+        Group(field=FieldName("vendor")),
+        Group(field=FieldName("tags")),
+        Group(field=FieldName("date")),
+        Group(field=FieldName("date"), period=Period.QUARTER),
+        Group(field=FieldName("paid")),
+        Group(field=FieldName("weight")),
+    ],
+)
+async def test_a_median_is_that_of_the_values_of_both(both: Both, group: Group | None) -> None:
+    def some(prefix: str, first: int) -> list[Document]:
+        return [
+            a_document(
+                f"{prefix}{n}",
+                total=float((first + n * 7) % 11),
+                currency=("EUR", "USD")[n % 2],
+                vendor=(None, "Acme", "Bolt")[n % 3],
+                tags=(None, ("x", "y"), ("y",))[n % 3],
+                date=(None, "2024-01-31", "2024-02-01", "2025-01-01")[n % 4],
+                paid=n % 2 == 0,
+                weight=(None, 1.0, 2.5)[n % 3],
+            )
+            for n in range(first, first + 17)
+        ]
+
+    await both.put(a_receipt_schema("mine"), some("m", 0), beside=False)
+    await both.put(a_receipt_schema("theirs"), some("t", 5), beside=True)
+    whole, split = _scoped(both)
+    request = Aggregate(_BOTH, FieldName("total"), group, median=True)
+
+    lines = (await split.ask(request))[request]
+
+    assert lines == (await whole.ask(request))[request]
+    assert len({line.median for line in lines}) > 1
+
+
+async def test_a_word_rare_in_one_and_common_in_both_is_suggested(both: Both) -> None:
+    mine = [a_document("m0", "parcel"), *(a_document(f"m{n}", "parcels parcelx") for n in range(1, 4))]
+    theirs = [a_document(f"t{n}", "parcel") for n in range(6)]
+    await both.put(a_receipt_schema("mine"), mine, beside=False)
+    await both.put(a_receipt_schema("theirs"), theirs, beside=True)
+    whole, split = _scoped(both)
+    request = Spellings(frozenset(_BOTH.buckets), "parce", limit=1)
+    two = replace(request, word="parceln", limit=2)
+
+    answers = await split.ask(request, two)
+
+    assert [(one.word, one.distance, one.documents) for one in answers[request]] == [("parcel", 1, 7)]
+    assert answers[two] == (await whole.ask(two))[two]
+    assert [one.word for one in answers[two]] == ["parcel", "parcels"]
+
+
 async def test_amounts_finer_than_the_minor_unit_add_up_before_they_are_rounded(both: Both) -> None:
     for bucket in ("mine", "theirs"):
         fuel = a_document(bucket, total=1.454, currency="EUR")
@@ -257,6 +350,19 @@ async def test_amounts_finer_than_the_minor_unit_add_up_before_they_are_rounded(
     (line,) = (await split.ask(request))[request]
 
     assert (line.sum, line.average) == (2.91, 1.45)
+
+
+async def test_what_cancels_out_between_both_leaves_no_residue(both: Both) -> None:
+    weights = {"mine": (0.1, 1e6), "theirs": (0.2, -1e6, 0.7)}
+    for bucket, some in weights.items():
+        documents = [a_document(f"{bucket} {n}", weight=weight) for n, weight in enumerate(some)]
+        await both.put(a_receipt_schema(bucket), documents, beside=bucket == "theirs")
+    request = Aggregate(_BOTH, FieldName("weight"))
+    _, split = _scoped(both)
+
+    (line,) = (await split.ask(request))[request]
+
+    assert (line.sum, line.average, line.minimum, line.maximum) == (1.0, 0.2, -1e6, 1e6)
 
 
 async def test_a_field_has_no_facet_over_both_and_one_over_each(both: Both) -> None:
