@@ -44,8 +44,8 @@ from storage.sql.attached import AttachedFiles, KeptFile, NewFile
 
 LIFE: Final = timedelta(days=7)  # after the conversation used them last
 _TOUCHED: Final = timedelta(hours=6)  # as exactly as that is noted
-_FETCHING_S: Final = 60.0  # of one file
-_TOO_SLOW: Final = f"it did not arrive within {_FETCHING_S:.0f} seconds"
+FETCHING: Final = timedelta(seconds=60)  # of one file
+_TOO_SLOW: Final = "it did not arrive within {:.0f} seconds"
 _NOWHERE: Final = "I cannot fetch files from here"
 _NO_DISK: Final = "my disk does not take it"
 
@@ -70,8 +70,17 @@ class Sight:
 
 class Attached:
     def __init__(
-        self, *, store: AttachedFiles, index: SearchIndex, access: Access, shelves: Shelves, log: FilteringBoundLogger
+        self,
+        *,
+        store: AttachedFiles,
+        index: SearchIndex,
+        access: Access,
+        shelves: Shelves,
+        log: FilteringBoundLogger,
+        patience: timedelta = FETCHING,
     ) -> None:
+        """A file may take as long as `patience` to arrive."""
+        self._patience_s = patience.total_seconds()
         self._store, self._index, self._access, self._shelves, self._log = store, index, access, shelves, log
         self._products: dict[str, Files] = {}
 
@@ -110,13 +119,13 @@ class Attached:
         if len(living) >= MOST_FILES:
             raise FileUnread(TOO_MANY)
         try:
-            async with asyncio.timeout(_FETCHING_S):
+            async with asyncio.timeout(self._patience_s):
                 described = await product.described(inbound, file)
                 _check(described.file, living)
                 told(f"Fetching {described.file.name} …")
                 content = await _fetched(product, inbound, described)
         except TimeoutError as exc:
-            raise FileUnread(_TOO_SLOW) from exc
+            raise FileUnread(_TOO_SLOW.format(self._patience_s)) from exc
         except OSError as exc:
             raise FileUnread(_NO_DISK) from exc
         _check(described.file, living, len(content))

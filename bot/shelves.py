@@ -12,6 +12,7 @@ import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
@@ -28,10 +29,10 @@ from storage.sql.attached import AttachedFiles, KeptFile
 if TYPE_CHECKING:
     from storage.ingest.attached import Read
 
-MOST_OPEN: Final = 8  # conversations; those in use are never closed
-_READING_S: Final = 120  # of one file
-_ROWS: Final = 100_000  # of one table
-_TOO_SLOW: Final = f"it took over {_READING_S} seconds to read"
+MOST_OPEN: Final = 8  # conversations
+READING: Final = timedelta(minutes=4)  # of one file
+_ROWS: Final = 50_000  # of one table
+_TOO_SLOW: Final = "it took over {:.0f} seconds to read"
 _UNSAFE: Final = re.compile(r"[^\w .()-]+")
 _STEM: Final = 60  # characters, each of four bytes at most
 _LOCK: Final = "lock"
@@ -60,8 +61,19 @@ class Shelf:
 class Shelves:
     """`opener` opens an index in a folder. `close` once, when nothing is in use any more."""
 
-    def __init__(self, folder: Path, opener: Opener, store: AttachedFiles, log: FilteringBoundLogger) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        opener: Opener,
+        store: AttachedFiles,
+        log: FilteringBoundLogger,
+        *,
+        most: int = MOST_OPEN,
+        patience: timedelta = READING,
+    ) -> None:
+        """`most` conversations are open at once, beside those in use; reading a file may take as long as `patience`."""
         self._folder, self._opener, self._store, self._log = folder, opener, store, log
+        self._most, self._patience_s = most, patience.total_seconds()
         self._open: dict[ConversationId, Shelf] = {}  # that used last is the last
         self._locks: WeakValueDictionary[ConversationId, asyncio.Lock] = WeakValueDictionary()
         self._own: tuple[Path, IO[str]] | None = None
@@ -159,7 +171,7 @@ class Shelves:
         path = shelf.folder / f"{_safe(file.name)}.{file.kind}"
         try:
             await asyncio.to_thread(_unpack, packed, path)
-            async with asyncio.timeout(_READING_S):
+            async with asyncio.timeout(self._patience_s):
                 return await read_attached(
                     shelf.index,
                     path,
@@ -170,7 +182,7 @@ class Shelves:
                     rows=_ROWS,
                 )
         except TimeoutError:
-            return Read(documents=1, fault=_TOO_SLOW)
+            return Read(documents=1, fault=_TOO_SLOW.format(self._patience_s))
         except OSError as exc:
             raise IndexUnavailable(str(self._folder), exc.strerror or str(exc)) from exc
         finally:
@@ -182,7 +194,7 @@ class Shelves:
     async def _settle(self) -> None:
         """Closes what was used longest ago, where too many are open."""
         idle = [conversation for conversation, shelf in self._open.items() if not shelf.users]
-        for conversation in idle[: max(0, len(self._open) - MOST_OPEN)]:
+        for conversation in idle[: max(0, len(self._open) - self._most)]:
             await self._leave(self._open.pop(conversation))
 
     async def _leave(self, shelf: Shelf) -> None:
