@@ -136,6 +136,7 @@ def inbound_to_row(inbound: Inbound) -> NewTurn:
             "buckets": list(inbound.buckets),
             **({"files": [asdict(one) for one in inbound.files]} if inbound.files else {}),
             **({"unread": list(inbound.unread)} if inbound.unread else {}),
+            **({"automatic": True} if inbound.automatic else {}),
             **({"unplaced": True} if inbound.unplaced else {}),
         },
         locale=inbound.locale,
@@ -213,5 +214,6 @@ def _inbound(turn: NewTurn) -> Inbound:
         revises=None if turn.revises is None else MessageId(turn.revises),
         files=tuple(AttachedFile(**one) for one in turn.body.get("files", ())),
         unread=tuple(turn.body.get("unread", ())),
+        automatic=bool(turn.body.get("automatic", False)),
         unplaced=bool(turn.body.get("unplaced", False)),
     )

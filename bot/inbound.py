@@ -105,4 +105,5 @@ class Inbound:
     is_first: bool = False  # of what revises: whether it counts though the earlier message has not come (yet)
     files: tuple[AttachedFile, ...] = ()  # that came with it, to be read
     unread: tuple[str, ...] = ()  # names of files that came with it and are not read; data, to be escaped
+    automatic: bool = False  # a program's message, not a person's: bounded, so that two programs do not talk forever
     unplaced: bool = False  # asked outside a conversation: `bot.outbox.Threads` has one to begin, or to go to, first

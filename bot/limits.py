@@ -5,10 +5,10 @@ from typing import Final
 
 from bot.ids import OPERATOR, TurnId
 from storage.sql.database import Database
-from storage.sql.limits import Limit, Reached
+from storage.sql.limits import LIMITED, Limit, Reached
 from storage.sql.limits import Limits as LimitStore
 
-__all__ = ["MOST", "Limit", "QuestionLimits"]
+__all__ = ["LIMITED", "MOST", "Limit", "QuestionLimits"]
 
 MOST: Final = 1_000_000_000  # what the database can hold in a number
 
@@ -17,9 +17,12 @@ class QuestionLimits:
     def __init__(self, database: Database) -> None:
         self._store, self._now = LimitStore(database), database.now
 
-    async def notice(self, turn: TurnId) -> str | None:
-        """What to say instead of an answer; None where there is room for this turn. The operator is held to nothing."""
-        reached = await self._store.reached(turn, uncounted=OPERATOR)
+    async def notice(self, turn: TurnId, *, automatic: bool = False) -> str | None:
+        """What to say instead of an answer; None where there is room for this turn. The operator is held to nothing.
+
+        `automatic`: a program's turn. It is held to a limit of its own where none is set, and all that it asks counts.
+        """
+        reached = await self._store.reached(turn, uncounted=OPERATOR, automatic=automatic)
         return None if reached is None else _notice(reached, reached.until - self._now())
 
 

@@ -81,6 +81,12 @@ def _key_ring(keys: SecretStr) -> SecretStr:
     return keys
 
 
+def _slack_bot(text: str) -> str:
+    if re.fullmatch(r"[AB][A-Z0-9]+", text) is None:
+        raise ValueError(f"{text!r} is no app's id (A0123) and no bot's (B0123)")
+    return text
+
+
 def _slack_api(url: str) -> str:
     if not url.endswith("/api/"):
         raise ValueError("it does not end in /api/")
@@ -124,6 +130,7 @@ class Settings(BaseSettings):
         "https://slack.com/api/"
     )
     slack_threads: bool = False
+    slack_bots: Annotated[tuple[Annotated[str, AfterValidator(_slack_bot)], ...], NoDecode, Listed] = ()
     slack_file_mb: Annotated[int, Field(ge=0)] = 1_000
 
     @classmethod

@@ -24,7 +24,7 @@ from bot.dialogue import Dialogue, Spoken, failed, spoken_from_json, spoken_to_j
 from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.inbound import AllOf, Clicked, Inbound, Said, Withdrawn
-from bot.limits import QuestionLimits
+from bot.limits import LIMITED, QuestionLimits
 from bot.outbox import Outbox, OutboxFailed, Threads
 from bot.replies import Chosen, Notice, Reply
 from bot.revisions import Revisions, gone
@@ -47,7 +47,6 @@ _CHANGED: Final = "The documents changed while I was looking. Please ask again."
 _BROKEN: Final = "Something went wrong here, and I could not answer. Please ask again."
 _NOT_SENT: Final = "All of it could not be sent as a file. Please press “Show all” again."
 _UNHEARD: Final = "The answer could not be delivered."
-_LIMITED: Final = "limited"  # how a turn ended that there was no room for
 _EXPIRED: Final = "This offer has expired; ask again for a new one."
 
 
@@ -195,7 +194,7 @@ class Turns:
             return await self._withdrawn(life, earlier)
         if (refused := await self._refused_click(life)) is not None:
             return refused
-        if life.claimed.turn.outcome is None and (notice := await self._question_limits.notice(life.turn)):
+        if life.claimed.turn.outcome is None and (notice := await self._notice(life)):
             return await self._limited(life, notice)
         spoken = await self._worked_out(life)
         if spoken.begins is not None:
@@ -253,11 +252,20 @@ class Turns:
             return await self._finish(life, spoken, delivered=life.is_heard)
         return None
 
+    async def _notice(self, life: "_Life") -> str | None:
+        return await self._question_limits.notice(life.turn, automatic=life.inbound.automatic)
+
     async def _limited(self, life: "_Life", notice: str) -> TurnDone:
-        """More questions than may be asked: the agent is not troubled, and the turn counts for nothing."""
+        """More questions than may be asked: the agent is not troubled, and the turn counts for nothing.
+
+        A program is told nothing, or it might answer that as well.
+        """
         spoken = failed(life.inbound, life.turn, notice)
+        if life.inbound.automatic:
+            self._log.warning("program limited", **life.ids())
+            return await self._finish(life, spoken, delivered=False, ending=LIMITED)
         await life.delivery.deliver(spoken.reply)
-        return await self._finish(life, spoken, delivered=life.is_heard, ending=_LIMITED)
+        return await self._finish(life, spoken, delivered=life.is_heard, ending=LIMITED)
 
     async def _apologised(self, life: "_Life", failure: Exception | None) -> TurnDone | None:
         """Tried again where that may help and an attempt is left; else ended with a word."""

@@ -47,6 +47,9 @@ class SlackSettings(ConnectionSettings, Protocol):
     @property
     def slack_threads(self) -> bool: ...
 
+    @property
+    def slack_bots(self) -> Sequence[str]: ...
+
 
 class SlackBot(ConnectionBot, Protocol):
     """What this surface needs of the bot."""
@@ -89,6 +92,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         app_api=connected.app_api,
         installing=connected.installing,
         answered=bot.has_answered if bot.settings.slack_threads else None,
+        bots=bot.settings.slack_bots,
         clock=bot.clock,
         log=bot.log,
     )
@@ -111,6 +115,7 @@ class SlackSurface:
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
         answered: Answered | None = None,
+        bots: Sequence[str] = (),
         installing: Installing | None = None,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
@@ -120,7 +125,7 @@ class SlackSurface:
         self._people = People(workspaces, log)
         self._outbox, self._threads = SlackOutbox(workspaces), SlackThreads(workspaces)
         self._files = SlackFiles(workspaces)
-        reader = Reader(workspaces, clock)
+        reader = Reader(workspaces, clock, bots)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (
             Edits(accept, reader, clock, answered),

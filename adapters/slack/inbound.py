@@ -5,7 +5,7 @@ when the turn runs (`adapters.slack.people`).
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -31,8 +31,13 @@ _MENTION = re.compile(r"<(?:@|!subteam\^|!here|!channel|!everyone)")
 _ENTITY = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 
 
+class _BotProfile(BaseModel):
+    id: str | None = None
+    app_id: str | None = None
+
+
 class _Message(BaseModel):
-    """An `app_mention` or `message` event."""
+    """An `app_mention` or `message` event. A bot's may have no user, and tells its ids in several places."""
 
     type: str
     channel: str
@@ -43,9 +48,17 @@ class _Message(BaseModel):
     channel_type: str | None = None
     subtype: str | None = None
     bot_id: str | None = None
+    app_id: str | None = None
+    bot_profile: _BotProfile | None = None
     user_team: str | None = None
     team: str | None = None
     files: list[SlackFile] = []
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Of the bot that it is of, and of that bot's app."""
+        profile = self.bot_profile or _BotProfile()
+        return frozenset(one for one in (self.bot_id, self.app_id, profile.id, profile.app_id) if one)
 
 
 class _Delivery(BaseModel):
@@ -53,6 +66,7 @@ class _Delivery(BaseModel):
 
     event_id: str
     event: _Message
+    api_app_id: str | None = None
     is_ext_shared_channel: bool = False
 
 
@@ -88,25 +102,44 @@ class Reader:
     Raises `SlackFailed` for our own ids.
     """
 
-    def __init__(self, workspaces: Workspaces, clock: Callable[[], datetime]) -> None:
-        self._workspaces, self._clock = workspaces, clock
+    def __init__(self, workspaces: Workspaces, clock: Callable[[], datetime], bots: Iterable[str] = ()) -> None:
+        """`bots`: ids of apps and bots that may ask."""
+        self._workspaces, self._clock, self._bots = workspaces, clock, frozenset(bots)
 
     async def message(self, body: Mapping[str, Any]) -> Inbound | None:
-        """A mention, or a message to the bot alone. None for all others, bots' and our own words included."""
-        return await self._said(body, _is_question)
+        """A mention, or a message to the bot alone. None for all others, our own words and those of bots included that
+        may not ask.
+        """
+        return await self._said(body, self._is_question)
+
+    def _is_question(self, event: _Message, ours: AuthTest, app: str | None) -> bool:
+        """A mention anywhere, or any word in a direct message."""
+        is_meant = event.type == "app_mention" or event.channel_type == "im"
+        return is_meant and (_is_of_a_person(event, ours) or self._is_of_bot(event, ours, app))
+
+    def _is_of_bot(self, event: _Message, ours: AuthTest, app: str | None) -> bool:
+        """A mention in a channel, of a bot that may ask; never our own."""
+        own = {ours.bot_id, app} - {None}
+        if not event.bot_id or event.user == ours.user_id or not own.isdisjoint(event.ids):
+            return False
+        is_mention = event.type == "app_mention" and mentions(event.text, ours.user_id)
+        return is_mention and not event.channel.startswith("D") and not self._bots.isdisjoint(event.ids)
 
     async def in_thread(self, body: Mapping[str, Any]) -> Inbound | None:
         """Said in the thread of a channel, to nobody by name. None for all others."""
         return await self._said(body, _is_to_nobody)
 
-    async def _said(self, body: Mapping[str, Any], counts: "Callable[[_Message, AuthTest], bool]") -> Inbound | None:
+    async def _said(
+        self, body: Mapping[str, Any], counts: "Callable[[_Message, AuthTest, str | None], bool]"
+    ) -> Inbound | None:
         here = await self.here(body)
         delivery = _Delivery.model_validate(body)
         event = delivery.event
-        if here is None or event.user is None or not counts(event, here.ours):
+        user = event.user or event.bot_id
+        if here is None or user is None or not counts(event, here.ours, delivery.api_app_id):
             return None
         thread = event.thread_ts or event.ts
-        person = await here.directory.person_id(event.user, event.user_team or event.team)
+        person = await here.directory.person_id(user, event.user_team or event.team)
         files, unread = sorted_out(attached(event.files))
         return Inbound(
             surface=SURFACE,
@@ -114,13 +147,14 @@ class Reader:
             conversation=conversation_of(here.team, event.channel, thread),
             message_id=MessageId(event.ts),
             person=person,
-            name=event.user,
+            name=user,
             audience=here.audience(event.channel, person, is_external=delivery.is_ext_shared_channel),
             body=Said(plain(event.text, here.ours.user_id)),
             received=self._clock(),
             address={**addressed(here.place), "channel": event.channel, "thread_ts": thread, "ts": event.ts},
             files=files,
             unread=unread,
+            automatic=bool(event.bot_id),
         )
 
     async def click(self, body: Mapping[str, Any]) -> Inbound | None:
@@ -200,12 +234,7 @@ def _shown(entity: re.Match[str], bot_user: str) -> str:
     return label or target.removeprefix("mailto:")
 
 
-def _is_question(event: _Message, ours: AuthTest) -> bool:
-    """A mention anywhere, or any word in a direct message; never a bot's."""
-    return _is_of_a_person(event, ours) and (event.type == "app_mention" or event.channel_type == "im")
-
-
-def _is_to_nobody(event: _Message, ours: AuthTest) -> bool:
+def _is_to_nobody(event: _Message, ours: AuthTest, _: str | None) -> bool:
     """Whoever is mentioned is who is meant; where it is Parley, the same message comes as a mention as well."""
     if event.type != "message" or event.thread_ts in {None, event.ts} or event.channel_type not in _CHANNELS:
         return False
@@ -222,7 +251,12 @@ def mentions(text: str, user: str) -> bool:
 
 
 def _is_of_a_person(event: _Message, ours: AuthTest) -> bool:
-    return not event.bot_id and event.user != ours.user_id and event.subtype in _SUBTYPES_OF_PEOPLE
+    return (
+        event.user is not None
+        and not event.bot_id
+        and event.user != ours.user_id
+        and event.subtype in _SUBTYPES_OF_PEOPLE
+    )
 
 
 def conversation_of(team: str, channel: str, thread: str) -> ConversationId:

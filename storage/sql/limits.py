@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, insert, or_, select, text
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, text
 
 from storage.sql.audit import record
 from storage.sql.database import Database
@@ -38,6 +38,8 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _COUNTED: Final = ("answer", "overload", "ambiguous", "no_results")
 _MATTER: Final = "limits"
+LIMITED: Final = "limited"  # how a turn ended that there was no room for
+_OF_PROGRAMS: Final = {Limit.PERSON_HOUR: 20}  # where nobody has set another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +78,14 @@ class Limits:
         record(self._database, connection, "limits", _MATTER, by=by, before=was, after=now)
         return True
 
-    async def reached(self, turn: str, *, uncounted: str) -> Reached | None:
+    async def reached(self, turn: str, *, uncounted: str, automatic: bool = False) -> Reached | None:
         """Of the limits that leave no room for this turn, the one that does so longest. `uncounted`: whose turns
-        are in no limit."""
-        return await self._database.read(lambda connection: self._reached(connection, turn, uncounted))
+        are in no limit. `automatic`: it is a program's, of which everything counts but what there was no room for.
+        """
+        return await self._database.read(lambda connection: self._reached(connection, turn, uncounted, automatic))
 
-    def _reached(self, connection: Connection, turn: str, uncounted: str) -> Reached | None:
-        there = _set(connection)
+    def _reached(self, connection: Connection, turn: str, uncounted: str, automatic: bool) -> Reached | None:
+        there = {**(_OF_PROGRAMS if automatic else {}), **_set(connection)}
         own = connection.execute(_OWN, {"one": turn}).one_or_none() if there else None
         if own is None or not own.is_question or own.person == uncounted:
             return None
@@ -92,7 +95,12 @@ class Limits:
             whose = turns.c.person == own.person if limit.of_person else turns.c.person != uncounted
             filling = (
                 select(turns.c.received_at)
-                .where(whose, _counts(), turns.c.position < own.position, turns.c.received_at > now - limit.window)
+                .where(
+                    whose,
+                    _counts(all_of_them=automatic and limit.of_person),
+                    turns.c.position < own.position,
+                    turns.c.received_at > now - limit.window,
+                )
                 .order_by(turns.c.received_at.desc())
                 .limit(1)
                 .offset(questions - 1)
@@ -112,5 +120,7 @@ def _set(connection: Connection) -> Mapping[Limit, int]:
     return MappingProxyType({known[row.name]: row.questions for row in rows if row.name in known})
 
 
-def _counts() -> ColumnElement[bool]:
+def _counts(*, all_of_them: bool) -> ColumnElement[bool]:
+    if all_of_them:
+        return and_(turns.c.is_question, func.coalesce(turns.c.ending, "") != LIMITED)
     return and_(turns.c.is_question, or_(turns.c.finished_at.is_(None), turns.c.ending.in_(_COUNTED)))

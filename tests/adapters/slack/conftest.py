@@ -109,6 +109,7 @@ class SlackTestSettings:
     link_base: str = "http://127.0.0.1"
     slack_file_mb: int = 1_000
     slack_threads: bool = False
+    slack_bots: tuple[str, ...] = ()
 
 
 @dataclass
@@ -195,6 +196,7 @@ def a_surface(bot: InboxBot | Bot, api: SlackApi) -> SlackSurface:
         workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
         answered=bot.has_answered if bot.settings.slack_threads else None,
+        bots=bot.settings.slack_bots,
         clock=bot.clock,
         log=bot.log,
     )

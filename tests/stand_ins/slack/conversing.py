@@ -11,7 +11,7 @@ from tests.stand_ins.slack.fields import NotPossible, used
 from tests.stand_ins.slack.messages import shown
 from tests.stand_ins.slack.response_urls import said
 from tests.stand_ins.slack.streams import ended
-from tests.stand_ins.slack.workspace import APP, Channel, Message, StoredFile, User
+from tests.stand_ins.slack.workspace import APP, Channel, Message, OtherApp, StoredFile, User
 
 _SUBSCRIPTIONS: Final = {
     "im": ("message.im", "im"),
@@ -85,6 +85,23 @@ class Conversing(Deliveries):
         """Slack shows a preview of a link in it, which it tells as a change, though nobody has edited anything."""
         now = {**self._shown(message), "attachments": [{"id": 1, "from_url": "https://example.org"}]}
         return await self._changed(message, now, self._shown(message))
+
+    async def say_as(
+        self, app: OtherApp, channel: Channel, text: str, *, thread_ts: str | None = None
+    ) -> tuple[Message, list[Delivered]]:
+        """A message of another app's."""
+        place = self.place_of(channel)
+        author = User(id=app.user or app.bot, name=app.bot)
+        message = Message(ts=place.next_ts(), channel=channel.id, user=author.id, text=text, thread_ts=thread_ts)
+        place.messages.append(message)
+        profile = {"id": app.bot, "app_id": app.id, "name": app.bot, "team_id": place.team}
+        own = {"bot_id": app.bot, "app_id": app.id, "bot_profile": profile}
+        delivered: list[Delivered] = []
+        for event in self._events_of(author, channel, message, own):
+            named = event if app.user else {**event, "user": None, "subtype": "bot_message", "app_id": None}
+            told = {key: value for key, value in named.items() if value is not None}
+            delivered.append(await self.deliver_event(told, place=place))
+        return message, delivered
 
     async def deliver_late(self, user: User, channel: Channel, message: Message, text: str) -> list[Delivered]:
         """The app is told of the message, as it was first written, after what has become of it."""

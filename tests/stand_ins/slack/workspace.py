@@ -23,6 +23,15 @@ class User:
     deleted: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class OtherApp:
+    """Of somebody else's. One of the old kind posts without a user."""
+
+    id: str
+    bot: str
+    user: str | None = None
+
+
 @dataclass(kw_only=True)
 class Channel:
     """`kind`: channel (public), group (private), mpim or im."""
