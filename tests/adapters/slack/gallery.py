@@ -40,6 +40,7 @@ from bot.replies import (
     Source,
     Table,
     Text,
+    Whole,
 )
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -90,6 +91,7 @@ PARTS: Final[Mapping[str, Part]] = {
         url="https://example.org/download/x",
         expires=NOON,
     ),
+    "whole": Whole(name="answer-0a1b2c3d.txt", said=a_reply(Notice(text="All of it."))),
     "progress": Progress(text="Searching 6 buckets"),
     "about": Handles(handles=(Handle.RATE, Handle.STEPS)),
     "stop": Handles(handles=(Handle.STOP,)),

@@ -27,6 +27,7 @@ from bot.replies import (
     Source,
     Table,
     Text,
+    Whole,
     escaped,
 )
 from tests.adapters.slack.gallery import NOON, PARTS, a_choices, a_reply, buttons
@@ -235,6 +236,7 @@ ANY_PART: st.SearchStrategy[Part] = st.one_of(
     st.builds(
         File, name=HOSTILE, title=HOSTILE, rows=st.integers(0, 10**7), path=HOSTILE, url=HOSTILE, expires=st.just(NOON)
     ),
+    st.builds(Whole, name=HOSTILE, said=st.just(a_reply())),
     st.builds(Progress, text=HOSTILE),
     st.builds(Notice, text=HOSTILE),
     st.builds(Handles, handles=st.lists(st.sampled_from(Handle), max_size=3).map(tuple)),
@@ -272,7 +274,7 @@ def told(parts: Iterable[Part]) -> Iterator[str]:
                 yield from (button.label for button in behind if len(" ".join(button.label.split())) > 75)
             case Notice(text=text):
                 yield text
-            case Chosen() | File() | Progress() | Handles():
+            case Chosen() | File() | Whole() | Progress() | Handles():
                 pass
 
 
