@@ -47,7 +47,8 @@ def joined(main: ScopedIndex, beside: ScopedIndex) -> ScopedIndex:
     `blending`. Sets, counts, sums, medians, pages and cosines are those of one index.
 
     A request costs a round trip to each index, both at once; a median of groups that both have, and outlines without a
-    summary, one more. Both are always asked, if only for their state: the generation is that of both.
+    summary, one more. Such a median counts every distinct value of the field, which is slow where there are many. Both
+    are always asked, if only for their state: the generation is that of both.
     """
     return _Joined(main, beside)
 

@@ -174,7 +174,7 @@ def _in_group(group: Group, value: _Label, kind: FieldType) -> Condition:
         return Missing(field=group.field)
     if kind is FieldType.DATE:
         return Compare(field=group.field, op=Op.BETWEEN, value=period_around(str(value), group.period or Period.DAY))
-    return Compare(field=group.field, op=Op.HAS if kind is FieldType.LIST else Op.EQ, value=value)
+    return Compare(field=group.field, op=Op.EQ, value=value)  # of a list: a member
 
 
 def _counted(unit: str | None, *answers: Sequence[Aggregated]) -> Counter[float]:

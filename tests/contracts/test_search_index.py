@@ -932,6 +932,15 @@ async def test_pages_over_several_buckets_go_by_document_id(index: SearchIndex) 
     assert await _all_pages(scoped, Records(both, order=ordered_by("date"), limit=3)) == ["c", "b", "a", "d"]
 
 
+async def test_pages_of_one_bucket_go_by_document_id_where_that_is_asked(index: SearchIndex) -> None:
+    scoped = await filled(index, *(a_document(f"d{n}", date=f"2020-01-0{n}", weight=-1.0 * n) for n in range(1, 6)))
+
+    assert await _all_pages(scoped, Records(ALL, limit=2)) == ["d5", "d4", "d3", "d2", "d1"]
+    assert await _all_pages(scoped, Records(ALL, limit=2, by_id=True)) == ["d1", "d2", "d3", "d4", "d5"]
+    ordered = Records(ALL, order=ordered_by("weight", descending=False), limit=2, by_id=True)
+    assert await _all_pages(scoped, ordered) == ["d5", "d4", "d3", "d2", "d1"]
+
+
 async def test_a_page_goes_on_where_it_was_when_the_set_changed(index: SearchIndex) -> None:
     scoped = await filled(index, *(a_document(f"d{n}", weight=float(n)) for n in range(6)))
     first = Records(ALL, order=ordered_by("weight"), limit=2)
