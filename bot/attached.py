@@ -10,8 +10,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
@@ -123,13 +121,20 @@ class Attached:
                 described = await product.described(inbound, file)
                 _check(described.file, living)
                 told(f"Fetching {described.file.name} …")
-                content = await _fetched(product, inbound, described)
+                content = await self._fetched(product, inbound, described)
         except TimeoutError as exc:
             raise FileUnread(_TOO_SLOW.format(self._patience_s)) from exc
         except OSError as exc:
             raise FileUnread(_NO_DISK) from exc
         _check(described.file, living, len(content))
         await self._store.keep(await asyncio.to_thread(self._new, inbound, described.file, content))
+
+    async def _fetched(self, product: Files, inbound: Inbound, file: Described) -> bytes:
+        """By way of the disk: what arrives may be more than it says. Raises `FileUnread`, `OSError`."""
+        async with self._shelves.scratch() as folder:
+            path = folder / "content"
+            await product.fetch(inbound, file, path, most=MOST_BYTES)
+            return await asyncio.to_thread(path.read_bytes)
 
     def _new(self, inbound: Inbound, file: AttachedFile, content: bytes) -> NewFile:
         return NewFile(
@@ -222,14 +227,6 @@ def _check(file: AttachedFile, beside: Sequence[KeptFile], size: int | None = No
         raise FileUnread(TOO_LARGE, name=file.name)
     if sum(one.size for one in beside) + known > MOST_TOGETHER:
         raise FileUnread(TOO_MUCH, name=file.name)
-
-
-async def _fetched(product: Files, inbound: Inbound, file: Described) -> bytes:
-    """By way of the disk: what arrives may be more than it says. Raises `FileUnread`, `OSError`."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "content"
-        await product.fetch(inbound, file, path, most=MOST_BYTES)
-        return await asyncio.to_thread(path.read_bytes)
 
 
 def _once(files: Sequence[KeptFile]) -> list[KeptFile]:

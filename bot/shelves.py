@@ -95,6 +95,15 @@ class Shelves:
             shelf.users -= 1
             await asyncio.shield(self._leave(shelf) if shelf.is_left else self._settle())
 
+    @asynccontextmanager
+    async def scratch(self) -> AsyncGenerator[Path]:
+        """A folder for what is just arriving, of this process alone as well. Raises `OSError`."""
+        folder = await asyncio.to_thread(self._new_folder)
+        try:
+            yield folder
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
     async def tidy(self) -> None:
         """What is no longer kept is not read any more either."""
         for conversation, shelf in [*self._open.items()]:

@@ -27,6 +27,7 @@ from storage.search.errors import IndexUnavailable
 from storage.search.plan import Plan
 from storage.sql.attached import AttachedFiles
 from storage.sql.inbox import Inbox
+from tests.bot.conftest import working
 from tests.bot.fakes import Clock
 from tests.scenarios.attaching import (
     CSV,
@@ -379,15 +380,15 @@ async def test_of_eleven_files_ten_are_read_and_one_is_named(desk: Desk) -> None
     assert f"{sum(range(1, 11))} attached rows" in more.words()
 
 
-async def test_a_file_that_was_deleted_meanwhile_is_named(desk: Desk) -> None:
-    lease, before = desk.lease(), len(desk.answers())
-    answers = asyncio.create_task(desk.ask("How many receipts are there?", lease))
-    lease.mode = "tombstone"
+async def test_a_file_that_was_deleted_meanwhile_is_named(slack: SlackServer, tmp_path: Path) -> None:
+    async with a_desk(slack, tmp_path / "home", works=False) as desk:
+        lease, question = desk.lease(), f"<@{BOT_USER}> How many receipts are there?"
+        await slack.say(desk.ada, desk.general, question, files=[lease])
+        lease.mode = "tombstone"
+        async with working(desk.bot):
+            answer = await desk.answer_after(0)
 
-    answer = await answers
-
-    assert len(desk.answers()) == before + 1
-    assert "was not read: it was deleted" in answer.words() or "not read" not in answer.words()
+    assert "Harbour lease.pdf was not read: it was deleted" in answer.words()
     assert f"{RECEIPTS} receipts" in answer.words()
 
 
