@@ -27,7 +27,7 @@ from bot.settings import load_settings
 from storage.search.documents import Document
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Field, FieldType, Schema
-from storage.sql.tables import turns
+from storage.sql.tables import clarifications, turns
 from tests.bot.conftest import working
 from tests.builders import a_document
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
@@ -107,6 +107,7 @@ class Town:
     offer: Message | None = None  # to Ada alone, of the secret bucket
     answer: Message | None = None  # to Ada alone, from it
     link: str = ""  # to a file of Ada's
+    roots: dict[str, str] = field(default_factory=dict[str, str])  # what Ada asked in a channel, and was answered there
 
     @property
     def offer_of_ada(self) -> Message:
@@ -145,6 +146,28 @@ class Town:
         async with self.http.get(url) as response:
             self.fetched.append(Fetched(person=person.id, text=f"{dict(response.headers)} {await response.text()}"))
 
+    async def asked_by_ada(self, seat: Seat) -> None:
+        """In the channel, and answered by the time that it is quiet."""
+        question, _ = await self.slack.say(self.ada, seat.channel, f"<@{BOT_USER}> List every ledger")
+        self.roots[seat.channel.id] = question.ts
+
+    async def click_in_view(self, person: User, action: str, value: str) -> None:
+        """Of a Home tab, whatever the person is shown there."""
+        done = {"type": "button", "action_id": action, "block_id": "b", "value": value, "action_ts": "1.0"}
+        told = {**self.slack.interaction(person, "block_actions"), "view": a_view("home", "home"), "actions": [done]}
+        await self.slack.deliver_interaction(told)
+
+    async def submit(self, person: User, view: Mapping[str, Any]) -> None:
+        """A modal that nobody opened. What the answer shows in its place is seen as well."""
+        told = {**self.slack.interaction(person, "view_submission"), "view": view}
+        answered = await self.slack.deliver_interaction(told)
+        self.fetched.append(Fetched(person=person.id, text=answered.body))
+
+    async def clarification_of(self, turn: str) -> str:
+        """The id of what a turn offers."""
+        of_turn = select(clarifications.c.id).where(clarifications.c.turn == turn)
+        return await self.bot.database.read(lambda connection: connection.execute(of_turn).scalar_one())
+
     def answers(self, channel: Channel) -> list[Message]:
         return self.slack.workspace.answers(channel.id)
 
@@ -171,6 +194,17 @@ class Town:
         for one in arguments.get("files", []):
             file = self.slack.workspace.files[one["id"]]
             yield f"{file.name} {file.title} {(file.content or b'').decode('utf-8-sig')}"
+
+
+def a_view(kind: str, callback: str, kept: str = "", **fields: Any) -> dict[str, Any]:
+    """As Slack tells of one; `fields` by block, which hold one element of the same name."""
+    state = {"values": {name: {name: held} for name, held in fields.items()}}
+    known: dict[str, Any] = {"id": "V0FORGED", "hash": "1.a", "type": kind, "callback_id": callback, "blocks": []}
+    return {**known, "private_metadata": kept, "state": state}
+
+
+def turn_of(message: Message) -> str:
+    return str((message.metadata or {})["event_payload"]["turn"])
 
 
 def marks_in(seen: list[str]) -> set[str]:
@@ -224,7 +258,9 @@ async def a_town(home: Path, *, admins: Sequence[str] = ()) -> AsyncGenerator[To
             "SLACK_BOT_TOKEN": TOKEN,
             "SLACK_SIGNING_SECRET": SIGNING_SECRET,
             "SLACK_API_URL": slack.api_url,
+            "PARLEY_SLACK_THREADS": "true",
         }
+        slack.scopes |= slack.optional_scopes
         bot = await stack.enter_async_context(build_bot(load_settings(home, environ).settings))
         surface = slack_surface(bot)
         assert surface is not None
