@@ -103,7 +103,10 @@ class Outbox(Protocol):
 
 
 class Threads(Protocol):
-    """Of a chat product in which people may ask outside a conversation: by a command, about somebody's message."""
+    """Of a chat product in which people may ask outside a conversation: by a command, about somebody's message.
+
+    A product that does not answer in time has failed: `OutboxFailed`.
+    """
 
     async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
         """The same question in the conversation that it is answered in, begun with the question where it is new.

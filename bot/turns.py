@@ -39,6 +39,8 @@ Observer = Callable[[str, str, float], None]  # the surface, the outcome, and th
 _DEADLINE: Final = timedelta(minutes=10)  # of a whole turn, an export of a million rows included
 _PAUSES: Final = (timedelta(seconds=3), timedelta(seconds=20))  # before the second and the third attempt
 MAX_ATTEMPTS: Final = len(_PAUSES) + 1
+_PATIENCE: Final = timedelta(seconds=30)  # with a chat that does not answer, where nobody waits
+_AT_ONCE: Final = 8  # messages that are rewritten side by side
 _AGAIN: Final = "The documents cannot be reached right now. I will try again in a moment."
 _INDEX_DOWN: Final = "The documents cannot be reached right now. Please ask again a little later."
 _DATABASE_DOWN: Final = "My database cannot be reached right now. Please ask again a little later."
@@ -402,19 +404,28 @@ class Turns:
 
     # -- ticks
 
-    async def expire_clarifications(self) -> None:
-        """The messages of offers whose time is over say so."""
-        for turn in await self._clarifications.expire():
-            asked = await self._inbox.find(turn)
-            outbox = None if asked is None else self._outboxes.get(asked.surface)
-            if asked is None or outbox is None or asked.placeholder is None or asked.outcome is None:
-                continue
-            chosen = Chosen(label=_EXPIRED, by="")
-            try:
-                inbound, reply = inbound_from_row(asked), spoken_from_json(asked.outcome).reply
+    async def expire_clarifications(self, *, patience: timedelta = _PATIENCE) -> None:
+        """The messages of offers whose time is over say so: each within `patience`, several at once. So a chat that
+        does not answer holds up no other.
+        """
+        gate = asyncio.Semaphore(_AT_ONCE)
+        with lone_error():
+            async with asyncio.TaskGroup() as group:
+                for turn in await self._clarifications.expire():
+                    group.create_task(self._show_expired(turn, gate, patience))
+
+    async def _show_expired(self, turn: TurnId, gate: asyncio.Semaphore, patience: timedelta) -> None:
+        asked = await self._inbox.find(turn)
+        outbox = None if asked is None else self._outboxes.get(asked.surface)
+        if asked is None or outbox is None or asked.placeholder is None or asked.outcome is None:
+            return
+        chosen = Chosen(label=_EXPIRED, by="")
+        try:
+            inbound, reply = inbound_from_row(asked), spoken_from_json(asked.outcome).reply
+            async with gate, asyncio.timeout(patience.total_seconds()):
                 await outbox.settle(inbound.conversation, inbound.address, MessageId(asked.placeholder), reply, chosen)
-            except (OutboxFailed, UnreadableTurn) as exc:
-                self._log.warning("message not settled", turn=turn, reason=str(exc))
+        except (OutboxFailed, UnreadableTurn, TimeoutError) as exc:
+            self._log.warning("message not settled", turn=turn, reason=str(exc) or type(exc).__name__)
 
     # -- words for the log and for the result
 

@@ -4,6 +4,7 @@ In the channel that it came from if Parley may write there, else in the asker's 
 `bot.outbox.Threads`.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -23,6 +24,7 @@ from bot.outbox import OutboxFailed
 from bot.replies import Reply
 
 METADATA: Final = "parley_question"  # of the message that begins a thread
+PATIENCE_S: Final = 30.0  # a Slack that does not answer is one that is down: nobody waits behind it
 _PAGE: Final = 200
 _LONGEST: Final = 2_500
 _FALLBACK: Final = 300
@@ -89,11 +91,12 @@ class _History(BaseModel):
 class SlackThreads:
     """An address holds `channel` and `user`, and `thread_ts` and `ts` where the thread is there already."""
 
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
+    def __init__(self, workspaces: Workspaces, *, patience_s: float = PATIENCE_S) -> None:
+        """`patience_s`: within which each thing that is asked for is done, or fails."""
+        self._workspaces, self._patience_s = workspaces, patience_s
 
     async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
-        async with _as_outbox_failed():
+        async with _as_outbox_failed(self._patience_s):
             workspace = await self._workspaces.of(place_in(inbound.address))
             if workspace is None:
                 raise OutboxFailed("the app is no longer installed there", retry=False)
@@ -103,7 +106,7 @@ class SlackThreads:
         self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
     ) -> None:
         """Others: whoever wrote in the thread afterwards, but the asker and Parley."""
-        async with _as_outbox_failed():
+        async with _as_outbox_failed(self._patience_s):
             workspace = await self._workspaces.of(place_in(inbound.address))
             if workspace is None:
                 return
@@ -117,7 +120,7 @@ class SlackThreads:
     async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
         """In their direct messages, which are opened."""
         place, user = place_in(inbound.address), inbound.person.rpartition(":")[2]
-        async with _as_outbox_failed():
+        async with _as_outbox_failed(self._patience_s):
             workspace = await self._workspaces.of(place)
             if workspace is None:
                 return None
@@ -283,9 +286,12 @@ def _without(address: Mapping[str, str], key: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _as_outbox_failed() -> AsyncGenerator[None]:
+async def _as_outbox_failed(patience_s: float) -> AsyncGenerator[None]:
     try:
-        yield
+        async with asyncio.timeout(patience_s):
+            yield
+    except TimeoutError as exc:
+        raise OutboxFailed("Slack did not answer in time", retry=True) from exc
     except SlackBusy as exc:
         raise OutboxFailed(str(exc), retry=True, after_s=exc.after_s) from exc
     except SlackFailed as exc:

@@ -1,5 +1,7 @@
 """The life of a turn."""
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,9 +9,10 @@ import pytest
 from sqlalchemy import text as sql
 
 from bot.bootstrap import Bot
+from bot.ids import ConversationId, MessageId
 from bot.inbound import Said
 from bot.outbox import OutboxFailed
-from bot.replies import Choices, Notice, Progress, Text
+from bot.replies import Choices, Chosen, Notice, Progress, Reply, Text
 from storage.search.errors import IndexUnavailable
 from storage.sql.database import Database
 from tests.bot.conftest import Talk, finished, until, working
@@ -163,3 +166,27 @@ async def test_an_expired_offer_that_cannot_be_read_keeps_no_other_from_saying_s
 
     [first_said], [second_said] = chat.of(first.turn), chat.of(second.turn)
     assert (first_said.chosen, second_said.chosen is None) == (None, False)
+
+
+class Stuck(Chat):
+    """That never answers when the first message is to be settled."""
+
+    async def settle(
+        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
+    ) -> None:
+        if message == next(iter(self.messages)):
+            await asyncio.Event().wait()
+        await super().settle(conversation, address, message, reply, chosen)
+
+
+async def test_an_expired_offer_that_the_chat_does_not_take_holds_up_no_other(bot: Bot, clock: Clock) -> None:
+    stuck = Stuck()
+    bot.turns.reply_through("slack", stuck)
+    first = await Talk(bot, conversation="c1").say("List every receipt")
+    second = await Talk(bot, conversation="c2").say("List every receipt")
+    clock.advance(timedelta(days=2))
+
+    await bot.turns.expire_clarifications(patience=timedelta(milliseconds=50))
+
+    [first_said], [second_said] = stuck.of(first.turn), stuck.of(second.turn)
+    assert (first_said.chosen is None, second_said.chosen is None) == (True, False)

@@ -1,19 +1,25 @@
 """Questions asked by the command and by the shortcut on a message: stored, acknowledged, answered in a thread."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from adapters.slack.api import SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.commands import COMMAND, SHORTCUT, USAGE
 from adapters.slack.queue import APART_S
-from bot.ids import PersonId, TurnId
-from bot.inbound import Private, Said, Shared
+from adapters.slack.threads import SlackThreads
+from adapters.slack.workspaces import OneWorkspace, workspace_with
+from bot.ids import MessageId, PersonId, TurnId
+from bot.inbound import Inbound, Private, Said, Shared
+from bot.outbox import OutboxFailed
+from bot.replies import Reply
 from tests.adapters.slack.conftest import InboxBot
 from tests.adapters.slack.office import Office, an_office
 from tests.stand_ins.slack.server import Fault, SlackServer
-from tests.stand_ins.slack.workspace import TEAM, Channel, Message, User
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, User
 
 
 @pytest.fixture
@@ -243,3 +249,48 @@ async def test_a_channel_keeps_its_audience_whoever_asks_privately(
 
     [inbound] = bot.accepted
     assert inbound.audience == Private(person=inbound.person, guest=True)
+
+
+# A Slack that hangs
+
+
+def impatient(api: SlackApi, bot: InboxBot) -> SlackThreads:
+    return SlackThreads(OneWorkspace(workspace_with(api, bot.clock, bot.log)), patience_s=0.2)
+
+
+@pytest.fixture
+async def asked(surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel) -> Inbound:
+    await slack.command(ada, general, COMMAND, "List receipts")
+    return bot.accepted[0]
+
+
+async def test_a_place_for_a_question_is_not_waited_for_forever(
+    asked: Inbound, slack: SlackServer, api: SlackApi, bot: InboxBot
+) -> None:
+    slack.fail("chat.postMessage", Fault(hang=True))
+
+    with pytest.raises(OutboxFailed, match="in time") as failed:
+        await impatient(api, bot).place(asked, TurnId("t1"), again=False)
+    assert failed.value.retry
+
+
+async def test_direct_messages_are_not_waited_for_forever(
+    asked: Inbound, slack: SlackServer, api: SlackApi, bot: InboxBot
+) -> None:
+    slack.fail("conversations.open", Fault(hang=True))
+
+    with pytest.raises(OutboxFailed, match="in time"):
+        await impatient(api, bot).alone(asked)
+
+
+async def test_a_withdrawal_is_not_waited_for_forever(
+    asked: Inbound, slack: SlackServer, api: SlackApi, bot: InboxBot, general: Channel
+) -> None:
+    answer = Message(ts=slack.workspace.next_ts(), channel=general.id, user=BOT_USER, text="42")
+    slack.workspace.messages.append(answer)
+    slack.scopes |= slack.optional_scopes
+    slack.fail("chat.delete", Fault(hang=True))
+    there = replace(asked, address={**asked.address, "thread_ts": answer.ts})
+
+    with pytest.raises(OutboxFailed, match="in time"):
+        await impatient(api, bot).withdraw(there, MessageId(answer.ts), Reply(turn=TurnId("t1"), parts=()))
