@@ -248,13 +248,16 @@ def figure_words(figure: Figure, schema: Schema, noun: str) -> str:
     if figure.function is Function.SHARE:
         return f"**{number_words(float(figure.value or 0))}%** ({count_words(figure.count, noun)})"
     label = escaped(field.label.lower() if field and field.label.istitle() else field.label if field else "")
-    value = figure.value
-    if figure.function is Function.AVERAGE and isinstance(value, float):
-        value = round(value, 4)  # as people read it
-    return (
-        f"{_FUNCTION_WORDS[figure.function]} of {label}: **{escaped(amount_words(value, figure.unit, field))}** "
-        f"({count_words(figure.count, noun)})"
-    )
+    shown = escaped(computed_words(figure.function, figure.value, figure.unit, field))
+    return f"{_FUNCTION_WORDS[figure.function]} of {label}: **{shown}** ({count_words(figure.count, noun)})"
+
+
+def computed_words(function: Function, value: float | str | None, unit: str | None, field: Field | None) -> str:
+    """What a function came to; an average rounded as people read it."""
+    averaged = function is Function.AVERAGE and isinstance(value, float)
+    if averaged and isinstance(value, float):
+        value = round(value, 2 if abs(value) >= 1 else 4)
+    return amount_words(value, unit, field)
 
 
 def amount_words(value: float | str | None, unit: str | None, field: Field | None) -> str:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from agent import refine
 from agent.compose import (
     SHOWN,
-    amount_words,
     beginning_of,
     citation_of,
+    computed_words,
     escaped,
     figure_words,
     figures_of,
@@ -317,7 +317,10 @@ def _grouped(
         columns, rows = (label, "Documents"), tuple((one.label, number_words(one.count)) for one in groups)
     else:
         columns = (label, caption, "Documents")
-        rows = tuple((one.label, amount_words(one.value, one.unit, field), number_words(one.count)) for one in groups)
+        function = compute.functions[0]
+        rows = tuple(
+            (one.label, computed_words(function, one.value, one.unit, field), number_words(one.count)) for one in groups
+        )
     return (Grid(caption=set_words(under.leg.search, under.material.schemas), columns=columns, rows=rows),)
 
 

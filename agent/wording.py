@@ -23,7 +23,10 @@ from storage.search.numbers import minor_digits, plain
 from storage.search.schema import Field, FieldType, Schema
 
 _SIGNS = {Op.EQ: "=", Op.HAS: "has", Op.CONTAINS: "contains", Op.GT: ">", Op.GTE: "≥", Op.LT: "<", Op.LTE: "≤"}
-_SHORT_UNITS = {"degC": "°C", "degF": "°F", "percent": "%", "day": "days"}
+_SHORT_UNITS = {"degC": "°C", "degF": "°F", "percent": "%"}
+_COUNTED_UNITS = frozenset(
+    "day hour week month year hectare acre mile minute second".split()
+)  # words: "1 day", "2 days"
 
 
 def condition_words(condition: Condition, schema: Schema) -> str:
@@ -98,9 +101,15 @@ def value_words(value: Value, field: Field | None) -> str:
     unit = field.unit if field is not None else ""
     if field is not None and field.type is FieldType.MONEY:
         return money_words(value, field.currency or None)
-    shown = _SHORT_UNITS.get(unit, unit)
     number = number_words(value) if unit else str(plain(value))  # a bare whole number may be a year
-    return f"{number} {shown}".strip()
+    return f"{number} {unit_words(unit, value)}".strip()
+
+
+def unit_words(unit: str, value: float) -> str:
+    """A unit as people write it behind that many: "m²", "days"."""
+    if unit in _COUNTED_UNITS:
+        return unit if value == 1 else f"{unit}s"
+    return _SHORT_UNITS.get(unit, unit.replace("**2", "²").replace("**3", "³"))
 
 
 def number_words(value: float) -> str:

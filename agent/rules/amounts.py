@@ -28,8 +28,8 @@ CURRENCIES = {
 }  # fmt: skip
 _SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billion": 9}
 _UNIT = (
-    r"(?:US|Canadian|Australian|Singapore|Hong\s+Kong)\s+dollars?|(?:degrees?|deg\.?)\s+(?:celsius|centigrade|fahrenheit|kelvin|[CFK](?!\w))|(?:square|cubic)\s+[A-Za-z]{2,11}"
-    r"|°\s?[CF]?|%|\"|″|[A-Za-zµμΩ]{1,16}(?:/[A-Za-z]{1,4})?[²³]?(?![A-Za-z\d-])"
+    r"(?:US|Canadian|Australian|Singapore|Hong\s+Kong)\s+dollars?|(?:degrees?|deg\.?)\s+(?:celsius|centigrade|fahrenheit|kelvin|[CFK](?!\w))|(?:square|cubic|(?:sq|cu)\.?)\s+[A-Za-z]{1,11}"
+    r"|[kc]?m[23](?!\w)|ft[23](?!\w)|°\s?[CF]?|%|\"|″|[A-Za-zµμΩ]{1,16}(?:/[A-Za-z]{1,4})?[²³]?(?![A-Za-z\d-])"
 )
 _DIGITS = (
     r"\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:[,\u202f']\d{3})+(?:\.\d+)?|(?!0\d)\d+(?:\.\d+)?|\.\d+"
@@ -58,6 +58,7 @@ _SPELLED = re.compile(
     rf"(?P<rest>(?:[\s-]+(?:and\s+)?(?:{'|'.join((*_SMALL, *_LARGE))}))*)\s+(?P<unit>{_UNIT})",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(r"\b(?:than|over|under|least|most|within|exceeding|above|below)\s+$", re.IGNORECASE)
 _DOTTED = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _STRICT_WORDS = re.compile(r"^(?:in|is|or|and|of|to|at|by|on|as|for|a|the|with|from|per|each|but|not|days?\s+of)$")
 
@@ -114,7 +115,8 @@ def _spelled(match: re.Match[str]) -> Quantity | None:
     """ "Five watts", "two hundred and fifty dollars", "half a volt"."""
     first, unit = match["first"].lower(), match["unit"]
     words = [word for word in re.split(r"[\s-]+", match["rest"].lower()) if word and word != "and"]
-    if _STRICT_WORDS.match(unit) or (first in ("a", "an", "one") and not words):
+    is_one = first in ("a", "an", "one") and not words
+    if _STRICT_WORDS.match(unit) or (is_one and not _COMPARED.search(match.string, 0, match.start())):
         return None
     whole, part = Decimal(0), Decimal("0.5") if first.startswith("half") else Decimal(_SMALL.get(first, 1))
     for word in words:

@@ -9,14 +9,17 @@ from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.cover import Cover, covered_by, unit_fits
 from agent.rules.language import COMPARATORS, FILLER, STOP
 from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
-from agent.rules.tokens import Token
+from agent.rules.tokens import Token, is_plural
 from agent.rules.units import converted
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Not, Op
 from storage.search.ids import FieldName
 from storage.search.schema import Bare, Field, FieldType
+from storage.search.text import fold
 
 _ALIKE = 0.35  # readings of a literal whose scores differ by less are an ambiguity
 _POSSIBLE = 2.0  # readings that differ by less are possible, should the best lead nowhere
+_FAR = 20  # times the most, or a part of the least, that a field holds
+_BEYOND = 3.0  # what a number that far away takes from a field, where it lies within another
 _NEAR = 6  # tokens from a literal within which a field is spoken of for it
 _LONGEST_LABEL = 3  # words
 _BETWEEN_LABEL_AND_VALUE = COMPARATORS | frozenset("of is are was were a an the to no not equal equals than".split())
@@ -96,6 +99,8 @@ def _bound(work: Cover, doubts: Doubts) -> Iterator[_Bound]:
         yield _Bound(key_of(one, row), literal, condition, under)
         if label and not is_named:
             _take_label(work, label, one, row)
+        elif not label and not is_named and (counted := _counted(work, literal, one, last)):
+            _take_label(work, counted, one, row)
         if not under:
             _doubt(work, doubts, literal, condition, fitting[0], () if is_named else rest, labelled=bool(label))
 
@@ -108,9 +113,12 @@ def _ranked(
 ) -> list[_Fitting]:
     """The fields that the literal may belong to, the likeliest first."""
     said = {work.tokens[at].stem for at in label}
+    candidates = candidates_for(literal, work.lexicon)
+    within = any(_lies_within(literal, one, row, work.lexicon) for one, row, _ in candidates)
     fitting = [
         (
             score
+            - (_BEYOND if within and _lies_beyond(literal, one, row, work.lexicon) else 0.0)
             + _nearness(work, one, row, first, last)
             + 0.5 * len(said & work.lexicon.stems_of(row or one.name))
             - _repeated(taken.get(key_of(one, row), ()), literal)
@@ -118,9 +126,31 @@ def _ranked(
             one,
             row,
         )
-        for one, row, score in candidates_for(literal, work.lexicon)
+        for one, row, score in candidates
     ]
     return sorted(fitting, key=lambda one: -one[0])
+
+
+def _lies_within(literal: Literal, field: Field, row: FieldName | None, lexicon: Lexicon) -> bool:
+    """Whether some document's value is as low, and some as high, as the number."""
+    ends = _ends(literal, field, row, lexicon)
+    return ends is not None and ends[1] <= ends[0] <= ends[2]
+
+
+def _lies_beyond(literal: Literal, field: Field, row: FieldName | None, lexicon: Lexicon) -> bool:
+    """ "Between 200k and 250k" is no number of bedrooms: the number is far from all that the field holds."""
+    ends = _ends(literal, field, row, lexicon)
+    return ends is not None and (ends[0] > _FAR * max(ends[2], 1.0) or ends[0] * _FAR < ends[1])
+
+
+def _ends(literal: Literal, field: Field, row: FieldName | None, lexicon: Lexicon) -> tuple[float, float, float] | None:
+    """The number in the field's unit, with the least and the most that the field holds; None for days."""
+    vocabulary = lexicon.vocabulary(*key_of(field, row))
+    low, high = (vocabulary.low, vocabulary.high) if vocabulary else (None, None)
+    if isinstance(literal, Days) or not isinstance(low, float) or not isinstance(high, float):
+        return None
+    in_unit = converted(literal.low, literal.unit, field.unit) if literal.unit and field.unit else None
+    return (float(literal.low) if in_unit is None else in_unit, low, high)
 
 
 def _doubt(
@@ -159,6 +189,18 @@ def _label_of(work: Cover, literal: Literal, first: int) -> list[int]:
         at -= 1
     introduced = at >= 0 and (work.tokens[at].word in _BEFORE_LABEL or work.tokens[at].word in COMPARATORS)
     return label if introduced else []
+
+
+def _counted(work: Cover, literal: Literal, field: Field, last: int) -> list[int]:
+    """ "More than 1000 *participants*": what a number without a unit counts, where nothing else is called so."""
+    if isinstance(literal, Days) or literal.currency or literal.bare or not literal.unit:
+        return []
+    if field.type is not FieldType.NUMBER or field.unit or last >= len(work.tokens):
+        return []
+    token = work.tokens[last]
+    covered = any(link.first <= last < link.last for link in work.links)
+    said = not covered and token.word == fold(literal.unit) and is_plural(token)
+    return [last] if said and not token.is_name and _may_label(token) else []
 
 
 def _is_soft(link: Link) -> bool:

@@ -16,7 +16,6 @@ from agent.rules.sides import Sides, sides_of
 from agent.rules.tokens import tokens_of
 from agent.wording import condition_words, listed
 from storage.search.conditions import (
-    TITLE,
     Compare,
     Condition,
     Missing,
@@ -26,6 +25,7 @@ from storage.search.conditions import (
     conjuncts,
     contains_text,
     fields_of,
+    titled,
 )
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import (
@@ -275,11 +275,7 @@ def _document_leg(frame: _Frame, leg_id: LegId, question: str, reading: Reading,
 
 def _titles(words: Sequence[str], *, identifiers: bool) -> list[Condition]:
     """The words as parts of the title; only `identifiers`, where something else names the document."""
-    return [
-        Compare(field=TITLE, op=Op.CONTAINS, value=word, words=word)
-        for word in words
-        if not identifiers or any(c.isdigit() for c in word)
-    ]
+    return [titled(word) for word in words if not identifiers or any(c.isdigit() for c in word)]
 
 
 def telling_fields(lexicon: Lexicon) -> tuple[FieldName, ...]:

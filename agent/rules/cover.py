@@ -15,7 +15,7 @@ from agent.rules.language import (
     NEGATIONS,
     STOP,
 )
-from agent.rules.lexicon import Lexicon, Link, Mention, Noun
+from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Token
 from agent.rules.units import converted
 from storage.search.schema import FieldType
@@ -79,7 +79,12 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int
     """The tokens that stand under a negation: from the negating word to the end of its clause or list; one that is
     part of a comparison ("didn't even reach 5", `compared`) denies nothing else.
     """
-    covered = {at for link in links if not isinstance(link.meaning, Mention) for at in range(link.first, link.last)}
+    covered = {
+        at
+        for link in links
+        if not isinstance(link.meaning, Mention) or link.meaning.denied
+        for at in range(link.first, link.last)
+    }
     result: set[int] = set()
     for at, token in enumerate(tokens):
         word = token.word
@@ -91,6 +96,9 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int
             continue
         if word == "non" and any(one.first <= at < one.last for one in links):
             continue  # "the non-renewal notice": what a field is called
+        if word == "non":
+            result.add(at + 1)  # "non-vegetarian French dishes": that word alone
+            continue
         if word == "no" and _is_abbreviated(token, tokens[at + 1 :], links, at):
             continue  # "CAS no. of"
         if word == "minus" and at + 1 < len(tokens) and tokens[at + 1].word.isdigit():
@@ -116,7 +124,7 @@ def _under(start: int, tokens: Sequence[Token], links: Sequence[Link], lexicon: 
     linked = {
         at
         for one in links
-        if not isinstance(one.meaning, Noun) and not _leads_to_value(one, tokens, lexicon)
+        if not isinstance(one.meaning, Noun) and not _leads_to_value(one, links, tokens, lexicon)
         for at in range(one.first, one.last)
     }
     denied = joining = False
@@ -138,11 +146,17 @@ def _is_beyond(distance: int, word: str) -> bool:
     return distance > _FARTHEST or (word in _ENDS and distance > 0)
 
 
-def _leads_to_value(link: Link, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
-    """ "Not *dated* from 2017": the field is spoken of, its value is what is denied."""
+def _leads_to_value(link: Link, links: Sequence[Link], tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+    """ "Not *dated* from 2017", "not *sponsored* by Acme": the field is spoken of, its value is what is denied."""
     after = tokens[link.last].word if link.last < len(tokens) else ""
     if not isinstance(link.meaning, Mention) or lexicon.is_flag(link.meaning):
         return False
+    value_at = link.last + (after in _LINKING)
+    if any(
+        isinstance(one.meaning, (Valued, Partly)) and one.meaning.field == link.meaning.field and one.first == value_at
+        for one in links
+    ):
+        return True
     is_day = lexicon.field(link.meaning.field, link.meaning.column).type is FieldType.DATE
     return after in ("is", "are", "was", "were") or (is_day and after in ("from", "in", "at", "before", "after", "on"))
 

@@ -49,7 +49,7 @@ _DATES = [
         r"\b(?P<which>this|last|past|previous|current|next|coming|following)\s+(?P<count>\d{1,3}\s+|two\s+|three\s+|four\s+|five\s+|six\s+|seven\s+|eight\s+|nine\s+|ten\s+|twelve\s+)?"
         r"(?P<span>day|week|month|quarter|year)s?\b",
         rf"(?<![\w.,/$€£-]){_YEAR}(?![\w%°]|[.,/-]\d)(?!\s*(?:{_UNITS})\b)",
-        rf"\b(?:in|during)\s+(?P<lone>{'|'.join(name.lower() for name in calendar.month_name if name)})\b(?!\s+\d)",
+        rf"\b(?:in|during|of)\s+(?P<lone>{'|'.join(name.lower() for name in calendar.month_name if name)})\b(?!\s+\d)",
     )
 ]
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}

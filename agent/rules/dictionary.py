@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cached_property, partial
 from typing import TypeAlias
 
-from agent.rules.language import LEGAL_FORMS
+from agent.rules.language import LEGAL_FORMS, NEGATIONS
 from storage.search.ids import FieldName
 from storage.search.index import ValueCount
 from storage.search.text import Analyser
@@ -192,9 +192,13 @@ def _kind_of(
 
 
 def _shorter(terms: Sequence[str], kind: Kind) -> Iterator[str]:
-    """What a value may be called besides as it is written: a kind by its last words, a name without its legal form."""
+    """What a value may be called besides as it is written: a kind by its last words, a name without its legal form.
+
+    "Active, not recruiting" is not called by what it denies.
+    """
     if kind is Kind.PLAIN:
-        yield from (" ".join(terms[start:]) for start in range(1, len(terms)))
+        denied = next((at for at, term in enumerate(terms) if term in NEGATIONS), len(terms))
+        yield from (" ".join(terms[start:]) for start in range(1, min(denied + 1, len(terms))))
     elif kind is Kind.NAMES and len(terms) > 1 and terms[-1] in LEGAL_FORMS:
         end = len(terms) - 1
         while end > 1 and terms[end - 1] in LEGAL_FORMS:

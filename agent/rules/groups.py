@@ -81,6 +81,8 @@ def group_in(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Group 
                     return Group(field=field.name)
                 if field.type is FieldType.DATE:
                     return Group(field=field.name, period=Period.MONTH)
+        if (hinted := _hinted_group(start, reading, lexicon)) is not None:
+            return hinted
         period = PERIODS.get(words[start]) if start < len(words) else None
         natural = lexicon.schema.natural_order
         dates = [one.name for one in lexicon.schema.fields if one.type is FieldType.DATE]
@@ -89,6 +91,14 @@ def group_in(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Group 
             return Group(field=name, period=period)
     leading = leading_category(words, reading, lexicon)
     return Group(field=leading) if leading is not None and top_of(words, reading) is not None else None
+
+
+def _hinted_group(at: int, reading: Reading, lexicon: Lexicon) -> Group | None:
+    """ "Each *investigator*", of a principal investigator: a word that speaks of one field and means nothing else."""
+    token = reading.tokens[at] if at < len(reading.tokens) else None
+    name = lexicon.hinted_field(token.stem) if token is not None and token.word in reading.leftovers else None
+    sorts = name is not None and lexicon.field(name).type in (FieldType.CATEGORY, FieldType.LIST)
+    return Group(field=name) if name is not None and sorts else None
 
 
 def group_of(reading: Reading, lexicon: Lexicon) -> Group | None:

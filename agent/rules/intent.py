@@ -11,6 +11,7 @@ from agent.rules.language import (
     FILLER,
     LIST_VERBS,
     POINTERS,
+    RATES,
     SUMMARISE,
     SUPERLATIVES,
     YES_NO,
@@ -32,6 +33,7 @@ from agent.rules.spoken import (
     of_dimension,
     only_kinds,
 )
+from agent.rules.tokens import is_plural
 from agent.rules.units import converted
 from storage.search.ids import FieldName
 from storage.search.plan import (
@@ -44,7 +46,7 @@ from storage.search.plan import (
     Summarise,
     Wanted,
 )
-from storage.search.schema import FieldType, SchemaOrder
+from storage.search.schema import Field, FieldType, SchemaOrder
 
 _HOW_TO = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
 _SHORTEST_UNIT = 3  # letters of a unit that is counted: "how many mm"
@@ -71,13 +73,16 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     if extreme is None and group is None and (first := _with_the_most(words, reading, lexicon)) is not None:
         return first
     if extreme is not None and _compares(extreme, words, reading, lexicon):
-        return _extreme(extreme, words, reading, lexicon, group)
+        return _extreme(extreme, said, reading, lexicon, group)
     if (summed := _counted_measure(words, said, reading, lexicon)) is not None:
         return summed
     if said and not _asks_for_one_value(said[0], words, reading, lexicon):
         computed = _computed(said, reading, lexicon, group, words)
         if computed is not None:
             return computed
+    if group is not None and (measure := _opening_measure(words, reading, lexicon)) is not None:
+        function = Function.AVERAGE if _is_rate(measure) else Function.SUM
+        return Compute(functions=(function,), field=measure.name, group=group)
     if group is not None and tells_kinds_apart(words, reading):
         return Compute(functions=(Function.COUNT,), group=group)
     if group is not None and (top_of(words, reading) is not None or set(words) & BREAKDOWNS):
@@ -94,6 +99,24 @@ def wanted_of(reading: Reading, lexicon: Lexicon) -> Wanted:
     if words[:1] == ["what"] and reading.conditions and not reading.leftovers and only_kinds(reading, lexicon):
         return ListDocuments(limit=top_of(words, reading))  # nothing is said but which documents
     return FindPassages()
+
+
+def _opening_measure(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Field | None:
+    """ "*Price* per city": the number that a question begins with, which no function is named for."""
+    first = next((at for at, word in enumerate(words) if word not in ("the", "a", "an")), 0)
+    for link in reading.links:
+        if isinstance(link.meaning, Mention) and link.first == first and link.meaning.column is None:
+            field = lexicon.field(link.meaning.field)
+            return field if field.type in NUMERIC else None
+    hinted = lexicon.hinted_field(reading.tokens[first].stem)
+    field = lexicon.field(hinted) if hinted is not None and words[first] in reading.leftovers else None
+    return field if field is not None and field.type in NUMERIC else None
+
+
+def _is_rate(field: Field) -> bool:
+    """Whether it means nothing to add the field's values up."""
+    said = {word.casefold() for word in (*field.label.split(), *field.name.split("_"))}
+    return bool(said & RATES) or field.unit in ("degC", "degF", "K", "percent")
 
 
 def _told_of_one(
@@ -150,20 +173,42 @@ def _counted_measure(
     words: Sequence[str], said: Sequence[Saying], reading: Reading, lexicon: Lexicon
 ) -> Compute | None:
     """ "How many *hours* were spent on tickets …": the sum of what is measured in what is counted."""
+    if (name := _counted_field(said, reading, lexicon)) is not None:
+        return Compute(functions=(Function.SUM,), field=name)
     fields = _counts_measure(said, words, lexicon) if reading.has_noun and reading.plural_noun else ()
     spoken = [one.field for one in reading.asked if one.field in fields]
     name = spoken[0] if spoken else fields[0] if len(fields) == 1 else None
     return Compute(functions=(Function.SUM,), field=name) if name is not None else None
 
 
-def _extreme(said: Saying, words: Sequence[str], reading: Reading, lexicon: Lexicon, group: Group | None) -> Wanted:
-    """A superlative orders a list ("the cheapest panel"), or is the number itself ("the lowest price")."""
+def _counted_field(said: Sequence[Saying], reading: Reading, lexicon: Lexicon) -> FieldName | None:
+    """ "How many *passengers* flew …": a number that counts such things."""
+    if not said or said[0].words != ("how", "many") or not reading.conditions:
+        return None
+    for link in reading.links:
+        mention = link.meaning
+        if link.first != said[0].last or not isinstance(mention, Mention) or mention.column is not None:
+            continue
+        field = lexicon.field(mention.field)
+        counts = field.type is FieldType.NUMBER and not field.unit and is_plural(reading.tokens[link.last - 1])
+        return mention.field if counts and mention in reading.asked else None
+    return None
+
+
+def _extreme(said: Saying, beside: Sequence[Saying], reading: Reading, lexicon: Lexicon, group: Group | None) -> Wanted:
+    """A superlative orders a list ("the cheapest panel"), or is the number itself ("the lowest price"); or the groups
+    by what stands `beside` it ("the longest average delay").
+    """
+    words = [token.word for token in reading.tokens]
     field = measured_field(said, words, reading, lexicon)
     descending = said.function is Function.MAXIMUM
     limit = top_of(words, reading) or 1
     leading = leading_category(words, reading, lexicon)
     if leading is not None and field is not None and field.type in NUMERIC:
-        return Compute(functions=(Function.SUM,), field=field.name, group=Group(field=leading), limit=limit,
+        averages = any(one.function is Function.AVERAGE for one in beside)
+        function = said.function if _is_singular_at(said.last, reading) else Function.SUM
+        function = Function.AVERAGE if averages else function
+        return Compute(functions=(function,), field=field.name, group=Group(field=leading), limit=limit,
                        descending=descending)  # fmt: skip
     if field is None:
         return ListDocuments(limit=top_of(words, reading))
@@ -176,6 +221,12 @@ def _extreme(said: Saying, words: Sequence[str], reading: Reading, lexicon: Lexi
     if field.type in NUMERIC and (group is not None or (of_number and not noun_at(said.last, reading))):
         return Compute(functions=(said.function,), field=field.name, group=group, descending=descending)
     return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+
+
+def _is_singular_at(at: int, reading: Reading) -> bool:
+    """ "Which agent has the most expensive *listing*": one document is compared, not all of a group."""
+    nouns = [link for link in reading.links if isinstance(link.meaning, Noun) and link.first == at]
+    return any(not is_plural(reading.tokens[link.last - 1]) for link in nouns)
 
 
 def _compares(said: Saying, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:

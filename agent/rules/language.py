@@ -21,7 +21,7 @@ FILLER = frozenset(
     overall altogether together currently ever still different whole entire complete full across among purchase
     purchases purchased buy buys bought pay paid pays spend spent spending come comes came go goes use uses used
     using recorded stored kept held following given certain called named titled hello hi hey thanks thank ok okay
-    yes rated rating
+    yes rated rating yet
     signed governed
     involve involves involved involving applies applied applicable filed classed classify classified categorise
     categorised categorized categorize tagged labelled labeled assigned belong belongs belonging pertain pertains
@@ -73,6 +73,19 @@ LACK = frozenset("without no lacking lack lacks missing".split())
 HAVE = frozenset("with has have having".split())
 MISSING_AFTER = frozenset("missing unknown absent unspecified blank empty".split())
 DISJUNCTIONS = frozenset({"or", "either"})
+# What those are called who do something with a document: asked for by "who".
+PEOPLE = frozenset(
+    """person employee assignee agent owner author manager handler responsible member staff doctor physician teacher
+    instructor lecturer driver editor reviewer requester reporter contact seller salesperson inspector auditor
+    technician engineer lawyer attorney judge investigator analyst consultant clerk host guide trainer coach director
+    artist composer writer photographer winner speaker sender""".split()
+)
+# Numbers of which the average is meant, where no function is named: their sum says nothing.
+RATES = frozenset(
+    """price rate rating score grade age salary wage temperature percentage percent efficiency ratio height width length
+    depth size area weight speed voltage power density pressure year""".split()
+)
+ENDED = frozenset("expired lapsed ended ran run elapsed".split())  # what the day of an end compares with today by
 GROUP_BEFORE = frozenset({"by", "per", "each", "every"})
 
 FUNCTIONS: dict[tuple[str, ...], Function] = {
@@ -126,6 +139,11 @@ FUNCTIONS: dict[tuple[str, ...], Function] = {
     ("most", "recent"): Function.MAXIMUM,
     ("most", "powerful"): Function.MAXIMUM,
     ("strongest",): Function.MAXIMUM,
+    ("best", "rated"): Function.MAXIMUM,
+    ("top", "rated"): Function.MAXIMUM,
+    ("highest", "rated"): Function.MAXIMUM,
+    ("worst", "rated"): Function.MINIMUM,
+    ("lowest", "rated"): Function.MINIMUM,
     ("least", "powerful"): Function.MINIMUM,
 }
 FUNCTION_WORDS = frozenset(word for words in FUNCTIONS for word in words)
@@ -145,7 +163,7 @@ MEASURES = {
     "expensive": "price", "priced": "price", "efficient": "efficiency", "dense": "density", "denser": "density",
     "boil": "boiling point", "boils": "boiling point", "boiling": "boiling point",
     "melt": "melting point", "melts": "melting point", "melting": "melting point",
-    "flash": "flash point", "flashes": "flash point",
+    "flash": "flash point", "flashes": "flash point", "rated": "rating",
 }  # fmt: skip
 # What is measured, and a unit it is measured in.
 DIMENSIONS = {
@@ -156,6 +174,17 @@ DIMENSIONS = {
     "thickness": "meter", "area": "meter**2", "volume": "liter", "capacity": "liter", "speed": "meter/second",
     "duration": "day", "angle": "degree",
 }  # fmt: skip
+# "How long", and units that may measure it, the likeliest first.
+HOW_MEASURED = {
+    "long": ("minute", "meter"), "far": ("meter",), "tall": ("meter",), "high": ("meter",), "wide": ("meter",),
+    "deep": ("meter",), "thick": ("meter",), "heavy": ("kilogram",), "hot": ("celsius",), "warm": ("celsius",),
+    "cold": ("celsius",), "fast": ("kilometer/hour",), "big": ("meter**2",), "large": ("meter**2",),
+}  # fmt: skip
+# Which way something goes: words before a place, and what fields of such places are called.
+FROM = frozenset("from departing leaving starting out".split())
+TO = frozenset("to into towards toward arriving reaching bound heading".split())
+ORIGINS = frozenset("origin from source departure start sender exporter departing".split())
+DESTINATIONS = frozenset("destination to target arrival end recipient receiver importer arriving".split())
 SMALL_NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 }  # fmt: skip

@@ -35,7 +35,9 @@ def leftovers_of(
     covered = {at for link in work.links for at in range(link.first, link.last)}
     covered |= {at for _, first, last in work.literals for at in range(first, last)}
     quoted, denied = _quoted(work, quotations, covered)
-    covered |= work.spent
+    covered |= work.spent | {
+        at for at, token in enumerate(work.tokens) if token.word == "non" and at + 1 in work.negated
+    }
     kept: dict[str, tuple[int, int]] = {}
     for first, last in _runs(work, covered):
         if _is_how_many(work, first, last) or _relates(work, first, last, covered) or _is_part(work, first, last):

@@ -14,7 +14,17 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from agent.rules.dictionary import LONGEST, Called, Dictionary, Key, Kind
-from agent.rules.language import COMPARATORS, FILLER, FUNCTION_WORDS, LEGAL_FORMS, NEGATIONS, ORDERING, STOP
+from agent.rules.language import (
+    COMPARATORS,
+    ENDED,
+    FILLER,
+    FUNCTION_WORDS,
+    LEGAL_FORMS,
+    NEGATIONS,
+    ORDERING,
+    PEOPLE,
+    STOP,
+)
 from agent.rules.tokens import Token
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, Vocabulary
@@ -29,6 +39,14 @@ _WIDEST = 7  # tokens among which they stand
 _WITHIN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})  # words of form that may stand between
 _WITHIN_FLAGS = frozenset({"is", "are", "was", "were", "be", "not", "t"})  # in a flag's: "pets *are not* allowed"
 _MEASURED = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
+_DENYING = ("un", "non")  # prefixes
+_PARTICIPLES = ("ed", "en", "wn", "id", "nt")  # "assigned", "given", "known", "paid", "sent"
+_ENDING = frozenset({"or", "and", "but", "yet", "anywhere"})
+_AS_VALUE, _AS_NOUN = 0.15, 0.3  # weight that a word written just so gains
+_DENIED = 1.9  # weight a word: more than of a field's name, less than of a value
+_NOT_SET = "false"  # of a flag, among the values of the schema
+_JOINING = frozenset({"or", "and"})
+_COORDINATED = 2.4  # weight: more than of a number
 _HINT = 0.4  # weight of a word that only hints at a field: anything else it may mean is more
 _SHORT = 3  # letters of a word that hints at nothing
 _FORM = STOP | FILLER | FUNCTION_WORDS | COMPARATORS
@@ -44,12 +62,14 @@ class Noun:
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A field, by name, title or synonym. `column` within a rows field. `soft`: by a word of these, or of its
-    description, that belongs to no other field.
+    description, that belongs to no other field. `denied`: by a word that says there is none, or that a flag is not set:
+    "unassigned", "open" where a flag tells what is resolved.
     """
 
     field: FieldName
     column: FieldName | None = None
     soft: bool = False
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +115,7 @@ class Lexicon:
         self.bucket: BucketId = schema.bucket
         self.fields: Mapping[FieldName, FieldVocabulary] = {one.field: one for one in vocabulary}
         self._phrases: dict[tuple[str, ...], dict[Meaning, int]] = defaultdict(dict)  # of the schema; with documents
+        self._flagged: dict[tuple[str, ...], Mention] = {}  # words, not stems: "open" is not "opened"
         self._held = Dictionary(analyser)
         self._places_of: dict[FieldName, int] = {one.name: at for at, one in enumerate(schema.fields)}
         self._counted: dict[FieldName, Mapping[str, int]] = {}
@@ -118,18 +139,92 @@ class Lexicon:
                     for meaning, documents in meanings.items():
                         if _is_form_alone(meaning, tokens[first:last]):
                             continue
-                        weight = _weight(meaning, tokens[first:last], documents) + _as_written(
+                        weight = _weight(meaning, tokens[first:last], documents) + self._as_written(
                             meaning, tokens[first:last]
                         )
                         yield Link(first=first, last=last, meaning=meaning, weight=weight)
         if tokens and tokens[0].word == "who" and self._is_of_people:
             yield Link(first=0, last=1, meaning=Noun(), weight=_HINT)
+        yield from self._coordinated_links(tokens, stems)
+        yield from self._denied_links(tokens)
+        yield from self._not_done_links(tokens)
+        yield from self._flagged_links(tokens)
         yield from self._partial_links(tokens)
         yield from self._reordered_links(tokens)
         for at, token in enumerate(tokens):
             hinted = None if token.quoted else self._hints.get(token.stem)
             if hinted is not None:
                 yield Link(first=at, last=at + 1, meaning=hinted, weight=_HINT)
+
+    def _as_written(self, meaning: Meaning, tokens: Sequence[Token]) -> float:
+        """More for the value, or the noun, that is written just so than for another meaning with the same stems:
+        "Engineering", no engineer; a listing, and not when it was listed.
+        """
+        written = " ".join(one.word for one in tokens)
+        if isinstance(meaning, Noun):
+            return _AS_NOUN if written in self._nouns else 0.0
+        return _AS_VALUE if isinstance(meaning, Valued) and fold(meaning.value) == written else 0.0
+
+    @cached_property
+    def _nouns(self) -> frozenset[str]:
+        """What the documents are called, where a field is called by another form of the word."""
+        fields = (one for field in self.schema.fields for one in (field.label, *field.synonyms))
+        own = {fold(one) for one in fields}
+        written = {fold(one) for one in (self.schema.title, *self.schema.synonyms)} - own
+        return frozenset(one for one in written if len(self._meanings(self._stems(one))) > 1)
+
+    def _coordinated_links(self, tokens: Sequence[Token], stems: tuple[str, ...]) -> Iterator[Link]:
+        """ "Phase 1 or 2": what stands for another value with the words before it."""
+        for at in range(2, len(tokens) - 1):
+            if tokens[at].word not in _JOINING or not _is_short(tokens[at - 1]) or not _is_short(tokens[at + 1]):
+                continue
+            for first in range(max(at - _MOST_REORDERED, 0), at - 1):
+                before = self._meanings(stems[first:at])
+                for meaning in self._meanings((*stems[first : at - 1], stems[at + 1])):
+                    if isinstance(meaning, Valued) and any(_is_value_of(one, meaning) for one in before):
+                        yield Link(first=at + 1, last=at + 2, meaning=meaning, weight=_COORDINATED)
+
+    def _denied_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
+        """ "Unassigned", "unfurnished": a field that is lacking, a flag that is not set."""
+        for at, token in enumerate(tokens):
+            base = next((token.word[len(one) :] for one in _DENYING if token.word.startswith(one)), "")
+            if len(base) <= _SHORT or token.quoted or self._knows(token.stem):
+                continue
+            name = self._spoken_by.get("".join(self._stems(base)))
+            if name is not None:
+                yield Link(first=at, last=at + 1, meaning=Mention(name, denied=True), weight=_DENIED)
+
+    def _not_done_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
+        """ "Not assigned", "not yet paid": what a field would say of is not so, where no value follows."""
+        for at, token in enumerate(tokens[:-1]):
+            done = at + 1 + (tokens[at + 1].word in ("yet", "been") and at + 2 < len(tokens))
+            after = tokens[done + 1].word if done + 1 < len(tokens) else ""
+            if token.word not in ("not", "never") or not tokens[done].word.endswith(_PARTICIPLES):
+                continue
+            if tokens[done].word in ENDED:
+                continue  # "not expired" is told by the day
+            name = self._spoken_by.get(tokens[done].stem)
+            ends = after in _ENDING or not after
+            if name is not None and ends and self.field(name).type in (FieldType.DATE, FieldType.CATEGORY):
+                yield Link(first=at, last=done + 1, meaning=Mention(name, denied=True), weight=2 * _DENIED)
+
+    def _flagged_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
+        words = tuple(token.word for token in tokens)
+        for phrase, meaning in self._flagged.items():
+            for first in range(len(words) - len(phrase) + 1):
+                last = first + len(phrase)
+                if words[first:last] == phrase and _keeps_quotations(tokens, first, last):
+                    yield Link(first=first, last=last, meaning=meaning, weight=_DENIED * len(phrase))
+
+    @cached_property
+    def _spoken_by(self) -> Mapping[str, FieldName]:
+        """The field of each stem that stands in what one field alone is called, words of form included."""
+        owners: dict[str, set[FieldName]] = defaultdict(set)
+        for field in self.schema.fields:
+            for written in (field.name.replace("_", " "), field.title, *field.synonyms):
+                for stem in self._stems(written):
+                    owners[stem].add(field.name)
+        return {stem: next(iter(names)) for stem, names in owners.items() if len(names) == 1}
 
     def field(self, name: FieldName, column: FieldName | None = None) -> Field:
         target = self.schema.by_name[name]
@@ -317,11 +412,21 @@ class Lexicon:
             self._add(written, Mention(name, column))
         vocabulary = self.vocabulary(name, column)
         counted = {one.value: one.count for one in vocabulary.values} if vocabulary and field.values else {}
+        if field.type is FieldType.FLAG:
+            self._add_flag(field)
+            return
         for value, synonyms in field.values.items():
             for written in (value, *synonyms):
                 self._add(written, Valued(name, column, value), counted.get(value, 0))
         if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT) and vocabulary and vocabulary.values:
             self._held.add((name, column), vocabulary.values, are_kinds=self.tells_kinds(name, column))
+
+    def _add_flag(self, field: Field) -> None:
+        """What its two values are called: by the very words, since inflected they may speak of when it was so."""
+        for value, synonyms in field.values.items():
+            for written in synonyms:
+                words = tuple(word.text for word in self.analyser.words(written))
+                self._flagged[words] = Mention(field.name, denied=value == _NOT_SET)
 
     def _partial_links(self, tokens: Sequence[Token]) -> Iterator[Link]:
         runs: dict[Key, tuple[int, int, Set[int]]] = {}
@@ -354,7 +459,8 @@ class Lexicon:
                     if flags_only and not self.is_flag(meaning):
                         continue
                     if not self._meanings(tuple(token.stem for token in between)):
-                        weight = 2.0 * len(stems) + 0.2 * (len(stems) - 1) - 0.1
+                        named = isinstance(meaning, Mention)  # as the words weigh in their order, or nearly
+                        weight = (1.8 if named else 2.0) * len(stems) + 0.2 * (len(stems) - 1) - 0.1
                         yield Link(first=first, last=last + 1, meaning=meaning, weight=weight)
 
     @cached_property
@@ -383,6 +489,20 @@ class Lexicon:
         best = hinted.most_common(2)
         told = bool(best) and best[0][1] > 1 and (len(best) == 1 or best[0][1] > best[1][1])
         return (best[0][0],) if told else ()
+
+    def hinted_field(self, stem: str) -> FieldName | None:
+        """The one field that the word speaks of, whatever else it may mean."""
+        hint = self._hints.get(stem)
+        return None if hint is None or hint.column is not None else hint.field
+
+    @cached_property
+    def person_field(self) -> FieldName | None:
+        """The first field that says who, where it sorts documents: the assignee, the agent."""
+        for field in self.schema.fields:
+            called = {word for said in (field.label, *field.synonyms) for word in fold(said).split()}
+            if field.type is FieldType.CATEGORY and called & PEOPLE and not self.tells_apart(field.name):
+                return field.name
+        return None
 
     @cached_property
     def _is_of_people(self) -> bool:
@@ -441,6 +561,15 @@ class Lexicon:
         yield Link(first=first, last=last, meaning=meaning, weight=_weight(meaning, words, len(values)))
 
 
+def _is_short(token: Token) -> bool:
+    """A number or a letter, which alone stands for little."""
+    return (token.word.isdigit() or len(token.word) == 1) and not token.quoted
+
+
+def _is_value_of(one: Meaning, other: Valued) -> bool:
+    return isinstance(one, Valued) and (one.field, one.column) == (other.field, other.column)
+
+
 def _meaning_of(called: Called) -> Meaning:
     """ "Transistor" means power transistors too: a kind is named by its last words. A name is one, however written."""
     name, column = called.key
@@ -484,12 +613,6 @@ def _weight(meaning: Meaning, tokens: Sequence[Token], documents: int) -> float:
             return 2.0 * content + 0.2 * (len(tokens) - 1) * meaning.whole + common
         case Partly(column=column, values=values):
             return (1.2 if column is None else 1.1) * content - 0.1 - min(len(values), 100) / 1000
-
-
-def _as_written(meaning: Meaning, tokens: Sequence[Token]) -> float:
-    """More for the value that is written just so than for another with the same stems: "Engineering", no engineer."""
-    written = isinstance(meaning, Valued) and fold(meaning.value) == " ".join(one.word for one in tokens)
-    return 0.15 if written else 0.0
 
 
 def lexicons(

@@ -13,7 +13,18 @@ from agent.rules.atoms import Days, Literal, Quantity
 from agent.rules.belief import believed, coverage, names_something
 from agent.rules.binding import Alternative, Doubts, candidates_for, key_of, literal_conditions
 from agent.rules.cover import LITERAL_WEIGHT, Cover, best_cover, covered_by, negated_in, tokens_within, unit_fits
-from agent.rules.language import GROUP_BEFORE, MEASURES, PERIODS, PREPOSITIONS, SUPERLATIVES
+from agent.rules.language import (
+    DESTINATIONS,
+    FROM,
+    GROUP_BEFORE,
+    LACK,
+    MEASURES,
+    ORIGINS,
+    PERIODS,
+    PREPOSITIONS,
+    SUPERLATIVES,
+    TO,
+)
 from agent.rules.leftovers import leftovers_of
 from agent.rules.lexicon import Lexicon, Link, Meaning, Mention, Noun, Partly, Valued
 from agent.rules.tokens import Quotation, Token, is_plural, tokens_of
@@ -132,7 +143,7 @@ def _covered(
     links += measures
     spans = [(literal, *tokens_within(tokens, *covered_by(literal, lexicon))) for literal in literals]
     days_at = {first for literal, first, last in spans if isinstance(literal, Days) and first < last}
-    links = [_in_its_place(link, links, tokens) for link in links]
+    links = [_in_its_place(link, links, tokens, lexicon) for link in links]
     links = [_as_day(link, days_at, tokens, lexicon) for link in links]
     nouns_at = {at for link in links if isinstance(link.meaning, Noun) for at in (link.first, -link.last)}
     nouns_at |= {
@@ -154,6 +165,7 @@ def _covered(
 # -- which words mean what
 
 _SURE = 1.5  # weight from which a value is one whatever stands beside it
+_ON_ITS_WAY = 5  # tokens within which a place is said to be where something comes from or goes to
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
 
 
@@ -165,19 +177,38 @@ def _is_numbering(span: tuple[Literal, int, int], nouns_at: set[int], tokens: Se
     return bare and ((first > 0 and -first in nouns_at) or last in nouns_at or ranked)
 
 
-def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token]) -> Link:
+def _in_its_place(link: Link, links: Sequence[Link], tokens: Sequence[Token], lexicon: Lexicon) -> Link:
     """The link as its neighbours make it more or less likely."""
     meaning = link.meaning
     if isinstance(meaning, Mention) and not meaning.soft:
         if is_plural(tokens[link.last - 1]) and any(_is_noun_at(one, link) for one in links):
             return replace(link, weight=link.weight - 0.5)  # "parts": the documents rather than a field
-        likely = _names_its_value(link, meaning, links, tokens) or _is_asked_by_name(link, tokens)
+        likely = (
+            _names_its_value(link, meaning, links, tokens)
+            or _is_asked_by_name(link, tokens)
+            or _is_lacked_by_name(link, tokens)
+        )
         return replace(link, weight=link.weight + 1.0) if likely else link
     if not _is_whole(meaning) or not isinstance(meaning, (Valued, Partly)):
         return link
+    link = _on_its_way(link, meaning, tokens, lexicon)
     if isinstance(meaning, Valued) and link.weight < _SURE:
         return replace(link, weight=3.0) if _is_named(link, meaning, links) else link
     return replace(link, weight=link.weight - 1.5) if _is_kind_in_plural(link, meaning, links, tokens) else link
+
+
+def _on_its_way(link: Link, meaning: Valued | Partly, tokens: Sequence[Token], lexicon: Lexicon) -> Link:
+    """ "*From* Arvo *to* Belk": a place that may be either end is the one that the word before it says."""
+    if meaning.column is not None:
+        return link
+    field = lexicon.field(meaning.field)
+    called = {word for said in (field.label, *field.synonyms) for word in fold(said).split()}
+    for at in range(link.first - 1, max(link.first - _ON_ITS_WAY, 0) - 1, -1):
+        word = tokens[at].word
+        if word in FROM | TO:
+            fits = called & (ORIGINS if word in FROM else DESTINATIONS)
+            return replace(link, weight=link.weight + 0.5) if fits else link
+    return link
 
 
 def _as_day(link: Link, days_at: set[int], tokens: Sequence[Token], lexicon: Lexicon) -> Link:
@@ -214,6 +245,14 @@ _ASKING_FOR = frozenset("which what per each every different by".split())
 def _is_asked_by_name(link: Link, tokens: Sequence[Token]) -> bool:
     """ "Which shop", "per currency", "how many different vendors": the field, whatever else the word may be."""
     return link.first > 0 and tokens[link.first - 1].word in _ASKING_FOR
+
+
+def _is_lacked_by_name(link: Link, tokens: Sequence[Token]) -> bool:
+    """ "Without a completion date": the field, though its first word may be a value."""
+    before = tokens[link.first - 1].word if link.first else ""
+    if before in ("a", "an", "any") and link.first > 1:
+        before = tokens[link.first - 2].word
+    return before in LACK and link.last - link.first > 1
 
 
 def _is_kind_in_plural(link: Link, meaning: Valued | Partly, links: Sequence[Link], tokens: Sequence[Token]) -> bool:

@@ -29,10 +29,11 @@ from agent.rules.parts import Part, continued, is_open, only_shows, with_noun
 from agent.rules.reading import EXPLAINED, Alternative, Reading, read
 from agent.rules.share import share_asked
 from agent.rules.split import questions_of
+from agent.rules.spoken import without_measure
 from agent.rules.tokens import is_identifier, quotations_of
 from agent.rules.tongue import foreign_language
 from agent.wording import condition_words
-from storage.search.conditions import TEXT, TITLE, Compare, Not, Op, all_of, fields_of
+from storage.search.conditions import TEXT, Not, all_of, fields_of, titled
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import (
     Clause,
@@ -290,8 +291,11 @@ def _means_anything(readings: Sequence[Reading]) -> bool:
 def _leg(
     leg_id: LegId, question: str, readings: Sequence[Reading], known: Mapping[BucketId, Lexicon]
 ) -> tuple[Leg, Doubt]:
-    best = readings[0]
-    wanted = wanted_of(best, known[best.bucket])
+    wanted = _of_one_named(wanted_of(readings[0], known[readings[0].bucket]), readings[0])
+    best = without_measure(readings[0], wanted, known[readings[0].bucket])
+    readings = [best, *readings[1:]]
+    if (told := _told_of_id(leg_id, question, readings, known)) is not None:
+        return told, Doubt(leg=leg_id)
     if isinstance(wanted, FindPassages) or not _is_told(best, wanted):
         return _lookup(leg_id, question, readings)
     if isinstance(wanted, ReadFields):
@@ -310,10 +314,36 @@ def _leg(
     return Leg(id=leg_id, question=question, search=search, wanted=wanted), doubt
 
 
+def _told_of_id(
+    leg_id: LegId, question: str, readings: Sequence[Reading], known: Mapping[BucketId, Lexicon]
+) -> Leg | None:
+    """What is asked of a document that an identifier alone names, in whichever bucket; None for anything else."""
+    ids = [titled(word) for word in readings[0].leftovers if is_identifier(word)]
+    if not ids or any(one.conditions or one.has_noun for one in readings):
+        return None
+    asked = [(one, wanted_of(one, known[one.bucket])) for one in readings]
+    told = [(one, wanted) for one, wanted in asked if isinstance(wanted, ReadFields)]
+    clauses = tuple(Clause(bucket=one.bucket, condition=all_of(*ids), required=one.quoted) for one, _ in told)
+    fields = tuple(field for _, wanted in told for field in wanted.fields)
+    wanted, search = ReadFields(fields=fields), Search(clauses=clauses, ranking=question)
+    return Leg(id=leg_id, question=question, search=search, wanted=wanted) if told else None
+
+
+def _of_one_named(wanted: Wanted, reading: Reading) -> Wanted:
+    """Which document an identifier names, where nothing else is said; what it is about, where that is asked."""
+    says_more = reading.conditions or reading.quoted or reading.asked or len(reading.leftovers) != 1
+    if says_more or not isinstance(wanted, FindPassages) or not is_identifier(reading.leftovers[0]):
+        return wanted
+    return Summarise() if reading.tokens[0].word in QUESTION_WORDS else ListDocuments()
+
+
 def _is_told(reading: Reading, wanted: Wanted) -> bool:
     """Whether what was said tells a set of documents, rather than what their text is to be searched for."""
     first = reading.tokens[0].word if reading.tokens else ""
-    if reading.has_noun and (first not in _ASKING or reading.coverage >= EXPLAINED or not reading.leftovers):
+    computes = isinstance(wanted, Compute) and len(reading.leftovers) <= 1
+    if reading.has_noun and (
+        first not in _ASKING or reading.coverage >= EXPLAINED or not reading.leftovers or computes
+    ):
         topic = not reading.conditions and len(reading.leftovers) > _MOST_REQUIRED
         return not (topic and isinstance(wanted, ListDocuments))
     if reading.conditions and reading.exact:
@@ -322,6 +352,8 @@ def _is_told(reading: Reading, wanted: Wanted) -> bool:
         return True  # "the latest filing date": a field, and no other word
     if isinstance(wanted, ReadFields):
         return 0 < len(reading.leftovers) <= _MOST_REQUIRED  # a field, and words that may be a title
+    if len(reading.leftovers) == 1 and is_identifier(reading.leftovers[0]):
+        return True
     if reading.quoted or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
         return len(reading.leftovers) <= _MOST_REQUIRED
     return first in LIST_VERBS and len(reading.leftovers) <= _MOST_REQUIRED
@@ -329,7 +361,8 @@ def _is_told(reading: Reading, wanted: Wanted) -> bool:
 
 def _one_value(leg_id: LegId, question: str, reading: Reading, wanted: ReadFields) -> Leg:
     """The value of a document that conditions, or the words left over as its title, name."""
-    named = [Compare(field=TITLE, op=Op.CONTAINS, value=word, words=word) for word in reading.leftovers]
+    ids = [word for word in reading.leftovers if is_identifier(word)]
+    named = [titled(word) for word in ids or reading.leftovers]
     of_fields = [one for one in reading.conditions if TEXT not in fields_of(one)]
     condition = all_of(*of_fields) if reading.exact and of_fields else all_of(*of_fields, *named)
     clause = Clause(bucket=reading.bucket, condition=condition, required=reading.quoted)

@@ -1,6 +1,7 @@
 """What a question speaks of: one document or a kind, which field is measured, computed, or asked for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from agent.rules.amounts import CURRENCIES
@@ -8,15 +9,19 @@ from agent.rules.functions import Saying
 from agent.rules.language import (
     DIMENSIONS,
     GROUP_BEFORE,
+    HOW_MEASURED,
     MEASURES,
     OF_DAYS,
     OF_MONEY,
 )
 from agent.rules.lexicon import Lexicon, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
+from agent.rules.tokens import is_identifier
 from agent.rules.units import converted
 from storage.search.ids import FieldName
+from storage.search.plan import Compute, ListDocuments, Wanted
 from storage.search.schema import Field, FieldType
+from storage.search.text import fold
 
 NUMERIC = (FieldType.NUMBER, FieldType.MONEY)
 MEASURED = (*NUMERIC, FieldType.DATE)
@@ -46,10 +51,21 @@ def of_dimension(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
     """ "What *current* …": all that is measured in amperes, where no field is called so; no document has them all."""
     left = {word for one in reading.leftovers for word in one.casefold().split()}
     units = [unit for word, unit in DIMENSIONS.items() if word in left]
+    units += _asked_how(reading, lexicon)
     units += [word for word in left if len(word) > 1]
     measured = [field for field, row in lexicon.measured if row is None and field.unit]
     fits = (one.name for one in measured for unit in units if converted(Decimal(1), unit, one.unit) is not None)
     return tuple(dict.fromkeys(fits))
+
+
+def _asked_how(reading: Reading, lexicon: Lexicon) -> tuple[str, ...]:
+    """ "How long does REC-12 take": what measures it, where one document is named by its id."""
+    words = [token.word for token in reading.tokens[:2]]
+    if words[:1] != ["how"] or not any(map(is_identifier, reading.leftovers)):
+        return ()
+    units = HOW_MEASURED.get(words[-1], ())
+    known = [unit for unit in units if any(converted(Decimal(1), unit, one) is not None for one in lexicon.units)]
+    return tuple(known[:1])
 
 
 def names_one(reading: Reading, lexicon: Lexicon) -> bool:
@@ -106,6 +122,8 @@ def measured_field(said: Saying, words: Sequence[str], reading: Reading, lexicon
     if text & OF_DAYS:
         natural = lexicon.schema.natural_order
         return lexicon.schema.by_name[natural.field] if natural else None
+    if (hinted := _measured_by_leftovers(reading, lexicon)) is not None:
+        return lexicon.field(hinted)
     amounts = [one for one in lexicon.schema.fields if one.type is FieldType.MONEY]
     if amounts and (text & OF_MONEY or set(words) & OF_MONEY or not text & set(MEASURES)):
         return amounts[0]
@@ -113,8 +131,45 @@ def measured_field(said: Saying, words: Sequence[str], reading: Reading, lexicon
     return numbers[0] if len(numbers) == 1 and (not text & set(MEASURES) or numbers[0].unit) else None
 
 
+def without_measure(reading: Reading, wanted: Wanted, lexicon: Lexicon) -> Reading:
+    """The reading without the words left over that only say what is computed, or by what: "average *hours*"."""
+    names = _spoken_of(wanted)
+    if not names:
+        return reading
+    field, stems = lexicon.field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
+    said = {one.word: one.stem for one in reading.tokens}
+    left = tuple(one for one in reading.leftovers if not (said.get(fold(one)) in stems or _is_unit(fold(one), field)))
+    return replace(reading, leftovers=left)
+
+
+def _spoken_of(wanted: Wanted) -> list[FieldName]:
+    """The field that is measured first, then what it is grouped by."""
+    match wanted:
+        case Compute(field=name, group=group):
+            return [*([name] if name else []), *([group.field] if group else [])]
+        case ListDocuments(order=order):
+            return [order.field] if order else []
+        case _:
+            return []
+
+
+def _is_unit(word: str, field: Field) -> bool:
+    """ "How many *watts*": what the field is measured in, or by."""
+    unit = DIMENSIONS.get(word, word)
+    return bool(field.unit) and len(word) > 1 and converted(Decimal(1), unit, field.unit) is not None
+
+
+def _measured_by_leftovers(reading: Reading, lexicon: Lexicon) -> FieldName | None:
+    """The number that a word left over speaks of, by its name or by what it is measured in."""
+    left = {word for one in reading.leftovers for word in one.casefold().split()}
+    stems = [one.stem for one in reading.tokens if one.word in left]
+    hinted = [name for stem in stems if (name := lexicon.hinted_field(stem)) is not None]
+    numbers = [name for name in hinted if lexicon.field(name).type in NUMERIC]
+    return next(iter((*numbers, *of_dimension(reading, lexicon))), None)
+
+
 def number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip: FieldName | None) -> FieldName | None:
-    """The field to compute over: the one spoken of, else the money field, else the only number."""
+    """The field to compute over: the one spoken of, else one that a word hints at, the money field, the only number."""
     grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUP_BEFORE}
     for mention in reading.asked:
         if mention in grouped:
@@ -130,6 +185,8 @@ def number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip:
             and mention.field != skip
         ):
             return mention.field
+    if (hinted := _measured_by_leftovers(reading, lexicon)) is not None and hinted != skip:
+        return hinted
     amounts = [one.name for one in lexicon.schema.fields if one.type is FieldType.MONEY]
     numbers = [one.name for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
     return amounts[0] if amounts else numbers[0] if len(numbers) == 1 else None
@@ -146,7 +203,7 @@ def speaks_of_money(at: int, words: Sequence[str], reading: Reading, lexicon: Le
 
 
 def leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> FieldName | None:
-    """ "Which vendor …", "top 5 vendors": a category that the question is after, in place of documents."""
+    """ "Which vendor …", "top 5 vendors", "who …": a category that the question is after, in place of documents."""
     for link in reading.links:
         if not isinstance(link.meaning, Mention) or link.meaning.column is not None:
             continue
@@ -155,7 +212,7 @@ def leading_category(words: Sequence[str], reading: Reading, lexicon: Lexicon) -
         leads = bool(set(before) & {"which", "what", "who", "top", "biggest"}) and link.first <= 4
         if leads and field.type in (FieldType.CATEGORY, FieldType.LIST) and link.meaning in reading.asked:
             return field.name
-    return None
+    return lexicon.person_field if words[:1] == ["who"] and not noun_at(0, reading) else None
 
 
 def asked_fields(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -170,4 +227,8 @@ def asked_fields(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> tu
         return ((natural.field,) if natural and natural.field in dates else tuple(dates[:1])) if dates else ()
     if words[:2] == ["how", "much"]:
         return tuple(one.name for one in fields if one.type is FieldType.MONEY)[:1]
+    if words[:1] == ["how"] and _asked_how(reading, lexicon):
+        return of_dimension(reading, lexicon)
+    if words[:1] == ["who"] and lexicon.person_field is not None and any(map(is_identifier, reading.leftovers)):
+        return (lexicon.person_field,)
     return ()

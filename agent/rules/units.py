@@ -18,17 +18,19 @@ _ALSO = {
     "kilos": ("kilogram",), "kilo": ("kilogram",), "lbs": ("pound",), "µa": ("microampere",), "ma": ("milliampere",),
     "mw": ("milliwatt",), "kw": ("kilowatt",), "kwh": ("kilowatt_hour",), "kv": ("kilovolt",), "mv": ("millivolt",),
     "hrs": ("hour",), "mins": ("minute",), "secs": ("second",), "mm": ("millimeter",), "cm": ("centimeter",),
-    "sqm": ("meter**2",), "m2": ("meter**2",), "m²": ("meter**2",), "ah": ("ampere_hour",), "wh": ("watt_hour",),
+    "sqm": ("meter**2",), "m2": ("meter**2",), "m²": ("meter**2",), "sqft": ("foot**2",), "ft2": ("foot**2",),
+    "sqkm": ("kilometer**2",), "km2": ("kilometer**2",), "cm2": ("centimeter**2",), "m3": ("meter**3",),
+    "cm3": ("centimeter**3",), "cbm": ("meter**3",), "ah": ("ampere_hour",), "wh": ("watt_hour",),
     "litres": ("liter",), "litre": ("liter",),
 }  # fmt: skip
 
 
 _DEGREES = re.compile(r"^(?:degrees?|deg\.?)\s+", re.IGNORECASE)
-_POWERS = re.compile(r"^(square|cubic)\s+(\w+)$", re.IGNORECASE)
+_POWERS = re.compile(r"^(square|sq|cubic|cu)\.?\s+(\w+)$", re.IGNORECASE)
 
 
 def _power(match: re.Match[str]) -> str:
-    return f"{match[2].lower()}**{2 if match[1].lower() == 'square' else 3}"
+    return f"{match[2].lower()}**{2 if match[1].lower().startswith('sq') else 3}"
 
 
 class _Quantity(Protocol):

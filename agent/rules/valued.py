@@ -4,7 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from agent.rules.cover import Cover
-from agent.rules.language import CONTRACTED_NEGATIONS, DISJUNCTIONS, FILLER, HAVE, LACK, MISSING_AFTER, STOP, YES_NO
+from agent.rules.language import (
+    CONTRACTED_NEGATIONS,
+    DISJUNCTIONS,
+    ENDED,
+    FILLER,
+    HAVE,
+    LACK,
+    MISSING_AFTER,
+    STOP,
+    YES_NO,
+)
 from agent.rules.lexicon import Lexicon, Link, Mention, Partly, Valued
 from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, all_of
 from storage.search.ids import FieldName
@@ -114,7 +124,11 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
         after = [token.word for token in work.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
             work.used.add(at)
-            yield Compare(field=field.name, op=Op.EQ, value=not under, words=words)
+            yield Compare(field=field.name, op=Op.EQ, value=under == meaning.denied, words=words)
+        elif meaning.denied:
+            work.used.add(at)
+            lacking = Missing(field=field.name, words=words)
+            yield Not(lacking) if under else lacking
         elif field.type is FieldType.NUMBER and "out" in {one.word for one in work.tokens[link.first : link.last]}:
             work.used.add(at)
             yield Compare(field=field.name, op=Op.EQ, value=0.0, words=words)  # "sold out", of a number in stock
@@ -135,7 +149,6 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
             yield Not(Missing(field=field.name, words=words))
 
 
-_ENDED = frozenset("expired lapsed ended ran run elapsed".split())
 _LASTING = frozenset("still currently force effect".split())
 _OPENS = frozenset("when until since how what".split())
 
@@ -148,7 +161,7 @@ def _ended_or_lasting(work: Cover, link: Link) -> Op | None:
         return None
     if said & _LASTING:
         return Op.GTE
-    return Op.LT if said & _ENDED else None
+    return Op.LT if said & ENDED else None
 
 
 def _hints_at_flag(work: Cover, link: Link, meaning: Mention) -> bool:

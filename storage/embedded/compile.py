@@ -34,7 +34,7 @@ class Reading:
 
     def members(self, clause: Clause, visible: Mask) -> Mask:
         """The visible documents of a clause's set. Raises `UnknownField` and `InvalidCondition`."""
-        form = true_form(bound(clause.everything, self.bucket.schema))
+        form = true_form(bound(clause.held, self.bucket.schema))
         return visible & _mask(form, self.bucket.columns, len(self.bucket.ids), self._leaf)
 
     def _leaf(self, leaf: Leaf | RowLeaf) -> Mask:

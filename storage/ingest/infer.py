@@ -1,13 +1,13 @@
 """A schema from what was seen of the metadata: what field each key's values make."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
 
 from storage.ingest.names import titled, words_in, words_of
 from storage.ingest.profile import LONGEST, Profile
-from storage.ingest.synonyms import value_synonyms, with_synonyms, written_out
+from storage.ingest.synonyms import flag_synonyms, value_synonyms, with_synonyms, written_out
 from storage.ingest.units import converted, label_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Field, FieldType, Schema
@@ -30,6 +30,7 @@ _NAMING = frozenset(
 )
 
 
+_ALSO_WORDS = frozenset({"cad", "try", "all"})  # codes that a name may end in for other reasons
 _FIXED = frozenset(
     "usd eur gbp jpy chf cad aud nzd cny inr sek nok dkk pln czk huf brl mxn zar sgd hkd krw try".split()
 )
@@ -43,15 +44,19 @@ def inferred(bucket: BucketId, profiles: Mapping[FieldName, Profile], language: 
     def has_value(word: str) -> bool:
         return any(hash(word.casefold()) in profile.distinct for profile in kinds)
 
-    return _with_value_synonyms(with_synonyms(schema, has_value), profiles)
+    return _with_value_synonyms(with_synonyms(schema, has_value), profiles, has_value)
 
 
-def _with_value_synonyms(schema: Schema, profiles: Mapping[FieldName, Profile]) -> Schema:
-    """Fields that sort documents into kinds, with what else people call those."""
+def _with_value_synonyms(
+    schema: Schema, profiles: Mapping[FieldName, Profile], has_value: Callable[[str], bool]
+) -> Schema:
+    """Fields that sort documents into kinds, and flags, with what else people call those."""
     names = [*schema.synonyms, *(word for one in schema.fields for word in (one.name, one.label, *one.synonyms))]
 
     def of(one: Field) -> Field:
         profile = profiles.get(one.name)
+        if one.type is FieldType.FLAG:
+            return replace(one, values=flag_synonyms(one.name, has_value))
         if profile is None or one.type not in _NAMED_VALUES or len(profile.distinct) > _FEW:
             return one
         return replace(one, values=value_synonyms(profile.samples, names))
@@ -185,7 +190,8 @@ def _field(name: FieldName, profile: Profile, beside: Mapping[FieldName, Profile
 def _code_in(name: str) -> str:
     """The currency that the name of an amount ends in, `salary_eur`; empty for none."""
     *words, last = words_in(name) or [""]
-    return last.upper() if last in _FIXED and _sounds_like_money(" ".join(words)) else ""
+    named = last in _FIXED and bool(words) and (last not in _ALSO_WORDS or _sounds_like_money(" ".join(words)))
+    return last.upper() if named else ""
 
 
 def _type_of(name: FieldName, profile: Profile) -> FieldType:

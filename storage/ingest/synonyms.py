@@ -27,7 +27,8 @@ _OF_UNIT = {
     "V": "voltage", "A": "current", "W": "power", "ohm": "resistance", "degC": "temperature", "degF": "temperature",
     "Hz": "frequency", "MHz": "frequency", "GHz": "frequency", "kg": "weight", "g": "weight", "F": "capacitance",
     "uF": "capacitance", "nF": "capacitance", "Pa": "pressure", "bar": "pressure", "percent": "percentage",
-    "m**2": "area", "mohm": "resistance", "kohm": "resistance", "mA": "current", "mV": "voltage", "kW": "power",
+    "m**2": "area", "ft**2": "area", "hectare": "area", "mohm": "resistance", "kohm": "resistance", "mA": "current",
+    "mV": "voltage", "kW": "power",
 }  # fmt: skip
 _SHORTEST_PART = 3  # letters: "N/A" has no parts
 _ADDS_NOTHING = frozenset({"name", "date", "at", "on", "value", "amount", "text", "field", "full"})
@@ -60,6 +61,7 @@ class _Thesaurus:
     documents: Sequence[tuple[str, ...]]
     by_name: Mapping[Phrase, Sequence[_Group]]
     values: Mapping[Phrase, Sequence[Sequence[str]]]
+    opposites: Mapping[Phrase, Sequence[str]]
 
 
 def with_synonyms(schema: Schema, has_value: HasValue) -> Schema:
@@ -111,7 +113,24 @@ def value_synonyms(values: Iterable[str], taken: Iterable[str]) -> dict[str, tup
         unlike = {_phrase(word): word for word in reversed(said) if _phrase(word) not in reserved}
         if unlike:
             found[value] = tuple(reversed(unlike.values()))
-    return found
+    claims = Counter(_phrase(word) for said in found.values() for word in said)
+    parts = {word for value in found if ", " in value for word in _parts_of(value)}
+    alone = {
+        value: tuple(one for one in said if one not in parts or claims[_phrase(one)] == 1)
+        for value, said in found.items()
+    }
+    return {value: said for value, said in alone.items() if said}
+
+
+def flag_synonyms(name: str, has_value: HasValue) -> dict[str, tuple[str, ...]]:
+    """What the documents are called of which a flag is true, and those of which it is not, by `true` and `false`:
+    resolved ones closed, others open. No word that is a value of another field.
+    """
+    words = " ".join(written_out(name))
+    opposite = next(iter(_thesaurus().opposites.get(_phrase(words), ())), "")
+    said = {"true": _same(words), "false": [opposite, *_same(opposite)] if opposite else []}
+    kept = {value: tuple(one for one in found if not has_value(one)) for value, found in said.items()}
+    return {value: found for value, found in kept.items() if found}
 
 
 def _same(value: str) -> Sequence[str]:
@@ -120,7 +139,12 @@ def _same(value: str) -> Sequence[str]:
 
 
 def _parts_of(value: str) -> list[str]:
-    """ "Revenue/profit sharing" is a sharing of revenue and one of profit; "A, B or C" is left alone."""
+    """ "Revenue/profit sharing" is a sharing of revenue and one of profit, "Active, not recruiting" is active; "A, B or
+    C" and "Paris, France" are left alone.
+    """
+    state, comma, more = value.partition(", ")
+    if comma and more.islower() and not {",", "/"} & set(more) and not {"or", "and"} & set(more.split()):
+        return [state, more]
     first, slash, rest = value.partition("/")
     words = re.split(r"\s+or\s+", value, flags=re.IGNORECASE)
     if slash:
@@ -149,7 +173,9 @@ def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: I
 
     def kept(word: str, sure: int, mine: Field) -> bool:
         phrase = _phrase(word)
-        of_others = any(phrase in theirs for name, theirs in names.items() if name != mine.name)
+        of_others = any(
+            phrase in theirs or _begins(phrase, theirs) for name, theirs in names.items() if name != mine.name
+        )
         is_mine = _singulars(words_in(word)) in (_singulars(words_in(mine.name)), _singulars(words_in(mine.label)))
         best_here = sure == best[phrase] and claims[phrase] == 1
         means_value = has_value(word) and mine.type is not FieldType.DATE  # "paid in July" is a day, "paid" a state
@@ -160,6 +186,11 @@ def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: I
         return tuple(reversed(unlike.values()))[:_MOST]
 
     return tuple(replace(one, synonyms=of(one)) for one in fields)
+
+
+def _begins(phrase: Phrase, names: Iterable[Phrase]) -> bool:
+    """ "Team" speaks of a `team_size` rather than of a department."""
+    return len(phrase) == 1 and any(len(one) > 1 and one[0] == phrase[0] for one in names)
 
 
 def _suited(one: Field, language: str) -> dict[str, int]:
@@ -256,7 +287,26 @@ def _thesaurus() -> _Thesaurus:
     for words in data["values"]:
         for word in words:
             values[_written_out(word, known)].append(words)
-    return _Thesaurus(abbreviations=known, documents=documents, by_name=by_name, values=values)
+    return _Thesaurus(
+        abbreviations=known,
+        documents=documents,
+        by_name=by_name,
+        values=values,
+        opposites=_opposites(data["opposites"], values, known),
+    )
+
+
+def _opposites(
+    pairs: Sequence[Sequence[str]], values: Mapping[Phrase, Sequence[Sequence[str]]], known: Mapping[str, str]
+) -> Mapping[Phrase, Sequence[str]]:
+    """By each word of a group of values: the words that head the groups of its opposites."""
+    found = defaultdict[Phrase, list[str]](list)
+    for pair in pairs:
+        for one, other in (tuple(pair), tuple(reversed(pair))):
+            for group in values.get(_written_out(one, known), ()):
+                for word in group:
+                    found[_written_out(word, known)].append(other)
+    return found
 
 
 def _written_out(name: str, known: Mapping[str, str]) -> Phrase:

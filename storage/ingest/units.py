@@ -12,7 +12,8 @@ from typing import Protocol, cast
 _UNITS = """
 V volt volts · mV · kV · A amp amps · mA · uA μA · nA · pA · W watt watts · mW · kW · MW · Wh · kWh · Ah · mAh
 ohm ohms Ω · mohm mΩ · kohm kΩ · Mohm MΩ · uF μF · nF · pF · Hz · kHz · MHz · GHz · J · kJ · Pa · kPa · MPa · bar · psi
-mm · cm · m metre metres meter meters · km · um μm · nm · inch inches in " · ft feet · mile miles · m**2 m2 · m**3 m3
+mm · cm · m metre metres meter meters · km · um μm · nm · inch inches in " · ft feet · mile miles
+m**2 m2 sqm · cm**2 cm2 · km**2 km2 sqkm · ft**2 ft2 sqft · hectare hectares ha · acre acres · m**3 m3 cbm · cm**3 cm3
 g grams · kg kilograms · mg · lb lbs pounds · oz ounces · l L litre litres liter liters · ml mL
 ms · s sec secs second seconds · min mins minute minutes · hour hours h hr hrs · day days · week weeks · month months
 year years · degC °C · degF °F · K · deg ° · percent % pct · rpm · kB · MB · GB · TB
@@ -21,14 +22,13 @@ mph · km/hour km/h · m/s · g/mol · g/cm**3 g/cm3 · kg/m**3 kg/m3
 _ENTRIES = [entry.split() for line in _UNITS.strip().splitlines() for entry in line.split(" · ")]
 _WRITTEN = {spelling: names[0] for names in _ENTRIES for spelling in names}
 # As the last part of a field's name, in small letters; after these, what differs or would be taken for something else
-_SUFFIX = {name.lower(): unit for name, unit in _WRITTEN.items() if name.isalpha() and name not in ("MW", "Mohm")} | {
+_SUFFIX = {name.lower(): unit for name, unit in _WRITTEN.items() if name.isalnum() and name not in ("MW", "Mohm")} | {
     "c": "degC",
     "celsius": "degC",
     "f": "degF",
     "fahrenheit": "degF",
     "kelvin": "K",
     "kmh": "km/hour",
-    "sqm": "m**2",
 }
 # What must stand before a suffix that can mean something else: a column `a`, thousands, North America, a lowest price
 _ELECTRIC = r"volt|current|amp|power|watt|dissip|consum|output|supply|load|drain|gate|collect|charg|\b[uvip][a-z]{0,4}$"
@@ -43,6 +43,7 @@ _NEEDS = {
     **dict.fromkeys(("c", "f", "k", "deg"), re.compile(_TEMPERATURE)),
     **dict.fromkeys(("m", "in", "ft", "um", "mm2", "mile", "miles"), re.compile(_EXTENT + "|_off|drop|lift")),
     **dict.fromkeys(("h", "s", "min", "mins", "sec", "second", "minute", "hour"), re.compile(_TIME)),
+    "ha": re.compile(r"area|land|plot|surface|field|forest|size|acreage|ground"),
     **dict.fromkeys(("g", "mg", "l"), re.compile(_WEIGHT + "|vol|capac|tank|engine|displac|content|cargo|\\bnet$")),
 }
 _ALLIED = ("v", "a", "w", "ma", "mw", "mv", "kv", "kw", "mohm", "ohm", "nf", "pf", "uf", "mhz")  # beside one another
@@ -102,7 +103,9 @@ def _is_electric(name: str) -> bool:
     return suffix in _ALLIED and bool(stem) and (suffix not in _NEEDS or bool(_NEEDS[suffix].search(stem)))
 
 
-_WORDS = frozenset(name for name in _SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf"))
+_WORDS = frozenset(
+    name for name in _SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf", "sqft", "sqkm")
+)
 
 
 def _titled(words: str) -> str:

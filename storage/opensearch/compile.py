@@ -59,7 +59,7 @@ def visible(scope: Scope) -> Object:
 
 def meaning(clause: Clause, layout: Layout) -> Object:
     """A clause's condition and required terms, whatever the scope."""
-    form = true_form(bound(clause.everything, layout.schema))
+    form = true_form(bound(clause.held, layout.schema))
     return _query(form, layout.fields, layout)
 
 

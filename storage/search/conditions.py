@@ -139,6 +139,23 @@ def contains_text(words: str) -> Compare:
     return Compare(field=TEXT, op=Op.CONTAINS, value=words, words=words)
 
 
+def mentions(words: str) -> Condition:
+    """Title or text holds the words; or they are the document's id, in whichever case, where they hold a digit."""
+    return _or_id(contains_text(words), words)
+
+
+def titled(words: str) -> Condition:
+    """The title holds the words; or they are the document's id, as in `mentions`."""
+    return _or_id(Compare(field=TITLE, op=Op.CONTAINS, value=words, words=words), words)
+
+
+def _or_id(said: Compare, words: str) -> Condition:
+    if not any(one.isdigit() for one in words):
+        return said
+    spellings = tuple(dict.fromkeys((words, words.upper(), words.lower())))
+    return Any((said, Compare(field=DOC_ID, op=Op.IN, value=spellings, words=words)))
+
+
 def fields_of(condition: Condition) -> frozenset[FieldName]:
     """The document fields that the condition names (a row's columns are not among them)."""
     match condition:

@@ -17,7 +17,7 @@ def matches(search: Search, document: Document, schema: Schema, analyser: Analys
     if not scope.sees(schema.bucket, document.readers):
         return False
     return any(
-        evaluate(bound(clause.everything, schema), document, schema, analyser) is True
+        evaluate(bound(clause.held, schema), document, schema, analyser) is True
         for clause in search.clauses
         if clause.bucket == schema.bucket
     )

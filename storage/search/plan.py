@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from storage.search.conditions import EVERYTHING, All, Condition, all_of, contains_text
+from storage.search.conditions import EVERYTHING, All, Condition, all_of, contains_text, mentions
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.schema import SchemaOrder
 
@@ -15,15 +15,20 @@ class Clause:
 
     bucket: BucketId
     condition: Condition = EVERYTHING
-    required: tuple[str, ...] = ()  # words or phrases that title or text must hold, as the person wrote them
+    required: tuple[str, ...] = ()  # words or phrases that it must mention (`mentions`), as the person wrote them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", tuple(sorted(set(self.required))))
 
     @property
     def everything(self) -> Condition:
-        """Condition and required terms as one condition: what the set is."""
+        """Condition and required terms as one condition, as people are told of it."""
         return all_of(self.condition, *map(contains_text, self.required))
+
+    @property
+    def held(self) -> Condition:
+        """What a document is held against: a required term may be its id as well."""
+        return all_of(self.condition, *map(mentions, self.required))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

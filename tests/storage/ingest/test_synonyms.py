@@ -90,7 +90,7 @@ def test_the_thesaurus_is_as_its_head_says() -> None:
     file = Path(storage.ingest.synonyms.__file__).with_name("thesaurus.yaml")
     data = yaml.safe_load(file.read_text(encoding="utf-8"))
 
-    assert set(data) == {"abbreviations", "groups", "values", "documents"}
+    assert set(data) == {"abbreviations", "groups", "values", "opposites", "documents"}
     for group in data["groups"]:
         assert set(group) <= {"words", "named", "said", "types", "de", "generic"}
         assert set(group.get("types", ())) <= set(FieldType)
