@@ -24,6 +24,8 @@ from storage.sql.inbox import ClaimedTurn, Inbox, Turn
 
 Found = Callable[[TurnId], Awaitable[MessageId | None]]
 
+EDITED: Final = "edited"  # how a turn ended that was edited before it was answered, once too often
+FREE_EDITS: Final = 3  # of one message, before it is answered
 WITHDRAWN: Final = "withdrawn"  # how the turn of a deletion ended
 _GONE: Final = "The question was deleted, and its answer with it."
 
@@ -72,6 +74,10 @@ class Revisions:
         await self._forget(inbound.conversation, turns)
         messages = [MessageId(one.placeholder) if one.placeholder else await found(TurnId(one.id)) for one in versions]
         return list(dict.fromkeys(message for message in messages if message is not None))
+
+    async def ending_of(self, turn: TurnId) -> str:
+        """How a turn ends that a later version has overtaken: the first few cost nothing, the others count."""
+        return STOPPED if len(await self._inbox.versions(turn)) < FREE_EDITS else EDITED
 
     async def withdrawn(self, claimed: ClaimedTurn, inbound: Inbound) -> list[Said]:
         """What was said to the message, and to the choices that its author made of that: it is forgotten, and its files

@@ -336,7 +336,7 @@ class Turns:
     async def _unless_stopped(self, life: "_Life") -> Spoken:
         so_far: list[Tried] = []
         if life.claimed.turn.stopped_by is not None:
-            return stopped(life.inbound, life.turn, life.claimed.turn.stopped_by, so_far)
+            return await self._stopped(life, life.claimed.turn.stopped_by, so_far)
         told = life.news.tell
         try:
             return await self._stops.unless_stopped(
@@ -344,7 +344,12 @@ class Turns:
                 lambda: self._dialogue.spoken(life.inbound, life.turn, life.limits, told, so_far.append),
             )
         except Stopped as exc:
-            return stopped(life.inbound, life.turn, exc.by, so_far, doing=life.news.text)
+            return await self._stopped(life, exc.by, so_far)
+
+    async def _stopped(self, life: "_Life", by: str, so_far: Sequence[Tried]) -> Spoken:
+        """By nobody where a later version has overtaken it."""
+        spoken = stopped(life.inbound, life.turn, by, so_far, doing=life.news.text)
+        return spoken if by else replace(spoken, ending=await self._revisions.ending_of(life.turn))
 
     async def _note(self, life: "_Life", spoken: Spoken) -> None:
         if not await self._inbox.note_outcome(life.claimed, spoken_to_json(spoken)):

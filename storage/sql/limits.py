@@ -1,7 +1,8 @@
 """How many questions may be asked within an hour and a day, and whether one more may be.
 
 A question counts from when it was received, as long as it is open or ended in an answer or a question back: what failed
-or was put off is nobody's to pay for. Those before it in the inbox count, so that the answer is the same whoever asks,
+or was put off is nobody's to pay for, and neither is what its author edited before it was answered, but for who does so
+again and again (`edited`). Those before it in the inbox count, so that the answer is the same whoever asks,
 however often.
 """
 
@@ -12,11 +13,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, Connection, TextClause, and_, bindparam, delete, func, insert, select, text
 
 from storage.sql.audit import record
 from storage.sql.database import Database
-from storage.sql.tables import limits, turns
+from storage.sql.tables import COUNTED, limits, turns
 
 
 class Limit(StrEnum):
@@ -36,7 +37,6 @@ class Limit(StrEnum):
 
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-_COUNTED: Final = ("answer", "overload", "ambiguous", "no_results")
 _MATTER: Final = "limits"
 LIMITED: Final = "limited"  # how a turn ended that there was no room for
 _OF_PROGRAMS: Final = {Limit.PERSON_HOUR: 20}  # where nobody has set another
@@ -90,24 +90,26 @@ class Limits:
         if own is None or not own.is_question or own.person == uncounted:
             return None
         now = self._database.now()
-        reached: list[Reached] = []
-        for limit, questions in there.items():
-            whose = turns.c.person == own.person if limit.of_person else turns.c.person != uncounted
-            filling = (
-                select(turns.c.received_at)
-                .where(
-                    whose,
-                    _counts(all_of_them=automatic and limit.of_person),
-                    turns.c.position < own.position,
-                    turns.c.received_at > now - limit.window,
-                )
-                .order_by(turns.c.received_at.desc())
-                .limit(1)
-                .offset(questions - 1)
+        filling = [
+            select(turns.c.received_at)
+            .where(
+                turns.c.person == own.person if limit.of_person else turns.c.person != uncounted,
+                _counts(all_of_them=automatic and limit.of_person),
+                turns.c.position < own.position,
+                turns.c.received_at > now - limit.window,
             )
-            received = connection.execute(filling).scalar_one_or_none()
-            if received is not None:
-                reached.append(Reached(limit=limit, questions=questions, until=received + limit.window))
+            .order_by(turns.c.received_at.desc())
+            .limit(1)
+            .offset(questions - 1)
+            .scalar_subquery()
+            for limit, questions in there.items()
+        ]
+        received = connection.execute(select(*filling)).one()
+        reached = [
+            Reached(limit=limit, questions=questions, until=at + limit.window)
+            for (limit, questions), at in zip(there.items(), received, strict=True)
+            if at is not None
+        ]
         return max(reached, key=lambda one: one.until, default=None)
 
 
@@ -120,7 +122,7 @@ def _set(connection: Connection) -> Mapping[Limit, int]:
     return MappingProxyType({known[row.name]: row.questions for row in rows if row.name in known})
 
 
-def _counts(*, all_of_them: bool) -> ColumnElement[bool]:
+def _counts(*, all_of_them: bool) -> ColumnElement[bool] | TextClause:
     if all_of_them:
         return and_(turns.c.is_question, func.coalesce(turns.c.ending, "") != LIMITED)
-    return and_(turns.c.is_question, or_(turns.c.finished_at.is_(None), turns.c.ending.in_(_COUNTED)))
+    return text(COUNTED)

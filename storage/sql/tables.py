@@ -25,6 +25,9 @@ from sqlmodel import Field, SQLModel
 POSITION: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers only an INTEGER by itself
 JSON_TEXT: Final = JSON(none_as_null=True)
 UNANSWERED: Final = "ending IN ('no_results', 'refused', 'failed')"  # SQLite uses a partial index only for its words
+COUNTED: Final = (  # in the limits
+    "is_question AND (finished_at IS NULL OR ending IN ('answer', 'overload', 'ambiguous', 'no_results', 'edited'))"
+)
 RATED_BADLY: Final = "verdict = 'bad'"
 
 
@@ -73,6 +76,7 @@ class Turns(Row, table=True):
         Index("ix_turns_lane", "lane", "position", **_where("lane IS NOT NULL")),
         Index("ix_turns_person", "person", "received_at"),
         Index("ix_turns_received", "received_at"),
+        Index("ix_turns_counted", "received_at", "person", "position", **_where(COUNTED)),
         Index("ix_turns_unanswered", "received_at", **_where(UNANSWERED)),
         {"sqlite_autoincrement": True},
     )

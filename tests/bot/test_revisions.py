@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text as sql
 
 from agent.context import Context
 from agent.outcome import Outcome
@@ -20,9 +21,12 @@ from bot.replies import Progress, Reply
 from bot.turns import MAX_ATTEMPTS
 from storage.search.plan import Plan
 from storage.sql.conversations import Conversations
+from storage.sql.database import Database
 from storage.sql.history import History
 from storage.sql.inbox import Inbox
-from tests.bot.conftest import Talk, finished, until, working
+from storage.sql.limits import Limit, Limits
+from storage.sql.tables import COUNTED
+from tests.bot.conftest import Talk, finished, somebody, until, working
 from tests.bot.fakes import Chat, Clock, ListingAgent
 from tests.builders import RECEIPTS
 
@@ -284,3 +288,33 @@ async def accepted(bot: Bot, inbound: Inbound) -> TurnId:
     turn = await bot.accept(inbound)
     assert turn is not None
     return turn
+
+
+async def test_edits_before_an_answer_cost_nothing_until_there_are_many(bot: Bot, database: Database) -> None:
+    await Limits(database).change({}, {Limit.PERSON_HOUR: 2}, by="test")
+    talk = Talk(bot, audience=somebody("U1"), person="slack:T1:U1")
+    first = talk.inbound(Said("question 0"))
+    turns = [await accepted(bot, first)]
+    for n in range(1, 8):
+        edit = replace(talk.inbound(Said(f"question {n}")), revises=first.message_id)
+        turns.append(await accepted(bot, edit))
+
+    done = [await bot.run(turn) for turn in turns]
+
+    found = [await Inbox(database).find(turn) for turn in turns]
+    endings = [(one.outcome or {}).get("ending") for one in found if one is not None]
+    assert endings[:-1] == ["stopped"] * 3 + ["edited"] * 2 + [None] * 2
+    assert ["as many as one person may ask" in str(one.error) for one in done[5:]] == [True] * 3
+
+
+async def test_the_limits_of_all_are_counted_in_their_index(bot: Bot, database: Database) -> None:
+    plan = sql(f"EXPLAIN QUERY PLAN {_OF_ALL}")
+    lines = await database.read(lambda connection: connection.execute(plan).all())
+
+    assert "INDEX ix_turns_counted" in " ".join(line.detail for line in lines)
+
+
+_OF_ALL = (
+    f"SELECT received_at FROM turns WHERE person != 'operator' AND {COUNTED} AND position < 9"
+    " AND received_at > '2020-01-01' ORDER BY received_at DESC LIMIT 1 OFFSET 99"
+)

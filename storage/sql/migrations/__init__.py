@@ -5,4 +5,4 @@ A new one: change `tables.py`, write `versions/vNNNN_what.py` (a test says where
 
 from typing import Final
 
-HEAD: Final = "0007"
+HEAD: Final = "0008"
