@@ -17,6 +17,7 @@ from storage.sql.installations import Installations as Store
 from storage.sql.installations import NewInstallation as NewStored
 
 MAY_TAKE: Final = timedelta(minutes=10)  # from the first click to the return from the product's page
+AT_ONCE: Final = 1_000  # that have begun
 LEASE: Final = timedelta(minutes=1)
 
 
@@ -122,10 +123,11 @@ class Installations:
 
     # Installing
 
-    async def begin(self) -> Begun:
+    async def begin(self) -> Begun | None:
+        """None where as many as are kept have begun, and not ended yet."""
         begun = Begun(state=secrets.token_urlsafe(32), browser=secrets.token_urlsafe(32))
-        await self._store.begin(_hashed(begun.state), _hashed(begun.browser), MAY_TAKE)
-        return begun
+        is_kept = await self._store.begin(_hashed(begun.state), _hashed(begun.browser), MAY_TAKE, most=AT_ONCE)
+        return begun if is_kept else None
 
     async def end(self, begun: Begun) -> bool:
         """Whether this browser has begun it, within `MAY_TAKE`, and comes back for the first time."""

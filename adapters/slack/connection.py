@@ -137,7 +137,12 @@ def _several(bot: ConnectionBot, client_id: str) -> tuple[ManyWorkspaces, Instal
         log=bot.log,
     )
     return workspaces, Installing(
-        oauth=oauth, installations=installations, allowed=allowed, link_base=settings.link_base, log=bot.log
+        oauth=oauth,
+        installations=installations,
+        allowed=allowed,
+        link_base=settings.link_base,
+        clock=bot.clock,
+        log=bot.log,
     )
 
 

@@ -16,6 +16,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.api import SlackApi
 from adapters.slack.errors import SlackFailed
 from adapters.slack.inbound import SURFACE
+from adapters.slack.knocking import Knocks
 from adapters.slack.scopes import OPTIONAL, REQUIRED
 from bot.installations import MAY_TAKE, Begun, Installations, NewInstallation, Tokens
 
@@ -136,8 +137,10 @@ class Installing:
         installations: Installations,
         allowed: Allowed,
         link_base: str,
+        clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
+        self._knocks = Knocks(clock)
         self._oauth, self._installations, self._allowed, self._log = oauth, installations, allowed, log
         self._redirect_uri, self._is_https = f"{link_base}{REDIRECT}", link_base.startswith("https:")
 
@@ -145,7 +148,10 @@ class Installing:
         return [web.get(INSTALL, self._begin, allow_head=False), web.get(REDIRECT, self._end, allow_head=False)]
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
-        begun = await self._installations.begin()
+        wait = self._knocks.wait(_caller(request))
+        begun = await self._installations.begin() if wait is None else None
+        if begun is None:
+            return _later(wait or MAY_TAKE)
         answer = web.HTTPFound(self._oauth.page(self._redirect_uri, begun.state))
         answer.set_cookie(
             COOKIE,
@@ -185,6 +191,19 @@ class Installing:
             await self._oauth.give_back(new.tokens)
         except SlackFailed as exc:
             self._log.warning("slack token not revoked", account=new.account, reason=str(exc))
+
+
+def _caller(request: web.Request) -> str:
+    """A proxy on this machine says for whom it asks; others are whom they come from."""
+    peer = request.remote or ""
+    told = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return told if told and peer in {"127.0.0.1", "::1"} else peer
+
+
+def _later(wait: timedelta) -> web.Response:
+    answer = web.Response(status=429, text="Too many installations are begun at the moment. Please try again later.\n")
+    answer.headers["Retry-After"] = str(max(-(-wait // timedelta(seconds=1)), 1))
+    return answer
 
 
 def _said(status: int, sentence: str) -> web.Response:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, update
 from sqlalchemy.engine import Row
 
 from storage.sql.audit import record
@@ -127,16 +127,19 @@ class Installations:
 
     # Who is just installing
 
-    async def begin(self, state: str, browser: str, lasts: timedelta) -> None:
-        """Both as hashes. Those whose time is over are forgotten."""
+    async def begin(self, state: str, browser: str, lasts: timedelta, *, most: int) -> bool:
+        """Both as hashes. Those whose time is over are forgotten; False, and not kept, where there are `most`."""
         now = self._database.now()
         values = {"state": state, "browser": browser, "expires_at": now + lasts}
 
-        def begin(connection: Connection) -> None:
+        def begin(connection: Connection) -> bool:
             connection.execute(delete(installation_states).where(installation_states.c.expires_at <= now))
+            if connection.execute(select(func.count()).select_from(installation_states)).scalar_one() >= most:
+                return False
             connection.execute(insert(installation_states).values(values))
+            return True
 
-        await self._database.write(begin)
+        return await self._database.write(begin)
 
     async def end(self, state: str) -> str | None:
         """The browser that began, once; None where nobody did, or too long ago."""

@@ -17,6 +17,7 @@ from adapters.slack.app import SlackSurface
 from adapters.slack.app import surface as slack_surface
 from adapters.slack.install import INSTALL, REDIRECT
 from adapters.slack.installations import KEPT, REPLACED, SPENT
+from adapters.slack.knocking import OF_ALL, OF_EACH
 from bot.errors import InvalidSettings
 from bot.ids import ConversationId, TurnId
 from bot.inbound import Inbound, Said
@@ -24,6 +25,7 @@ from bot.installations import MAY_TAKE, Installations
 from bot.outbox import OutboxFailed
 from bot.replies import Notice, Reply
 from storage.sql.database import Database
+from storage.sql.installations import Installations as Store
 from tests.adapters.slack.conftest import InboxBot, SlackTestSettings, served
 from tests.stand_ins.slack.server import APP_TOKEN, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, User, Workspace
@@ -252,6 +254,38 @@ async def test_what_was_not_approved_is_not_installed(browser: Browser) -> None:
     status, page = await browser.end(f"{BASE}{REDIRECT}?error=access_denied&state={state}", cookie)
 
     assert (status, "not approved" in page) == (400, True)
+
+
+async def begun(browser: Browser, *, for_whom: str) -> tuple[int, str | None]:
+    """The status, and when to come again."""
+    headers = {"X-Forwarded-For": f"203.0.113.9, {for_whom}"}
+    async with browser.http.get(browser.address(INSTALL), headers=headers, allow_redirects=False) as answer:
+        return answer.status, answer.headers.get("Retry-After")
+
+
+async def test_one_who_begins_again_and_again_has_to_wait(browser: Browser, now: Now) -> None:
+    tries = [await begun(browser, for_whom="198.51.100.1") for _ in range(OF_EACH + 1)]
+    other = await begun(browser, for_whom="198.51.100.2")
+    now.at += timedelta(seconds=60)
+
+    assert tries == [(302, None)] * OF_EACH + [(429, "60")]
+    assert other == (302, None)
+    assert await begun(browser, for_whom="198.51.100.1") == (302, None)
+
+
+async def test_all_together_have_to_wait_as_well(browser: Browser, database: Database) -> None:
+    tries = [await begun(browser, for_whom=f"198.51.100.{n}") for n in range(OF_ALL + 1)]
+    kept = text("SELECT count(*) FROM installation_states")
+
+    assert tries[-1] == (429, "60")
+    assert await database.read(lambda connection: connection.execute(kept).scalar_one()) == OF_ALL
+
+
+async def test_no_more_are_kept_than_may_begin_at_once(database: Database) -> None:
+    store = Store(database)
+    kept = [await store.begin(f"state {n}", "browser", MAY_TAKE, most=2) for n in range(3)]
+
+    assert kept == [True, True, False]
 
 
 async def test_a_code_that_slack_does_not_know_installs_nothing(browser: Browser) -> None:

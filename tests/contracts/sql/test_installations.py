@@ -147,7 +147,7 @@ async def test_a_lease_that_ran_out_is_given_to_others(database: Database, clock
 async def test_an_installation_that_was_begun_ends_once_and_in_time(database: Database, clock: SetClock) -> None:
     store = Installations(database)
     for state in ("soon", "late"):
-        await store.begin(state, "browser", LEASE)
+        await store.begin(state, "browser", LEASE, most=9)
 
     soon = [await store.end("soon"), await store.end("soon")]
     clock.forward(minutes=1)
