@@ -114,6 +114,7 @@ class _Moment:
     inbound: Inbound
     turn: TurnId
     scope: Scope
+    may_go_private: bool  # the asker alone may see more
     state: ConversationState
     sight: Sight
     limits: Limits
@@ -177,6 +178,7 @@ class Dialogue:
                 inbound=inbound,
                 turn=turn,
                 scope=scope,
+                may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, scope),
                 state=state,
                 sight=sight,
                 limits=limits,
@@ -247,7 +249,7 @@ class Dialogue:
             last=None if state.last_plan is None else plan_from_json(dict(state.last_plan)),
             earlier=_earlier(state),
             asked_back=state.clarifications_in_a_row,
-            may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, moment.scope),
+            may_go_private=moment.may_go_private,
             progress=moment.told,
             attempted=moment.attempted,
         )
@@ -333,13 +335,10 @@ class Dialogue:
         )
 
     async def _offer(self, question: str, outcome: Outcome, moment: _Moment) -> Offer | None:
-        inbound, scope = moment.inbound, moment.scope
-        offered = _offered(question, outcome)
+        inbound, offered = moment.inbound, _offered(question, outcome)
         if offered is None:
             return None
-        if inbound.surface in self._threads and await self._access.may_go_private(
-            inbound.audience, inbound.person, scope
-        ):
+        if moment.may_go_private and inbound.surface in self._threads:
             alone = Choice(label=_ALONE, count=None, leg=offered.plan.legs[0].id, does=ContinuePrivately())
             offered = replace(offered, choices=(*offered.choices, alone))
         return await self._clarifications.store(inbound, moment.turn, moment.state.scope_key, offered)

@@ -1,12 +1,17 @@
 """From an audience and the grants to a scope: the table of who sees what."""
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
 import pytest
 
 from bot.access import scope_key
 from bot.bootstrap import Bot
+from bot.directory import Profile
 from bot.errors import InvalidSubject
-from bot.ids import PersonId, Subject
-from bot.inbound import Audience, Operator, Outsiders, Private, Shared
+from bot.ids import MessageId, PersonId, Subject, TurnId
+from bot.inbound import Audience, Inbound, Operator, Outsiders, Private, Shared
+from bot.replies import Reply
 from bot.subjects import check_grant, parse_person, parse_subject
 from storage.search.ids import BucketId
 from tests.bot.conftest import Talk, somebody
@@ -184,3 +189,50 @@ async def test_only_the_operator_is_told_that_a_bucket_does_not_exist(bot: Bot) 
     assert told.error == "There is no bucket 'nowhere'."
     assert refused.result["outcome"] == "refused"
     assert BucketId("nowhere") not in str(refused.reply)
+
+
+class Asked:
+    """A directory that counts how often somebody is looked up alone."""
+
+    def __init__(self) -> None:
+        self.alone = 0
+
+    async def profile(self, person: PersonId) -> Profile | None:
+        return None
+
+    async def private(self, audience: Private) -> Private:
+        self.alone += 1
+        return replace(audience, guest=False)
+
+    async def shared(self, audience: Shared) -> Shared:
+        return audience
+
+    async def reads(self, person: PersonId, channel: Subject) -> bool | None:
+        return True
+
+
+class InPrivate:
+    """Threads of a chat in which one may go on alone."""
+
+    async def place(self, inbound: Inbound, turn: TurnId, *, again: bool) -> Inbound:
+        return inbound
+
+    async def withdraw(
+        self, inbound: Inbound, message: MessageId, reply: Reply, *, files: Collection[str] = ()
+    ) -> None: ...
+
+    async def alone(self, inbound: Inbound) -> Mapping[str, str] | None:
+        return None
+
+
+async def test_whether_the_asker_may_see_more_alone_is_looked_up_once_a_turn(bot: Bot) -> None:
+    asked = Asked()
+    bot.directories.ask("slack", asked)
+    bot.dialogue.go_private_through("slack", InPrivate())
+    await granted(bot, CHANNEL)
+    await bot.grants.grant(BucketId("contracts"), Subject("user:slack:T1:U1"), by="test")
+
+    done = await Talk(bot, audience=channel(), person="slack:T1:U1").say("List every receipt")
+
+    assert "Continue in private" in [one["label"] for one in done.result["choices"]]
+    assert asked.alone == 1
