@@ -32,7 +32,7 @@ from bot.attachments import (
 )
 from bot.clarifications import same_readers
 from bot.codec import audience_from_json, audience_to_json
-from bot.ids import ConversationId, MessageId, PersonId
+from bot.ids import ConversationId, MessageId
 from bot.inbound import AttachedFile, Audience, Inbound, Private
 from bot.shelves import Shelves
 from storage.search.index import ScopedIndex, SearchIndex
@@ -173,9 +173,10 @@ class Attached:
             if not any(one.fault is None for one in files):
                 yield _sight(granted, files, message)
                 return
-            shelf = await stack.enter_async_context(self._shelves.opened(conversation, _once(files), told))
+            wanted = _once(files)
+            shelf = await stack.enter_async_context(self._shelves.opened(conversation, wanted, told))
             read = frozenset(shelf.read)
-            if any(one.fault is None and one.id not in read for one in files):  # some proved unreadable
+            if len(read) < len(wanted):  # some proved unreadable
                 files = await self._of(conversation, audience)
             await self._used(conversation, files)
             index = joined(granted, shelf.within()) if read else granted
@@ -204,10 +205,6 @@ class Attached:
             await self._store.use(conversation, until)
 
     # -- gone
-
-    async def forget(self, persons: Sequence[PersonId]) -> int:
-        """All that these people attached anywhere. How many files."""
-        return await self._store.remove_of(persons)
 
     async def tidy(self) -> None:
         """What is gone from the database goes from this process as well."""

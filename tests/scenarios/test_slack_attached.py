@@ -118,6 +118,28 @@ async def test_documents_of_other_kinds_are_read(desk: Desk, name: str, content:
     assert f"] {name}" in answer.words()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<!channel> *q3* `x` | #|.txt",
+        "../../etc/passwd.txt",
+        "\u202etxt.exe.txt",
+        "n" * 255,
+        ".txt",
+        "  .txt",
+        "%00.txt",
+    ],
+)
+async def test_whatever_a_file_is_called_it_is_read_and_its_name_is_data(desk: Desk, name: str) -> None:
+    hostile = desk.slack.upload(desk.ada, "memo.txt", b"The picnic takes place on the roof terrace.")
+    hostile.name = name
+
+    answer = await desk.ask("Where does the picnic take place?", hostile)
+
+    assert "roof terrace" in answer.words()
+    assert "not read" not in answer.words()
+
+
 async def test_this_document_is_the_one_that_came_with_the_question(desk: Desk) -> None:
     answer = await desk.ask("Summarize this document", desk.lease())
 

@@ -120,7 +120,8 @@ async def test_optional_scopes_may_be_missing(
     slack.scopes = REQUIRED
 
     assert await faults(settings, installations) == []
-    assert "without the optional channels:history, files:read, groups:history" in (await found(settings, installations))[1]
+    scopes = (await found(settings, installations))[1]
+    assert "without the optional channels:history, files:read, groups:history" in scopes
 
 
 @pytest.mark.parametrize("fault", [Fault(status=503), Fault(status=0)])
