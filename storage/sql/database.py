@@ -2,6 +2,7 @@
 
 A transaction is a function of a connection. SQLite runs the whole of it in one trip to a thread, since a trip for each
 statement costs many times what the statement does; PostgreSQL runs it beside the event loop, which its driver waits on.
+On SQLite, those that wait to write reach the disk together: its time for one is its time for all of them.
 """
 
 import asyncio
@@ -10,8 +11,8 @@ import secrets
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -35,6 +36,8 @@ _BUSY_S: Final = 10
 _CONNECT_S: Final = 10
 _STATEMENT_S: Final = 30
 _WAIT_S: Final = 30  # for a thread of SQLite's
+_POLL_S: Final = 0.001  # between two looks whether another process has ended its transaction
+_TOGETHER: Final = 64
 _READERS: Final = 3
 _SQLITE_PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {_BUSY_S * 1000}",
@@ -67,20 +70,35 @@ T = TypeVar("T")
 class _Transactions(Protocol):
     """Runs functions, each in a transaction of its own: committed when it returns, undone when it raises."""
 
-    async def run(self, work: Callable[[Connection], T]) -> T: ...
+    async def run(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T: ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """To be run in a transaction."""
+
+    work: Callable[[Connection], Any]
+    lightly: bool
+    answer: Future[Any]
 
 
 class _InThreads:
     """On SQLite: in as many threads as there are connections. What is cancelled while it runs ends nevertheless."""
 
-    def __init__(self, engine: Engine, threads: int) -> None:
+    def __init__(self, engine: Engine, threads: int, most: int = 1) -> None:
+        """`most`: so many of those that wait share a transaction."""
         self._engine, self._threads = engine, ThreadPoolExecutor(threads, thread_name_prefix="parley-sql")
         self._idle: deque[Connection] = deque()  # kept out of the engine's pool, which is slow to lend
+        self._waiting: deque[_Waiting] = deque()
+        self._most = most
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
-        running = self._threads.submit(self._transacted, work)
+    async def run(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
+        running: Future[T] = Future()
+        self._waiting.append(_Waiting(work, lightly, running))
+        batch: list[_Waiting] = []
+        self._threads.submit(self._together, batch).add_done_callback(partial(self._settle, batch))
         too_long = asyncio.get_running_loop().call_later(_WAIT_S, running.cancel)  # changes nothing once it has begun
         try:
             return await asyncio.wrap_future(running)
@@ -92,11 +110,46 @@ class _InThreads:
         finally:
             too_long.cancel()
 
-    def _transacted(self, work: Callable[[Connection], T]) -> T:
+    def _together(self, batch: list[_Waiting]) -> list[Any]:
+        """What became of those that wait, which come into `batch`. None of them, where an earlier call took them."""
+        while len(batch) < self._most and (one := self._longest_waiting()) is not None:
+            if one.answer.set_running_or_notify_cancel():
+                batch.append(one)
+        return self._transacted(batch) if batch else []
+
+    def _longest_waiting(self) -> _Waiting | None:
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
+
+    def _settle(self, batch: Sequence[_Waiting], done: Future[list[Any]]) -> None:
+        """Where one of several fails, nothing is done yet, and each is on its own."""
+        if done.cancelled():
+            return
+        if (failure := done.exception()) is None:
+            for one, answer in zip(batch, done.result(), strict=True):
+                one.answer.set_result(answer)
+        elif len(batch) == 1:
+            batch[0].answer.set_exception(failure)
+        else:
+            for one in batch:
+                self._repeat(one)
+
+    def _repeat(self, one: _Waiting) -> None:
+        try:
+            alone = self._threads.submit(self._transacted, [one])
+        except RuntimeError as exc:  # it is being closed
+            one.answer.set_exception(exc)
+        else:
+            alone.add_done_callback(partial(self._settle, [one]))
+
+    def _transacted(self, batch: Sequence[_Waiting]) -> list[Any]:
         connection = self._connection()
         try:
+            _flush(connection, all(one.lightly for one in batch))
             with connection.begin():
-                return work(connection)
+                return [one.work(connection) for one in batch]
         finally:
             self._idle.append(connection)
 
@@ -108,6 +161,8 @@ class _InThreads:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        for one in self._waiting:
+            one.answer.cancel()
         for connection in self._idle:
             connection.close()
         self._engine.dispose()
@@ -119,7 +174,7 @@ class _BesideTheLoop:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
+    async def run(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
         async with self._engine.begin() as connection:
             return await connection.run_sync(work)
 
@@ -164,14 +219,14 @@ class Database:
     def _of_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
         """SQLite takes one writer at a time: with one thread, tasks wait in order instead of polling its lock."""
         writer, reader = _file_engine(url, 1), _file_engine(url, _READERS)
-        _prepare_sqlite(writer, "BEGIN IMMEDIATE")
-        _prepare_sqlite(reader, "BEGIN", "PRAGMA query_only = ON")
+        _prepare_sqlite(writer, _begin_to_write)
+        _prepare_sqlite(reader, _begin_to_read, "PRAGMA query_only = ON")
         return cls(
             where=shown(url),
             clock=clock,
             new_id=new_id,
             is_file=True,
-            _writer=_InThreads(writer, 1),
+            _writer=_InThreads(writer, 1, _TOGETHER),
             _reader=_InThreads(reader, _READERS),
         )
 
@@ -215,13 +270,15 @@ class Database:
         with self._translating():
             return await self._reader.run(work)
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
         """What `work` returns, committed, to the disk, when this returns; undone when `work` raises.
 
-        `work` may run in another thread: it takes along what it needs and touches nothing else.
+        `work` may run in another thread: it takes along what it needs and touches nothing else. `lightly`: it outlives
+        any kill, and on SQLite a power cut only together with the next that is not written so; for what is merely done
+        again otherwise.
         """
         with self._translating():
-            return await self._writer.run(work)
+            return await self._writer.run(work, lightly=lightly)
 
     @contextmanager
     def _translating(self) -> Generator[None]:
@@ -247,7 +304,7 @@ def _file_engine(url: URL, connections: int) -> Engine:
     return create_engine(url, pool_size=connections, max_overflow=0, **_ENGINE)
 
 
-def _prepare_sqlite(engine: Engine, begin: str, *pragmas: str) -> None:
+def _prepare_sqlite(engine: Engine, begin: Callable[[DBAPIConnection], None], *pragmas: str) -> None:
     """The driver's own idea of transactions is switched off: `begin` begins each."""
 
     def connected(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
@@ -257,10 +314,45 @@ def _prepare_sqlite(engine: Engine, begin: str, *pragmas: str) -> None:
 
     def begun(connection: Connection) -> None:
         if (driver := connection.connection.dbapi_connection) is not None:
-            driver.cursor().execute(begin)
+            begin(driver)
 
     event.listen(engine, "connect", connected)
     event.listen(engine, "begin", begun)
+
+
+def _flush(connection: Connection, lightly: bool) -> None:
+    """Whether the next transaction waits for the disk, https://sqlite.org/pragma.html#pragma_synchronous."""
+    if connection.info.get("lightly", False) != lightly and (driver := connection.connection.dbapi_connection):
+        driver.cursor().execute(f"PRAGMA synchronous = {'NORMAL' if lightly else 'FULL'}")
+        connection.info["lightly"] = lightly
+
+
+def _begin_to_read(driver: DBAPIConnection) -> None:
+    driver.cursor().execute("BEGIN")
+
+
+def _begin_to_write(driver: DBAPIConnection) -> None:
+    """SQLite itself looks for the lock less and less often, until a tenth of a second lies between two looks."""
+    cursor = driver.cursor()
+    patience_ms = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+    deadline = time.monotonic() + patience_ms / 1000
+    cursor.execute("PRAGMA busy_timeout = 0")
+    try:
+        while not _has_begun(cursor, is_last=time.monotonic() > deadline):
+            time.sleep(_POLL_S)
+    finally:
+        cursor.execute(f"PRAGMA busy_timeout = {patience_ms}")
+
+
+def _has_begun(cursor: DBAPICursor, *, is_last: bool) -> bool:
+    """False while another process writes; raises that where it is the last attempt."""
+    try:
+        cursor.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as exc:
+        if is_last or exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
 
 
 def _make_file(file: Path) -> None:

@@ -196,7 +196,7 @@ class Inbox:
             **({} if up_to is None else {"up_to": up_to}),
         }
         claiming = _claiming(surfaces is not None, up_to is not None)
-        rows = await self._database.write(lambda connection: connection.execute(claiming, values).all())
+        rows = await self._database.write(lambda connection: connection.execute(claiming, values).all(), lightly=True)
         return [self._claimed(row) for row in sorted(rows, key=lambda row: row.position)]
 
     def _claimed(self, row: Row[Any]) -> ClaimedTurn:
@@ -205,12 +205,11 @@ class Inbox:
 
     async def renew(self, claimed: ClaimedTurn, lease: timedelta) -> bool:
         """Whether it is still this worker's, now for `lease` from now. Ask before every effect outside."""
-        return await self._write(_RENEWING, claimed, until=self._database.now() + lease)
+        return await self._write(_RENEWING, claimed, lightly=True, until=self._database.now() + lease)
 
     async def move(self, claimed: ClaimedTurn, conversation: str, audience: Object, body: Object) -> bool:
         """From now on it is a turn of that conversation, behind what is open there already."""
-        placed = {"place": conversation, "readers": audience, "told": body}
-        return await self._write(_MOVING, claimed, **placed)
+        return await self._write(_MOVING, claimed, place=conversation, readers=audience, told=body)
 
     async def note_placeholder(self, claimed: ClaimedTurn, message_id: str) -> bool:
         """The message that holds the reply was posted. A later claim finds it in `turn.placeholder`."""
@@ -222,7 +221,7 @@ class Inbox:
 
     async def mark_delivered(self, claimed: ClaimedTurn) -> bool:
         """The reply is in the chat. A later claim finds it in `turn.delivered_at`, and has only to finish."""
-        return await self._write(_DELIVERED, claimed, now=self._database.now())
+        return await self._write(_DELIVERED, claimed, lightly=True, now=self._database.now())
 
     async def finish(
         self,
@@ -234,11 +233,13 @@ class Inbox:
         attempts: Sequence[Attempt] = (),
         ending: str | None = None,
         delivered: bool = False,
+        noted: bool = False,
     ) -> bool:
         """Closes the turn, with all that is kept of it, in one transaction: all of it or, when False, nothing.
 
         `ending`: the outcome in a word, which questions are counted and found by. `delivered`: marks that too, for a
-        turn with nothing left to do in between.
+        turn with nothing left to do in between. `noted`: the outcome was, so that a power cut costs no more than to say
+        it again.
         """
         values = _key(claimed) | {"now": self._database.now(), "said": outcome, "took": route, "ends": ending}
         values["delivered"] = values["now"] if delivered else None
@@ -251,7 +252,7 @@ class Inbox:
                 self._save_state(connection, state)
             return True
 
-        return await self._database.write(finished)
+        return await self._database.write(finished, lightly=noted)
 
     async def fail(self, claimed: ClaimedTurn, reason: str, retry_in: timedelta) -> Failed:
         """This attempt came to nothing. Pauses for `retry_in`, with the conversation, unless it was the last one.
@@ -267,7 +268,7 @@ class Inbox:
 
     async def release(self, claimed: ClaimedTurn) -> bool:
         """Back as it was, without counting as an attempt: for a worker that shuts down."""
-        return await self._write(_RELEASING, claimed, now=self._database.now())
+        return await self._write(_RELEASING, claimed, lightly=True, now=self._database.now())
 
     async def ask_to_stop(self, turn: str, by: str) -> bool:
         """Whoever works on it looks for that now and then. False when it is finished; the first to ask counts."""
@@ -316,9 +317,11 @@ class Inbox:
         rows = await self._database.read(lambda connection: connection.execute(made).all())
         return [Attempt(tool=row.tool, arguments=row.arguments, documents=row.documents, ms=row.ms) for row in rows]
 
-    async def _write(self, statement: Update, claimed: ClaimedTurn, **values: object) -> bool:
+    async def _write(self, statement: Update, claimed: ClaimedTurn, *, lightly: bool = False, **values: object) -> bool:
         values |= _key(claimed)
-        return await self._database.write(lambda connection: connection.execute(statement, values).rowcount == 1)
+        return await self._database.write(
+            lambda connection: connection.execute(statement, values).rowcount == 1, lightly=lightly
+        )
 
 
 _NEW = tuple(NewTurn.__dataclass_fields__)

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import sqlite3
 import sys
+import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from storage.sql import migrations
 from storage.sql.address import parsed, shown, sqlite_url
 from storage.sql.database import Database
 from storage.sql.errors import (
+    ConstraintBroken,
     DatabaseBusy,
     DatabaseDamaged,
     DatabaseNotWritable,
@@ -196,6 +198,102 @@ async def test_sqlite_writes_ahead_to_the_disk_and_holds_its_foreign_keys(
     await database.close()
 
     assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
+
+
+async def test_what_waits_to_be_written_on_sqlite_is_written_together(tmp_path: Path, clock: SetClock) -> None:
+    file = tmp_path / "parley.db"
+    database = await Database.open(sqlite_url(file), clock=clock)
+    with closing(sqlite3.connect(file, check_same_thread=False)) as other:
+
+        def seen_by_others(connection: Connection) -> tuple[int, int]:
+            """Rows that this transaction sees, and those that have reached the disk."""
+            return count(connection), other.execute("SELECT count(*) FROM groups").fetchone()[0]
+
+        async with Held(database):
+            written = [asyncio.create_task(insert(database, "a")), asyncio.create_task(database.write(seen_by_others))]
+            await asyncio.sleep(0)
+
+        await written[0]
+        seen = await written[1]
+    await database.close()
+
+    assert seen == (1, 0)
+
+
+async def test_of_those_that_wait_together_one_that_fails_is_undone_alone(tmp_path: Path, clock: SetClock) -> None:
+    database = await Database.open(sqlite_url(tmp_path / "parley.db"), clock=clock)
+    async with Held(database):
+        written = [asyncio.create_task(insert(database, one)) for one in ("a", "twice", "twice", "b")]
+        await asyncio.sleep(0)
+
+    ended = await asyncio.gather(*written, return_exceptions=True)
+    there = await database.read(count)
+    await database.close()
+
+    assert [type(one) for one in ended] == [int, int, ConstraintBroken, int]
+    assert there == 3
+
+
+async def test_who_closes_a_database_leaves_nobody_waiting(tmp_path: Path, clock: SetClock) -> None:
+    database = await Database.open(sqlite_url(tmp_path / "parley.db"), clock=clock)
+    held = Held(database)
+    await held.__aenter__()
+    waiting = asyncio.create_task(insert(database, "a"))
+    await asyncio.sleep(0)
+    closing_it = asyncio.create_task(database.close())
+    await asyncio.sleep(0)
+    await held.__aexit__()
+
+    await closing_it
+    [ended] = await asyncio.gather(waiting, return_exceptions=True)
+
+    assert isinstance(ended, DatabaseUnavailable | int)
+
+
+async def test_only_what_is_written_lightly_does_not_wait_for_the_disk(tmp_path: Path, clock: SetClock) -> None:
+    """SQLite's words for it: 1 is NORMAL, 2 is FULL."""
+
+    def flushing(connection: Connection) -> int:
+        return connection.execute(text("PRAGMA synchronous")).scalar_one()
+
+    database = await Database.open(sqlite_url(tmp_path / "parley.db"), clock=clock)
+    lightly = await database.write(flushing, lightly=True)
+    alone = await database.write(flushing)
+    async with Held(database):
+        together = [asyncio.create_task(database.write(flushing, lightly=one)) for one in (True, False)]
+        await asyncio.sleep(0)
+    found = await asyncio.gather(*together)
+    await database.close()
+
+    assert (lightly, alone, found) == (1, 2, [2, 2])
+
+
+class Held:
+    """The one thread that writes is busy for the length of the block."""
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._go, self._begun = database, threading.Event(), threading.Event()
+
+    async def __aenter__(self) -> None:
+        self._holding = asyncio.create_task(self._database.write(self._hold))
+        await asyncio.to_thread(self._begun.wait)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._go.set()
+        await self._holding
+
+    def _hold(self, _: Connection) -> None:
+        self._begun.set()
+        self._go.wait()
+
+
+async def insert(database: Database, group: str) -> int:
+    row = text("INSERT INTO groups (id, title) VALUES (:id, :id)")
+    return await database.write(lambda connection: connection.execute(row, {"id": group}).rowcount)
+
+
+def count(connection: Connection) -> int:
+    return connection.execute(text("SELECT count(*) FROM groups")).scalar_one()
 
 
 async def test_what_only_reads_cannot_write_to_sqlite(sqlite_database: str, clock: SetClock) -> None:
