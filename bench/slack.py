@@ -1,14 +1,17 @@
 """Slack as people see it: `parley serve` in a process of its own, the strict stand-in beside it, signed HTTP between.
 
-How fast a message is acknowledged while others are answered, how soon something is seen, and what a click costs.
+How fast a message is acknowledged while others are answered, how soon something is seen, and what a click costs. Who
+writes and the stand-in share this process: `bare` has what that costs, with as many requests that do nothing.
 """
 
 import asyncio
+import contextlib
 import itertools
+import json
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -18,12 +21,14 @@ import aiohttp
 from adapters.slack.receiving import PATH
 from bench.figures import Figure, percentile
 from tests.adapters.web.serving import a_free_port
-from tests.cli.conftest import environ
-from tests.faults.home import a_home
+from tests.cli.conftest import RECEIPTS, environ, run
+from tests.servers.missing import ServerMissing
+from tests.servers.postgres import fresh_database, postgres_server
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import Message, User
 
-_A_SECOND, _EVENTS, _ASKED = 50, 200, 20
+_A_SECOND, _A_SECOND_ON_A_SERVER, _SECONDS, _ASKED = 50, 200, 4, 20
+_PEOPLE: Final = 400
 _STATUS: Final = "assistant.threads.setStatus"
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -35,14 +40,15 @@ async def slack(folder: Path, runs: int) -> list[Figure]:
         await office.ask(_ASKED)  # what a process reads and makes once
         seen = [await office.seen() for _ in range(runs * 4)]
         asked, clicked = zip(*[await office.clicked() for _ in range(runs)], strict=True)
-        acknowledged, bare = zip(*[await office.acknowledged() for _ in range(runs)], strict=True)
+        acknowledged = await office.acknowledged(runs, _A_SECOND)
+    bare = [one for _, run in acknowledged for one in run]
     return [
         Figure(
             name="Slack: from a message to the first sign of it",
             unit="ms",
             runs=tuple(seen),
             aim=300,
-            bare=percentile([one for run in bare for one in run], 50),
+            bare=percentile(bare, 50),
             note="one at a time; bare: a request that does nothing",
         ),
         Figure(
@@ -53,19 +59,41 @@ async def slack(folder: Path, runs: int) -> list[Figure]:
             bare=percentile(asked, 50),
             note=f"{_ASKED} clicks a run; bare: CPU of a question",
         ),
-        *(
-            Figure(
-                name=f"Slack: acknowledged while answering, {_A_SECOND} a second, p{percent}",
-                unit="ms",
-                runs=tuple(percentile(run, percent) for run in acknowledged),
-                aim=50 if percent == 99 else None,
-                bare=percentile([percentile(run, percent) for run in bare], 50),
-                note=f"{_EVENTS} signed messages a run; bare: as many requests that do nothing"
-                if percent == 50
-                else "",
-            )
-            for percent in (50, 99)
-        ),
+        *_acknowledged(acknowledged, f"on SQLite, {_A_SECOND} a second"),
+        *await _on_a_server(folder / "slack-server", runs),
+    ]
+
+
+async def _on_a_server(folder: Path, runs: int) -> list[Figure]:
+    """On PostgreSQL, faster than can be answered on two cores: what waits grows meanwhile."""
+    try:
+        with contextlib.ExitStack() as stack:
+            server = postgres_server(durable=True)  # it waits in a loop of its own
+            async with fresh_database(await asyncio.to_thread(stack.enter_context, server)) as url:
+                settings = {"PARLEY_DATABASE_URL": url, "PARLEY_SECRET_KEY": "bench" * 8}
+                home = await asyncio.to_thread(_made, folder, **settings)
+                async with SlackServer() as stand_in, _serving(home, stand_in, **settings) as pid:
+                    office = _Office(stand_in, pid)
+                    await office.ask(_ASKED)
+                    found = await office.acknowledged(runs, _A_SECOND_ON_A_SERVER, until_answered=False)
+    except ServerMissing as exc:
+        return [Figure(name="Slack: acknowledged on PostgreSQL", unit="", runs=(0.0,), note=f"not here: {exc}")]
+    return _acknowledged(found, f"on PostgreSQL, {_A_SECOND_ON_A_SERVER} a second")
+
+
+def _acknowledged(found: Sequence[tuple[list[float], list[float]]], where: str) -> list[Figure]:
+    return [
+        Figure(
+            name=f"Slack: acknowledged while answering, {where}, p{percent}",
+            unit="ms",
+            runs=tuple(percentile(mine, percent) for mine, _ in found),
+            aim=50 if percent == 99 else None,
+            bare=percentile([percentile(bare, percent) for _, bare in found], 50),
+            note=f"{len(found[0][0])} signed messages a run; bare: as many requests that do nothing"
+            if percent == 50
+            else "",
+        )
+        for percent in (50, 99)
     ]
 
 
@@ -74,7 +102,7 @@ class _Office:
 
     def __init__(self, stand_in: SlackServer, pid: int) -> None:
         self._slack, self._pid = stand_in, pid
-        people = [stand_in.workspace.add_user(User(id=f"U{n}BENCH", name=f"P{n}")) for n in range(_EVENTS)]
+        people = [stand_in.workspace.add_user(User(id=f"U{n}BENCH", name=f"P{n}")) for n in range(_PEOPLE)]
         self._people = itertools.cycle(people)
 
     async def ask(self, many: int) -> list[Message]:
@@ -113,18 +141,31 @@ class _Office:
             await self._slack.deliver_action(self._reader(answer), answer, button)
             await self._slack.until(lambda before=before, at=answer: self._is_answered(at, before + 1), 30)
 
-    async def acknowledged(self) -> tuple[list[float], list[float]]:
-        """Milliseconds of each delivery, and of as many requests to the same server that do nothing."""
-        before = len(self._slack.workspace.answers())
-        mine = await _paced(self._deliver)
-        await self._slack.until(lambda: len(self._ended()) >= before + _EVENTS, 120)
+    async def acknowledged(
+        self, runs: int, a_second: int, *, until_answered: bool = True
+    ) -> list[tuple[list[float], list[float]]]:
+        """Milliseconds of each delivery, and of as many requests to the same server that do nothing; so many runs.
+
+        `until_answered`: else the next run begins while answers to this one are still to be said.
+        """
+        found: list[tuple[list[float], list[float]]] = []
+        for _ in range(runs):
+            before = len(self._ended())
+            mine = await _paced(self._deliver, a_second)
+            if until_answered:
+                expected = before + len(mine)
+                await self._slack.until(lambda expected=expected: len(self._ended()) >= expected, 120)
+            found.append((mine, await self._bare(a_second)))
+        return found
+
+    async def _bare(self, a_second: int) -> list[float]:
         async with aiohttp.ClientSession() as session:
 
             async def nothing() -> None:
                 async with session.get(self._slack.app_url.replace(PATH, "/healthz")) as answer:
                     await answer.read()
 
-            return mine, await _paced(nothing)
+            return await _paced(nothing, a_second)
 
     async def _deliver(self) -> None:
         await self._say("How many receipts from Kestrel?")
@@ -164,12 +205,17 @@ def _is_final(message: Message) -> bool:
 
 
 def _cpu_ms(pid: int) -> float:
-    """User and system, in steps of the system's clock."""
+    """User and system, of the process and of those that answer for it, in steps of the system's clock."""
+    beside = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return _own_cpu_ms(pid) + sum(_own_cpu_ms(int(one)) for one in beside)
+
+
+def _own_cpu_ms(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / _TICKS
 
 
-async def _paced(work: Callable[[], Awaitable[None]]) -> list[float]:
+async def _paced(work: Callable[[], Awaitable[None]], a_second: int) -> list[float]:
     """Calls begin by the clock, whether or not those before them have ended."""
 
     async def timed() -> float:
@@ -180,19 +226,25 @@ async def _paced(work: Callable[[], Awaitable[None]]) -> list[float]:
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
         tasks: list[asyncio.Task[float]] = []
-        for number in range(_EVENTS):
-            await asyncio.sleep(max(0.0, began + number / _A_SECOND - time.perf_counter()))
+        for number in range(a_second * _SECONDS):
+            await asyncio.sleep(max(0.0, began + number / a_second - time.perf_counter()))
             tasks.append(group.create_task(timed()))
     return [task.result() for task in tasks]
 
 
-def _made(folder: Path) -> Path:
+def _made(folder: Path, **settings: str) -> Path:
+    """A home with a few documents that everyone may see."""
     folder.mkdir()
-    return a_home(folder)
+    source = folder / "receipts.jsonl"
+    source.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
+    for words in (("ingest", str(source), "--bucket", "receipts"), ("grant", "receipts", "everyone")):
+        if run(folder, *words, **settings).status:
+            raise RuntimeError(f"parley {words[0]} failed")
+    return folder
 
 
 @asynccontextmanager
-async def _serving(home: Path, stand_in: SlackServer) -> AsyncGenerator[int]:
+async def _serving(home: Path, stand_in: SlackServer, **settings: str) -> AsyncGenerator[int]:
     """The id of the process."""
     port = a_free_port()
     stand_in.app_url = f"http://127.0.0.1:{port}{PATH}"
@@ -203,7 +255,7 @@ async def _serving(home: Path, stand_in: SlackServer) -> AsyncGenerator[int]:
     }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli", "serve", "--port", str(port)),
-        env=environ(home, PARLEY_PORT=str(port), **slack_settings),
+        env=environ(home, PARLEY_PORT=str(port), **slack_settings, **settings),
         stderr=asyncio.subprocess.PIPE,
     )
     try:

@@ -92,6 +92,7 @@ class Bot:
     limits: Limits
     log: FilteringBoundLogger
     dialogue: Dialogue
+    stops: Stops
     turns: Turns
     workers: Workers
     surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
@@ -107,6 +108,15 @@ class Bot:
         if surface.threads is not None:
             self.turns.place_through(surface.name, surface.threads)
             self.dialogue.go_private_through(surface.name, surface.threads)
+        self._ask(surface)
+
+    def leave(self, surface: Surface) -> None:
+        """Its turns are accepted here, and worked on in another process."""
+        self.surfaces[surface.name] = surface
+        self.turns.leave(surface.name)
+        self._ask(surface)
+
+    def _ask(self, surface: Surface) -> None:
         if surface.directory is not None:
             self.directories.ask(surface.name, surface.directory)
         if surface.files is not None:
@@ -116,7 +126,7 @@ class Bot:
         """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
         turn = await self.turns.accept(inbound)
         if turn is not None:
-            self.workers.wake()
+            self.workers.wake(inbound.surface)
         return turn
 
     async def has_answered(self, conversation: ConversationId) -> bool:
@@ -134,13 +144,15 @@ class Bot:
         """What a turn came to, whoever worked on it; None while it is open. Raises `UnknownTurn`."""
         return await self.turns.done(turn)
 
-    async def work(self, stop: asyncio.Event, *, prepare: bool = False) -> None:
+    async def work(self, stop: asyncio.Event, *, prepare: bool = False, chores: bool = True) -> None:
         """Works on the turns of the registered surfaces, syncs what is due, and expires what is old, until `stop`.
 
-        `prepare`: makes beside it what the first question would wait for.
+        `prepare`: makes beside it what the first question would wait for. `chores`: else others sync and remove files.
         """
         at_start = self.dialogue.prepare if prepare else None
-        async with ticking(self.turns, self.exports, self.attached, self.sources, self.log, at_start=at_start):
+        async with ticking(
+            self.turns, self.exports, self.attached, self.sources, self.log, at_start=at_start, chores=chores
+        ):
             await self.workers.work(stop)
 
     def routes(self) -> tuple["web.RouteDef", ...]:
@@ -336,6 +348,7 @@ def _assembled(
         limits=limits,
         log=log,
         dialogue=dialogue,
+        stops=stops,
         turns=turns,
         workers=Workers(turns, inbox, name=worker, log=log),
     )

@@ -4,7 +4,7 @@ A click is looked up first and used last, right before its answer is said: a sea
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -164,9 +164,12 @@ class Clarifications:
         """What these turns offered counts no more: what they said is gone."""
         await self._store.withdraw(turns)
 
-    async def expire(self) -> list[TurnId]:
-        """The turns whose clarification has just expired: their messages are to say so. Each is given once."""
-        return [TurnId(clarification.turn) for clarification in await self._store.expire()]
+    async def expire(self, *, but: Collection[str] = ()) -> list[TurnId]:
+        """The turns whose clarification has just expired: their messages are to say so. Each is given once.
+
+        `but`: surfaces whose messages another process changes.
+        """
+        return [TurnId(clarification.turn) for clarification in await self._store.expire(but=but)]
 
 
 def _new(choice: Choice) -> NewChoice:

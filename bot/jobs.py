@@ -28,11 +28,12 @@ async def ticking(
     log: FilteringBoundLogger,
     *,
     at_start: _Job | None = None,
+    chores: bool = True,
     every: timedelta = _EVERY,
 ) -> AsyncGenerator[None]:
     """In the background of the block: offers and files whose time is over are expired, sources that are due synced.
 
-    `at_start` is begun at once, and once only.
+    `at_start` is begun at once, and once only. `chores`: else another process removes files and syncs.
     What is under way when the block ends is cancelled and waited for.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # pyright: ignore[reportMissingTypeStubs]
@@ -40,7 +41,7 @@ async def ticking(
     running: dict[_Job, asyncio.Task[None]] = {}
     scheduler = AsyncIOScheduler(timezone="UTC")  # in memory: a shared store lets jobs run twice
     jobs: tuple[_Job, ...] = (turns.expire_clarifications, attached.tidy)
-    for job in (*jobs, exports.expire, attached.expire, sources.sync_due):
+    for job in (*jobs, exports.expire, attached.expire, sources.sync_due) if chores else jobs:
         scheduler.add_job(  # pyright: ignore[reportUnknownMemberType]
             _tick, "interval", args=(job, log, running), seconds=every.total_seconds(), coalesce=True, max_instances=1
         )

@@ -1,6 +1,8 @@
-"""What `/metrics` says: turns by surface and outcome, and how long they took. Of this process."""
+"""What `/metrics` says: turns by surface and outcome, and how long they took. Of this process, and of those that it has
+answer beside it.
+"""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -21,9 +23,15 @@ class Metrics:
             registry=self._registry,
         )
 
+        self._answerers = Gauge("parley_answerers", "Processes that answer.", ("state",), registry=self._registry)
+
     def turn(self, surface: str, outcome: str, seconds: float) -> None:
         self._turns.labels(surface, outcome).inc()
         self._seconds.labels(surface).observe(seconds)
+
+    def answerers(self, ready: int) -> None:
+        """Processes that work on turns beside this one; not told of where there are none to be."""
+        self._answerers.labels("ready").set(ready)
 
     def text(self) -> bytes:
         """In Prometheus' text format, of `CONTENT_TYPE`."""

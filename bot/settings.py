@@ -117,6 +117,7 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     public_url: Annotated[str, AfterValidator(_web_url)] | None = None
     secret_key: Annotated[SecretStr, AfterValidator(_key_ring)] | None = None
+    workers: Annotated[int, Field(ge=0, le=16)] = 1
     tenant: Annotated[str, Field(min_length=1)] = "default"
     accounts: Annotated[tuple[Annotated[str, AfterValidator(_account)], ...], NoDecode, Listed] = ()
     admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_person)], ...], NoDecode, Listed] = ()

@@ -41,13 +41,24 @@ class Stops:
     def __init__(self, inbox: Inbox, log: FilteringBoundLogger) -> None:
         self._inbox, self._log = inbox, log
         self._here: dict[TurnId, asyncio.Event] = {}
+        self._others: list[Callable[[TurnId], None]] = []
+
+    def tell(self, other: Callable[[TurnId], None]) -> None:
+        """From now on, who works on turns beside this process is told at once, too."""
+        self._others.append(other)
 
     async def ask(self, turn: TurnId, by: str) -> bool:
-        """False when the turn is over. Heard at once where it is worked on here, within a second elsewhere."""
+        """False when the turn is over. Heard at once here and where `tell` tells, within a second elsewhere."""
         heard = await self._inbox.ask_to_stop(turn, by)
+        self.look(turn)
+        for tell in self._others:
+            tell(turn)
+        return heard
+
+    def look(self, turn: TurnId) -> None:
+        """Somebody may have asked to stop it."""
         if turn in self._here:
             self._here[turn].set()
-        return heard
 
     async def ask_all(self, conversation: ConversationId, by: str) -> None:
         """Whatever is being worked on in the conversation."""

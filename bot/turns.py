@@ -87,6 +87,7 @@ class Turns:
         self._afterwards = afterwards
         self._outboxes: dict[str, Outbox] = {}
         self._threads: dict[str, Threads] = {}
+        self._elsewhere: set[str] = set()
         self._observers: list[Observer] = []
 
     @property
@@ -99,6 +100,10 @@ class Turns:
 
     def place_through(self, surface: str, threads: Threads) -> None:
         self._threads[surface] = threads
+
+    def leave(self, surface: str) -> None:
+        """Another process replies to it."""
+        self._elsewhere.add(surface)
 
     def observe(self, observer: Observer) -> None:
         """Told of each turn that ends here from now on."""
@@ -202,7 +207,7 @@ class Turns:
         if spoken.begins is not None:
             await self.accept(spoken.begins)
         await self._say(life, spoken)
-        done = await self._finish(life, spoken, delivered=life.is_heard)
+        done = await self._finish(life, spoken, delivered=life.is_heard, noted=life.is_heard)
         self._log_turn(life, spoken)
         return replace(done, cause=failure)
 
@@ -376,7 +381,9 @@ class Turns:
         except (OutboxFailed, UnreadableTurn) as exc:
             self._log.warning("message not settled", turn=turn, reason=str(exc))
 
-    async def _finish(self, life: "_Life", spoken: Spoken, *, delivered: bool, ending: str | None = None) -> TurnDone:
+    async def _finish(
+        self, life: "_Life", spoken: Spoken, *, delivered: bool, noted: bool = False, ending: str | None = None
+    ) -> TurnDone:
         """The state goes where the conversation's next turn looks for it, and is not kept with the outcome as well.
 
         `ending`: where it is another than the outcome.
@@ -391,6 +398,7 @@ class Turns:
             attempts=attempts,
             ending=ending or spoken.ending or spoken.result["outcome"],
             delivered=delivered,
+            noted=noted,
         )
         if not finished:
             raise LeaseLost()
@@ -416,7 +424,7 @@ class Turns:
         gate = asyncio.Semaphore(_AT_ONCE)
         with lone_error():
             async with asyncio.TaskGroup() as group:
-                for turn in await self._clarifications.expire():
+                for turn in await self._clarifications.expire(but=self._elsewhere):
                     group.create_task(self._show_expired(turn, gate, patience))
 
     async def _show_expired(self, turn: TurnId, gate: asyncio.Semaphore, patience: timedelta) -> None:

@@ -1,6 +1,7 @@
 """Who claims turns: the workers of a service, several conversations at once, or one command that waits for its own."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
@@ -22,9 +23,22 @@ class Workers:
     def __init__(self, turns: Turns, inbox: Inbox, *, name: str, log: FilteringBoundLogger, at_once: int = 8) -> None:
         self._turns, self._inbox, self._name, self._log, self._at_once = turns, inbox, name, log, at_once
         self._wake = asyncio.Event()
+        self._others: list[Callable[[], None]] = []
 
-    def wake(self) -> None:
-        """There is something to do."""
+    def tell(self, other: Callable[[], None]) -> None:
+        """From now on, who works on other processes' turns is told of them at once."""
+        self._others.append(other)
+
+    def wake(self, surface: str) -> None:
+        """There is a turn of this surface to work on."""
+        if surface in self._turns.surfaces:
+            self._wake.set()
+            return
+        for tell in self._others:
+            tell()
+
+    def look(self) -> None:
+        """There may be something to do."""
         self._wake.set()
 
     async def work(self, stop: asyncio.Event) -> None:

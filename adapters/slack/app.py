@@ -7,6 +7,7 @@ from typing import Protocol
 from aiohttp import web
 from structlog.typing import FilteringBoundLogger
 
+from adapters.slack.apart import Others
 from adapters.slack.api import SlackApi
 from adapters.slack.asking import Accept, Answered, Asking
 from adapters.slack.changes import Changes
@@ -14,7 +15,6 @@ from adapters.slack.commands import Commands
 from adapters.slack.connection import ConnectionBot, ConnectionSettings, connection
 from adapters.slack.dispatch import Dispatch, Listener, dispatcher
 from adapters.slack.edits import Edits
-from adapters.slack.errors import SlackFailed
 from adapters.slack.feedback import Rating
 from adapters.slack.fetching import SlackFiles
 from adapters.slack.home.listener import AppHome
@@ -26,6 +26,7 @@ from adapters.slack.more import MoreChoices
 from adapters.slack.outbox import SlackOutbox
 from adapters.slack.people import People
 from adapters.slack.receiving import PATH, Receiving
+from adapters.slack.replying import Replying
 from adapters.slack.socket import Socket
 from adapters.slack.steps import ShowingSteps
 from adapters.slack.stopping import Stopping
@@ -125,7 +126,8 @@ class SlackSurface:
         self._people = People(workspaces, log)
         self._outbox, self._threads = SlackOutbox(workspaces), SlackThreads(workspaces)
         self._files = SlackFiles(workspaces)
-        reader = Reader(workspaces, clock, bots)
+        reader, others = Reader(workspaces, clock, bots), Others()
+        self._apart = Replying(workspaces, others, log)
         home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
         self.listeners: tuple[Listener, ...] = (
             Edits(accept, reader, clock, answered),
@@ -138,8 +140,8 @@ class SlackSurface:
             ShowingAll(afterwards, accept, reader, clock, log),
             MoreChoices(clarifications, accept, reader, clock, log),
             MessagesTab(personal, reader, log),
-            Changes(workspaces),
-            Leaving(workspaces, log),
+            Changes(workspaces, others),
+            Leaving(workspaces, others, log),
         )
         dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)
         self._receiving = Receiving(dispatch, signing_secret=signing_secret, clock=clock) if signing_secret else None
@@ -162,16 +164,17 @@ class SlackSurface:
     def files(self) -> SlackFiles:
         return self._files
 
+    @property
+    def apart(self) -> Replying:
+        return self._apart
+
     def routes(self) -> Sequence[web.RouteDef]:
         delivered = [web.post(PATH, self._receiving.receive)] if self._receiving else []
         return [*delivered, *(self._installing.routes() if self._installing else [])]
 
     async def start(self) -> None:
         """Raises `InvalidSettings` when Slack refuses a token; a Slack that is down is asked again later."""
-        try:
-            await self._workspaces.start()
-        except SlackFailed as exc:
-            self._log.warning("slack unreachable at start", reason=str(exc))
+        await self._apart.start()
         if self._socket is not None:
             await self._socket.start()
 

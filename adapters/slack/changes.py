@@ -1,11 +1,16 @@
-"""What Slack says has changed about people, channels and user groups: forgotten at once, asked anew when needed."""
+"""What Slack says has changed about people, channels and user groups: forgotten at once, asked anew when needed.
 
+In every process that replies, before Slack is told that it was heard.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
+from adapters.slack.apart import Others
 from adapters.slack.directory import Directory
-from adapters.slack.workspaces import Workspaces, place_of
+from adapters.slack.workspaces import Workspaces, addressed, place_in, place_of
 
 
 class _User(BaseModel):
@@ -41,26 +46,35 @@ class Changes:
         "user_change",
     )
 
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
+    def __init__(self, workspaces: Workspaces, others: Others) -> None:
+        self._workspaces, self._others = workspaces, others
 
     def listen(self, app: Any) -> None:
         for event in self.events:
             app.event(event)(self._on_change)
 
     async def _on_change(self, body: dict[str, Any]) -> None:
-        workspace = await self._workspaces.of(place_of(body))
-        if workspace is not None:
-            _forget(workspace.directory, _Told.model_validate(body).event)
+        event = _Told.model_validate(body).event
+        named = {"type": event.type, "user": _id(event.user), "channel": _id(event.channel)}
+        news = {**addressed(place_of(body)), **{key: value for key, value in named.items() if value}}
+        await forget(self._workspaces, news)
+        await self._others.tell(news)
 
 
-def _forget(directory: Directory, event: _Event) -> None:
+async def forget(workspaces: Workspaces, news: Mapping[str, str]) -> None:
+    """`type`, `user` and `channel` of an event, and where it happened."""
+    workspace = await workspaces.of(place_in(news))
+    if workspace is not None:
+        _forget(workspace.directory, news)
+
+
+def _forget(directory: Directory, news: Mapping[str, str]) -> None:
     """Who comes or goes may be somebody new; who changed may be in any channel, where they are asked for by id."""
-    if user := _id(event.user):
+    if user := news.get("user"):
         directory.forget_person(user)
-    if channel := _id(event.channel):
+    if channel := news.get("channel"):
         directory.forget_channel(channel)
-    if event.type.startswith("subteam_"):
+    if news["type"].startswith("subteam_"):
         directory.forget_groups()
 
 

@@ -10,11 +10,12 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel, ValidationError
 from structlog.typing import FilteringBoundLogger
 
+from adapters.slack.apart import LEFT, Others
 from adapters.slack.api import SlackApi
 from adapters.slack.directory import AuthTest
 from adapters.slack.errors import SlackFailed, SlackRefused, SlackUnreachable
 from adapters.slack.install import Allowed, OAuth
-from adapters.slack.workspaces import Place, Workspace, Workspaces, place_of, workspace_with
+from adapters.slack.workspaces import Place, Workspace, Workspaces, addressed, place_of, workspace_with
 from bot.installations import Installation, Installations
 
 KEPT: Final = timedelta(seconds=60)  # what another replica changes is noticed here after so long
@@ -120,7 +121,10 @@ class ManyWorkspaces:
     async def leave(self, place: Place, at: datetime) -> None:
         """A whole organisation is not left with one of its workspaces."""
         found = await self._installations.find(team=place.team, enterprise=place.enterprise)
-        if found is None or (found.is_org_wide and place.team is not None):
+        if found is None:
+            await self._forget(place)  # another process has dropped it
+            return
+        if found.is_org_wide and place.team is not None:
             return
         if await self._installations.drop(found, until=at):
             await self._shut(found.account)
@@ -199,8 +203,8 @@ class Leaving:
 
     events = ("app_uninstalled", "tokens_revoked")
 
-    def __init__(self, workspaces: Workspaces, log: FilteringBoundLogger) -> None:
-        self._workspaces, self._log = workspaces, log
+    def __init__(self, workspaces: Workspaces, others: Others, log: FilteringBoundLogger) -> None:
+        self._workspaces, self._others, self._log = workspaces, others, log
 
     def listen(self, app: Any) -> None:
         for event in self.events:
@@ -218,5 +222,6 @@ class Leaving:
         at = datetime.fromtimestamp(told.event_time, UTC) + timedelta(seconds=1)
         place = place_of(body)
         await self._workspaces.leave(place, at)
+        await self._others.tell({**addressed(place), "type": LEFT, "at": at.isoformat()})
         consequence = "replies still due there end undelivered"
         self._log.warning("slack app removed", team=place.team, enterprise=place.enterprise, consequence=consequence)

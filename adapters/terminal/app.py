@@ -134,6 +134,10 @@ class Terminal:
     def files(self) -> None:
         """Nothing is attached to messages here."""
 
+    @property
+    def apart(self) -> None:
+        """Whoever sits there reads this process's output."""
+
     def routes(self) -> "Sequence[web.RouteDef]":
         return ()
 

@@ -78,6 +78,10 @@ class WebChat:
     def files(self) -> None:
         """Nothing is attached to messages here."""
 
+    @property
+    def apart(self) -> None:
+        """Pages follow the conversation in this process."""
+
     def routes(self) -> Sequence[web.RouteDef]:
         return (
             web.get("/", self._guarded(self._page)),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, buckets, chat, demo, doctor, export, grants, ingest, serve, sources
+from bot.cli import answer, ask, buckets, chat, demo, doctor, export, grants, ingest, serve, sources
 from bot.cli import eval as evaluation
 from bot.cli.failures import last_resort
 from bot.cli.running import Given, given
@@ -44,6 +44,7 @@ def options(
 app.command()(demo.demo)
 app.command()(chat.chat)
 app.command()(serve.serve)
+app.command(hidden=True)(answer.answer)
 app.command()(ingest.ingest)
 app.command()(ask.ask)
 app.command()(export.export)

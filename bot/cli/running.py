@@ -1,6 +1,7 @@
 """What commands do their work in: settings read, the bot opened and closed, failures told plainly."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
@@ -73,6 +74,26 @@ def surfaces(bot: "Bot", *, but: str) -> "list[Surface]":
 
     built = [point.load()(bot) for point in sorted(entry_points(group="parley.surfaces")) if point.name != but]
     return [surface for surface in built if surface is not None]
+
+
+class Signals:
+    """SIGTERM and SIGINT end the work; a second one ends the process at once."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop, self._loop = stop, asyncio.get_running_loop()
+
+    def __enter__(self) -> None:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(one, self._heard)
+
+    def __exit__(self, *_: object) -> None:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._loop.remove_signal_handler(one)
+
+    def _heard(self) -> None:
+        self._stop.set()
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._loop.remove_signal_handler(one)
 
 
 def say(text: str) -> None:

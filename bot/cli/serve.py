@@ -2,26 +2,30 @@
 
 import asyncio
 import errno
-import signal
+import os
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from bot.cli.failures import Failed, complain
 from bot.cli.options import Debug, Home
-from bot.cli.running import surfaces, with_bot
+from bot.cli.running import Signals, is_debug, surfaces, with_bot
 from bot.cli.speaker import SURFACE
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from bot.bootstrap import Bot
+    from bot.metrics import Metrics
     from bot.settings import Settings
     from bot.surfaces import Surface
 
 _FAREWELL_S = 20.0  # for requests and turns that have begun
+_ANSWER: Final = (sys.executable, "-m", "bot.cli", "answer")
 
 
 def serve(
@@ -36,10 +40,11 @@ def serve(
         given = {"host": host, "port": port}
         return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
 
-    with_bot(_serve, home=home, debug=debug, changed=changed)
+    command = (*_ANSWER, *(["--debug"] if is_debug(debug) else []))
+    with_bot(partial(_serve, command=command), home=home, debug=debug, changed=changed)
 
 
-async def _serve(bot: "Bot") -> None:
+async def _serve(bot: "Bot", command: Sequence[str]) -> None:
     from bot.http import application
     from bot.metrics import Metrics
 
@@ -49,13 +54,43 @@ async def _serve(bot: "Bot") -> None:
         # Not the terminal: its turns belong to whoever sits there, not to this process's output.
         there = surfaces(bot, but=SURFACE)
         served = [await stack.enter_async_context(_opened(surface)) for surface in there]
+        apart = [surface for surface in served if surface.apart is not None and bot.settings.workers]
         for surface in served:
-            bot.register(surface)
+            (bot.leave if surface in apart else bot.register)(surface)
+        if apart:
+            await stack.enter_async_context(_answering(bot, command, apart, metrics, stop))
         port = await stack.enter_async_context(_listening(bot, application(bot, served, metrics), served))
-        stack.enter_context(_Signals(stop))
+        stack.enter_context(Signals(stop))
         complain(f"listening on http://{_shown(bot.settings.host)}:{port}; Ctrl-C ends")
-        await bot.work(stop, prepare=True)
+        await bot.work(stop, prepare=True, chores=not apart)
         complain("ending: what was begun is finished first")
+
+
+@asynccontextmanager
+async def _answering(
+    bot: "Bot", command: Sequence[str], apart: "Sequence[Surface]", metrics: "Metrics", stop: asyncio.Event
+) -> AsyncGenerator[None]:
+    """Processes that answer on these surfaces, with the settings of this one: the environment's, and its options."""
+    from bot.answerers import answering
+
+    settings = bot.settings
+    environ = {"PARLEY_HOME": str(settings.home), "PARLEY_HOST": settings.host, "PARLEY_PORT": str(settings.port)}
+    environ |= {"PYTHONPATH": os.pathsep.join(sys.path)}
+    async with answering(
+        command,
+        os.environ | environ,
+        count=settings.workers,
+        stop=stop,
+        log=bot.log,
+        ended=metrics.turn,
+        ready=metrics.answerers,
+    ) as answerers:
+        bot.workers.tell(answerers.wake)
+        bot.stops.tell(answerers.stop)
+        for surface in apart:
+            if surface.apart is not None:
+                surface.apart.tell(partial(answerers.tell, surface.name))
+        yield
 
 
 @asynccontextmanager
@@ -102,23 +137,3 @@ def _why_not(exc: OSError, host: str, port: int) -> str:
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-class _Signals:
-    """SIGTERM and SIGINT end the work; a second one ends the process at once."""
-
-    def __init__(self, stop: asyncio.Event) -> None:
-        self._stop, self._loop = stop, asyncio.get_running_loop()
-
-    def __enter__(self) -> None:
-        for one in (signal.SIGTERM, signal.SIGINT):
-            self._loop.add_signal_handler(one, self._heard)
-
-    def __exit__(self, *_: object) -> None:
-        for one in (signal.SIGTERM, signal.SIGINT):
-            self._loop.remove_signal_handler(one)
-
-    def _heard(self) -> None:
-        self._stop.set()
-        for one in (signal.SIGTERM, signal.SIGINT):
-            self._loop.remove_signal_handler(one)

@@ -1,15 +1,15 @@
 """Clarifications: stored with their choices, each used once, by whoever the database says was first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exists, insert, or_, select, update
 from sqlalchemy.engine import Row, RowMapping
 
 from storage.sql.database import Database, Object
-from storage.sql.tables import choices, clarifications
+from storage.sql.tables import choices, clarifications, turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +154,13 @@ class Clarifications:
             return None
         return newest
 
-    async def expire(self) -> list[Clarification]:
-        """Those whose time is over and that nobody used, each given once: their messages are to say so."""
-        now = self._database.now()
-        return await self._database.write(lambda connection: _expire(connection, now))
+    async def expire(self, *, but: Collection[str] = ()) -> list[Clarification]:
+        """Those whose time is over and that nobody used, each given once: their messages are to say so.
+
+        `but`: not those that were offered on these surfaces.
+        """
+        values = {"now": self._database.now(), "elsewhere": list(but)}
+        return await self._database.write(lambda connection: _expire(connection, values))
 
     async def choosers(self, turns: Sequence[str]) -> list[str]:
         """The turns that made a choice of what these offered."""
@@ -183,8 +186,8 @@ def _use(connection: Connection, values: Mapping[str, Any]) -> tuple[bool, Clari
     return won, _first(connection, _OFFERING, {"chosen": values["chosen"]})
 
 
-def _expire(connection: Connection, now: datetime) -> list[Clarification]:
-    rows = connection.execute(_EXPIRING, {"now": now}).all()
+def _expire(connection: Connection, values: Mapping[str, Any]) -> list[Clarification]:
+    rows = connection.execute(_EXPIRING, values).all()
     return [_whole(connection, row) for row in sorted(rows, key=lambda row: row.position)]
 
 
@@ -245,9 +248,12 @@ _WITHDRAWING = (
     .where(clarifications.c.turn.in_(bindparam("offering", expanding=True)), _unused)
     .values(expired_at=bindparam("now"), expires_at=bindparam("now"))
 )
+_offered_elsewhere = exists().where(
+    turns.c.id == clarifications.c.turn, turns.c.surface.in_(bindparam("elsewhere", expanding=True))
+)
 _EXPIRING = (
     update(clarifications)
-    .where(_unused, clarifications.c.expires_at <= bindparam("now"))
+    .where(_unused, clarifications.c.expires_at <= bindparam("now"), ~_offered_elsewhere)
     .values(expired_at=bindparam("now"))
     .returning(clarifications)
 )

@@ -25,8 +25,11 @@ _OFF = ("fsync", "synchronous_commit", "full_page_writes")  # the data is thrown
 
 
 @contextmanager
-def postgres_server() -> Generator[str]:
-    """The address of its maintenance database, `postgresql://…`. Raises `ServerMissing`."""
+def postgres_server(*, durable: bool = False) -> Generator[str]:
+    """The address of its maintenance database, `postgresql://…`. `durable`: what is committed is on its disk.
+
+    Raises `ServerMissing`.
+    """
     if given := os.environ.get("PARLEY_TEST_POSTGRES_URL"):
         yield given
         return
@@ -34,7 +37,7 @@ def postgres_server() -> Generator[str]:
     with scratch_folder("pg") as scratch:
         _initialise(binaries, scratch)
         port, log = free_port(), scratch / "server.log"
-        settings = [f"-c{name}=off" for name in _OFF]
+        settings = [] if durable else [f"-c{name}=off" for name in _OFF]
         command = [str(binaries / "postgres"), "-D", str(scratch / "data"), "-h", "127.0.0.1", "-p", str(port)]
         command += ["-k", str(scratch), "-cmax_connections=200", *settings]
         with running(command, folder=scratch, log=log, stop=signal.SIGQUIT) as process:

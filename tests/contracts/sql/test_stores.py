@@ -1,7 +1,7 @@
 """What is kept beside the inbox, on every database: conversations, clarifications, grants, audit, exports."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -25,7 +25,9 @@ from storage.sql.database import Database
 from storage.sql.errors import ConstraintBroken, ValueRefused
 from storage.sql.exports import ClaimedExport, Exports, ExportStatus, NewExport
 from storage.sql.grants import Grants, LocalGroup, LocalGroups
+from storage.sql.inbox import Accepted, Duplicate, Groundless, Inbox
 from tests.contracts.sql.databases import SetClock
+from tests.contracts.sql.test_inbox import a_turn
 
 LEASE = timedelta(seconds=30)
 RECEIPTS, MANUALS = BucketId("receipts"), BucketId("manuals")
@@ -236,6 +238,22 @@ async def test_each_clarification_expires_once(clarifications: Clarifications, c
     assert await clarifications.expire() == []
     clock.forward(hours=1)
     assert await clarifications.expire() == [late]
+
+
+async def test_offers_of_surfaces_that_others_reply_to_expire_there(
+    database: Database, clarifications: Clarifications, clock: SetClock
+) -> None:
+    inbox = Inbox(database)
+    turns = [await inbox.accept(a_turn(number, f"c{number}", surface=on)) for number, on in enumerate(["slack", "web"])]
+    on_slack, on_web = [await clarifications.store(a_clarification(clock, turn=turn.turn)) for turn in accepted(turns)]
+    clock.forward(hours=1)
+
+    assert await clarifications.expire(but=["slack"]) == [on_web]
+    assert await clarifications.expire(but=["web", "terminal"]) == [on_slack]
+
+
+def accepted(found: Sequence[Accepted | Duplicate | Groundless]) -> list[Accepted]:
+    return [one for one in found if isinstance(one, Accepted)]
 
 
 async def test_what_is_withdrawn_counts_no_more_and_never_expires(
