@@ -142,8 +142,10 @@ def callbacks_in(source: Path) -> Iterator[str]:
 
 
 def actions_in(value: Any) -> Iterator[str]:
-    """Every `action_id` below."""
+    """Every `action_id` below, but of inputs: those come with the modal's submission."""
     match value:
+        case {"type": "input", **rest} if not rest.get("dispatch_action"):
+            return
         case dict():
             for key, below in cast(dict[str, Any], value).items():
                 if key == "action_id":
