@@ -144,8 +144,10 @@ class Delivery:
 
     async def report(self, news: News) -> None:
         """A sign at once and a first message, then what is being done, until it is over. A failure here is none of the
-        turn's.
+        turn's. A dead turn does nothing but say its word.
         """
+        if self._claimed.is_dead:
+            return
         with lone_error():
             async with asyncio.TaskGroup() as group:
                 sign = group.create_task(news.unless_over(self._attend))
@@ -192,8 +194,11 @@ class Delivery:
 
     async def found(self, turn: TurnId) -> MessageId | None:
         """The message of a turn of this conversation, if the chat knows one. Raises `OutboxFailed`."""
+        inbound, others = self._inbound, None
+        if self._claimed.is_alone:
+            others = [MessageId(one) for one in await self._inbox.messages_but(turn)]
         async with _deadline():
-            return await self._outbox.find(self._inbound.conversation, self._inbound.address, turn)
+            return await self._outbox.find(inbound.conversation, inbound.address, turn, others=others)
 
     async def check(self) -> None:
         """Raises `LeaseLost`. Asks the database once the lease is not fresh: till then nobody can have it, but that a

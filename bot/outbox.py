@@ -91,8 +91,20 @@ class Outbox(Protocol):
         """
         ...
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
-        """The message that carries the turn, if one was posted and the product can tell."""
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
+        """The message that carries the turn, if one was posted and the product can tell.
+
+        `others`: the messages of all other turns of the conversation, known only while this turn is the one that is
+        worked on there. A message that carries no turn yet, and is none of them, is then this one's. Without them only
+        what carries the turn counts.
+        """
         ...
 
     async def settle(

@@ -1,6 +1,6 @@
 """Replies to the workspace that was asked. Fulfils `bot.outbox.Outbox`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from adapters.slack.errors import SlackFailed
 from adapters.slack.posting import Posting
@@ -46,8 +46,15 @@ class SlackOutbox:
             return
         await posting.attend(conversation, address)
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
-        return await (await self._at(address)).find(conversation, address, turn)
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
+        return await (await self._at(address)).find(conversation, address, turn, others=others)
 
     async def settle(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen

@@ -1,7 +1,7 @@
 """Puts a Reply into its thread of one workspace, once: a placeholder, its updates, files beside it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from adapters.slack.files import share, share_text
 from adapters.slack.queue import Queue
 from adapters.slack.render import message_for, settled, whole_text
 from adapters.slack.status import Status
+from adapters.slack.streams import NOT_GROWING, STILL_GROWING, Pace, Streams
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
 from bot.outbox import MessageGone, Opened, Opening, OutboxFailed
 from bot.replies import Chosen, File, Handle, Handles, Progress, Reply, Whole
@@ -28,6 +29,7 @@ _PAGE: Final = 200
 _WHOLE_TITLE: Final = "The whole answer"
 _REMEMBERED: Final = 1_000  # messages whose files are known to be there
 _REFUSED_BLOCKS: Final = "invalid_blocks"  # where a workspace has no data tables yet, they are shown as text
+_ENDING: Final = "Here is what I found:"  # for the moment between the end of a stream and the answer
 _GONE: Final = "message_not_found"
 _NO_LOOK_UP: Final = {"missing_scope", "not_in_channel", "channel_not_found", "thread_not_found"}
 
@@ -56,6 +58,10 @@ class _ThreadMessage(BaseModel):
     user: str | None = None
 
 
+class _Ours(BaseModel):
+    user_id: str
+
+
 class _Cursor(BaseModel):
     next_cursor: str = ""
 
@@ -71,11 +77,14 @@ class Posting:
     An address holds `channel` and `thread_ts`, `ts` of what is answered, and `response_url` after a click.
     """
 
-    def __init__(self, api: SlackApi, log: FilteringBoundLogger, *, file_mb: int = FILE_MB) -> None:
-        """`file_mb`: larger files are shown as links."""
+    def __init__(
+        self, api: SlackApi, log: FilteringBoundLogger, *, file_mb: int = FILE_MB, pace: Pace | None = None
+    ) -> None:
+        """`file_mb`: larger files are shown as links. `pace`: of what is streamed."""
         self._api, self._log, self._file_mb = api, log, file_mb
         self.queue = Queue(api.pause, api.clock)
-        self._status = Status(api, log)
+        self._status, self._streams = Status(api, log), Streams(api, log, pace or Pace())
+        self._user = ""  # our own, once Slack was asked for it
         self._progress = Budget(a_minute=PROGRESS_A_MINUTE, at_once=PROGRESS_AT_ONCE, clock=api.clock)
         self._handed_over: dict[tuple[str, str], frozenset[str]] = {}
 
@@ -87,13 +96,17 @@ class Posting:
         self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
     ) -> Opened | None:
         """What waits in line says what it has to say when it is its turn: an answer that is ready by then stands in the
-        place of its progress.
+        place of its progress. Where progress can be streamed, that has some time to come; elsewhere progress is posted.
         """
+        may_stream = self._streams.may_begin(address, person) and await self._streams.is_readable(address)
+        if may_stream:
+            await opening.settled(self._streams.patience_s)
         async with self._sending(address["channel"], posts=True):
             words = await opening.words()
             if words is None:
                 return None
-            message = MessageId(await self._posted(address, words))
+            begun = await self._begun(address, person, words) if may_stream and _is_progress(words) else None
+            message = MessageId(begun or await self._posted(address, words))
         if not _is_progress(words):
             await self._status.end(address)
         return Opened(message=message, says=words)
@@ -101,7 +114,8 @@ class Posting:
     async def update(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
     ) -> None:
-        if _is_progress(reply) and not self._progress.spend():
+        streams = self._streams.holds(address["channel"], message)
+        if _is_progress(reply) and not streams and not self._progress.spend():
             raise OutboxFailed("too much progress in the workspace", retry=True)
         async with self._sending(address["channel"]):
             await self._updated(address["channel"], message, reply)
@@ -132,9 +146,20 @@ class Posting:
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         await self._status.begin(address)
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
+        """A stream carries no turn before its end. One that was begun, and then lost with the answer to that or with
+        its process, is known by this: it is ours, stands behind what is answered, has neither a turn nor a file (all
+        our other messages in threads have one), and belongs to none of the `others`.
+        """
         async with _as_outbox_failed():
-            return await self._found(address, turn)
+            return await self._found(address, turn, others)
 
     async def settle(
         self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
@@ -180,7 +205,75 @@ class Posting:
                 return found
         return (await self._api.call(_Posted, "chat.postMessage", message, repeat=False)).ts
 
+    async def _begun(self, address: Mapping[str, str], person: PersonId, words: Reply) -> str | None:
+        """A stream in place of a message with a button to stop, where Slack has that button itself."""
+        if not await self._status.stoppable(address):
+            return None
+        return await self._streams.begin(address, person, _news(words))
+
     async def _updated(self, channel: str, message: str, reply: Reply, linked: frozenset[str] = frozenset()) -> None:
+        if self._streams.holds(channel, message) and await self._streamed(channel, message, reply):
+            return
+        try:
+            await self._rewritten(channel, message, reply, linked)
+        except SlackRefused as exc:
+            if exc.error != STILL_GROWING:
+                raise
+            self._streams.take(channel, message)
+            if not await self._streamed(channel, message, reply):
+                await self._rewritten(channel, message, reply, linked)
+
+    async def _streamed(self, channel: str, message: str, reply: Reply) -> bool:
+        """Within the stream that the message is. False once it is none any more."""
+        try:
+            if _is_progress(reply):
+                await self._streams.grow(channel, message, _news(reply))
+            else:
+                await self._ended(channel, message, reply)
+        except SlackRefused as exc:
+            self._streams.drop(channel, message)
+            if exc.error == NOT_GROWING:
+                return False
+            raise
+        return True
+
+    async def _ended(self, channel: str, message: str, reply: Reply) -> None:
+        """The stream ends with the reply. Whatever Slack does not take there is tried as a change of the message."""
+        try:
+            is_all = await self._stopped(channel, message, reply)
+        except SlackFailed as exc:
+            if isinstance(exc, SlackRefused) and exc.error in {NOT_GROWING, _GONE}:
+                raise
+            self._log.warning("slack stream not ended", turn=reply.turn, reason=str(exc))
+            await self._rewritten_though(exc, channel, message, reply)
+            self._streams.drop(channel, message)
+        else:
+            if not is_all:
+                await self._rewritten(channel, message, reply)
+
+    async def _stopped(self, channel: str, message: str, reply: Reply) -> bool:
+        content = _content(reply)
+        try:
+            return await self._streams.end(channel, message, content["blocks"], content["metadata"])
+        except SlackRefused as exc:
+            if exc.error in {NOT_GROWING, _GONE}:
+                raise
+        ending = message_for(Reply(turn=reply.turn, parts=(Progress(text=_ENDING),))).blocks
+        await self._streams.end(channel, message, ending, content["metadata"])
+        return False
+
+    async def _rewritten_though(self, exc: SlackFailed, channel: str, message: str, reply: Reply) -> None:
+        """Of a stream that did not end, as far as is known."""
+        try:
+            await self._rewritten(channel, message, reply)
+        except SlackRefused as refused:
+            if refused.error != STILL_GROWING:
+                raise
+            if isinstance(exc, SlackRefused):
+                raise SlackUnreachable("the stream goes on until Slack ends it") from exc
+            raise exc from refused
+
+    async def _rewritten(self, channel: str, message: str, reply: Reply, linked: frozenset[str] = frozenset()) -> None:
         """What is only progress is not worth waiting for: the next one, or the answer, comes instead."""
         attempts = 1 if _is_progress(reply) else ATTEMPTS
         where = {"channel": channel, "ts": message}
@@ -192,11 +285,23 @@ class Posting:
             plain = _content(reply, linked, grids=False)
             await self._api.call(_Posted, "chat.update", where | plain, attempts=attempts)
 
-    async def _found(self, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+    async def _found(
+        self, address: Mapping[str, str], turn: TurnId, others: Collection[MessageId] | None = None
+    ) -> MessageId | None:
+        unmarked: MessageId | None = None
         async for message in self._thread(address, since=address.get("ts", address["thread_ts"])):
             if message.metadata.event_type == METADATA and message.metadata.event_payload.get("turn") == turn:
                 return MessageId(message.ts)
-        return None
+            if others is not None and unmarked is None and message.ts not in others and await self._is_bare(message):
+                unmarked = MessageId(message.ts)
+        return unmarked
+
+    async def _is_bare(self, message: _ThreadMessage) -> bool:
+        """Ours, and neither marked nor a file."""
+        if message.metadata.event_type or message.files or message.user is None:
+            return False
+        self._user = self._user or (await self._api.call(_Ours, "auth.test")).user_id
+        return message.user == self._user
 
     async def _thread(self, address: Mapping[str, str], since: str) -> AsyncIterator[_ThreadMessage]:
         """The thread from `since` on, where the app may read it; else nothing."""
@@ -276,6 +381,10 @@ class Posting:
 
 def _is_progress(reply: Reply) -> bool:
     return any(isinstance(part, Progress) for part in reply.parts)
+
+
+def _news(progress: Reply) -> str:
+    return " ".join(part.text for part in progress.parts if isinstance(part, Progress))
 
 
 def _is_stoppable(reply: Reply) -> bool:

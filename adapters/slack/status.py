@@ -43,12 +43,13 @@ class Status:
             del self._shown[next(iter(self._shown))]
         await self._set(key, status=STATUS, loading_messages=list(LOADING))
 
-    async def stoppable(self, address: Mapping[str, str]) -> None:
-        """With Slack's own button to stop it, where the app is an agent."""
+    async def stoppable(self, address: Mapping[str, str]) -> bool:
+        """With Slack's own button to stop it, where the app is an agent. Whether it is there."""
         key = (address["channel"], address["thread_ts"])
         if not self._shown.get(key):
             self._shown[key] = True
-            await self._session(key, "processing")
+            return await self._session(key, "processing")
+        return True
 
     async def end(self, address: Mapping[str, str]) -> None:
         """A message that is rewritten is nothing new: Slack has to be told."""
@@ -63,13 +64,15 @@ class Status:
         arguments = {"channel_id": key[0], "thread_ts": key[1], **shown}
         await self._told(self._api.call(_Done, "assistant.threads.setStatus", arguments, repeat=False))
 
-    async def _session(self, key: tuple[str, str], status: str) -> None:
+    async def _session(self, key: tuple[str, str], status: str) -> bool:
         arguments = {"channel_id": key[0], "thread_ts": key[1], "status": status}
-        await self._told(self._api.call(_Done, "agents.sessions.setStatus", arguments, repeat=False))
+        return await self._told(self._api.call(_Done, "agents.sessions.setStatus", arguments, repeat=False))
 
-    async def _told(self, call: Coroutine[Any, Any, _Done]) -> None:
+    async def _told(self, call: Coroutine[Any, Any, _Done]) -> bool:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await call
         except (SlackFailed, TimeoutError) as exc:
             self._log.info("slack status not shown", reason=type(exc).__name__)
+            return False
+        return True

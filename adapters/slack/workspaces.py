@@ -12,6 +12,7 @@ from adapters.slack.api import SlackApi
 from adapters.slack.directory import AuthTest, Directory
 from adapters.slack.errors import SlackRefused
 from adapters.slack.posting import FILE_MB, Posting
+from adapters.slack.streams import Pace
 from bot.errors import InvalidSettings
 
 
@@ -42,9 +43,10 @@ def workspace_with(
     ours: AuthTest | None = None,
     *,
     file_mb: int = FILE_MB,
+    pace: Pace | None = None,
 ) -> Workspace:
     """What talks to the installation that the token of `api` belongs to. `ours`: where that is known already."""
-    posting = Posting(api, log, file_mb=file_mb)
+    posting = Posting(api, log, file_mb=file_mb, pace=pace)
     return Workspace(api=api, directory=Directory(api, clock, log, ours), posting=posting)
 
 

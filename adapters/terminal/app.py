@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
@@ -62,7 +62,14 @@ class TerminalOutbox:
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         """What is being done is a line of its own."""
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
         return next((message for message, reply in self._said.items() if reply.turn == turn), None)
 
     async def settle(

@@ -1,7 +1,7 @@
 """Turns' words into the conversations of the web chat."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -49,7 +49,14 @@ class WebOutbox:
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         """What is being done stands in the message."""
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
         for entry in await self._transcript.entries(key_of(conversation)):
             if isinstance(entry.content, Reply) and entry.content.turn == turn:
                 return MessageId(entry.id)

@@ -77,6 +77,7 @@ class ClaimedTurn:
     fence: int  # grows with every claim; every write checks it
     is_dead: bool  # no more attempts: say one plain sentence, then `finish`
     lease_until: datetime
+    is_alone: bool  # no other turn of its conversation is worked on, but for the word of a dead one
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,9 @@ class Inbox:
 
     def _claimed(self, row: Row[Any]) -> ClaimedTurn:
         is_dead = row.attempt > self._max_attempts
-        return ClaimedTurn(turn=_turn(row), fence=row.fence, is_dead=is_dead, lease_until=row.due_at)
+        return ClaimedTurn(
+            turn=_turn(row), fence=row.fence, is_dead=is_dead, lease_until=row.due_at, is_alone=row.lane is not None
+        )
 
     async def renew(self, claimed: ClaimedTurn, lease: timedelta) -> bool:
         """Whether it is still this worker's, now for `lease` from now. Ask before every effect outside."""
@@ -296,6 +299,13 @@ class Inbox:
         """
         values = _key(claimed) | {"now": self._database.now(), "left": turn, "said": outcome, "ends": ending}
         return await self._database.write(lambda connection: connection.execute(_ENDING, values).rowcount == 1)
+
+    async def messages_but(self, turn: str) -> list[str]:
+        """Those that hold the replies of the other turns of its conversation."""
+        rows = await self._database.read(
+            lambda connection: connection.execute(_MESSAGES_BUT, {"one": turn}).scalars().all()
+        )
+        return list(rows)
 
     async def has_delivered(self, conversation: str) -> bool:
         """Whether a reply stands in the conversation."""
@@ -440,6 +450,11 @@ _VERSIONS = (
         or_(turns.c.message_id == _later.c.revises, turns.c.revises == _later.c.revises),
     )
     .order_by(turns.c.position)
+)
+_MESSAGES_BUT = select(turns.c.placeholder).where(
+    turns.c.conversation == select(_later.c.conversation).where(_later.c.id == bindparam("one")).scalar_subquery(),
+    turns.c.id != bindparam("one"),
+    turns.c.placeholder.is_not(None),
 )
 _HAS_DELIVERED = select(exists().where(turns.c.conversation == bindparam("held_in"), turns.c.delivered_at.is_not(None)))
 _KEEPING_ATTEMPTS = insert(attempts)

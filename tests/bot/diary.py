@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any as Json
 
@@ -47,7 +47,14 @@ class Diary:
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         """Nothing is seen of it."""
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
         posted = (line for line in self.lines() if line["did"] == "post")
         return next((MessageId(line["message"]) for line in posted if line["reply"]["turn"] == turn), None)
 

@@ -1,7 +1,7 @@
 """Working stand-ins for the bot's neighbours: an agent that lists and asks back, a chat that keeps its messages."""
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
@@ -211,7 +211,14 @@ class Chat:
     async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
         self.attended += 1
 
-    async def find(self, conversation: ConversationId, address: Mapping[str, str], turn: TurnId) -> MessageId | None:
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
         self._meet_trouble()
         return next((id_ for id_, message in self.messages.items() if message.reply.turn == turn), None)
 

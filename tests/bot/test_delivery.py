@@ -99,6 +99,58 @@ async def test_an_answer_that_could_not_be_said_is_said_later_and_its_choice_sta
     assert chat.of(turn)[0].reply == done.reply
 
 
+class Asked(Chat):
+    """Keeps which messages it was told are other turns'."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others: list[Collection[MessageId] | None] = []
+
+    async def find(
+        self,
+        conversation: ConversationId,
+        address: Mapping[str, str],
+        turn: TurnId,
+        *,
+        others: Collection[MessageId] | None = None,
+    ) -> MessageId | None:
+        self.others.append(others)
+        return await super().find(conversation, address, turn, others=others)
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+async def test_a_message_that_carries_no_turn_may_be_that_of_a_turn_that_is_alone(
+    bot: Bot, clock: Clock, is_alone: bool
+) -> None:
+    chat, talk, inbox = Asked(), Talk(bot), Inbox(bot.database)
+    before = await talk.accepted(Said("List every receipt"))
+    [first] = await inbox.claim("here", LEASE)
+    assert await inbox.note_placeholder(first, "m0")
+    assert await inbox.finish(first, {})
+    turn = await talk.accepted(Said("List every receipt"))
+    await claimed_by_one_that_is_killed(bot, clock, turn)
+    [claimed] = await inbox.claim("here", LEASE)
+    claimed = replace(claimed, is_alone=is_alone)
+    delivery = Delivery(claimed, talk.inbound(Said("")), chat, inbox, now=clock, log=bot.log)
+
+    await delivery.deliver(Reply(turn=turn, parts=(Notice(text="words"),)))
+
+    assert before != turn
+    assert chat.others == [["m0"] if is_alone else None]
+
+
+async def test_a_dead_turn_begins_nothing_but_its_word(bot: Bot, clock: Clock, chat: Chat) -> None:
+    talk, inbox = Talk(bot), Inbox(bot.database)
+    turn = await talk.accepted(Said("List every receipt"))
+    for _ in range(3):
+        await claimed_by_one_that_is_killed(bot, clock, turn)
+    [dead] = await inbox.claim("here", LEASE)
+
+    await Delivery(dead, talk.inbound(Said("")), chat, inbox, now=clock, log=bot.log).report(News())
+
+    assert (dead.is_dead, chat.messages, chat.attended) == (True, {}, 0)
+
+
 class Line(Chat):
     """In which the first message waits until it is let through."""
 

@@ -33,6 +33,7 @@ def table(outcome: Outcome, seconds: float, seed: int) -> Table:
     shown.add_section()
     for name in ("accepted", "answered", "apologies"):
         shown.add_row(f"messages {name}", f"{getattr(outcome, name):,}")
+    shown.add_row("streams", f"{outcome.streamed:,}")
     for name in ("lost", "doubled", "unfinished"):
         shown.add_row(name, f"{len(getattr(outcome, name)):,}")
     return shown

@@ -23,8 +23,10 @@ from typing import Any, Final
 import aiohttp
 
 from adapters.slack.receiving import PATH
+from adapters.slack.render import Message as Rendered
 from adapters.slack.render import message_for
 from bot.codec import reply_from_json
+from bot.replies import File, Reply
 from tests.adapters.web.serving import a_free_port
 from tests.cli.conftest import environ
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
@@ -43,7 +45,9 @@ QUESTIONS: Final = (
 
 POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.setStatus"
 UPLOAD: Final = ("files.getUploadURLExternal", "upload", "files.completeUploadExternal")
-METHODS: Final = (POST, POST, UPDATE, UPDATE, UPDATE, "conversations.replies", "users.info", STATUS, *UPLOAD)
+STREAM: Final = ("chat.startStream", "chat.appendStream", "chat.stopStream")
+READ: Final = ("conversations.replies", "users.info")
+METHODS: Final = (POST, POST, UPDATE, UPDATE, *READ, STATUS, *UPLOAD, *STREAM)
 
 
 class Kind(StrEnum):
@@ -55,6 +59,7 @@ class Kind(StrEnum):
     DUPLICATE = "delivered again"
     REORDER = "out of order"
     KILL = "kill -9"
+    ENDED = "stream ended by Slack"
 
 
 ODDS: Final = {
@@ -66,6 +71,7 @@ ODDS: Final = {
     Kind.REORDER: 6,
     Kind.KILL: 2,
     Kind.HANG: 2,
+    Kind.ENDED: 4,
 }
 SLOW: Final = {Kind.KILL, Kind.HANG}  # none among the last: what they left takes longest
 
@@ -85,7 +91,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What was found in the end. All but the first four should be empty."""
+    """What was found in the end. Lost, doubled and unfinished should be empty."""
 
     faults: Mapping[Kind, int]
     accepted: int
@@ -94,6 +100,7 @@ class Outcome:
     lost: tuple[str, ...]  # accepted, and no turn or no answer
     doubled: tuple[str, ...]  # a turn or an answer too many
     unfinished: tuple[str, ...]  # what stands there is not the end
+    streamed: int  # messages that grew, or should have
 
 
 @dataclass
@@ -160,7 +167,7 @@ class Storm:
         }
         with (self.home / "stderr.log").open("ab") as log:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot.cli", "serve", "--port", str(self.port)),
+                *(sys.executable, "-m", "tests.faults.serving", str(self.home)),
                 env=environ(self.home, PARLEY_PORT=str(self.port), **settings),
                 stderr=log,
                 stdout=log,
@@ -206,12 +213,22 @@ class Storm:
             case Kind.REORDER:
                 self.done[kind] += 1
                 group.create_task(self._backwards())
+            case Kind.ENDED:
+                self._end_a_stream()
             case _:
                 waiting = self.slack.faults.waiting
                 method = self._rng.choice([one for one in METHODS if len(waiting[one]) < AT_ONE])
                 fault = self._fault_of(kind)
                 self._prepared.append((kind, method, fault))
                 self.slack.fail(method, fault)
+
+    def _end_a_stream(self) -> None:
+        """As if it had rested too long: one that grows, if any does."""
+        growing = [one for one in self.slack.workspace.answers() if one.stream is not None]
+        if growing:
+            one = self._rng.choice(growing)
+            self.slack.end_streams(self.slack.workspace.channels[one.channel], one.thread_ts or "")
+            self.done[Kind.ENDED] += 1
 
     def _fault_of(self, kind: Kind) -> Fault:
         match kind:
@@ -301,7 +318,8 @@ class Storm:
         lost += [f"{key}: no answer" for key, row in turns.items() if row["id"] not in answers]
         unknown = set(turns) - {one.key for one in self.asked}
         said = {row["id"]: json.loads(row["outcome"]) for row in turns.values() if row["outcome"]}
-        ended = {turn: message_for(reply_from_json(one["reply"])).text for turn, one in said.items()}
+        ended = {turn: _ends(reply_from_json(one["reply"])) for turn, one in said.items()}
+        bare = [one for one in self.slack.workspace.answers() if not one.metadata and not one.files]
         return Outcome(
             faults=dict(self.done),
             accepted=len(self.asked),
@@ -313,12 +331,16 @@ class Storm:
                 *(f"{key}: a turn of no message" for key in unknown),
                 *(f"{place}: {count} files" for place, count in self._files().items() if count > 1),
             ),
-            unfinished=tuple(
-                f"{turn}: {message.text!r}, not {ended.get(turn)!r}"
-                for turn, found in answers.items()
-                for message in found
-                if message.text != ended.get(turn)
+            unfinished=(
+                *(
+                    f"{turn}: {message.text!r}, not {[one.text for one in ended.get(turn, ())]}"
+                    for turn, found in answers.items()
+                    for message in found
+                    if not any(_says(message, end) for end in ended.get(turn, ()))
+                ),
+                *(f"{one.channel}, {one.thread_ts}: {one.tasks}" for one in bare if one.only_for is None),
             ),
+            streamed=len([one for one in self.slack.calls if one.method == STREAM[0]]),
         )
 
     def _files(self) -> Counter[str]:
@@ -326,3 +348,16 @@ class Storm:
         several = {one.message.thread_ts for one in self.asked if one.message.thread_ts}
         threads = [one.thread_ts for one in self.slack.workspace.answers() for _ in one.files]
         return Counter(one for one in threads if one and one not in several)
+
+
+def _ends(reply: Reply) -> list[Rendered]:
+    """What a message may say in the end: with its files beside it, or as links."""
+    paths = frozenset(part.path for part in reply.parts if isinstance(part, File))
+    return [message_for(reply), message_for(reply, paths)]
+
+
+def _says(message: Message, ended: Rendered) -> bool:
+    """By the text that stands in for its blocks, which the end of a stream does not have, or by the blocks."""
+    if message.stream is not None or any(task["status"] != "complete" for task in message.tasks):
+        return False
+    return message.text == ended.text or (not message.text and message.blocks == list(ended.blocks))

@@ -15,3 +15,4 @@ async def test_every_message_is_answered_once_whatever_fails(tmp_path: Path) -> 
     assert outcome.accepted == outcome.answered
     assert sum(outcome.faults.values()) >= 100
     assert outcome.faults[Kind.KILL] > 0
+    assert outcome.streamed > 0

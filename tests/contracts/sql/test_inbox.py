@@ -461,6 +461,30 @@ async def test_a_worker_killed_while_it_said_the_word_is_taken_over_and_holds_no
     assert await inbox.finish(again, {"outcome": "failed"})
 
 
+async def test_a_dead_turn_whose_word_could_not_be_said_is_not_alone_any_more(inbox: Inbox, clock: SetClock) -> None:
+    dead = await dead_turn(inbox, clock)
+    assert dead.is_alone
+    assert isinstance(await inbox.fail(dead, "the chat is down", PAUSE), Retry)
+    clock.forward(seconds=5)
+
+    again, second = await inbox.claim("w1", LEASE, limit=9)
+
+    assert (again.turn.id, again.is_alone, second.is_alone) == (dead.turn.id, False, True)
+
+
+async def test_a_turn_knows_the_messages_of_the_others_in_its_conversation(inbox: Inbox) -> None:
+    for number, conversation in enumerate(("1", "1", "2", "1"), 1):
+        await accepted(inbox, a_turn(number, conversation=f"slack:T1:C1:{conversation}"))
+    for message in ("p1", "p3", "p2"):
+        for claimed in await inbox.claim("w1", LEASE, limit=1):
+            assert await inbox.note_placeholder(claimed, message)
+            assert await inbox.finish(claimed, {})
+    last = await claimed_one(inbox)
+    assert await inbox.note_placeholder(last, "p4")
+
+    assert sorted(await inbox.messages_but(last.turn.id)) == ["p1", "p3"]
+
+
 async def test_a_released_turn_is_claimed_again_at_once_and_has_lost_no_attempt(inbox: Inbox) -> None:
     await accepted(inbox, a_turn())
     claimed = await claimed_one(inbox)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.stand_ins.slack.checker import check_message
-from tests.stand_ins.slack.messages import added, posted, rewrite
+from tests.stand_ins.slack.messages import added, pace, posted, rewrite
 from tests.stand_ins.slack.methods import ApiError, Caller, Methods
 
 METHODS = Methods()
@@ -24,7 +24,7 @@ def post_message(
     if unfurl_links or unfurl_media:
         raise ApiError("unfurls_not_switched_off")  # Parley's own rule
     check_message(content)
-    _pace(caller, channel)
+    pace(caller, channel)
     posted(caller.workspace, channel, thread_ts)
     message = added(caller.workspace, channel, thread_ts, content)
     return {"channel": channel, "ts": message.ts}
@@ -68,10 +68,3 @@ def delete(caller: Caller, channel: str, ts: str) -> dict[str, Any]:
         raise ApiError("cant_delete_message")
     caller.workspace.messages.remove(message)
     return {"channel": channel, "ts": ts}
-
-
-def _pace(caller: Caller, channel: str) -> None:
-    slack, now = caller.slack, caller.slack.clock()
-    if slack.one_a_second and now - slack.last_post.get(channel, 0) < 1:
-        raise ApiError("ratelimited")
-    slack.last_post[channel] = now

@@ -60,7 +60,8 @@ def replies(
     thread = caller.workspace.thread(channel, ts)
     if not thread:
         raise ApiError("thread_not_found")
-    found = [one for one in thread if one.ts > oldest or (inclusive and one.ts == oldest)]
+    lasting = [one for one in thread if one.only_for is None]  # what one person was told is kept nowhere
+    found = [one for one in lasting if one.ts > oldest or (inclusive and one.ts == oldest)]
     told = [shown(caller.workspace, one, with_metadata=include_all_metadata) for one in found]
     return page(told, "messages", limit, cursor)
 

@@ -15,6 +15,7 @@ class Fault:
     retry_after: int | None = None
     done: bool = False
     hang: bool = False  # no answer at all
+    error: str = ""  # refused, by Slack's word for it
     late: asyncio.Event | None = None  # of an upload: it is taken, once this is set
 
 
@@ -34,6 +35,8 @@ class Faults:
 async def failed(request: web.Request, fault: Fault) -> web.StreamResponse:
     if fault.hang:
         await asyncio.Event().wait()
+    if fault.error:
+        return web.json_response({"ok": False, "error": fault.error})
     if fault.status == 0:
         if request.transport is not None:
             request.transport.abort()

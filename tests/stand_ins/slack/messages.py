@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tests.stand_ins.slack.methods import ApiError
+from tests.stand_ins.slack.methods import ApiError, Caller
 from tests.stand_ins.slack.workspace import APP, BOT_ID, Message, Workspace
 
 MOST: Final = 1_000
@@ -19,13 +19,22 @@ def added(workspace: Workspace, channel: str, thread_ts: str | None, content: Ma
 
 
 def rewrite(message: Message, content: Mapping[str, Any]) -> None:
-    """Metadata that is not given stays as it was."""
+    """Metadata that is not given stays as it was; tasks that a stream told of go with what the message said."""
     unknown = content.keys() - {"text", "blocks", "metadata", "link_names", "parse", "mrkdwn"}
     if unknown:
         raise ApiError(f"invalid_arguments: {sorted(unknown)}")
     message.text, message.blocks = content["text"], list(content.get("blocks") or [])
     message.metadata = content.get("metadata", message.metadata)
+    message.tasks = []
     message.edits += 1
+
+
+def pace(caller: Caller, channel: str) -> None:
+    """New messages, one a second in each channel."""
+    slack, now = caller.slack, caller.slack.clock()
+    if slack.one_a_second and now - slack.last_post.get(channel, 0) < 1:
+        raise ApiError("ratelimited")
+    slack.last_post[channel] = now
 
 
 def posted(workspace: Workspace, channel: str, thread_ts: str | None) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from tests.stand_ins.slack.checker import BLOCKS, MARKDOWN, check_blocks, check_metadata, check_sums
-from tests.stand_ins.slack.messages import posted
+from tests.stand_ins.slack.messages import pace, posted
 from tests.stand_ins.slack.methods import ApiError, Caller, Methods
 from tests.stand_ins.slack.refusing import Refused, is_text, length
 from tests.stand_ins.slack.sessions import STATUSES
@@ -31,12 +31,13 @@ def start(
     place = caller.writable(channel)
     if not caller.workspace.thread(channel, thread_ts):
         raise ApiError("thread_not_found")
-    _check_recipient(place, recipient_user_id, recipient_team_id)
+    _check_recipient(caller, place, recipient_user_id, recipient_team_id)
     if task_display_mode not in {"timeline", "plan"}:
         raise ApiError("invalid_arguments")
     stream = Stream(mode=task_display_mode, touched=caller.slack.clock())
     told = _chunks(markdown_text, chunks)
     _take(stream, told)
+    pace(caller, channel)
     posted(caller.workspace, channel, thread_ts)
     own = caller.workspace.bot_user
     message = Message(ts=caller.workspace.next_ts(), channel=channel, user=own, text="", thread_ts=thread_ts)
@@ -118,7 +119,7 @@ def _streaming(caller: Caller, channel: str, ts: str) -> tuple[Message, Stream]:
     return message, message.stream
 
 
-def _check_recipient(place: Channel, user: str | None, team: str | None) -> None:
+def _check_recipient(caller: Caller, place: Channel, user: str | None, team: str | None) -> None:
     """Where several read, the one it is for is named."""
     if place.kind == "im":
         return
@@ -128,6 +129,9 @@ def _check_recipient(place: Channel, user: str | None, team: str | None) -> None
         raise ApiError("missing_recipient_user_id")
     if user not in place.members:
         raise ApiError("user_not_in_channel")
+    known = caller.workspace.users.get(user)
+    if known is not None and known.team != team:
+        raise ApiError("invalid_arguments")  # the person is of another workspace
 
 
 def _chunks(markdown_text: str | None, chunks: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:

@@ -77,6 +77,19 @@ async def test_in_a_channel_a_stream_names_thread_and_reader(streamer: Streamer,
     assert (await streamer.start(**{left_out: None}))["error"] == error
 
 
+async def test_a_reader_is_named_with_their_own_workspace(streamer: Streamer) -> None:
+    assert (await streamer.start(recipient_team_id="T9OTHER"))["error"] == "invalid_arguments"
+
+
+async def test_a_stream_counts_as_a_new_message_of_its_channel(
+    slack: SlackServer, client: Client, streamer: Streamer
+) -> None:
+    slack.one_a_second, slack.clock = True, lambda: 1_000.0
+    await client.post()
+
+    assert (await streamer.start())["error"] == "ratelimited"
+
+
 async def test_in_a_direct_message_the_reader_is_known(slack: SlackServer, client: Client, ada: User) -> None:
     place = slack.workspace.direct("U1")
     message, _ = await slack.say(ada, slack.workspace.channels["C2"], "unheard")
