@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TypeAlias
 
 from agent.rules.atoms import Days, Literal, Quantity
@@ -323,10 +324,31 @@ def _literal_condition(literal: Literal, field: Field, row: FieldName | None, wo
             at for at, token in enumerate(work.tokens) if literal.apart[0] <= token.start < literal.apart[1]
         )
     name = field.name
+    if isinstance(literal, Days) and literal.yearless:
+        literal = _in_its_year(literal, field, row, work.lexicon)
     condition = (
         _days_condition(literal, field, words) if isinstance(literal, Days) else _number(literal, field, words, work)
     )
     return condition if row is None else InRow(row=row, condition=condition, words=words or name)
+
+
+def _in_its_year(literal: Days, field: Field, row: FieldName | None, lexicon: Lexicon) -> Days:
+    """ "In December", of concerts to come: the next year or the last, where the field has no day in this one."""
+    vocabulary = lexicon.vocabulary(*key_of(field, row))
+    low, high = (vocabulary.low, vocabulary.high) if vocabulary else (None, None)
+    if not isinstance(low, str) or not isinstance(high, str):
+        return literal
+    for years in (0, 1, -1):
+        first, last = _years_on(literal.first, years), _years_on(literal.last, years)
+        if first.isoformat() <= high and last.isoformat() >= low:
+            return replace(literal, first=first, last=last)
+    return literal
+
+
+def _years_on(day: date, years: int) -> date:
+    """The same day of another year; of a leap day, the one before."""
+    leaps = (day.month, day.day) == (2, 29) and years
+    return day.replace(year=day.year + years, day=28 if leaps else day.day)
 
 
 def _days_condition(literal: Days, field: Field, words: str) -> Condition:

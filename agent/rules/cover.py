@@ -105,7 +105,7 @@ def negated_in(tokens: Sequence[Token], links: Sequence[Link], compared: Set[int
             continue  # a sign
         if word in ("no", "not") and at + 2 < len(tokens) and tokens[at + 2].word == "than":
             continue  # "no more than": a comparator
-        result.update(_under(at + 1, tokens, links, lexicon))
+        result.update(_under(at + 1, tokens, links, compared, lexicon))
     return result
 
 
@@ -119,7 +119,9 @@ _LINKING = frozenset({"a", "an", "the", "any", "by", "from", "in", "with", "at",
 _FARTHEST = 5  # tokens from a negation to what it denies
 
 
-def _under(start: int, tokens: Sequence[Token], links: Sequence[Link], lexicon: Lexicon) -> Iterator[int]:
+def _under(
+    start: int, tokens: Sequence[Token], links: Sequence[Link], compared: Set[int], lexicon: Lexicon
+) -> Iterator[int]:
     """From the negation to the first thing it can deny, and on through a list of its like ("or", "nor")."""
     linked = {
         at
@@ -130,6 +132,8 @@ def _under(start: int, tokens: Sequence[Token], links: Sequence[Link], lexicon: 
     denied = joining = False
     for at in range(start, len(tokens)):
         word = tokens[at].word
+        if denied and not joining and at in compared and at - 1 not in compared:
+            return  # "not sold out next month": what is compared is a phrase of its own
         if at in linked or tokens[at].quoted or (_is_content(word) and not _is_spoken(at, links)):
             if denied and not joining and at - 1 not in linked and not _is_content(tokens[at - 1].word):
                 return  # another phrase

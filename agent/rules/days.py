@@ -46,6 +46,7 @@ _DATES = [
         rf"\b{_MONTH}\s+{_DAY}\b(?![\d,.]*\d)",
         rf"\b{_MONTH}(?=\s*(?:to|and|until|till|through|-|–)\s*(?:(?:{_NAMES})\b))",
         r"\b(?P<relative>today|yesterday)\b",
+        r"\b(?P<weekend>this|next|the)\s+weekend\b",
         r"\b(?P<which>this|last|past|previous|current|next|coming|following)\s+(?P<count>\d{1,3}\s+|two\s+|three\s+|four\s+|five\s+|six\s+|seven\s+|eight\s+|nine\s+|ten\s+|twelve\s+)?"
         r"(?P<span>day|week|month|quarter|year)s?\b",
         rf"(?<![\w.,/$€£-]){_YEAR}(?![\w%°]|[.,/-]\d)(?!\s*(?:{_UNITS})\b)",
@@ -82,7 +83,7 @@ def _days(match: re.Match[str], today: date) -> Days | None:
         first=first,
         last=last,
         year_only=set(parts) <= {"year", "until", "decade"},
-        yearless="month" in parts and "year" not in parts,
+        yearless=("month" in parts or "lone" in parts) and "year" not in parts,
     )
 
 
@@ -90,6 +91,10 @@ def _period(parts: dict[str, str], today: date) -> tuple[date, date]:
     if "relative" in parts:
         day = today if parts["relative"].lower() == "today" else today - timedelta(days=1)
         return day, day
+    if "weekend" in parts:
+        saturday = today + timedelta(days=(5 - today.weekday()) if today.weekday() < 6 else -1)
+        saturday += timedelta(days=7 * (parts["weekend"].lower() == "next"))
+        return saturday, saturday + timedelta(days=1)
     if "span" in parts:
         return _relative(parts, today)
     if "lone" in parts:

@@ -23,6 +23,7 @@ from agent.rules.spoken import (
     NUMERIC,
     asked_day,
     asked_fields,
+    day_hinted,
     hinted_fields,
     leading_category,
     measured_field,
@@ -130,7 +131,8 @@ def _told_of_one(
         return fields  # "how many leave days does … have left"
     if not functions <= {Function.MINIMUM, Function.MAXIMUM} and not _counts_measure(said, words, lexicon):
         return ()
-    measured = asked_day(words, lexicon) or _counts_measure(said, words, lexicon)
+    measured = day_hinted(reading, lexicon) if words[:1] == ["when"] else ()
+    measured = measured or asked_day(words, lexicon) or _counts_measure(said, words, lexicon)
     if measured:
         return measured
     if said and said[0].words == ("how", "much"):
@@ -139,7 +141,9 @@ def _told_of_one(
     if words[:1] and words[0] in YES_NO and not set(words) & LIST_VERBS:
         return ()
     asked = tuple(dict.fromkeys(one.field for one in reading.asked))
-    return asked or of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+    person = (lexicon.person_field,) if words[:1] == ["who"] and lexicon.person_field is not None else ()
+    hinted = (day_hinted(reading, lexicon) if words[:1] == ["when"] else ()) or person
+    return asked or hinted or of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
 
 
 def _counts_measure(said: Sequence[Saying], words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
@@ -185,14 +189,21 @@ def _counted_field(said: Sequence[Saying], reading: Reading, lexicon: Lexicon) -
     """ "How many *passengers* flew …": a number that counts such things."""
     if not said or said[0].words != ("how", "many") or not reading.conditions:
         return None
+    at = said[0].last
     for link in reading.links:
-        mention = link.meaning
-        if link.first != said[0].last or not isinstance(mention, Mention) or mention.column is not None:
-            continue
-        field = lexicon.field(mention.field)
-        counts = field.type is FieldType.NUMBER and not field.unit and is_plural(reading.tokens[link.last - 1])
-        return mention.field if counts and mention in reading.asked else None
-    return None
+        if link.first == at and isinstance(link.meaning, Mention) and link.meaning.column is None:
+            return (
+                link.meaning.field if link.meaning in reading.asked and _counts(link.meaning.field, lexicon) else None
+            )
+    token = reading.tokens[at] if at < len(reading.tokens) else None
+    hinted = lexicon.hinted_field(token.stem) if token is not None and token.word in reading.leftovers else None
+    return hinted if hinted is not None and is_plural(reading.tokens[at]) and _counts(hinted, lexicon) else None
+
+
+def _counts(name: FieldName, lexicon: Lexicon) -> bool:
+    """Whether the field holds how many there are of something."""
+    field = lexicon.field(name)
+    return field.type is FieldType.NUMBER and not field.unit and not _is_rate(field)
 
 
 def _extreme(said: Saying, beside: Sequence[Saying], reading: Reading, lexicon: Lexicon, group: Group | None) -> Wanted:

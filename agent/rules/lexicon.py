@@ -456,7 +456,7 @@ class Lexicon:
                 flags_only = bool(set(form) & _WITHIN_FLAGS)
                 stems.add(tokens[last].stem)
                 for meaning in self._bags.get(frozenset(stems), ()):
-                    if flags_only and not self.is_flag(meaning):
+                    if flags_only and not (self.is_flag(meaning) or self._is_count(meaning)):
                         continue
                     if not self._meanings(tuple(token.stem for token in between)):
                         named = isinstance(meaning, Mention)  # as the words weigh in their order, or nearly
@@ -477,6 +477,12 @@ class Lexicon:
         """Whether it speaks of what a document is or is not."""
         spoken = isinstance(meaning, Mention)
         return spoken and self.field(meaning.field, meaning.column).type is FieldType.FLAG
+
+    def _is_count(self, meaning: Meaning) -> bool:
+        """ "How many *tickets were sold*": a number without a unit."""
+        spoken = isinstance(meaning, Mention) and meaning.column is None and not meaning.soft
+        field = self.field(meaning.field) if spoken and isinstance(meaning, Mention) else None
+        return field is not None and field.type is FieldType.NUMBER and not field.unit
 
     def is_named_by(self, name: FieldName, stem: str) -> bool:
         """Whether the field's own name holds the word."""

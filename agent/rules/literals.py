@@ -45,7 +45,7 @@ _BEFORE_RES = [(re.compile(rf"(?<!\w)(?:{pattern})\s*$", re.IGNORECASE), op) for
 _FILL = re.compile(
     r"(?:^|(?<=\s))(?:of|the|a|an|is|are|was|were|about|that|it|be|on|in|rated|rating|ratings)\s*$", re.IGNORECASE
 )
-_MORE = "more|higher|above|greater|over|up|larger|better|later|newer|longer|upwards?"
+_MORE = "more|higher|above|greater|over|up|larger|better|later|newer|younger|longer|upwards?"
 _LESS = "less|lower|below|fewer|under|smaller|cheaper|earlier|older|shorter"
 _AFTER = (
     (re.compile(rf"^\s*(?:or|and)\s+(?:{_MORE})\b", re.I), Op.GTE),

@@ -202,7 +202,7 @@ def _on_its_way(link: Link, meaning: Valued | Partly, tokens: Sequence[Token], l
     if meaning.column is not None:
         return link
     field = lexicon.field(meaning.field)
-    called = {word for said in (field.label, *field.synonyms) for word in fold(said).split()}
+    called = {*fold(field.label).split(), *map(fold, field.synonyms)}
     for at in range(link.first - 1, max(link.first - _ON_ITS_WAY, 0) - 1, -1):
         word = tokens[at].word
         if word in FROM | TO:

@@ -41,6 +41,13 @@ def asked_day(words: Sequence[str], lexicon: Lexicon) -> tuple[FieldName, ...]:
     return ()
 
 
+def day_hinted(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
+    """ "When does the *warranty* end": the day that a word left over speaks of."""
+    left = {word for one in reading.leftovers for word in one.casefold().split()}
+    hinted = [lexicon.hinted_field(one.stem) for one in reading.tokens if one.word in left]
+    return tuple(name for name in hinted if name is not None and lexicon.field(name).type is FieldType.DATE)[:1]
+
+
 def hinted_fields(reading: Reading, lexicon: Lexicon) -> tuple[FieldName, ...]:
     """The field that several of the words left over hint at."""
     words = {word for one in reading.leftovers for word in one.casefold().split()}
@@ -222,6 +229,8 @@ def asked_fields(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> tu
         return tuple(dict.fromkeys(named))
     fields = lexicon.schema.fields
     if words and words[0] == "when":
+        if hinted := day_hinted(reading, lexicon):
+            return hinted
         natural = lexicon.schema.natural_order
         dates = [one.name for one in fields if one.type is FieldType.DATE]
         return ((natural.field,) if natural and natural.field in dates else tuple(dates[:1])) if dates else ()

@@ -107,12 +107,15 @@ def _valued(work: Cover, field: Field, link: Link) -> Condition:
 
 
 def mention_conditions(work: Cover) -> Iterator[Condition]:
-    for token in work.tokens:
-        if token.word == "undated" and (order := work.lexicon.schema.natural_order):
-            yield Missing(field=order.field, words=work.question[token.start : token.end])
+    yield from _told_by_one_word(work)
     for at, link in enumerate(work.links):
         meaning = link.meaning
         if not isinstance(meaning, Mention) or at in work.used or meaning.column is not None:
+            continue
+        if meaning.soft and (op := _hints_at_end(work, link, meaning)) is not None:
+            work.used.add(at)
+            words = work.question[work.tokens[link.first].start : work.tokens[link.last - 1].end]
+            yield Compare(field=meaning.field, op=op, value=str(work.today), words=words)
             continue
         if meaning.soft and not (_hints_at_flag(work, link, meaning) or _hints_at_lack(work, link, meaning)):
             continue
@@ -149,6 +152,27 @@ def mention_conditions(work: Cover) -> Iterator[Condition]:
             yield Not(Missing(field=field.name, words=words))
 
 
+def _told_by_one_word(work: Cover) -> Iterator[Condition]:
+    """ "Undated", "upcoming", "that nobody uses": of the date documents are in order of, and of who has them."""
+    order, person = work.lexicon.schema.natural_order, work.lexicon.person_field
+    for at, token in enumerate(work.tokens):
+        words = work.question[token.start : token.end]
+        if token.word == "undated" and order:
+            yield Missing(field=order.field, words=words)
+        elif token.word in _UPCOMING and order and work.today is not None and _is_day(work, order.field):
+            work.spent.add(at)
+            yield Compare(field=order.field, op=Op.GTE, value=str(work.today), words=words)
+        elif token.word in _NOBODY and person is not None and at not in work.negated:
+            work.spent.add(at)
+            yield Missing(field=person, words=words)
+
+
+def _is_day(work: Cover, name: FieldName) -> bool:
+    return work.lexicon.field(name).type is FieldType.DATE
+
+
+_UPCOMING = frozenset("upcoming forthcoming".split())
+_NOBODY = frozenset("nobody noone".split())
 _LASTING = frozenset("still currently force effect".split())
 _OPENS = frozenset("when until since how what".split())
 
@@ -162,6 +186,24 @@ def _ended_or_lasting(work: Cover, link: Link) -> Op | None:
     if said & _LASTING:
         return Op.GTE
     return Op.LT if said & ENDED else None
+
+
+def _hints_at_end(work: Cover, link: Link, meaning: Mention) -> Op | None:
+    """ "Whose *warranty* has expired", "still under *warranty*": how the day it ends compares with today."""
+    field = work.lexicon.field(meaning.field)
+    ends = field.type is FieldType.DATE and bool(_ENDS & set(fold(field.label).split()))
+    if not ends or work.today is None or work.tokens[0].word in _OPENS:
+        return None
+    after = [token.word for token in work.tokens[link.last : link.last + 4]]
+    before = [token.word for token in work.tokens[max(link.first - 2, 0) : link.first]]
+    spent = [at for at in range(link.last, min(link.last + 4, len(work.tokens))) if work.tokens[at].word in ENDED]
+    if spent:
+        work.spent.update(spent)
+        return Op.GTE if set(after) & {"not", "t"} else Op.LT
+    return Op.GTE if "under" in before[-1:] or "in" in before[-1:] or set(after) & {"valid", "runs"} else None
+
+
+_ENDS = frozenset("until till end ends expiry expires expiration to through".split())
 
 
 def _hints_at_flag(work: Cover, link: Link, meaning: Mention) -> bool:

@@ -143,7 +143,13 @@ def _parts_of(value: str) -> list[str]:
     C" and "Paris, France" are left alone.
     """
     state, comma, more = value.partition(", ")
-    if comma and more.islower() and not {",", "/"} & set(more) and not {"or", "and"} & set(more.split()):
+    words = more.split()
+    if (
+        comma
+        and more.islower()
+        and "," not in more
+        and all(one.isalpha() and one not in ("or", "and") for one in words)
+    ):
         return [state, more]
     first, slash, rest = value.partition("/")
     words = re.split(r"\s+or\s+", value, flags=re.IGNORECASE)
@@ -174,7 +180,7 @@ def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: I
     def kept(word: str, sure: int, mine: Field) -> bool:
         phrase = _phrase(word)
         of_others = any(
-            phrase in theirs or _begins(phrase, theirs) for name, theirs in names.items() if name != mine.name
+            phrase in theirs or _begins(word, name, mine.name) for name, theirs in names.items() if name != mine.name
         )
         is_mine = _singulars(words_in(word)) in (_singulars(words_in(mine.name)), _singulars(words_in(mine.label)))
         best_here = sure == best[phrase] and claims[phrase] == 1
@@ -188,9 +194,9 @@ def _named(fields: Sequence[Field], language: str, has_value: HasValue, nouns: I
     return tuple(replace(one, synonyms=of(one)) for one in fields)
 
 
-def _begins(phrase: Phrase, names: Iterable[Phrase]) -> bool:
+def _begins(word: str, other: str, own: str) -> bool:
     """ "Team" speaks of a `team_size` rather than of a department."""
-    return len(phrase) == 1 and any(len(one) > 1 and one[0] == phrase[0] for one in names)
+    return len(words_in(other)) > 1 and words_in(other)[0] == word != words_in(own)[0]
 
 
 def _suited(one: Field, language: str) -> dict[str, int]:

@@ -112,6 +112,17 @@ def compare(field: str, op: Op, value: str | float | bool | tuple[str, ...] | tu
         ("parcels that are neither fragile nor insured", {
             Not(compare("marks", Op.HAS, "fragile")), compare("insured", Op.EQ, False)}),
         ("parcels sent in 2025", {compare("sent", Op.BETWEEN, ("2025-01-01", "2025-12-31"))}),
+        ("parcels sent in August", {compare("sent", Op.BETWEEN, ("2025-08-01", "2025-08-31"))}),
+        ("parcels that are not insured of last month", {
+            compare("insured", Op.EQ, False), compare("sent", Op.BETWEEN, ("2026-10-01", "2026-10-31"))}),
+        ("upcoming parcels", {compare("sent", Op.GTE, "2026-11-21")}),
+        ("uninsured parcels", {compare("insured", Op.EQ, False)}),
+        ("parcels not sent yet", {Missing(field=FieldName("sent"))}),
+        ("non-fragile parcels by Blue Van", {
+            Not(compare("marks", Op.HAS, "fragile")), compare("carrier", Op.EQ, "Blue Van")}),
+        ("parcels of 2025 or younger", {compare("sent", Op.GTE, "2025-01-01")}),
+        ("parcels of more than 2000 pieces over 3 kg", {compare("weight", Op.GT, 3.0), InRow(
+            row=FieldName("goods"), condition=compare("pieces", Op.GT, 2000.0), words="more than 2000")}),
     ],
 )  # fmt: skip
 def test_a_list_question_becomes_the_conditions_it_says(question: str, expected: set[Condition]) -> None:
