@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from agent import gather
 from agent.context import Context
+from agent.help import help_with
 from agent.outcome import ExportWanted, Outcome, Refused, Route, StartedOver
 from agent.picks import picked
-from agent.reasoner import Doubt, Material, MeansNothing, Planned, WantsExport, WantsStartOver
+from agent.reasoner import Doubt, Material, MeansNothing, Planned, WantsExport, WantsHelp, WantsStartOver
 from agent.review import reviewed
 from agent.tools import Desk
 from storage.search.ids import BucketId, LegId
@@ -35,6 +36,8 @@ async def answer(question: str, context: Context) -> Outcome:
             return StartedOver(text=_NOTHING_BEFORE if nothing_before else _AFRESH)
         case WantsExport(plan=plan, leg=leg):
             return await _export(desk, plan, leg, material)
+        case WantsHelp():
+            return await help_with(question, desk, material)
         case MeansNothing(words=words):
             return gather.nothing_understood(question, words, desk, material)
         case Planned():

@@ -93,6 +93,11 @@ class WantsStartOver:
     nothing_before: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class WantsHelp:
+    """The person greets, or asks what can be asked."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeansNothing:
     """No word of the question means anything here."""
@@ -100,7 +105,7 @@ class MeansNothing:
     words: tuple[str, ...]
 
 
-Decomposition: TypeAlias = Planned | WantsExport | WantsStartOver | MeansNothing
+Decomposition: TypeAlias = Planned | WantsExport | WantsStartOver | WantsHelp | MeansNothing
 
 
 class Reasoner(Protocol):

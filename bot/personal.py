@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from agent.help import example_of
 from bot.access import Access
 from bot.codec import body_from_json
 from bot.exports import Exports
@@ -13,7 +14,7 @@ from bot.inbound import Private, Said
 from storage.search.ids import BucketId
 from storage.search.index import Count, SearchIndex
 from storage.search.plan import everything_in
-from storage.search.schema import FieldType, Schema
+from storage.search.schema import Schema
 from storage.search.scope import Scope
 from storage.sql.database import Database
 from storage.sql.exports import ExportStatus
@@ -84,7 +85,7 @@ class Personal:
                 title=schema.label,
                 description=schema.description,
                 documents=answers[counts[bucket]],
-                example=_example(schema),
+                example=example_of(schema),
             )
             for bucket, schema in schemas.items()
         )
@@ -100,11 +101,3 @@ def questions_of(past: Sequence[Past]) -> tuple[PastQuestion, ...]:
 def _text(past: Past) -> str:
     body = body_from_json(past.body)
     return body.text if isinstance(body, Said) else "(a choice by button)"
-
-
-def _example(schema: Schema) -> str:
-    """In the words of the schema alone: a value would tell what documents hold."""
-    noun = next(iter(schema.synonyms), schema.label)
-    facet = next((one for one in schema.fields if one.facet and one.type is FieldType.CATEGORY), None)
-    many = noun if noun.endswith("s") else f"{noun}s"
-    return f"How many {many} per {facet.label.casefold()}?" if facet is not None else f"How many {many} are there?"

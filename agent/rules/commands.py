@@ -43,6 +43,13 @@ _BACK = phrases(
     |take that back|take it back|take this back|revert|revert that|revert it
     |the previous one|the previous list|the previous question|previous|no go back|no undo that"""
 )
+_HELP = phrases(
+    """hello|hi|hey|hello there|hi there|good morning|good afternoon|good evening|help|help me|i need help
+    |what can you do|what can you do for me|what can you answer|what can you tell me|what can i ask|what can i ask you
+    |what may i ask|what do you know|what do you know about|what do you do|who are you|what are you|what is this
+    |how does this work|how do you work|what documents do you have|which documents do you have|what do you have
+    |what documents are there|which documents are there|what can i find here|what is in here|what data do you have"""
+)
 _NUMBER = rf"\d{{1,3}}|{'|'.join(SMALL_NUMBERS)}"
 _MORE = re.compile(
     r"\W*(?:(?:please|and|now|then|ok|okay|can|could|you|i|we|see|show|give|list|get|want|like|to|me|us|let|the|are|there"
@@ -61,6 +68,11 @@ def starts_over(question: str) -> bool:
 def goes_back(question: str) -> bool:
     """ "Undo that", "go back": to what was asked before the last message."""
     return _said(question) in _BACK
+
+
+def wants_help(question: str) -> bool:
+    """ "Hello", "what can you answer?": a greeting, or what may be asked."""
+    return _said(question) in _HELP
 
 
 def exports(question: str, last: Plan) -> LegId | None:

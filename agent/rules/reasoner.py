@@ -13,10 +13,11 @@ from agent.reasoner import (
     Reread,
     Respelled,
     WantsExport,
+    WantsHelp,
     WantsStartOver,
 )
 from agent.rules.atoms import Literal
-from agent.rules.commands import exports, goes_back, starts_over, without_file
+from agent.rules.commands import exports, goes_back, starts_over, wants_help, without_file
 from agent.rules.compare import Reader, compared
 from agent.rules.follow import follows
 from agent.rules.intent import wanted_of
@@ -77,6 +78,8 @@ class RuleReasoner:
             return WantsStartOver()
         if goes_back(question):
             return _before(material)
+        if wants_help(question):
+            return WantsHelp()
         tongue = foreign_language(question)
         if tongue is not None:
             return _searched(question, tongue, material)

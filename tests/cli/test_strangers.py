@@ -197,16 +197,22 @@ SAID = {
     "what is INC-1010 about?": str(TICKETS[10]["title"]),
 }
 WHO = "who has the most unresolved tickets?"
+HELP = "What can you answer?"
 LATEST = "which airline has the longest average delay?"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, Any]]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("strangers") / "home"
+
+
+@pytest.fixture(scope="module")
+def told(home: Path) -> Mapping[str, Mapping[str, Any]]:
     """What is answered to each question."""
-    folder = tmp_path_factory.mktemp("strangers")
-    home, asked, out = folder / "home", folder / "asked.jsonl", folder / "out.jsonl"
+    folder = home.parent
+    asked, out = folder / "asked.jsonl", folder / "out.jsonl"
     tables, records = _written(folder)
-    questions = [*LISTS, *NUMBERS, *GROUPS, *SAID, WHO, LATEST]
+    questions = [*LISTS, *NUMBERS, *GROUPS, *SAID, WHO, LATEST, HELP]
     asked.write_text("\n".join(json.dumps({"query_id": one, "query": one}) for one in questions), encoding="utf-8")
     for table in tables:
         assert run(home, "ingest", str(table), "--bucket", table.stem).status == 0
@@ -291,3 +297,28 @@ def test_a_superlative_of_an_average_is_the_group_that_has_it(told: Mapping[str,
 
     assert averages[first["label"]] == max(averages.values())
     assert first["value"] == pytest.approx(max(averages.values()))
+
+
+def test_who_asks_what_can_be_asked_is_offered_every_bucket_with_its_count(
+    told: Mapping[str, Mapping[str, Any]],
+) -> None:
+    sizes = {
+        "Flights": len(FLIGHTS),
+        "Listings": len(LISTINGS),
+        "Projects": len(PROJECTS),
+        "Tickets": len(TICKETS),
+        "Trials": len(TRIALS),
+    }
+
+    assert told[HELP]["outcome"] == "answer"
+    assert {one["label"]: one["count"] for one in told[HELP]["choices"]} == sizes
+    assert {one["kind"] for one in told[HELP]["choices"]} == {"bucket"}
+    assert all(f"**{title}**: {size} documents" in told[HELP]["text"] for title, size in sizes.items())
+
+
+def test_a_bucket_that_was_offered_is_what_it_said(told: Mapping[str, Mapping[str, Any]], home: Path) -> None:
+    offered = next(one for one in told[HELP]["choices"] if one["label"] == "Trials")
+
+    clicked = run(home, "ask", "--conversation", told[HELP]["conversation"], "--choose", offered["id"], "--json")
+
+    assert clicked.json["count"] == offered["count"]
