@@ -11,6 +11,7 @@ from agent.prune import weights
 from agent.reasoner import Doubt, Material
 from agent.refine import facet_requests, missing_of
 from agent.rerank import Weighted
+from agent.rules.commands import is_thanks
 from agent.tools import Desk
 from storage.search.conditions import Compare, Missing, all_of, conjuncts
 from storage.search.ids import FieldName, LegId
@@ -41,6 +42,7 @@ from storage.search.plan import (
     everything_in,
 )
 
+_WELCOME = "You are welcome."
 _WIDE = 50  # passages fetched before re-ranking
 _NAMED = 21  # documents that a question about one may turn out to fit
 
@@ -221,6 +223,7 @@ def nothing_understood(question: str, words: tuple[str, ...], desk: Desk, materi
     )
     named = ", ".join(f"“{escaped(word)}”" for word in words[:5])
     text = "I found nothing: no word of this stands in the documents" + (f" ({named})." if named else ".")
+    text = _WELCOME if is_thanks(question) else text
     return Clarify(
         plan=Plan(question=question, legs=(leg,)),
         kind=OutcomeKind.NO_RESULTS,
@@ -228,6 +231,7 @@ def nothing_understood(question: str, words: tuple[str, ...], desk: Desk, materi
         text=text,
         legs=(LegResult(leg=leg.id, question=question, kind=OutcomeKind.NO_RESULTS, text=text),),
         choices=(),
+        understood=False,
         trace=desk.trace(Route.HYBRID),
         generation=material.vocabulary.generation,
     )

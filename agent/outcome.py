@@ -247,6 +247,7 @@ class Clarify:
     kept: tuple[str, ...] = ()
     went_back: bool = False
     asked_back: int = 1  # clarifications in a row on this topic, this one included
+    understood: bool = True  # else no word of it meant anything: the conversation goes on where it was
     trace: Trace
     generation: Generation
 

@@ -528,6 +528,8 @@ def _state_after(state: ConversationState, turn: TurnId, asked: str, outcome: Ou
     summary = summary_from_json(state.summary) if state.summary else Summary()
     after = replace(state, summary=summary_to_json(summary.with_outcome(asked, outcome, turn)))
     match outcome:
+        case Clarify(understood=False):
+            return after
         case Clarify(plan=plan, asked_back=in_a_row, went_back=back):
             return replace(after, last_plan=_last_plan(state, plan, turn, back=back), clarifications_in_a_row=in_a_row)
         case Answer(plan=plan, went_back=back):

@@ -50,6 +50,7 @@ _HELP = phrases(
     |how does this work|how do you work|what documents do you have|which documents do you have|what do you have
     |what documents are there|which documents are there|what can i find here|what is in here|what data do you have"""
 )
+_THANKS = phrases("thank you|thank you very much|many thanks|much appreciated|cheers|great thank you|perfect thank you")
 _NUMBER = rf"\d{{1,3}}|{'|'.join(SMALL_NUMBERS)}"
 _MORE = re.compile(
     r"\W*(?:(?:please|and|now|then|ok|okay|can|could|you|i|we|see|show|give|list|get|want|like|to|me|us|let|the|are|there"
@@ -73,6 +74,11 @@ def goes_back(question: str) -> bool:
 def wants_help(question: str) -> bool:
     """ "Hello", "what can you answer?": a greeting, or what may be asked."""
     return _said(question) in _HELP
+
+
+def is_thanks(question: str) -> bool:
+    said = _said(question)
+    return said in _THANKS or (not said and "thanks" in question.lower())
 
 
 def exports(question: str, last: Plan) -> LegId | None:

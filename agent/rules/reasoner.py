@@ -17,7 +17,7 @@ from agent.reasoner import (
     WantsStartOver,
 )
 from agent.rules.atoms import Literal
-from agent.rules.commands import exports, goes_back, starts_over, wants_help, without_file
+from agent.rules.commands import exports, goes_back, is_thanks, starts_over, wants_help, without_file
 from agent.rules.compare import Reader, compared
 from agent.rules.follow import follows
 from agent.rules.intent import wanted_of
@@ -80,6 +80,8 @@ class RuleReasoner:
             return _before(material)
         if wants_help(question):
             return WantsHelp()
+        if is_thanks(question):
+            return MeansNothing(words=())
         tongue = foreign_language(question)
         if tongue is not None:
             return _searched(question, tongue, material)

@@ -322,3 +322,16 @@ def test_a_bucket_that_was_offered_is_what_it_said(told: Mapping[str, Mapping[st
     clicked = run(home, "ask", "--conversation", told[HELP]["conversation"], "--choose", offered["id"], "--json")
 
     assert clicked.json["count"] == offered["count"]
+
+
+def test_thanks_change_nothing_that_was_spoken_of(told: Mapping[str, Mapping[str, Any]], home: Path) -> None:
+    def say(words: str) -> Any:
+        return run(home, "ask", words, "--conversation", "terminal:thanks", "--json").json
+
+    listed = say("open tickets of the network team")
+    thanked = say("thanks!")
+    exported = say("export them")
+
+    assert thanked["text"] == "You are welcome."
+    assert listed["count"] == len(ticket(lambda one: not one["resolved"] and one["team"] == "network"))
+    assert exported["files"][0]["rows"] == listed["count"]
