@@ -176,7 +176,7 @@ async def died_unheard(bot: Bot, chat: Chat, clock: Clock, *, noted: bool) -> In
         [claimed] = await inbox.claim("killed", LEASE)
         assert not noted or await inbox.note_placeholder(claimed, message)
         clock.advance(LEASE + timedelta(seconds=1))
-    chat.troubles = [OutboxFailed("down", retry=True)] * (2 if noted else 3)
+    chat.troubles = [OutboxFailed("down", retry=True)] * 2
     async with working(bot):
         await until(lambda: not chat.troubles)
     return question

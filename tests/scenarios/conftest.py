@@ -13,6 +13,7 @@ from tests.builders import TENANT
 from tests.contracts.conftest import embedded as embedded
 from tests.contracts.conftest import embedder as embedder
 from tests.contracts.conftest import index as index
+from tests.contracts.conftest import joined as joined
 from tests.contracts.conftest import opener as opener
 from tests.contracts.conftest import opensearch as opensearch
 from tests.scenarios.clicking import AlsoStartsOver, Script

@@ -208,7 +208,7 @@ class SlowToCommit(Database):
     written: ClassVar[asyncio.Event]
     commit: ClassVar[asyncio.Event]
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
         loop = asyncio.get_running_loop()
 
         def slowly(connection: Connection) -> T:
@@ -220,7 +220,7 @@ class SlowToCommit(Database):
                 await_only(self.commit.wait())
             return done
 
-        return await super().write(slowly)
+        return await super().write(slowly, lightly=lightly)
 
 
 async def test_a_later_turn_is_not_there_before_an_earlier_one_is(
