@@ -28,7 +28,7 @@ from bot.inbound import (
 )
 from bot.replies import Part, Reply
 from storage.search.ids import Subject
-from storage.sql.inbox import NewTurn
+from storage.sql.accepting import NewTurn
 
 Object = dict[str, Json]
 

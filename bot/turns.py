@@ -31,8 +31,9 @@ from bot.revisions import Revisions, gone
 from bot.stopping import Stopped, Stops, stopped
 from bot.tasks import lone_error
 from storage.search.errors import IndexUnavailable, SearchError
+from storage.sql.accepting import Accepted
 from storage.sql.errors import SqlError
-from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Inbox, Lost, Turn
+from storage.sql.inbox import Attempt, ClaimedTurn, Inbox, Lost, Turn
 
 Observer = Callable[[str, str, float], None]  # the surface, the outcome, and the seconds that a turn took
 

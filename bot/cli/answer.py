@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from bot.cli.failures import Failed
 from bot.cli.options import Debug, Home
-from bot.cli.running import Signals, surfaces, with_bot
+from bot.cli.running import Signals, keep_for_good, surfaces, with_bot
 from bot.cli.speaker import SURFACE
 
 if TYPE_CHECKING:
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from bot.surfaces import Apart
     from bot.turns import Observer
 
+_BEHIND: Final = 10  # whoever receives goes first: a message that nobody acknowledges is delivered again
 FAREWELL_S: Final = 20.0  # when nobody receives any more, for turns that have begun; then they are given back
 
 
 def answer(home: Home = None, debug: Debug = False) -> None:
     """Work on turns for `parley serve`, which starts this and ends it."""
+    os.nice(_BEHIND)
     with_bot(_answer, home=home, debug=debug)
 
 
@@ -36,6 +38,7 @@ async def _answer(bot: "Bot") -> None:
         apart = await _registered(bot, stack)
         bot.turns.observe(_ended_to(out))
         stack.enter_context(Signals(stop))
+        keep_for_good()
         _say(out, Ready())
         async with asyncio.TaskGroup() as group:
             working = group.create_task(bot.work(stop, prepare=True))

@@ -13,7 +13,7 @@ import typer
 
 from bot.cli.failures import Failed, complain
 from bot.cli.options import Debug, Home
-from bot.cli.running import Signals, is_debug, surfaces, with_bot
+from bot.cli.running import Signals, is_debug, keep_for_good, surfaces, with_bot
 from bot.cli.speaker import SURFACE
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ async def _serve(bot: "Bot", command: Sequence[str]) -> None:
             await stack.enter_async_context(_answering(bot, command, apart, metrics, stop))
         port = await stack.enter_async_context(_listening(bot, application(bot, served, metrics), served))
         stack.enter_context(Signals(stop))
+        keep_for_good()
         complain(f"listening on http://{_shown(bot.settings.host)}:{port}; Ctrl-C ends")
         await bot.work(stop, prepare=True, chores=not apart)
         complain("ending: what was begun is finished first")

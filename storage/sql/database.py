@@ -238,7 +238,13 @@ class Database:
             "server_settings": {"application_name": "parley"},
         }
         engine = create_async_engine(
-            url, connect_args=arguments, pool_pre_ping=True, pool_size=10, max_overflow=10, **_ENGINE
+            url,
+            connect_args=arguments,
+            pool_pre_ping=True,
+            pool_size=10,
+            max_overflow=10,
+            pool_use_lifo=True,  # the one that was used last has prepared what is asked most
+            **_ENGINE,
         )
         both = _BesideTheLoop(engine)
         return cls(where=shown(url), clock=clock, new_id=new_id, is_file=False, _writer=both, _reader=both)

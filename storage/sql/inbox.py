@@ -6,7 +6,7 @@ after the last one the turn is dead, and is handed out as such until its `finish
 Leases run by the clock of each process: a clock that is ahead takes over early, but the fence alone says who may write.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -31,27 +31,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Row
 
+from storage.sql.accepting import Acceptance, Accepting, NewTurn
 from storage.sql.conversations import ConversationState, saving
 from storage.sql.database import Database, Object
 from storage.sql.tables import attempts, turns
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTurn:
-    """One message or click. Unique by surface + event id, and by conversation + message id."""
-
-    surface: str
-    event_id: str
-    conversation: str
-    message_id: str  # for a click, unique to the click
-    person: str
-    audience: Object
-    body: Object
-    locale: str
-    time_zone: str
-    received_at: datetime
-    is_question: bool = True  # else a click
-    revises: str | None = None  # the first version of this message, whose turns it takes the place of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,23 +61,6 @@ class ClaimedTurn:
     is_dead: bool  # no more attempts: say one plain sentence, then `finish`
     lease_until: datetime
     is_alone: bool  # no other turn of its conversation is worked on, but for the word of a dead one
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    turn: str
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """It was accepted before, as `turn`."""
-
-    turn: str
-
-
-@dataclass(frozen=True, slots=True)
-class Groundless:
-    """There is nothing that it could take the place of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,43 +98,15 @@ class Inbox:
 
     def __init__(self, database: Database, *, max_attempts: int = 3) -> None:
         self._database, self._max_attempts = database, max_attempts
-        self._storing = database.insert(turns).on_conflict_do_nothing()
+        self._accepting = Accepting(database)
         self._save_state = saving(database)
 
-    async def accept(self, turn: NewTurn, *, first: bool = False) -> Accepted | Duplicate | Groundless:
+    async def accept(self, turn: NewTurn, *, first: bool = False) -> Acceptance:
         """On the disk when it returns: acknowledge then.
 
         `first`: what revises a message may come before it. The message is then a duplicate of what has revised it.
         """
-        identity = self._database.new_id()
-        values = {name: getattr(turn, name) for name in _NEW} | {
-            "id": identity,
-            "lane": turn.conversation,
-            "attempt": 0,
-            "fence": 0,
-            "due_at": self._database.now(),
-        }
-        return await self._database.write(lambda connection: self._accept(connection, values, first))
-
-    def _accept(
-        self, connection: Connection, values: Mapping[str, Any], first: bool
-    ) -> Accepted | Duplicate | Groundless:
-        self._in_line(connection, values["conversation"])
-        revises = values["revises"] is not None
-        if revises and not first and not connection.execute(_HAS_REVISED, values).scalar():
-            return Groundless()
-        if not revises and (revised_by := connection.execute(_REVISED_BY, values).scalar()) is not None:
-            return Duplicate(revised_by)
-        if connection.execute(self._storing, values, execution_options=_COUNTED).rowcount == 1:
-            return Accepted(values["id"])
-        same = {name: values[name] for name in ("surface", "event_id", "conversation", "message_id")}
-        return Duplicate(connection.execute(_SAME, same).scalar_one())
-
-    def _in_line(self, connection: Connection, conversation: str) -> None:
-        """PostgreSQL numbers a row before it is committed: without a lock a later turn could be seen, and claimed,
-        while an earlier one is not there yet."""
-        if not self._database.is_file:
-            connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(conversation, 0))))
+        return await self._accepting.accept(turn, first=first)
 
     async def claim(
         self,
@@ -334,9 +272,7 @@ class Inbox:
         )
 
 
-_NEW = tuple(NewTurn.__dataclass_fields__)
 _STORED = tuple(Turn.__dataclass_fields__)
-_COUNTED = {"preserve_rowcount": True}
 _earlier, _later = turns.alias("earlier"), turns.alias("later")
 
 
@@ -403,17 +339,6 @@ def _is_still_said_by_its_predecessor() -> ColumnElement[bool]:
     return and_(turns.c.revises.is_not(None), in_hands)
 
 
-_SAME = (
-    select(turns.c.id)
-    .where(
-        or_(
-            and_(turns.c.surface == bindparam("surface"), turns.c.event_id == bindparam("event_id")),
-            and_(turns.c.conversation == bindparam("conversation"), turns.c.message_id == bindparam("message_id")),
-        )
-    )
-    .order_by(turns.c.position)
-    .limit(1)
-)
 _BY_ID = select(*(turns.c[name] for name in _STORED)).where(turns.c.id == bindparam("one"))
 _BY_MESSAGE = select(*(turns.c[name] for name in _STORED)).where(
     turns.c.conversation == bindparam("held_in"), turns.c.message_id == bindparam("named")
@@ -429,18 +354,6 @@ _IN_WORK = (
     select(turns.c.id)
     .where(turns.c.conversation == bindparam("held_in"), turns.c.worker.is_not(None), _open)
     .order_by(turns.c.position)
-)
-_HAS_REVISED = select(
-    exists().where(
-        turns.c.conversation == bindparam("conversation"),
-        or_(turns.c.message_id == bindparam("revises"), turns.c.revises == bindparam("revises")),
-    )
-)
-_REVISED_BY = (
-    select(turns.c.id)
-    .where(turns.c.conversation == bindparam("conversation"), turns.c.revises == bindparam("message_id"))
-    .order_by(turns.c.position.desc())
-    .limit(1)
 )
 _VERSIONS = (
     select(*(turns.c[name] for name in _STORED))

@@ -86,6 +86,11 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.05)
 
 
+def priority(pid: int) -> int:
+    """The higher, the later it gets a processor."""
+    return os.getpriority(os.PRIO_PROCESS, pid)
+
+
 def lives(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -104,6 +109,7 @@ async def test_questions_are_answered_beside_what_receives_them_and_counted_ther
         await chat.measured('parley_answerers{state="ready"} 1.0')
         [pid] = chat.answering()
         assert lives(pid)
+        assert priority(pid) > priority(parent_of(pid)), "whoever receives goes first"
 
     assert "40" in answer.text
     assert not lives(pid)

@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.util import await_only
 
+from storage.sql.accepting import Accepted, Duplicate, Groundless, NewTurn
 from storage.sql.conversations import Conversations, ConversationState
 from storage.sql.database import Database
 from storage.sql.errors import ValueRefused
-from storage.sql.inbox import Accepted, Attempt, ClaimedTurn, Dead, Duplicate, Groundless, Inbox, Lost, NewTurn, Retry
+from storage.sql.inbox import Attempt, ClaimedTurn, Dead, Inbox, Lost, Retry
 from tests.contracts.sql.databases import SetClock
 
 LEASE = timedelta(seconds=30)
@@ -495,6 +496,65 @@ async def test_a_released_turn_is_claimed_again_at_once_and_has_lost_no_attempt(
     again = await claimed_one(inbox, "w2")
     assert again.turn.attempt == 1
     assert again.fence > claimed.fence
+
+
+async def test_what_comes_at_once_keeps_its_order_and_each_gets_its_own_answer(inbox: Inbox) -> None:
+    """New ones, one delivered twice, and one delivered before."""
+    before = await accepted(inbox, a_turn(1))
+    coming = [a_turn(number, conversation=f"slack:T1:C{number % 5}:1") for number in range(2, 60)]
+    again = [coming[7], a_turn(1, event_id="event-1-again")]
+
+    answers = await asyncio.gather(*(inbox.accept(turn) for turn in (*coming, *again)))
+
+    new, (twice, old) = answers[: len(coming)], answers[len(coming) :]
+    assert all(isinstance(answer, Accepted) for answer in new)
+    assert isinstance(new[7], Accepted)
+    assert (twice, old) == (Duplicate(new[7].turn), Duplicate(before))
+    found = [await inbox.find(answer.turn) for answer in new if isinstance(answer, Accepted)]
+    assert [turn.event_id for turn in found if turn] == [turn.event_id for turn in coming]
+    claimed = {one.turn.event_id for one in await inbox.claim("w1", LEASE, limit=99)}
+    assert claimed == {f"event-{number}" for number in range(1, 6)}  # the first of each conversation
+
+
+async def test_an_edit_and_its_message_at_once(inbox: Inbox) -> None:
+    """Whichever comes first: the message counts, then its edit; or the edit, of which the message is a duplicate."""
+    message, edit = a_turn(1), a_turn(2, revises="message-1")
+    late = a_turn(3, conversation="slack:T1:C9:1", message_id="message-9")
+    early = a_turn(4, conversation="slack:T1:C9:1", revises="message-9")
+
+    said, edited = await asyncio.gather(inbox.accept(message), inbox.accept(edit))
+    first, then = await asyncio.gather(inbox.accept(early, first=True), inbox.accept(late))
+
+    assert isinstance(said, Accepted)
+    assert isinstance(edited, Accepted)
+    assert isinstance(first, Accepted)
+    assert then == Duplicate(first.turn)
+
+
+async def test_what_cannot_be_stored_costs_those_beside_it_nothing(inbox: Inbox) -> None:
+    wrong = a_turn(5, received_at=RECEIVED.replace(tzinfo=None))
+    coming = [*(a_turn(number) for number in range(1, 5)), wrong, *(a_turn(number) for number in range(6, 9))]
+
+    answers = await asyncio.gather(*(inbox.accept(turn) for turn in coming), return_exceptions=True)
+
+    assert isinstance(answers.pop(4), ValueRefused)
+    assert all(isinstance(answer, Accepted) for answer in answers)
+
+
+async def test_those_that_wait_for_a_caller_who_gives_up_are_stored_nevertheless(inbox: Inbox) -> None:
+    tasks = [asyncio.create_task(inbox.accept(a_turn(number))) for number in range(9)]
+    while not any(task.done() for task in tasks):
+        await asyncio.sleep(0)
+        next(task for task in tasks if not task.done()).cancel()
+    answers = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert any(isinstance(answer, Accepted) for answer in answers)
+    for number, answer in enumerate(answers):
+        if isinstance(answer, Accepted):
+            again = await inbox.accept(a_turn(number))
+            assert again == Duplicate(answer.turn)
+        else:
+            assert isinstance(answer, asyncio.CancelledError)
 
 
 async def test_a_cancelled_write_leaves_the_database_in_order(inbox: Inbox) -> None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from storage.search.ids import BucketId, Subject
+from storage.sql.accepting import Accepted, Duplicate, Groundless
 from storage.sql.audit import Audit
 from storage.sql.clarifications import (
     AlreadyUsed,
@@ -25,7 +26,7 @@ from storage.sql.database import Database
 from storage.sql.errors import ConstraintBroken, ValueRefused
 from storage.sql.exports import ClaimedExport, Exports, ExportStatus, NewExport
 from storage.sql.grants import Grants, LocalGroup, LocalGroups
-from storage.sql.inbox import Accepted, Duplicate, Groundless, Inbox
+from storage.sql.inbox import Inbox
 from tests.contracts.sql.databases import SetClock
 from tests.contracts.sql.test_inbox import a_turn
 

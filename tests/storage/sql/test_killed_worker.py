@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from storage.sql.accepting import Accepted, NewTurn
 from storage.sql.database import Database
-from storage.sql.inbox import Accepted, Inbox, NewTurn
+from storage.sql.inbox import Inbox
 from tests.storage.sql.worker import Chat
 
 CONVERSATIONS, TURNS = 4, 12
