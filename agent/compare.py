@@ -158,7 +158,7 @@ def _is_too_large(under: Under) -> bool:
     """Only a set that something narrows can be; what any text says is no set to read."""
     narrowed = any(clause.everything != EVERYTHING for clause in under.leg.search.clauses)
     whole = isinstance(under.leg.wanted, ListDocuments)
-    many = under.count > under.desk.context.limits.read
+    many = _many(under) > under.desk.context.limits.read
     return many and (narrowed or whole) and under.may_ask and not _agree(under)
 
 
@@ -190,9 +190,22 @@ def _titles(sides: Sequence[Under], read: Sequence[Document | None]) -> list[str
 
 def _one_title(under: Under) -> str:
     """What all documents of the side are called; empty where they differ, or not all are known."""
-    records = under.answers[under.asked.page].records if under.asked.page is not None else ()
+    records = _listed(under)
     titles = {one.title for one in records}
-    return titles.pop() if len(titles) == 1 and len(records) == under.count else ""
+    return titles.pop() if len(titles) == 1 and len(records) == _many(under) else ""
+
+
+def _many(under: Under) -> int:
+    """Documents of the side: of "the cheapest panel", one."""
+    wanted = under.leg.wanted
+    most = wanted.limit if isinstance(wanted, ListDocuments) else None
+    return under.count if most is None else min(under.count, most)
+
+
+def _listed(under: Under) -> Sequence[Record]:
+    """As many of the side's documents as are known."""
+    records = under.answers[under.asked.page].records if under.asked.page is not None else ()
+    return records[: _many(under)]
 
 
 def _apart(under: Under, sides: Sequence[Under]) -> str:
@@ -279,18 +292,18 @@ def _group(under: Under, title: str) -> Enough | AskBack:
     """The telling fields of a few documents: the range of a number, the values of a kind."""
     if under.count == 0 or under.asked.page is None:
         return nothing_found(under)
-    records = under.answers[under.asked.page].records
-    cells = [Cell(row=_documents_row(under), text=f"{under.count:,}", value=float(under.count))]
+    records, many = _listed(under), _many(under)
+    cells = [Cell(row=_documents_row(under), text=f"{many:,}", value=float(many))]
     for field in _schema(under).fields:
         cell = _range(field, records) if field.type in (*_MEASURED, FieldType.DATE) else _kinds(field, records)
         cells += [cell] if cell is not None else []
-    text = f"**{escaped(title)}**: {count_words(under.count, under.noun)}."
-    result = replace(result_of(under, OutcomeKind.ANSWER, text, under.count), doc_ids=ids_of(records))
+    text = f"**{escaped(title)}**: {count_words(many, under.noun)}."
+    result = replace(result_of(under, OutcomeKind.ANSWER, text, many), doc_ids=ids_of(records))
     return Enough(
         result=result,
         lines=(text,),
         hits=hits_by_document(under),
-        export=under.count,
+        export=under.count if many == under.count else None,
         assumptions=assumptions_of(under),
         column=Column(title=title, cells=tuple(cells)),
     )

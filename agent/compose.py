@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.bounds import without_implied
 from agent.outcome import Citation, Figure, FoundPassage, Grid, GroupLine
 from agent.rerank import Weighted, share, spotter_of
 from agent.sought import Sought, held_in, sought_by
@@ -16,6 +17,7 @@ from storage.search.conditions import (
     EVERYTHING,
     TEXT,
     TITLE,
+    Any,
     Compare,
     Condition,
     InRow,
@@ -29,7 +31,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.index import Aggregated, Record
 from storage.search.numbers import plain
 from storage.search.plan import Clause, Compute, Function, Leg, Period, Search
-from storage.search.schema import Field, FieldType, Schema
+from storage.search.schema import Field, FieldType, Schema, SchemaOrder
 from storage.search.sentences import sentence_spans
 from storage.search.text import Analyser, fold
 
@@ -73,7 +75,7 @@ def set_words(search: Search, schemas: Mapping[BucketId, Schema]) -> str:
 
 def _narrowed(clause: Clause, schema: Schema) -> str:
     """ " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
-    told = conjuncts(clause.condition) if clause.condition != EVERYTHING else ()
+    told = without_implied(conjuncts(clause.condition)) if clause.condition != EVERYTHING else ()
     lacks = [condition_words(one, schema) for one in told if isinstance(one, Missing)]
     said = [one for one in told if isinstance(one, Compare) and one.field in (TEXT, TITLE)]
     where = [
@@ -88,26 +90,34 @@ def _narrowed(clause: Clause, schema: Schema) -> str:
 
 
 def _picks(condition: Condition) -> bool:
-    """Whether it names documents by their ids, which say nothing to people."""
-    return isinstance(condition, Compare) and condition.field == DOC_ID
+    """Whether it names documents by their ids, which say nothing to people; or by a place that no list has."""
+    return condition == Any(()) or (isinstance(condition, Compare) and condition.field == DOC_ID)
 
 
 # -- lists
 
 
-def grid_of(records: Sequence[Record], search: Search, schemas: Mapping[BucketId, Schema], caption: str) -> Grid:
-    """The first documents as a table: title, then the fields that the question speaks of and the telling ones."""
+def grid_of(
+    records: Sequence[Record],
+    search: Search,
+    schemas: Mapping[BucketId, Schema],
+    caption: str,
+    order: SchemaOrder | None = None,
+) -> Grid:
+    """The first documents as a table: title, then what they are in order of, the fields that the question speaks of
+    and the telling ones.
+    """
     shown = records[:SHOWN]
     schema = schemas[shown[0].bucket]
     same = all(one.bucket == schema.bucket for one in shown)
-    fields = _telling(search, schema, shown) if same else []
+    fields = _telling(search, schema, shown, order) if same else []
     columns = ("Document", *(one.label[:1].upper() + one.label[1:] for one in fields))
     rows = tuple((one.title, *(_cell(one.values, field, schema) for field in fields)) for one in shown)
     return Grid(caption=caption, columns=columns, rows=rows)
 
 
-def _telling(search: Search, schema: Schema, records: Sequence[Record]) -> list[Field]:
-    spoken: list[FieldName] = []
+def _telling(search: Search, schema: Schema, records: Sequence[Record], order: SchemaOrder | None) -> list[Field]:
+    spoken: list[FieldName] = [order.field] if order is not None else []
     clause = search.clause(schema.bucket)
     for condition in conjuncts(clause.condition) if clause else ():
         spoken += [name for name in fields_of(condition) if not _is_fixed(condition)]
@@ -237,19 +247,23 @@ def _group_words(group: str | float | bool | None, period: Period | None) -> str
     return group[:4] if period is Period.YEAR else group[:7]
 
 
-def figure_words(figure: Figure, schema: Schema, noun: str) -> str:
-    """ "Sum of total: USD 1,042.50 (37 receipts)". Markdown."""
+def figure_words(figure: Figure, schema: Schema, noun: str, told: str = "") -> str:
+    """ "Sum of total: USD 1,042.50 (37 receipts where year = 2031)". Markdown.
+
+    `told`: what follows the noun, escaped.
+    """
     field = schema.by_name.get(figure.field) if figure.field is not None else None
+    of = f"({count_words(figure.count, noun)}{told})"
     if figure.function is Function.COUNT:
-        return f"**{count_words(figure.count, noun)}**"
+        return f"**{count_words(figure.count, noun)}**{told}"
     if figure.function is Function.DISTINCT and field is not None:
         values = count_words(int(figure.value or 0), lowered(field.label))
-        return f"**{escaped(values)}** ({count_words(figure.count, noun)})"
+        return f"**{escaped(values)}** {of}"
     if figure.function is Function.SHARE:
-        return f"**{number_words(float(figure.value or 0))}%** ({count_words(figure.count, noun)})"
+        return f"**{number_words(float(figure.value or 0))}%** {of}"
     label = escaped(field.label.lower() if field and field.label.istitle() else field.label if field else "")
     shown = escaped(computed_words(figure.function, figure.value, figure.unit, field))
-    return f"{_FUNCTION_WORDS[figure.function]} of {label}: **{shown}** ({count_words(figure.count, noun)})"
+    return f"{_FUNCTION_WORDS[figure.function]} of {label}: **{shown}** {of}"
 
 
 def computed_words(function: Function, value: float | str | None, unit: str | None, field: Field | None) -> str:

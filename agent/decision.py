@@ -110,9 +110,12 @@ class Under:
 
     @property
     def narrowed(self) -> str:
-        """`where`, if it says more than the noun; else nothing."""
-        plain = escaped(plural(self.noun))
-        return "" if self.where in (plain, f"{plain} of these") else self.where
+        """What `where` says behind the noun, to follow it: " where total > 5"; nothing, if that is all it says."""
+        noun = escaped(plural(self.noun))
+        told = self.where.removeprefix(noun)
+        if told in ("", " of these"):
+            return ""
+        return told if self.where.startswith((f"{noun} ", f"{noun},")) else f": {self.where}"
 
 
 def result_of(under: Under, kind: OutcomeKind, text: str, count: int | None) -> LegResult:

@@ -109,7 +109,7 @@ def _asked_by_form(leg: Leg, doubt: Doubt, material: Material, limits: Limits, *
     doubtful = {word: _word_count(search, word) for word in doubt.doubtful}
     match wanted:
         case ListDocuments(order=order, limit=limit):
-            size = wanted.skip + (limit or (limits.overload if narrowing else limits.documents))
+            size = wanted.skip + (limit + 1 if limit else limits.overload if narrowing else limits.documents)
             page = Records(search, order, limit=min(size, max(limits.documents, SHOWN)))
             facets = tuple(facet_requests(search, material.schemas)) if narrowing and limit is None else ()
             return Asked(leg=leg, count=count, page=page, facets=facets, ranked=best, missing=missing, words=doubtful)

@@ -87,7 +87,10 @@ def _only(leg: Leg, pick: Pick, records: list[Record]) -> Search:
     was not that long.
     """
     if not records:
-        return leg.search.narrowed(Any(()))
+        return Search(
+            clauses=tuple(Clause(bucket=one.bucket, condition=Any(())) for one in leg.search.clauses),
+            ranking=leg.question,
+        )
     if leg.search.clauses != pick.of.search.clauses:
         return leg.search.narrowed(_these(records))
     clauses = [

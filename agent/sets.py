@@ -37,19 +37,24 @@ from agent.prune import fused
 from agent.refine import Candidate
 from agent.telling import telling_sentences
 from agent.verify import verified
-from agent.wording import condition_words, count_words, number_words
-from storage.search.conditions import conjuncts
+from agent.wording import condition_words, count_words, lowered, number_words
+from storage.search.conditions import Compare, Op, conjuncts
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId
-from storage.search.index import Fetch, Hit, Record
+from storage.search.index import Count, Fetch, Hit, Record
 from storage.search.plan import Compute, Function, ListDocuments
 from storage.search.refinement import TakeInMissing
-from storage.search.schema import Field, Schema
+from storage.search.schema import Field, FieldType, Schema, SchemaOrder
 from storage.search.text import fold
 
 _OUTLINED = 6  # sentences of one document
 _BRIEF = 2  # sentences of each of several
 _LONGEST_SAID = 300
+_ENDS = {  # of a field's values: the low one, the high one
+    FieldType.MONEY: ("lowest", "highest"),
+    FieldType.NUMBER: ("lowest", "highest"),
+    FieldType.DATE: ("earliest", "latest"),
+}
 _ELSEWHERE = 3  # other buckets that a list offers
 
 
@@ -109,18 +114,21 @@ async def listed(under: Under) -> Enough | AskBack:
     if wanted.limit is None and count > limits.overload and under.may_ask:
         return too_many(under, limits.overload)
     each = await first_of_each(under, wanted)
-    records = each or under.answers[under.asked.page].records
+    page = under.answers[under.asked.page].records
+    records = each or page[: wanted.limit]
     shown = min(len(records), SHOWN)
     total = len(each) or (min(count, wanted.limit) if wanted.limit else count)
     by, cells = "", list[Candidate]()
     if total > SHOWN and under.asked.facets:
         by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
-    text = f"**{count_words(total, under.noun)}**{_told(under)}."
+    text = _list_words(under, wanted, total)
+    text += "" if each else await _alike_last(under, wanted, page)
     if each:
         text += " Amounts of several currencies are not compared: these are the first of each."
     if total > shown:
         text += f" The first {shown}" + (f", and choices by {escaped(by)}:" if cells else ":")
-    grid = grid_of(records, under.leg.search, under.material.schemas, caption=f"{shown} of {number_words(total)}")
+    caption = f"{shown} of {number_words(total)}"
+    grid = grid_of(records, under.leg.search, under.material.schemas, caption, wanted.order)
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, total),
         doc_ids=ids_of(records)[: limits.documents],
@@ -138,14 +146,51 @@ async def listed(under: Under) -> Enough | AskBack:
     )
 
 
+def _list_words(under: Under, wanted: ListDocuments, total: int) -> str:
+    """ "**5 of 240 listings** where city = Porto, highest price first."; the first ones alone are said to be some."""
+    if wanted.order is None or wanted.limit is None:
+        return f"**{count_words(total, under.noun)}**{under.narrowed}."
+    some = "" if total == under.count else f"{total:,} of "
+    ends = _end_of(under, wanted.order)
+    order = f"{ends} first" if total > 1 else f"the {ends}"
+    return f"**{some}{count_words(under.count, under.noun)}**{under.narrowed}" + (f", {order}." if ends else ".")
+
+
+def _end_of(under: Under, order: SchemaOrder) -> str:
+    """ "highest price", "latest date", "last name": which end of a field comes first. Empty where no bucket has it."""
+    field = _field_of(under, order)
+    if field is None:
+        return ""
+    ends = _ENDS.get(field.type, ("first", "last"))
+    return f"{ends[order.descending]} {escaped(lowered(field.label))}"
+
+
+def _field_of(under: Under, order: SchemaOrder) -> Field | None:
+    fields = (under.material.schemas[bucket].by_name.get(order.field) for bucket in under.leg.search.buckets)
+    return next(filter(None, fields), None)
+
+
+async def _alike_last(under: Under, wanted: ListDocuments, records: Sequence[Record]) -> str:
+    """That documents beyond a list have the value of its last one, which order alone keeps out; with their number."""
+    if wanted.order is None or wanted.limit is None or len(records) <= wanted.limit:
+        return ""
+    last, beyond = (records[at].values.get(wanted.order.field) for at in (wanted.limit - 1, wanted.limit))
+    field = _field_of(under, wanted.order)
+    if field is None or last is None or isinstance(last, tuple) or last != beyond:
+        return ""
+    alike = Count(under.leg.search.narrowed(Compare(field=field.name, op=Op.EQ, value=last)))
+    many = count_words((await under.desk.ask((alike,)))[alike], under.noun)
+    return f" {many} share the {'last' if wanted.limit > 1 else 'first'} place."
+
+
 async def _shown_further(under: Under, wanted: ListDocuments) -> Enough:
     """The documents of the set that come after those that were shown."""
     assert under.asked.page is not None  # noqa: S101 - as a list asks
-    records = under.answers[under.asked.page].records[wanted.skip :]
-    last, of = wanted.skip + len(records), f"{count_words(under.count, under.noun)}{_told(under)}"
+    records = under.answers[under.asked.page].records[wanted.skip :][: wanted.limit]
+    last, of = wanted.skip + len(records), f"{count_words(under.count, under.noun)}{under.narrowed}"
     text = f"**{wanted.skip + 1:,} to {last:,}** of {of}:" if records else f"That was all: {of}."
     schemas, caption = under.material.schemas, f"{len(records)} more"
-    grids = (grid_of(records, under.leg.search, schemas, caption=caption),) if records else ()
+    grids = (grid_of(records, under.leg.search, schemas, caption, wanted.order),) if records else ()
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, len(records)), doc_ids=ids_of(records), records=tuple(records)
     )
@@ -157,10 +202,6 @@ async def _shown_further(under: Under, wanted: ListDocuments) -> Enough:
         export=under.count,
         assumptions=assumptions_of(under),
     )
-
-
-def _told(under: Under) -> str:
-    return f": {under.narrowed}" if under.narrowed else ""
 
 
 async def _passage_of_each(under: Under, records: Sequence[Record]) -> tuple[FoundPassage, ...]:
@@ -210,8 +251,7 @@ def _elsewhere_candidates(under: Under) -> list[Candidate]:
 def too_many(under: Under, limit: int) -> AskBack:
     by, cells = refine.narrowing(under.leg, under.answers, under.asked.facets, under.material.schemas)
     verb = "list" if isinstance(under.leg.wanted, ListDocuments) and limit > under.desk.context.limits.read else "read"
-    which = f" ({under.narrowed})" if under.narrowed else ""
-    text = f"I found **{count_words(under.count, under.noun)}**{which}, more than the {limit} that I {verb}."
+    text = f"I found **{count_words(under.count, under.noun)}**{under.narrowed}, more than the {limit} that I {verb}."
     ask = f"Which of them? By {escaped(by)}:" if by else "Narrow it in words, or take the file:"
     return AskBack(
         kind=OutcomeKind.OVERLOAD,
@@ -254,13 +294,14 @@ def numbers(under: Under, document: Document | None) -> Enough | AskBack:
     apart = Function.DISTINCT in compute.functions
     figures = () if compute.group and not apart else figures_of(compute, lines, count)
     field = schema.by_name.get(compute.field) if compute.field is not None else None
-    said = [figure_words(one, schema, under.noun) for one in figures]
+    told = under.narrowed if len(figures) == 1 else ""
+    said = [figure_words(one, schema, under.noun, told) for one in figures]
     if compute.group is not None and not apart:
         by = schema.by_name[compute.group.field].label.lower()
-        said = [f"**{count_words(count, under.noun)}** by {escaped(by)}:"]
+        said = [f"**{count_words(count, under.noun)}**{under.narrowed}, by {escaped(by)}:"]
     text = "\n".join(f"- {one}" for one in said) if len(said) > 1 else "".join(said)
     if figures and len(said) <= 1:
-        text += f", {under.narrowed}." if under.narrowed else "."
+        text += "."
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, count),
         doc_ids=ids_of(under.answers[under.asked.page].records),
@@ -351,7 +392,7 @@ async def summarised(under: Under) -> Enough | AskBack:
         used = [citation_of(1, documents[0], beginning_of(documents[0]))]
         kept = [*kept, f"“{escaped(used[0].text)}” [1]"]
     some = "" if len(records) == count else f"{len(records)} of "
-    head = f"{some}{count_words(count, under.noun)}{_told(under)}." if count > 1 else ""
+    head = f"{some}{count_words(count, under.noun)}{under.narrowed}." if count > 1 else ""
     text = "\n".join(filter(None, (head, *kept)))
     result = replace(
         result_of(under, OutcomeKind.ANSWER, text, count), doc_ids=ids_of(records), records=tuple(records[:SHOWN])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.bounds import without_implied
 from agent.reasoner import Doubt, Pick, Planned
 from agent.rules.commands import phrases
 from agent.rules.compare import Reader
@@ -98,8 +99,8 @@ def kept_of(old: Sequence[Clause], new: Sequence[Clause], reader: Reader) -> tup
     kept = [
         condition_words(one, schemas[before.bucket])
         for before, after in pairs
-        for one in conjuncts(before.condition)
-        if one in conjuncts(after.condition)
+        for one in without_implied(conjuncts(before.condition))
+        if one in without_implied(conjuncts(after.condition))
     ]
     kept += [f"mentions “{word}”" for before, after in pairs for word in before.required if word in after.required]
     return tuple(dict.fromkeys(kept))

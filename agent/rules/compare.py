@@ -9,7 +9,7 @@ from agent.rules.atoms import Literal
 from agent.rules.comparing import Masked, masked, without_ranges
 from agent.rules.groups import group_of
 from agent.rules.intent import wanted_of
-from agent.rules.language import MEASURES, OF_MONEY, SPENDING
+from agent.rules.language import MEASURES, OF_MONEY, SPENDING, SUPERLATIVES
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Sides, sides_of
@@ -143,6 +143,8 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     if group is not None and not isinstance(wanted, Compute):
         return _by_group(group, lexicon)
     names = sides.fields or graded_fields(asked.graded, lexicon)
+    if isinstance(wanted, ListDocuments) and wanted.limit is not None and _superlatives(whole) > 1:
+        return wanted  # "the cheapest panel of A with the cheapest of B"
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
     names = names or _of_money(sides, whole, lexicon)
@@ -153,6 +155,10 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     if sides.plural or sides.grouped:
         return ListDocuments()
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in telling_fields(lexicon)))
+
+
+def _superlatives(whole: Reading) -> int:
+    return sum((token.word,) in SUPERLATIVES for token in whole.tokens)
 
 
 def _by_group(group: Group, lexicon: Lexicon) -> Compute:

@@ -34,7 +34,7 @@ from agent.rules.spoken import (
     of_dimension,
     only_kinds,
 )
-from agent.rules.tokens import is_plural
+from agent.rules.tokens import Token, is_plural
 from agent.rules.units import converted
 from storage.search.ids import FieldName
 from storage.search.plan import (
@@ -50,6 +50,7 @@ from storage.search.plan import (
 from storage.search.schema import Field, FieldType, SchemaOrder
 
 _HOW_TO = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
+_SEVERAL = 10  # of "the newest tickets"
 _SHORTEST_UNIT = 3  # letters of a unit that is counted: "how many mm"
 
 
@@ -213,16 +214,16 @@ def _extreme(said: Saying, beside: Sequence[Saying], reading: Reading, lexicon: 
     words = [token.word for token in reading.tokens]
     field = measured_field(said, words, reading, lexicon)
     descending = said.function is Function.MAXIMUM
-    limit = top_of(words, reading) or 1
+    most = top_of(words, reading)
     leading = leading_category(words, reading, lexicon)
     if leading is not None and field is not None and field.type in NUMERIC:
         averages = any(one.function is Function.AVERAGE for one in beside)
         function = said.function if _is_singular_at(said.last, reading) else Function.SUM
         function = Function.AVERAGE if averages else function
-        return Compute(functions=(function,), field=field.name, group=Group(field=leading), limit=limit,
+        return Compute(functions=(function,), field=field.name, group=Group(field=leading), limit=most or 1,
                        descending=descending)  # fmt: skip
     if field is None:
-        return ListDocuments(limit=top_of(words, reading))
+        return ListDocuments(limit=most)
     follows = any(
         isinstance(link.meaning, Mention) and link.meaning.field == field.name and 0 <= link.first - said.last <= 1
         for link in reading.links
@@ -231,13 +232,24 @@ def _extreme(said: Saying, beside: Sequence[Saying], reading: Reading, lexicon: 
     of_number = follows and not asks_which
     if field.type in NUMERIC and (group is not None or (of_number and not noun_at(said.last, reading))):
         return Compute(functions=(said.function,), field=field.name, group=group, descending=descending)
+    limit = most or (_SEVERAL if _is_plural_at(said.last, reading) else 1)
     return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
 
 
 def _is_singular_at(at: int, reading: Reading) -> bool:
     """ "Which agent has the most expensive *listing*": one document is compared, not all of a group."""
-    nouns = [link for link in reading.links if isinstance(link.meaning, Noun) and link.first == at]
-    return any(not is_plural(reading.tokens[link.last - 1]) for link in nouns)
+    return any(not is_plural(token) for token in _nouns_at(at, reading))
+
+
+def _is_plural_at(at: int, reading: Reading) -> bool:
+    """ "The newest *tickets*"."""
+    return any(map(is_plural, _nouns_at(at, reading)))
+
+
+def _nouns_at(at: int, reading: Reading) -> list[Token]:
+    return [
+        reading.tokens[link.last - 1] for link in reading.links if isinstance(link.meaning, Noun) and link.first == at
+    ]
 
 
 def _compares(said: Saying, words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:

@@ -196,6 +196,12 @@ SAID = {
     "who leads PRJ-017?": str(PROJECTS[17]["metadata"]["principal_investigator"]),
     "what is INC-1010 about?": str(TICKETS[10]["title"]),
 }
+FIRST = {  # of which, how many, and what they are first by
+    "the newest tickets": ("tickets", 10, "opened"),
+    "the 5 most expensive listings": ("listings", 5, "price_eur"),
+    "which listing is the most expensive?": ("listings", 1, "price_eur"),
+}
+CHEAPEST = "compare the cheapest listing in Leipzig with the cheapest listing in Porto"
 WHO = "who has the most unresolved tickets?"
 HELP = "What can you answer?"
 LATEST = "which airline has the longest average delay?"
@@ -212,7 +218,7 @@ def told(home: Path) -> Mapping[str, Mapping[str, Any]]:
     folder = home.parent
     asked, out = folder / "asked.jsonl", folder / "out.jsonl"
     tables, records = _written(folder)
-    questions = [*LISTS, *NUMBERS, *GROUPS, *SAID, WHO, LATEST, HELP]
+    questions = [*LISTS, *NUMBERS, *GROUPS, *SAID, *FIRST, CHEAPEST, WHO, LATEST, HELP]
     asked.write_text("\n".join(json.dumps({"query_id": one, "query": one}) for one in questions), encoding="utf-8")
     for table in tables:
         assert run(home, "ingest", str(table), "--bucket", table.stem).status == 0
@@ -273,6 +279,31 @@ def test_what_is_measured_need_not_be_mentioned_by_the_documents(
 def test_a_document_is_named_by_its_id(told: Mapping[str, Mapping[str, Any]], question: str, expected: str) -> None:
     assert told[question]["outcome"] == "answer"
     assert expected in told[question]["text"]
+
+
+@pytest.mark.parametrize(("question", "first"), FIRST.items())
+def test_the_first_of_a_list_are_told_from_those_that_are_level_with_the_last(
+    told: Mapping[str, Mapping[str, Any]], question: str, first: tuple[str, int, str]
+) -> None:
+    noun, many, field = first
+    records = {f"listings.csv#{at}": one for at, one in enumerate(LISTINGS, 1)}
+    records = records if noun == "listings" else {one["doc_id"]: one["metadata"] for one in TICKETS}
+    values = sorted((one[field] for one in records.values()), reverse=True)
+    shared = f"{values.count(values[many - 1])} {noun} share the {'last' if many > 1 else 'first'} place."
+
+    result = told[question]
+
+    assert [records[one][field] for one in result["doc_ids"]] == values[:many]
+    assert result["text"].replace("*", "").startswith(f"{many} of {len(values)} {noun}, ")
+    assert (shared in result["text"]) is (values[many] == values[many - 1])
+
+
+def test_the_first_of_one_set_is_compared_with_the_first_of_another(told: Mapping[str, Mapping[str, Any]]) -> None:
+    def cheapest(city: str) -> str:
+        of_city = listing(lambda one: one["city"] == city)
+        return min(of_city, key=lambda one: LISTINGS[int(one.rpartition("#")[2]) - 1]["price_eur"])
+
+    assert set(told[CHEAPEST]["doc_ids"]) == {cheapest("Leipzig"), cheapest("Porto")}
 
 
 def test_who_asks_for_the_person_with_the_most(told: Mapping[str, Mapping[str, Any]]) -> None:
