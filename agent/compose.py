@@ -117,17 +117,19 @@ def grid_of(
 
 
 def _telling(search: Search, schema: Schema, records: Sequence[Record], order: SchemaOrder | None) -> list[Field]:
-    spoken: list[FieldName] = [order.field] if order is not None else []
     clause = search.clause(schema.bucket)
-    for condition in conjuncts(clause.condition) if clause else ():
+    conditions = conjuncts(clause.condition) if clause else ()
+    fixed = {one.field for one in conditions if isinstance(one, Compare) and one.op is Op.EQ}
+    spoken: list[FieldName] = [order.field] if order is not None else []
+    for condition in conditions:
         spoken += [name for name in fields_of(condition) if not _is_fixed(condition)]
     natural = [schema.natural_order.field] if schema.natural_order else []
     rest = [one.name for one in schema.fields if one.type in (FieldType.MONEY, FieldType.NUMBER, FieldType.CATEGORY)]
     names = [name for name in dict.fromkeys([*spoken, *natural, *rest]) if name in schema.by_name]
     currencies = {one.currency_field for one in schema.fields if one.currency_field}
-    fields = [schema.by_name[name] for name in names if name not in currencies]
+    fields = [schema.by_name[name] for name in names if name not in currencies | fixed]
     filled = [one for one in fields if one.type is not FieldType.ROWS and any(one.name in r.values for r in records)]
-    return filled[:_COLUMNS]
+    return [one for one in filled if any(r.values.get(one.name) != r.title for r in records)][:_COLUMNS]
 
 
 def _is_fixed(condition: Condition) -> bool:
