@@ -114,9 +114,10 @@ class Accepting:
                 group[0].outcome.set_exception(exc)
             for one in group:
                 one.is_alone = True
-        except SqlError as exc:
-            for one in group:
-                one.outcome.set_exception(exc)
+        except SqlError as exc:  # whoever waits would fare no better, and has waited long enough
+            for one in self._waiting:
+                if not one.outcome.done():
+                    one.outcome.set_exception(exc)
         else:
             for one, outcome in zip(group, outcomes, strict=True):
                 one.outcome.set_result(outcome)

@@ -13,7 +13,7 @@ from sqlalchemy.util import await_only
 from storage.sql.accepting import Accepted, Duplicate, Groundless, NewTurn
 from storage.sql.conversations import Conversations, ConversationState
 from storage.sql.database import Database
-from storage.sql.errors import ValueRefused
+from storage.sql.errors import DatabaseUnavailable, ValueRefused
 from storage.sql.inbox import Attempt, ClaimedTurn, Dead, Inbox, Lost, Retry
 from tests.contracts.sql.databases import SetClock
 
@@ -539,6 +539,37 @@ async def test_what_cannot_be_stored_costs_those_beside_it_nothing(inbox: Inbox)
 
     assert isinstance(answers.pop(4), ValueRefused)
     assert all(isinstance(answer, Accepted) for answer in answers)
+
+
+class Away(Database):
+    """Not to be reached while `is_away`."""
+
+    is_away: ClassVar[bool] = False
+    asked: ClassVar[int] = 0
+
+    async def write(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
+        if not Away.is_away:
+            return await super().write(work, lightly=lightly)
+        Away.asked += 1
+        await asyncio.sleep(0.01)
+        raise DatabaseUnavailable(self.where, "away")
+
+
+async def test_where_the_database_is_away_nobody_waits_for_it_in_turns(
+    database_url: str, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = await Away.open(database_url, clock=clock)
+    inbox = Inbox(away)
+    with monkeypatch.context() as patched:
+        patched.setattr(Away, "is_away", True)
+        patched.setattr(Away, "asked", 0)
+        coming = (inbox.accept(a_turn(number)) for number in range(99))
+        answers = await asyncio.gather(*coming, return_exceptions=True)
+        assert Away.asked == 1
+
+    assert [type(answer) for answer in answers] == [DatabaseUnavailable] * 99
+    assert isinstance(await inbox.accept(a_turn(1)), Accepted)
+    await away.close()
 
 
 async def test_those_that_wait_for_a_caller_who_gives_up_are_stored_nevertheless(inbox: Inbox) -> None:
