@@ -62,18 +62,18 @@ def noun_of(schema: Schema) -> str:
     return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
 
 
-def set_words(search: Search, schemas: Mapping[BucketId, Schema]) -> str:
-    """ "receipts where category = tires": what the set is, in words. Raw text."""
+def set_words(search: Search, schemas: Mapping[BucketId, Schema], *, of_one: bool = False) -> str:
+    """ "receipts where category = tires": what the set is, in words. Raw text. `of_one`: the verbs are of one document."""
     nouns = dict[str, list[str]]()
     for clause in search.clauses:
         noun = plural(noun_of(schemas[clause.bucket]))
-        nouns.setdefault(_narrowed(clause, schemas[clause.bucket]), []).append(noun)
+        nouns.setdefault(_narrowed(clause, schemas[clause.bucket], of_one), []).append(noun)
     if len(nouns) == 1 and len(search.clauses) > 1:
         return f"documents{next(iter(nouns))}"
     return "; ".join(f"{listed(own)}{words}" for words, own in nouns.items())
 
 
-def _narrowed(clause: Clause, schema: Schema) -> str:
+def _narrowed(clause: Clause, schema: Schema, of_one: bool) -> str:
     """ " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
     told = without_implied(conjuncts(clause.condition)) if clause.condition != EVERYTHING else ()
     lacks = [condition_words(one, schema) for one in told if isinstance(one, Missing)]
@@ -85,7 +85,8 @@ def _narrowed(clause: Clause, schema: Schema) -> str:
     words += f" with {' and '.join(lacks)}" if lacks else ""
     words += f" where {' and '.join(where)}" if where else ""
     if mentioned := dict.fromkeys([*(str(one.value) for one in said), *clause.required]):
-        words += f"{',' if words else ''} that mention {listed([f'“{word}”' for word in mentioned])}"
+        verb = "mentions" if of_one else "mention"
+        words += f"{',' if words else ''} that {verb} {listed([f'“{word}”' for word in mentioned])}"
     return words
 
 
@@ -266,6 +267,12 @@ def figure_words(figure: Figure, schema: Schema, noun: str, told: str = "") -> s
     label = escaped(field.label.lower() if field and field.label.istitle() else field.label if field else "")
     shown = escaped(computed_words(figure.function, figure.value, figure.unit, field))
     return f"{_FUNCTION_WORDS[figure.function]} of {label}: **{shown}** {of}"
+
+
+def computed_of(functions: Sequence[Function], field: Field) -> str:
+    """ "Sum and average of total"; Markdown."""
+    names = [_FUNCTION_WORDS[one].lower() for one in functions if one in _FUNCTION_WORDS]
+    return f"{listed(names).capitalize()} of {escaped(lowered(field.label))}"
 
 
 def computed_words(function: Function, value: float | str | None, unit: str | None, field: Field | None) -> str:

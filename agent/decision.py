@@ -112,10 +112,11 @@ class Under:
     def narrowed(self) -> str:
         """What `where` says behind the noun, to follow it: " where total > 5"; nothing, if that is all it says."""
         noun = escaped(plural(self.noun))
-        told = self.where.removeprefix(noun)
+        where = escaped(set_words(self.leg.search, self.material.schemas, of_one=self.count == 1))
+        told = where.removeprefix(noun)
         if told in ("", " of these"):
             return ""
-        return told if self.where.startswith((f"{noun} ", f"{noun},")) else f": {self.where}"
+        return told if where.startswith((f"{noun} ", f"{noun},")) else f": {where}"
 
 
 def result_of(under: Under, kind: OutcomeKind, text: str, count: int | None) -> LegResult:

@@ -8,6 +8,7 @@ from agent.compose import (
     SHOWN,
     beginning_of,
     citation_of,
+    computed_of,
     computed_words,
     escaped,
     figure_words,
@@ -298,7 +299,8 @@ def numbers(under: Under, document: Document | None) -> Enough | AskBack:
     said = [figure_words(one, schema, under.noun, told) for one in figures]
     if compute.group is not None and not apart:
         by = schema.by_name[compute.group.field].label.lower()
-        said = [f"**{count_words(count, under.noun)}**{under.narrowed}, by {escaped(by)}:"]
+        what = f"{computed_of(compute.functions, field)} of " if field is not None else ""
+        said = [f"{what}**{count_words(count, under.noun)}**{under.narrowed}, by {escaped(by)}:"]
     text = "\n".join(f"- {one}" for one in said) if len(said) > 1 else "".join(said)
     if figures and len(said) <= 1:
         text += "."

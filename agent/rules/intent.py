@@ -224,16 +224,27 @@ def _extreme(said: Saying, beside: Sequence[Saying], reading: Reading, lexicon: 
                        descending=descending)  # fmt: skip
     if field is None:
         return ListDocuments(limit=most)
+    last, functions = _ends(said, beside, words)
     follows = any(
-        isinstance(link.meaning, Mention) and link.meaning.field == field.name and 0 <= link.first - said.last <= 1
+        isinstance(link.meaning, Mention) and link.meaning.field == field.name and 0 <= link.first - last <= 1
         for link in reading.links
     )
-    asks_which = words[0] == "which" or (noun_before(said, reading) and words[0] in ("what", "list", "show", "find"))
+    leads = words[0] in ("what", "list", "show", "find") or noun_at(0, reading) or noun_at(1, reading)
+    asks_which = words[0] == "which" or (noun_before(said, reading) and leads)
     of_number = follows and not asks_which
-    if field.type in NUMERIC and (group is not None or (of_number and not noun_at(said.last, reading))):
-        return Compute(functions=(said.function,), field=field.name, group=group, descending=descending)
-    limit = most or (_SEVERAL if _is_plural_at(said.last, reading) else 1)
+    if field.type in NUMERIC and (group is not None or (of_number and not noun_at(last, reading))):
+        return Compute(functions=functions, field=field.name, group=group, descending=descending)
+    limit = most or (_SEVERAL if _is_plural_at(said.last, reading) or _are_before(said, words, reading) else 1)
     return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+
+
+def _ends(said: Saying, beside: Sequence[Saying], words: Sequence[str]) -> tuple[int, tuple[Function, ...]]:
+    """ "The shortest *and longest* distance": where the words for it end, and what is asked for."""
+    last, functions = said.last, [said.function]
+    for one in beside:
+        if one.words in SUPERLATIVES and words[last : last + 1] == ["and"] and one.first - last in (1, 2):
+            last, functions = one.last, [*functions, one.function]
+    return last, tuple(dict.fromkeys(functions))
 
 
 def _is_singular_at(at: int, reading: Reading) -> bool:
@@ -244,6 +255,14 @@ def _is_singular_at(at: int, reading: Reading) -> bool:
 def _is_plural_at(at: int, reading: Reading) -> bool:
     """ "The newest *tickets*"."""
     return any(map(is_plural, _nouns_at(at, reading)))
+
+
+def _are_before(said: Saying, words: Sequence[str], reading: Reading) -> bool:
+    """ "*Flights* with the shortest distance"; not "which of the *flights* is the shortest"."""
+    for link in reading.links:
+        if isinstance(link.meaning, Noun) and link.last <= said.first and is_plural(reading.tokens[link.last - 1]):
+            return not {"of", "among"} & set(words[: link.first]) and "is" not in words[link.last : said.first]
+    return False
 
 
 def _nouns_at(at: int, reading: Reading) -> list[Token]:

@@ -50,7 +50,7 @@ PARTS = frozenset(
     conditions obligation obligations language term terms article articles paragraph paragraphs""".split()
 )
 # Words that order or except: never a thing that some value names among others.
-ORDERING = frozenset("top first last other others apart aside rather leaving single next least most".split())
+ORDERING = frozenset("top bottom first last other others apart aside rather leaving single next least most".split())
 RELATIVES = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
@@ -179,6 +179,12 @@ HOW_MEASURED = {
     "long": ("minute", "meter"), "far": ("meter",), "tall": ("meter",), "high": ("meter",), "wide": ("meter",),
     "deep": ("meter",), "thick": ("meter",), "heavy": ("kilogram",), "hot": ("celsius",), "warm": ("celsius",),
     "cold": ("celsius",), "fast": ("kilometer/hour",), "big": ("meter**2",), "large": ("meter**2",),
+}  # fmt: skip
+# Superlatives without a noun beside them, and units of what they order, the likeliest first.
+ORDERED_IN = {
+    "longest": ("meter", "minute"), "shortest": ("meter", "minute"), "biggest": ("meter**2",), "largest": ("meter**2",),
+    "smallest": ("meter**2",), "widest": ("meter",), "narrowest": ("meter",), "tallest": ("meter",),
+    "heaviest": ("kilogram",), "lightest": ("kilogram",), "powerful": ("watt",),
 }  # fmt: skip
 # Which way something goes: words before a place, and what fields of such places are called.
 FROM = frozenset("from departing leaving starting out".split())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent.rules.functions import top_of
 from agent.rules.language import (
     ALL_WORDS,
     LIST_VERBS,
@@ -10,9 +11,11 @@ from agent.rules.language import (
 )
 from agent.rules.lexicon import Lexicon, Link, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
-from agent.rules.spoken import EARLY, is_about_one, names_one
+from agent.rules.spoken import EARLY, MEASURED, is_about_one, names_one
 from agent.rules.tokens import is_plural
 from storage.search.schema import FieldType, SchemaOrder
+
+_SORTED = frozenset({"sorted", "ordered", "order", "sort", "ranked"})
 
 
 def is_list(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> bool:
@@ -134,8 +137,14 @@ def order_asked(words: Sequence[str], reading: Reading, lexicon: Lexicon) -> Sch
     for link in reading.links:
         if isinstance(link.meaning, Mention) and link.meaning.column is None:
             before = words[max(link.first - 3, 0) : link.first]
-            if set(before) & {"sorted", "ordered", "order", "sort", "ranked"}:
+            if set(before) & _SORTED:
                 return SchemaOrder(field=link.meaning.field, descending=descending)
+            if before[-1:] == ["by"] and lexicon.field(link.meaning.field).type in MEASURED and top_of(words, reading):
+                return SchemaOrder(field=link.meaning.field, descending=not set(words) & {"bottom", "last"})
+    for at, token in enumerate(reading.tokens):
+        if at > 1 and words[at - 1] == "by" and words[at - 2] in _SORTED and token.word in reading.leftovers:
+            name = lexicon.hinted_field(token.stem)
+            return SchemaOrder(field=name, descending=descending) if name is not None else None
     dates = [one.name for one in lexicon.schema.fields if one.type is FieldType.DATE]
     if dates and ("oldest first" in text or "newest first" in text or "latest first" in text):
         return SchemaOrder(field=dates[0], descending="oldest" not in text)

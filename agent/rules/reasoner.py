@@ -33,6 +33,7 @@ from agent.rules.split import questions_of
 from agent.rules.spoken import without_measure
 from agent.rules.tokens import is_identifier, quotations_of
 from agent.rules.tongue import foreign_language
+from agent.rules.unmet import unmet
 from agent.wording import condition_words
 from storage.search.conditions import TEXT, Not, all_of, fields_of, titled
 from storage.search.ids import BucketId, LegId
@@ -128,7 +129,7 @@ class RuleReasoner:
                 leg, doubt = _with_respelling(
                     _leg(leg_id, part, readings, reader.known), part, readings, reader.known, material
                 )
-                found.append(Part(leg=leg, doubt=doubt, assumed=readings[0].assumed))
+                found.append(Part(leg=leg, doubt=doubt, assumed=_assumed(leg, readings[0], reader.known)))
             else:
                 found.append(going_on.renamed(leg_id, part))
         if len(found) > 1 and any(one.continues and is_open(before.leg) for before, one in pairwise(found)):
@@ -156,7 +157,7 @@ class RuleReasoner:
         leg, doubt = _with_respelling(_leg(LegId("a"), question, readings, known), question, readings, known, material)
         if not _means_anything(readings) and not _wants_every(leg, readings):
             return MeansNothing(words=max((r.leftovers for r in readings), key=len, default=()))
-        plan = Plan(question=question, legs=(leg,), assumptions=tuple(dict.fromkeys(readings[0].assumed)))
+        plan = Plan(question=question, legs=(leg,), assumptions=_assumed(leg, readings[0], known))
         if exports(question, plan) and isinstance(leg.wanted, ListDocuments):
             return WantsExport(plan=plan, leg=leg.id)
         return Planned(plan=plan, doubts=(doubt,))
@@ -291,6 +292,11 @@ def _says_nothing(reading: Reading) -> bool:
 def _means_anything(readings: Sequence[Reading]) -> bool:
     """Whether some word is left to search for, or some condition was read."""
     return any(one.conditions or one.leftovers or one.quoted or one.has_noun or one.asked for one in readings)
+
+
+def _assumed(leg: Leg, reading: Reading, known: Mapping[BucketId, Lexicon]) -> tuple[str, ...]:
+    """What was taken for granted, and what was left out, in words."""
+    return tuple(dict.fromkeys((*reading.assumed, *unmet(leg.wanted, reading, known[reading.bucket]))))
 
 
 def _leg(

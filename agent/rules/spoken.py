@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from agent.rules.amounts import CURRENCIES
-from agent.rules.functions import Saying
+from agent.rules.functions import Saying, top_of
 from agent.rules.language import (
     DIMENSIONS,
     GROUP_BEFORE,
@@ -13,6 +13,7 @@ from agent.rules.language import (
     MEASURES,
     OF_DAYS,
     OF_MONEY,
+    ORDERED_IN,
 )
 from agent.rules.lexicon import Lexicon, Mention, Noun, Partly, Valued
 from agent.rules.reading import Reading
@@ -131,11 +132,23 @@ def measured_field(said: Saying, words: Sequence[str], reading: Reading, lexicon
         return lexicon.schema.by_name[natural.field] if natural else None
     if (hinted := _measured_by_leftovers(reading, lexicon)) is not None:
         return lexicon.field(hinted)
+    if (measured := _of_its_dimension(said, lexicon)) is not None:
+        return measured
     amounts = [one for one in lexicon.schema.fields if one.type is FieldType.MONEY]
     if amounts and (text & OF_MONEY or set(words) & OF_MONEY or not text & set(MEASURES)):
         return amounts[0]
     numbers = [one for one in lexicon.schema.fields if one.type is FieldType.NUMBER]
     return numbers[0] if len(numbers) == 1 and (not text & set(MEASURES) or numbers[0].unit) else None
+
+
+def _of_its_dimension(said: Saying, lexicon: Lexicon) -> Field | None:
+    """ "The *longest* flight": the only field that is measured in what the word orders."""
+    measured = [field for field, row in lexicon.measured if row is None and field.unit]
+    for unit in (unit for word in said.words for unit in ORDERED_IN.get(word, ())):
+        fits = [one for one in measured if converted(Decimal(1), unit, one.unit) is not None]
+        if fits:
+            return fits[0] if len(fits) == 1 else None
+    return None
 
 
 def without_measure(reading: Reading, wanted: Wanted, lexicon: Lexicon) -> Reading:
@@ -179,8 +192,8 @@ def number_field(reading: Reading, lexicon: Lexicon, words: Sequence[str], skip:
     """The field to compute over: the one spoken of, else one that a word hints at, the money field, the only number."""
     grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUP_BEFORE}
     for mention in reading.asked:
-        if mention in grouped:
-            continue  # "by year"
+        if mention in grouped and not (top_of(words, reading) and lexicon.field(mention.field).type in NUMERIC):
+            continue  # "by year"; but "top 3 airlines by passengers"
         if mention.column is None and mention.field != skip and lexicon.field(mention.field).type in NUMERIC:
             return mention.field
     spoken = (link.meaning for link in reading.links if isinstance(link.meaning, Mention))

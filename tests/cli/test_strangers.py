@@ -196,10 +196,27 @@ SAID = {
     "who leads PRJ-017?": str(PROJECTS[17]["metadata"]["principal_investigator"]),
     "what is INC-1010 about?": str(TICKETS[10]["title"]),
 }
-FIRST = {  # of which, how many, and what they are first by
-    "the newest tickets": ("tickets", 10, "opened"),
-    "the 5 most expensive listings": ("listings", 5, "price_eur"),
-    "which listing is the most expensive?": ("listings", 1, "price_eur"),
+FIRST = {  # of which, how many, what they are first by, and whether the highest are
+    "the newest tickets": ("tickets", 10, "opened", True),
+    "the 5 most expensive listings": ("listings", 5, "price_eur", True),
+    "which listing is the most expensive?": ("listings", 1, "price_eur", True),
+    "What are the longest flights?": ("flights", 10, "distance_km", True),
+    "flights with the shortest distance": ("flights", 10, "distance_km", False),
+    "top 5 projects by funding": ("projects", 5, "funding_usd", True),
+    "bottom 3 projects by team size": ("projects", 3, "team_size", False),
+    "Which projects have the largest teams?": ("projects", 10, "team_size", True),
+}
+RECORDS: Mapping[str, Mapping[str, Row]] = {
+    "listings": {f"listings.csv#{at}": one for at, one in enumerate(LISTINGS, 1)},
+    "flights": {f"flights.csv#{at}": one for at, one in enumerate(FLIGHTS, 1)},
+    "tickets": {one["doc_id"]: one["metadata"] for one in TICKETS},
+    "projects": {one["doc_id"]: one["metadata"] for one in PROJECTS},
+}
+BUSIEST = "top 2 airlines by passengers"
+ENDS = "shortest and longest distance"
+LEFT_OUT = {
+    "how many flights are there per airline and destination?": "grouped by airline alone, not by destination as well",
+    "smallest and largest project": "“largest” was left out: a list has one end, so ask for the other by itself",
 }
 CHEAPEST = "compare the cheapest listing in Leipzig with the cheapest listing in Porto"
 WHO = "who has the most unresolved tickets?"
@@ -218,7 +235,7 @@ def told(home: Path) -> Mapping[str, Mapping[str, Any]]:
     folder = home.parent
     asked, out = folder / "asked.jsonl", folder / "out.jsonl"
     tables, records = _written(folder)
-    questions = [*LISTS, *NUMBERS, *GROUPS, *SAID, *FIRST, CHEAPEST, WHO, LATEST, HELP]
+    questions = [*LISTS, *NUMBERS, *GROUPS, *SAID, *FIRST, *LEFT_OUT, CHEAPEST, BUSIEST, ENDS, WHO, LATEST, HELP]
     asked.write_text("\n".join(json.dumps({"query_id": one, "query": one}) for one in questions), encoding="utf-8")
     for table in tables:
         assert run(home, "ingest", str(table), "--bucket", table.stem).status == 0
@@ -283,19 +300,39 @@ def test_a_document_is_named_by_its_id(told: Mapping[str, Mapping[str, Any]], qu
 
 @pytest.mark.parametrize(("question", "first"), FIRST.items())
 def test_the_first_of_a_list_are_told_from_those_that_are_level_with_the_last(
-    told: Mapping[str, Mapping[str, Any]], question: str, first: tuple[str, int, str]
+    told: Mapping[str, Mapping[str, Any]], question: str, first: tuple[str, int, str, bool]
 ) -> None:
-    noun, many, field = first
-    records = {f"listings.csv#{at}": one for at, one in enumerate(LISTINGS, 1)}
-    records = records if noun == "listings" else {one["doc_id"]: one["metadata"] for one in TICKETS}
-    values = sorted((one[field] for one in records.values()), reverse=True)
+    noun, many, field, highest = first
+    records = RECORDS[noun]
+    values = sorted((one[field] for one in records.values()), reverse=highest)
     shared = f"{values.count(values[many - 1])} {noun} share the {'last' if many > 1 else 'first'} place."
 
     result = told[question]
 
     assert [records[one][field] for one in result["doc_ids"]] == values[:many]
-    assert result["text"].replace("*", "").startswith(f"{many} of {len(values)} {noun}, ")
+    assert result["text"].replace("*", "").startswith(f"{many} of {len(values)} {noun}")
     assert (shared in result["text"]) is (values[many] == values[many - 1])
+
+
+def test_the_first_groups_are_those_of_the_largest_sums(told: Mapping[str, Mapping[str, Any]]) -> None:
+    sums: dict[str, int] = {}
+    for one in FLIGHTS:
+        sums[one["airline"]] = sums.get(one["airline"], 0) + one["passengers"]
+
+    said = [(one["label"], one["value"]) for one in told[BUSIEST]["groups"]]
+
+    assert said == sorted(sums.items(), key=lambda pair: -pair[1])[:2]
+
+
+def test_both_ends_of_a_number_are_told(told: Mapping[str, Mapping[str, Any]]) -> None:
+    distances = [one["distance_km"] for one in FLIGHTS]
+
+    assert [one["value"] for one in told[ENDS]["values"]] == [min(distances), max(distances)]
+
+
+@pytest.mark.parametrize(("question", "left_out"), LEFT_OUT.items())
+def test_what_is_not_done_is_said(told: Mapping[str, Mapping[str, Any]], question: str, left_out: str) -> None:
+    assert told[question]["assumptions"] == [left_out]
 
 
 def test_the_first_of_one_set_is_compared_with_the_first_of_another(told: Mapping[str, Mapping[str, Any]]) -> None:
