@@ -63,7 +63,7 @@ def noun_of(schema: Schema) -> str:
 
 
 def set_words(search: Search, schemas: Mapping[BucketId, Schema], *, of_one: bool = False) -> str:
-    """ "receipts where category = tires": what the set is, in words. Raw text. `of_one`: the verbs are of one document."""
+    """ "receipts where category = tires": what the set is. Raw text. `of_one`: its verb is in the singular."""
     nouns = dict[str, list[str]]()
     for clause in search.clauses:
         noun = plural(noun_of(schemas[clause.bucket]))
