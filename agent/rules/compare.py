@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.reasoner import Doubt, Planned, Reread
 from agent.rules.atoms import Literal
 from agent.rules.comparing import Masked, masked, without_ranges
 from agent.rules.groups import group_of
 from agent.rules.intent import wanted_of
-from agent.rules.language import MEASURES, OF_MONEY, SPENDING, SUPERLATIVES
+from agent.rules.language import FUNCTIONS, MEASURES, OF_MONEY, SPENDING, SUPERLATIVES
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from agent.rules.sides import Sides, sides_of
@@ -143,7 +144,7 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     if group is not None and not isinstance(wanted, Compute):
         return _by_group(group, lexicon)
     names = sides.fields or graded_fields(asked.graded, lexicon)
-    if isinstance(wanted, ListDocuments) and wanted.limit is not None and _superlatives(whole) > 1:
+    if isinstance(wanted, ListDocuments) and wanted.limit is not None and _same_end_of_each(whole):
         return wanted  # "the cheapest panel of A with the cheapest of B"
     if isinstance(wanted, Compute) and not (sides.names_fields and not _says_number(wanted, whole)):
         return wanted
@@ -157,8 +158,12 @@ def _wanted(asked: Masked, sides: Sides, whole: Reading, lexicon: Lexicon) -> Wa
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in telling_fields(lexicon)))
 
 
-def _superlatives(whole: Reading) -> int:
-    return sum((token.word,) in SUPERLATIVES for token in whole.tokens)
+def _same_end_of_each(whole: Reading) -> bool:
+    """Whether more than one superlative is said, of one direction; each side has its own."""
+    words = [token.word for token in whole.tokens]
+    phrases = [*zip(words), *pairwise(words)]
+    ends = [FUNCTIONS[phrase] for phrase in phrases if phrase in SUPERLATIVES]
+    return len(ends) > 1 and len(set(ends)) == 1
 
 
 def _by_group(group: Group, lexicon: Lexicon) -> Compute:

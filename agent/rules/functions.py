@@ -56,6 +56,11 @@ def functions_in(words: Sequence[str], reading: Reading) -> Iterator[Saying]:
         at += 1
 
 
+def superlatives_in(words: Sequence[str], reading: Reading) -> list[Saying]:
+    """ "The *cheapest* … with the *most expensive* …", in order."""
+    return [one for one in functions_in(words, reading) if one.words in SUPERLATIVES]
+
+
 def _begins_with_extreme(link: Link, words: Sequence[str]) -> bool:
     """ "Maximum collector current" may be what a field is called, "minimum commitment" what a clause is."""
     several = link.last - link.first > 1 and not isinstance(link.meaning, Noun)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.rules.functions import functions_in
-from agent.rules.language import GROUP_BEFORE, SUPERLATIVES
+from agent.rules.functions import superlatives_in
+from agent.rules.language import GROUP_BEFORE
 from agent.rules.lexicon import Lexicon, Mention
 from agent.rules.reading import Reading
 from storage.search.ids import FieldName
 from storage.search.plan import Compute, ListDocuments, Wanted
 from storage.search.schema import FieldType
+
+_BOUNDS = frozenset({"maximum", "max", "minimum", "min"})  # "with a maximum liability": no order of anything
 
 
 def unmet(wanted: Wanted, reading: Reading, lexicon: Lexicon) -> tuple[str, ...]:
@@ -25,14 +27,14 @@ def unmet(wanted: Wanted, reading: Reading, lexicon: Lexicon) -> tuple[str, ...]
 
 
 def _unordered(words: Sequence[str], reading: Reading) -> Iterator[str]:
-    for one in functions_in(words, reading):
-        if one.words in SUPERLATIVES:
+    for one in superlatives_in(words, reading):
+        if not _BOUNDS.intersection(one.words):
             yield f"“{' '.join(one.words)}” fits no field, so nothing is in order of it"
 
 
 def _other_end(words: Sequence[str], reading: Reading) -> Iterator[str]:
     """ "The smallest *and the largest*"."""
-    ends = [one for one in functions_in(words, reading) if one.words in SUPERLATIVES]
+    ends = superlatives_in(words, reading)
     for one in ends[1:]:
         if one.function is not ends[0].function:
             yield f"“{' '.join(one.words)}” was left out: a list has one end, so ask for the other by itself"
