@@ -10,15 +10,16 @@ export PATH := $(CURDIR)/.uv/bin:$(PATH)
 export UV_COMPILE_BYTECODE := 1
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 
-.PHONY: help setup demo serve test check format-check lint-check types layers format bench faults clean
+.PHONY: help setup demo serve test check format-check lint-check types layers format docs bench faults clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    load the demo documents and play the story (then: make serve)"
 	@echo "make serve   the web chat over the demo documents, http://127.0.0.1:8080"
 	@echo "make test    all tests, with the real servers that can be had here"
-	@echo "make check   format, lint, types, layers, tests"
+	@echo "make check   format, lint, types, layers, documentation, tests"
 	@echo "make format  put the code into shape"
+	@echo "make docs    build the documentation site in build/site; a broken link is an error"
 	@echo "make bench   measure; ARGS=--demo times the demo too"
 	@echo "make faults  a thousand faults in one run; ARGS=\"--seed 2 --faults 100\""
 	@echo "make clean   remove everything made here"
@@ -47,7 +48,7 @@ serve: setup
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 $(ARGS)
 
-check: format-check lint-check types layers test
+check: format-check lint-check types layers docs test
 
 format-check: setup
 	$(BIN)/ruff format --check
@@ -64,6 +65,9 @@ layers: setup
 format: setup
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: setup
 	$(BIN)/python -m bench $(ARGS)

@@ -1,13 +1,13 @@
-"""What the agent raises, beside what the index raises.
+"""The exceptions of the agent. The exceptions of the index pass through it unchanged.
 
-AgentError                  its text is one plain sentence
-└── RerankerUnavailable     no model orders the passages: they keep the order made without one
+AgentError                  its message is one plain sentence
+└── RerankerUnavailable     the reranker cannot run: the passages keep the order made without it
 """
 
 
 class AgentError(Exception):
-    """Base of all that the agent raises."""
+    """Base of all exceptions of the agent."""
 
 
 class RerankerUnavailable(AgentError):
-    """A reranker cannot do its work now. Says what is missing and, where that helps, what to do."""
+    """A reranker cannot run now. The message names what is missing and, where it helps, what to do."""

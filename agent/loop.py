@@ -1,111 +1,153 @@
-"""The stages in order and nothing else: `answer` and `resume`, the agent's public face."""
+"""Runs the stages of the agent in order. `answer` and `resume` are its public functions."""
 
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent import gather
-from agent.context import Context
-from agent.help import help_with
-from agent.outcome import ExportWanted, Outcome, Refused, Route, StartedOver
-from agent.picks import picked
-from agent.reasoner import Doubt, Material, MeansNothing, Planned, WantsExport, WantsHelp, WantsStartOver
-from agent.review import reviewed
-from agent.tools import Desk
+from agent.compose.assemble import assemble_outcome, compose_legs
+from agent.compose.help import answer_help_request
+from agent.compose.replies import NO_BUCKET_GRANTED_TEXT, NOTHING_BEFORE_TEXT, STARTED_OVER_TEXT, clarify_not_understood
+from agent.context import AgentContext
+from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, SearchRoute, StartOverOutcome
+from agent.reasoner import (
+    ExportRequest,
+    HelpRequest,
+    LegAlternatives,
+    PlannedQuestion,
+    QuestionContext,
+    StartOverRequest,
+    UnrecognisedQuestion,
+)
+from agent.retrieval.ordinal_references import resolve_ordinal_references
+from agent.retrieval.session import RetrievalSession
+from agent.review.review import review_plan
+from agent.verify import verify_leg
 from storage.search.ids import BucketId, LegId
-from storage.search.index import Count
+from storage.search.index import CountRequest
 from storage.search.plan import FindPassages, Leg, Plan
 from storage.search.schema import Schema
 
-_AFRESH = "Started over: what was said before no longer counts."
-_NOTHING_BEFORE = "There was nothing before that: we are back at the start."
-_NOT_GRANTED = "There is nothing here that you may ask. An admin can grant a bucket to you or to this channel."
 
-
-async def answer(question: str, context: Context) -> Outcome:
-    """From a question to what becomes of it. Raises what the index raises, and nothing else."""
-    desk = Desk(context)
-    material = await _material(context)
-    if not material.schemas:
-        return Refused(text=_NOT_GRANTED, may_go_private=context.may_go_private)
+async def answer(question: str, context: AgentContext) -> Outcome:
+    """Answers a question. Raises only the errors of the index."""
+    session = RetrievalSession(context)
+    question_context = await load_question_context(context)
+    if not question_context.schemas:
+        return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
     started = time.perf_counter()
-    decomposition = context.reasoner.decompose(question, material)
-    desk.stage("decompose", started)
+    decomposition = context.reasoner.decompose_question(question, question_context)
+    session.record_stage("decompose", started)
     match decomposition:
-        case WantsStartOver(nothing_before=nothing_before):
-            return StartedOver(text=_NOTHING_BEFORE if nothing_before else _AFRESH)
-        case WantsExport(plan=plan, leg=leg):
-            return await _export(desk, plan, leg, material)
-        case WantsHelp():
-            return await help_with(question, desk, material)
-        case MeansNothing(words=words):
-            return gather.nothing_understood(question, words, desk, material)
-        case Planned():
-            return await reviewed(desk, await picked(desk, decomposition), material)
+        case StartOverRequest(nothing_before=nothing_before):
+            return StartOverOutcome(text=NOTHING_BEFORE_TEXT if nothing_before else STARTED_OVER_TEXT)
+        case ExportRequest(plan=plan, leg=leg):
+            return await _prepare_export(session, plan, leg, question_context)
+        case HelpRequest():
+            return await answer_help_request(question, session, question_context)
+        case UnrecognisedQuestion(unknown_words=words):
+            return clarify_not_understood(question, words, session, question_context)
+        case PlannedQuestion():
+            return await _answer_plan(
+                session, await resolve_ordinal_references(session, decomposition), question_context
+            )
 
 
-async def resume(plan: Plan, context: Context) -> Outcome:
-    """Go on at retrieval with a plan that a click or a typed choice refined. Raises what the index raises."""
-    desk = Desk(context)
-    material = await _material(context)
-    if not all(bucket in material.schemas for leg in plan.legs for bucket in leg.search.buckets):
-        return Refused(text=_NOT_GRANTED, may_go_private=context.may_go_private)
-    doubts = _doubts_of(plan, context, material) if context.just_answer else ()
-    return await reviewed(desk, Planned(plan=plan, doubts=doubts, follows=True), material)
+async def _answer_plan(
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext
+) -> Answer | Clarify:
+    """Searches and reviews the plan, composes the text, and verifies it."""
+    reviewed = await review_plan(session, planned, question_context)
+    started = time.perf_counter()
+    composed = compose_legs(reviewed)
+    session.record_stage("compose", started)
+    started = time.perf_counter()
+    verified = [verify_leg(leg) for leg in composed]
+    session.record_stage("verify", started)
+    return assemble_outcome(reviewed, verified, session.build_trace(SearchRoute.STRUCTURED))
 
 
-def _doubts_of(plan: Plan, context: Context, material: Material) -> tuple[Doubt, ...]:
-    """The readings that scored as well when the plan was made, so that the answer can say which it took."""
-    again = context.reasoner.decompose(plan.question, replace(material, last=None))
-    if not isinstance(again, Planned):
-        return ()
-    same = {leg.id for leg, then in zip(plan.legs, again.plan.legs, strict=False) if leg.search == then.search}
-    return tuple(Doubt(leg=one.leg, alike=one.alike) for one in again.doubts if one.leg in same)
-
-
-def by_meaning(plan: Plan, leg_id: LegId) -> Plan:
-    """The plan with the leg's required words ranking instead of demanding."""
-    legs = tuple(_ranking(leg) if leg.id == leg_id else leg for leg in plan.legs)
-    return Plan(question=plan.question, legs=legs, combine=plan.combine, assumptions=plan.assumptions)
-
-
-def _ranking(leg: Leg) -> Leg:
-    clauses = tuple(type(one)(bucket=one.bucket, condition=one.condition) for one in leg.search.clauses)
-    return Leg(id=leg.id, question=leg.question, search=leg.search.with_clauses(*clauses), wanted=FindPassages())
-
-
-async def _material(context: Context) -> Material:
-    schemas = await context.index.schemas()
-    if context.buckets is not None:
-        schemas = {bucket: schema for bucket, schema in schemas.items() if bucket in context.buckets}
-    vocabulary = await context.index.vocabulary()
-    return Material(
-        schemas=schemas,
-        vocabulary=vocabulary,
-        analysers={bucket: context.index.analyser(bucket) for bucket in schemas},
-        now=context.now,
-        locale=context.locale,
-        last=_seen(context.last, schemas),
-        earlier=tuple(one for one in context.earlier if _seen(one, schemas) is not None),
+async def resume(plan: Plan, context: AgentContext) -> Outcome:
+    """Answers a plan that a click or a typed choice has refined. Raises only the errors of the index."""
+    session = RetrievalSession(context)
+    question_context = await load_question_context(context)
+    if not all(bucket in question_context.schemas for leg in plan.legs for bucket in leg.search.buckets):
+        return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
+    alternatives = _rebuild_alternatives(plan, context, question_context) if context.just_answer else ()
+    return await _answer_plan(
+        session, PlannedQuestion(plan=plan, alternatives=alternatives, is_followup=True), question_context
     )
 
 
-def _seen(last: Plan | None, schemas: Mapping[BucketId, Schema]) -> Plan | None:
-    """The last plan, unless it speaks of a bucket that is not seen any more."""
-    if last is None:
+def _rebuild_alternatives(
+    plan: Plan, context: AgentContext, question_context: QuestionContext
+) -> tuple[LegAlternatives, ...]:
+    """Returns the readings that scored equally when the plan was made, so that the answer can say which one it took."""
+    decomposition = context.reasoner.decompose_question(plan.question, replace(question_context, last_plan=None))
+    if not isinstance(decomposition, PlannedQuestion):
+        return ()
+    unchanged = {
+        leg.id
+        for leg, replanned in zip(plan.legs, decomposition.plan.legs, strict=False)
+        if leg.search == replanned.search
+    }
+    return tuple(
+        LegAlternatives(leg=alternatives.leg, equal_readings=alternatives.equal_readings)
+        for alternatives in decomposition.alternatives
+        if alternatives.leg in unchanged
+    )
+
+
+def apply_search_by_meaning(plan: Plan, leg_id: LegId) -> Plan:
+    """Returns the plan with the leg's required words used only for ranking, not as a condition."""
+    legs = tuple(_relax_required_terms(leg) if leg.id == leg_id else leg for leg in plan.legs)
+    return Plan(question=plan.question, legs=legs, combination=plan.combination, assumptions=plan.assumptions)
+
+
+def _relax_required_terms(leg: Leg) -> Leg:
+    clauses = tuple(type(clause)(bucket=clause.bucket, condition=clause.condition) for clause in leg.search.clauses)
+    return Leg(id=leg.id, question=leg.question, search=leg.search.with_clauses(*clauses), answer_form=FindPassages())
+
+
+async def load_question_context(context: AgentContext) -> QuestionContext:
+    schemas = await context.index.load_schemas()
+    if context.buckets is not None:
+        schemas = {bucket: schema for bucket, schema in schemas.items() if bucket in context.buckets}
+    vocabulary = await context.index.load_vocabulary()
+    return QuestionContext(
+        schemas=schemas,
+        vocabulary=vocabulary,
+        analysers={bucket: context.index.analyser_for(bucket) for bucket in schemas},
+        now=context.now,
+        locale=context.locale,
+        last_plan=_plan_if_visible(context.last_plan, schemas),
+        earlier_plans=tuple(
+            earlier_plan
+            for earlier_plan in context.earlier_plans
+            if _plan_if_visible(earlier_plan, schemas) is not None
+        ),
+    )
+
+
+def _plan_if_visible(plan: Plan | None, schemas: Mapping[BucketId, Schema]) -> Plan | None:
+    """Returns the plan, or None if it searches a bucket that is no longer visible."""
+    if plan is None:
         return None
-    return last if all(bucket in schemas for leg in last.legs for bucket in leg.search.buckets) else None
+    return plan if all(bucket in schemas for leg in plan.legs for bucket in leg.search.buckets) else None
 
 
-async def _export(desk: Desk, plan: Plan, leg_id: LegId, material: Material) -> Outcome:
-    count = Count(plan.leg(leg_id).search)
-    answers = await desk.ask((count,), note=(count,))
+async def _prepare_export(
+    session: RetrievalSession, plan: Plan, leg_id: LegId, question_context: QuestionContext
+) -> Outcome:
+    count = CountRequest(plan.leg_by_id(leg_id).search)
+    answers = await session.ask_index((count,), record=(count,))
     if not answers[count]:
-        return await reviewed(desk, Planned(plan=plan), material)  # an empty file would say nothing of why
-    return ExportWanted(
+        return await _answer_plan(
+            session, PlannedQuestion(plan=plan), question_context
+        )  # an empty file would not explain why it is empty
+    return ExportOutcome(
         plan=plan,
         leg=leg_id,
         count=answers[count],
-        trace=desk.trace(Route.STRUCTURED),
+        trace=session.build_trace(SearchRoute.STRUCTURED),
         generation=answers.generation,
     )

@@ -1,4 +1,4 @@
-"""What becomes of a question: an Answer, a Clarify, an Export that was asked for, or Refused."""
+"""The outcomes of a question: `Answer`, `Clarify`, `ExportOutcome`, `StartOverOutcome` or `Refused`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from storage.search.conditions import Condition
 from storage.search.ids import DocId, FieldName, Generation, LegId
-from storage.search.index import Hit, Record
-from storage.search.plan import Function, Plan
+from storage.search.index import DocumentRecord, PassageHit
+from storage.search.plan import AggregateFunction, Plan
 from storage.search.refinement import (
     Action,
     AddBucket,
@@ -19,6 +19,7 @@ from storage.search.refinement import (
     DropFilter,
     DropWord,
     ExportAll,
+    IncludeMissing,
     JustAnswer,
     OnlyBucket,
     OnlyMissing,
@@ -27,15 +28,14 @@ from storage.search.refinement import (
     SearchByMeaning,
     SearchWeb,
     StartOver,
-    TakeInMissing,
-    TakeReading,
     UseNearest,
+    UseReading,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """A passage that a sentence rests on. `[marker]` stands in the text; offsets as in the document's text."""
+    """A passage that supports a sentence. The text holds `[marker]`; offsets refer to the document's text."""
 
     marker: str
     doc_id: DocId
@@ -49,18 +49,18 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPassage:
-    """A hit after fusion, and which collectors brought it."""
+    """A hit after fusion, and the collectors that found it."""
 
-    hit: Hit
+    hit: PassageHit
     score: float
     found_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One computed number. `count`: the documents it rests on."""
+class ComputedFigure:
+    """One computed number. `count` is the number of documents that it is computed from."""
 
-    function: Function
+    function: AggregateFunction
     field: FieldName | None
     value: float | str | None  # a string for the earliest or latest day
     unit: str | None
@@ -77,7 +77,7 @@ class GroupLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingCount:
-    """Documents that meet every other condition but lack this field."""
+    """The number of documents that meet every other condition but lack this field."""
 
     field: FieldName
     count: int
@@ -95,17 +95,17 @@ class ChoiceKind(StrEnum):
     MORE = "more"
     EXPORT = "export"
     WEB = "web"
-    ANYWAY = "anyway"
+    JUST_ANSWER = "anyway"
     PRIVATE = "private"
     MEANING = "meaning"
     RESTART = "restart"
 
 
-_KINDS: Mapping[type, ChoiceKind] = {
+_KIND_BY_EFFECT: Mapping[type, ChoiceKind] = {
     AddFilter: ChoiceKind.FILTER,
     OpenTail: ChoiceKind.MORE,
     OnlyMissing: ChoiceKind.MISSING,
-    TakeInMissing: ChoiceKind.MISSING,
+    IncludeMissing: ChoiceKind.MISSING,
     DropFilter: ChoiceKind.DROP,
     DropWord: ChoiceKind.DROP,
     UseNearest: ChoiceKind.NEAREST,
@@ -113,10 +113,10 @@ _KINDS: Mapping[type, ChoiceKind] = {
     AddBucket: ChoiceKind.BUCKET,
     OnlyBucket: ChoiceKind.BUCKET,
     ChooseDocument: ChoiceKind.DOCUMENT,
-    TakeReading: ChoiceKind.READING,
+    UseReading: ChoiceKind.READING,
     ExportAll: ChoiceKind.EXPORT,
     SearchWeb: ChoiceKind.WEB,
-    JustAnswer: ChoiceKind.ANYWAY,
+    JustAnswer: ChoiceKind.JUST_ANSWER,
     ContinuePrivately: ChoiceKind.PRIVATE,
     SearchByMeaning: ChoiceKind.MEANING,
     StartOver: ChoiceKind.RESTART,
@@ -125,25 +125,25 @@ _KINDS: Mapping[type, ChoiceKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A button: what it says, what it does to which leg, and what it leads to.
+    """A button: its label, its effect on a leg, and the number of documents behind it.
 
-    `count` is the number of documents (of rows, for the export), counted before it is offered and at least 1; None for
-    the other actions. `filters` is what a refinement adds to the search, None for actions.
+    `count` is the number of documents (for the export, of rows). It is counted before the choice is offered, and is at
+    least 1. It is None for all other actions.
     """
 
     label: str
     count: int | None
     leg: LegId
-    does: Refinement | Action
+    effect: Refinement | Action
 
     @property
     def kind(self) -> ChoiceKind:
-        return _KINDS[type(self.does)]
+        return _KIND_BY_EFFECT[type(self.effect)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One executed search, in order."""
+class SearchAttempt:
+    """One executed search."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -152,25 +152,25 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class TraceStage:
     name: str
     ms: float
     fallback: str | None = None
 
 
-class Route(StrEnum):
+class SearchRoute(StrEnum):
     STRUCTURED = "structured"
     HYBRID = "hybrid"
     LONG_TEXT = "long_text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """How it came about: shown on demand, stored always."""
+class SearchTrace:
+    """How the outcome was reached. Always stored; shown on request."""
 
-    route: Route
-    attempts: tuple[Attempt, ...] = ()
-    stages: tuple[Stage, ...] = ()
+    route: SearchRoute
+    attempts: tuple[SearchAttempt, ...] = ()
+    stages: tuple[TraceStage, ...] = ()
     reasoner: str = "rule"
     round_trips: int = 0
     index_ms: float = 0.0
@@ -187,25 +187,25 @@ class OutcomeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegResult:
-    """What one leg came to."""
+    """The result of one leg."""
 
     leg: LegId
     question: str
     kind: OutcomeKind
     text: str
-    count: int | None = None  # as it is said; None where the question is not about a set
-    found: int | None = None  # documents in the leg's set, also where the question is not about it
+    count: int | None = None  # as the text states it; None if the question is not about a set
+    document_count: int | None = None  # in the leg's set, even if the question is not about a set
     doc_ids: tuple[DocId, ...] = ()
-    condition: Condition | None = None  # None where the leg's buckets have different ones
-    values: tuple[Figure, ...] = ()
+    condition: Condition | None = None  # None if the leg's buckets have different conditions
+    figures: tuple[ComputedFigure, ...] = ()
     groups: tuple[GroupLine, ...] = ()
-    missing: tuple[MissingCount, ...] = ()
-    records: tuple[Record, ...] = ()  # the first of a list, with the values worth a table
+    missing_counts: tuple[MissingCount, ...] = ()
+    records: tuple[DocumentRecord, ...] = ()  # the first of a list, with the values for a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """A table to show: titles of its columns, then rows of cells as people read them; raw text, not escaped."""
+class ResultTable:
+    """A table to show: column titles, and rows of formatted cells. The text is raw, not escaped."""
 
     caption: str
     columns: tuple[str, ...]
@@ -214,68 +214,68 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`text` is Markdown in which all that came from documents or people is escaped."""
+    """An answer. `text` is Markdown; all text from documents or users is escaped in it."""
 
     plan: Plan
     text: str
     legs: tuple[LegResult, ...]
     citations: tuple[Citation, ...] = ()
-    grids: tuple[Grid, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
     hits: tuple[FoundPassage, ...] = ()
     choices: tuple[Choice, ...] = ()
     assumptions: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()  # what a follow-up kept of the plan before it, in words
-    went_back: bool = False  # answers the plan before the last one again
-    trace: Trace
+    kept_conditions: tuple[str, ...] = ()  # descriptions of the conditions that a follow-up kept from the last plan
+    is_undo: bool = False  # answers the plan before the last one again
+    trace: SearchTrace
     generation: Generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clarify:
-    """A question back: `text` says what was tried, each attempt with its count, and asks. Ends the turn."""
+    """A clarifying question. `text` lists the attempts with their counts, and asks. It ends the turn."""
 
     plan: Plan
     kind: OutcomeKind  # no_results, overload or ambiguous
-    leg: LegId  # the one that asks back
+    leg: LegId  # the leg that asks back
     text: str
     legs: tuple[LegResult, ...]
-    choices: tuple[Choice, ...]  # may be empty: an empty set after "just answer"
+    choices: tuple[Choice, ...]  # may be empty: if "just answer" found an empty set
     citations: tuple[Citation, ...] = ()
-    grids: tuple[Grid, ...] = ()  # of the legs that succeeded
+    tables: tuple[ResultTable, ...] = ()  # of the legs that succeeded
     hits: tuple[FoundPassage, ...] = ()
     assumptions: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    went_back: bool = False
-    asked_back: int = 1  # clarifications in a row on this topic, this one included
-    understood: bool = True  # else no word of it meant anything: the conversation goes on where it was
-    trace: Trace
+    kept_conditions: tuple[str, ...] = ()
+    is_undo: bool = False
+    clarifications_in_a_row: int = 1  # clarifications in a row on this topic, this one included
+    is_understood: bool = True  # if False, no word was known; the conversation continues as before
+    trace: SearchTrace
     generation: Generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportWanted:
-    """The person asked for the file in words. `leg` holds the set; `count` its rows."""
+class ExportOutcome:
+    """The user asked for an export in a message. `leg` is the leg to export, `count` its number of rows."""
 
     plan: Plan
     leg: LegId
     count: int
-    trace: Trace
+    trace: SearchTrace
     generation: Generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartedOver:
-    """The person asked to forget what was said before."""
+class StartOverOutcome:
+    """The user asked to forget the conversation."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """The audience may see no bucket that could answer. Says no more than that."""
+    """The audience may see no bucket that could answer. The text reveals nothing else."""
 
     text: str
     may_go_private: bool = False
 
 
-Outcome: TypeAlias = Answer | Clarify | ExportWanted | StartedOver | Refused
+Outcome: TypeAlias = Answer | Clarify | ExportOutcome | StartOverOutcome | Refused

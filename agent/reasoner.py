@@ -1,121 +1,128 @@
-"""What a reasoner is: it turns a question into a plan. The rule reasoner needs no model; both fill the same types."""
+"""The `Reasoner` protocol, which turns a question into a plan, and the types of its input and output.
+
+The rule reasoner needs no language model. The rule and the model reasoner return the same types.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from storage.search.analyser import Analyser
 from storage.search.ids import BucketId, LegId
-from storage.search.index import Vocabulary
+from storage.search.index import IndexVocabulary
 from storage.search.plan import Clause, Leg, Plan, Search
 from storage.search.schema import Schema
-from storage.search.text import Analyser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
-    """What a reasoner may know: the scoped dictionary and schemas, the asker's clock, the last plan."""
+class QuestionContext:
+    """The input of a reasoner besides the question: vocabulary and schemas in scope, time, locale and earlier plans."""
 
     schemas: Mapping[BucketId, Schema]
-    vocabulary: Vocabulary
+    vocabulary: IndexVocabulary
     analysers: Mapping[BucketId, Analyser]
     now: datetime
     locale: str
-    last: Plan | None
-    earlier: tuple[Plan, ...] = ()  # the plans before the last one, oldest first
+    last_plan: Plan | None
+    earlier_plans: tuple[Plan, ...] = ()  # the plans before the last one, oldest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reread:
-    """Another reading of a leg: the Search it gives, and how it reads in words."""
+class AlternativeReading:
+    """Another reading of a leg: its `Search`, and its description in words."""
 
-    words: str
+    description: str
     search: Search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Respelled:
-    """The leg as it reads if words are misspelt: each as it was written, and as it is then meant."""
+class SpellingCorrection:
+    """The leg with misspelt words corrected. Each correction is a pair: the word as written, the word as meant."""
 
-    words: tuple[tuple[str, str], ...]
+    corrections: tuple[tuple[str, str], ...]
     leg: Leg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
-    """What a leg could also have meant; each is counted before it is offered."""
+class LegAlternatives:
+    """Other possible meanings of a leg. Each is counted before it is offered."""
 
     leg: LegId
-    alike: tuple[Reread, ...] = ()  # score as well as the one taken: an ambiguity
-    otherwise: tuple[Reread, ...] = ()  # possible as well, should the one taken lead nowhere
-    respelled: Respelled | None = None  # for words that no document holds
-    wider: tuple[Reread, ...] = ()  # "at least" beside a bare value
-    elsewhere: tuple[Clause, ...] = ()  # what the question says to buckets that were not chosen
-    doubtful: tuple[str, ...] = ()  # required words that are dropped, and named, if no document holds them
+    equal_readings: tuple[AlternativeReading, ...] = ()  # same score as the chosen reading: an ambiguity
+    fallback_readings: tuple[AlternativeReading, ...] = ()  # used if the chosen reading finds nothing
+    spelling_correction: SpellingCorrection | None = None  # for words that no document holds
+    wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
+    other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
+    droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pick:
-    """A leg is about documents that an earlier leg listed, by their places: from 1; from the end, below 0."""
+class OrdinalReference:
+    """A reference from a leg to documents in the list of an earlier leg, by position.
+
+    Positions count from 1; negative ones count from the end.
+    """
 
     leg: LegId
-    of: Leg
-    places: tuple[int, ...]
-    but: bool = False  # all but those
-    if_there: bool = False  # the leg goes where the list is not that long, and others are left
+    list_leg: Leg
+    positions: tuple[int, ...]
+    is_exclusion: bool = False  # all documents but those
+    drop_leg_if_missing: bool = False  # if the list is too short and other legs remain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A plan, and what stands in doubt. `kept`: what it took over from the last plan, in words."""
+class PlannedQuestion:
+    """A plan and its alternatives. `kept_conditions` describes the conditions kept from the last plan."""
 
     plan: Plan
-    doubts: tuple[Doubt, ...] = ()
-    kept: tuple[str, ...] = ()
-    follows: bool = False  # goes on with the last plan; a new topic may ask back anew
-    picks: tuple[Pick, ...] = ()  # looked up before the plan is searched
-    instead: "Planned | None" = None  # taken when no leg of the plan finds a document
-    goes_back: bool = False  # is the plan before the last one again
+    alternatives: tuple[LegAlternatives, ...] = ()
+    kept_conditions: tuple[str, ...] = ()
+    is_followup: bool = False  # continues the last plan; a new topic resets the count of clarifications
+    references: tuple[OrdinalReference, ...] = ()  # resolved before the plan is searched
+    fallback: "PlannedQuestion | None" = None  # used if no leg of the plan finds a document
+    is_undo: bool = False  # returns to the plan before the last one
+    compared_count: int | None = None  # documents compared, if there are more of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantsExport:
-    """The person asks for a set as a file."""
+class ExportRequest:
+    """The user asks for a set of documents as a file."""
 
     plan: Plan
     leg: LegId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantsStartOver:
-    """The person asks to forget what was said, or to go back to before it."""
+class StartOverRequest:
+    """The user asks to forget the conversation, or to go back to before it."""
 
     nothing_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class WantsHelp:
-    """The person greets, or asks what can be asked."""
+class HelpRequest:
+    """The user says hello, or asks which questions are possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeansNothing:
-    """No word of the question means anything here."""
+class UnrecognisedQuestion:
+    """No word of the question is known in the buckets in scope."""
 
-    words: tuple[str, ...]
+    unknown_words: tuple[str, ...]
 
 
-Decomposition: TypeAlias = Planned | WantsExport | WantsStartOver | WantsHelp | MeansNothing
+Decomposition: TypeAlias = PlannedQuestion | ExportRequest | StartOverRequest | HelpRequest | UnrecognisedQuestion
 
 
 class Reasoner(Protocol):
-    """From a question to a plan. Pure but for caches."""
+    """Turns a question into a plan. Has no side effects except caching."""
 
     @property
     def name(self) -> str:
         """`rule` or `model`."""
         ...
 
-    def decompose(self, question: str, material: Material) -> Decomposition:
-        """What the question asks of the buckets in `material`."""
+    def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        """Returns the plan of the question for the buckets in `question_context`, or another request that it makes."""
         ...

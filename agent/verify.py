@@ -1,47 +1,82 @@
-"""Every citation marker must stand in the evidence, every number and quotation in what it cites.
+"""Checks the composed sentences against the passages that they cite, and removes sentences that fail.
 
-What fails is removed: a sentence whose marker leads nowhere, or whose quotation or numbers its source does not hold.
+A sentence fails if one of its markers has no citation, or if the cited passages do not hold its quotations and the
+numbers in them.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from agent.compose.composed_leg import ComposedLeg
 from agent.outcome import Citation
-from storage.search.text import fold
+from storage.search.analyser import fold_text
 
 _MARKER = re.compile(r"\[(\d+)\]")
-_QUOTED = re.compile(r"“([^”]+)”")
+_QUOTATION = re.compile(r"“([^”]+)”")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_BOLD = re.compile(r"(?<!\\)\*\*")  # data is escaped, so that these are ours
-_UNESCAPE = re.compile(r"\\([\\`*_{}\[\]<>#|~])")
+_BOLD = re.compile(r"(?<!\\)\*\*")  # text from documents is escaped, so unescaped signs are our own bold text
+_ESCAPED_CHARACTER = re.compile(r"\\([\\`*_{}\[\]<>#|~])")
 
 
-def verified(lines: Sequence[str], citations: Sequence[Citation]) -> tuple[list[str], list[Citation], int]:
-    """The lines that hold, the citations they use, and how many lines were removed. Lines without markers pass."""
-    by_marker = {one.marker: one for one in citations}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedLeg:
+    """A composed leg, reduced to the sentences and citations that passed verification."""
+
+    composed: ComposedLeg
+    sentences: tuple[str, ...]
+    citations: tuple[Citation, ...]
+
+    @property
+    def text(self) -> str:
+        return self.composed.prefix + self.composed.separator.join(self.sentences)
+
+    @property
+    def result_text(self) -> str:
+        """The text of the leg's own result."""
+        if self.composed.is_result_first_sentence:
+            return next(iter(self.sentences), "")
+        return self.text if self.composed.is_prefix_in_result else self.text.removeprefix(self.composed.prefix)
+
+
+def verify_leg(composed: ComposedLeg) -> VerifiedLeg:
+    """Keeps the sentences that pass and the citations that they use. Adds the fallback if no citation is left."""
+    kept, used, _ = verify_lines(composed.sentences, composed.citations)
+    fallback = composed.fallback
+    if not used and fallback is not None:
+        kept, used = [*kept, fallback.text], [fallback.citation] if fallback.citation is not None else []
+    return VerifiedLeg(composed=composed, sentences=tuple(kept), citations=tuple(used))
+
+
+def verify_lines(lines: Sequence[str], citations: Sequence[Citation]) -> tuple[list[str], list[Citation], int]:
+    """Returns the lines that pass, the citations that they use, and the number of removed lines.
+
+    Lines without markers pass.
+    """
+    by_marker = {citation.marker: citation for citation in citations}
     kept: list[str] = []
     used: list[Citation] = []
     for line in lines:
         markers = _MARKER.findall(line)
         sources = [by_marker[marker] for marker in markers if marker in by_marker]
-        if markers and (len(sources) < len(markers) or not _is_borne_out(line, sources)):
+        if markers and (len(sources) < len(markers) or not _is_supported(line, sources)):
             continue
         kept.append(line)
-        used += [one for one in sources if one not in used]
+        used += [source for source in sources if source not in used]
     return kept, used, len(lines) - len(kept)
 
 
-def _is_borne_out(line: str, sources: Sequence[Citation]) -> bool:
-    plain = _UNESCAPE.sub(r"\1", _BOLD.sub("", _MARKER.sub("", line)))
-    evidence = fold(" ".join(f"{one.title} {one.text}" for one in sources))
-    quotations = [fold(one) for one in _QUOTED.findall(plain)]
-    if any(one.rstrip(" …") not in evidence for one in quotations):
+def _is_supported(line: str, sources: Sequence[Citation]) -> bool:
+    plain = _ESCAPED_CHARACTER.sub(r"\1", _BOLD.sub("", _MARKER.sub("", line)))
+    evidence = fold_text(" ".join(f"{source.title} {source.text}" for source in sources))
+    quotations = [fold_text(quotation) for quotation in _QUOTATION.findall(plain)]
+    if any(quotation.rstrip(" …") not in evidence for quotation in quotations):
         return False
-    spoken = " ".join(_QUOTED.findall(plain))
-    figures = {_digits(one) for one in _NUMBER.findall(spoken)}
-    held = {_digits(one) for one in _NUMBER.findall(evidence)}
-    return figures <= held
+    quoted_text = " ".join(_QUOTATION.findall(plain))
+    quoted_numbers = {_normalize_number(number) for number in _NUMBER.findall(quoted_text)}
+    evidence_numbers = {_normalize_number(number) for number in _NUMBER.findall(evidence)}
+    return quoted_numbers <= evidence_numbers
 
 
-def _digits(number: str) -> str:
+def _normalize_number(number: str) -> str:
     return number.replace(",", "").rstrip(".")

@@ -1,4 +1,4 @@
-"""`python -m bench`: measures and prints; asserts nothing. Say beside what else ran, or the figures mean little."""
+"""`python -m bench`: measures and prints figures. It asserts nothing. Note what else ran on the machine meanwhile."""
 
 import argparse
 import asyncio
@@ -8,46 +8,49 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import startup
-from bench.acknowledge import acknowledge
-from bench.exporting import exporting
-from bench.figures import Figure, table
-from bench.home import loaded_index, settings_in
-from bench.ingest import ingesting
-from bench.overhead import overhead
-from bench.reading import reading
-from bench.scale import scale
-from bench.slack import slack
-from bot.demo.corpus import generate
+from bench.acknowledgement import measure_acknowledgement
+from bench.demo_index import open_demo_index, settings_in
+from bench.export import measure_exports
+from bench.extraction import measure_reading
+from bench.figures import BenchmarkFigure, build_figure_table
+from bench.ingest import measure_ingestion
+from bench.overhead import measure_overhead
+from bench.scale import measure_scale
+from bench.slack import measure_slack
+from bot.demo.corpus import generate_corpus
 from tests.scenarios.questions import questions
 
 
-async def measured(folder: Path, runs: int) -> list[Figure]:
-    """Everything that needs an index."""
-    corpus, settings = generate(), settings_in(folder)
-    asked = [question.text for question in questions(corpus)]
-    async with loaded_index(settings, corpus, folder / "corpus") as index:
+async def measure_all(folder: Path, runs: int) -> list[BenchmarkFigure]:
+    """All measurements that need an index."""
+    corpus, settings = generate_corpus(), settings_in(folder)
+    question_texts = [question.text for question in questions(corpus)]
+    async with open_demo_index(settings, corpus, folder / "corpus") as index:
         figures = [
-            *await overhead(index, settings, asked, runs),
-            *await acknowledge(index, settings, folder, runs),
+            *await measure_overhead(index, settings, question_texts, runs),
+            *await measure_acknowledgement(index, settings, folder, runs),
         ]
-    figures += [*await ingesting(settings, folder, runs), *await asyncio.to_thread(reading, folder, runs)]
-    return [*figures, *await slack(folder, runs), *await scale(settings, folder, runs)]
+    figures += [
+        *await measure_ingestion(settings, folder, runs),
+        *await asyncio.to_thread(measure_reading, folder, runs),
+    ]
+    return [*figures, *await measure_slack(folder, runs), *await measure_scale(settings, folder, runs)]
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(prog="bench", description=__doc__)
-    options.add_argument("--runs", type=int, default=5, help="how often each is measured [5]")
-    options.add_argument("--demo", action="store_true", help="time `make demo` from a clean clone too; takes minutes")
-    options.add_argument("--exports", type=int, metavar="ROWS", help="export so many rows too; 100,000 take 3 minutes")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="how often each is measured [5]")
+    parser.add_argument("--demo", action="store_true", help="time `make demo` from a clean clone too; takes minutes")
+    parser.add_argument("--exports", type=int, metavar="ROWS", help="export so many rows too; 100,000 take 3 minutes")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="parley-bench-") as name:
         folder = Path(name)
-        figures = [*asyncio.run(measured(folder, given.runs)), *startup.startup(given.runs)]
-        if given.exports:
-            figures += asyncio.run(exporting(folder / "exports", given.exports))
-        if given.demo:
-            figures += startup.demo(folder)
-    Console(width=160).print(table(figures))
+        figures = [*asyncio.run(measure_all(folder, options.runs)), *startup.measure_startup(options.runs)]
+        if options.exports:
+            figures += asyncio.run(measure_exports(folder / "exports", options.exports))
+        if options.demo:
+            figures += startup.measure_demo(folder)
+    Console(width=160).print(build_figure_table(figures))
 
 
 main()

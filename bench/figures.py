@@ -1,4 +1,4 @@
-"""What was measured, as lines of one table."""
+"""Measured figures, and their table."""
 
 import math
 import statistics
@@ -11,53 +11,53 @@ from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One quantity, once per run. `aim`: at most; `bare`: the same without Parley, for the ratio."""
+class BenchmarkFigure:
+    """One quantity, measured once per run. `target`: the highest good value; `baseline`: the same without Parley."""
 
     name: str
     unit: str
-    runs: tuple[float, ...]
-    aim: float | None = None
-    bare: float | None = None
+    run_values: tuple[float, ...]
+    target: float | None = None
+    baseline: float | None = None
     note: str = ""
 
     @property
     def median(self) -> float:
-        return statistics.median(self.runs)
+        return statistics.median(self.run_values)
 
 
 @dataclass(slots=True)
-class Stopwatch:
-    """Milliseconds of processor time of the whole process, all threads, one for each `lap`."""
+class CpuStopwatch:
+    """Measures CPU time in milliseconds, of all threads of the process, once for each `time_lap`."""
 
-    laps: list[float] = field(default_factory=list[float])
+    laps_ms: list[float] = field(default_factory=list[float])
 
     @contextmanager
-    def lap(self) -> Generator[None]:
+    def time_lap(self) -> Generator[None]:
         started = time.process_time()
         yield
-        self.laps.append((time.process_time() - started) * 1000)
+        self.laps_ms.append((time.process_time() - started) * 1000)
 
 
-def percentile(values: Iterable[float], percent: float) -> float:
-    """The smallest of the values that at least so many percent of them do not exceed."""
+def percentile_of(values: Iterable[float], percent: float) -> float:
+    """The percentile by nearest rank: the smallest value such that `percent` % of the values are not above it."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
-def table(figures: Sequence[Figure]) -> Table:
-    shown = Table(title="Parley, measured", title_justify="left")
+def build_figure_table(figures: Sequence[BenchmarkFigure]) -> Table:
+    table = Table(title="Parley, measured", title_justify="left")
     for heading in ("what", "median", "min", "max", "aim", "bare", "ratio", ""):
-        shown.add_column(heading, justify="left" if heading in ("what", "") else "right", overflow="fold")
-    for one in figures:
-        shown.add_row(
-            one.name,
-            f"{one.median:,.2f} {one.unit}".rstrip(),
-            f"{min(one.runs):,.2f}",
-            f"{max(one.runs):,.2f}",
-            "" if one.aim is None else f"≤ {one.aim:g}",
-            "" if one.bare is None else f"{one.bare:,.2f}",
-            "" if not one.bare else f"{one.median / one.bare:.2f}",
-            one.note,
+        table.add_column(heading, justify="left" if heading in ("what", "") else "right", overflow="fold")
+    for figure in figures:
+        table.add_row(
+            figure.name,
+            f"{figure.median:,.2f} {figure.unit}".rstrip(),
+            f"{min(figure.run_values):,.2f}",
+            f"{max(figure.run_values):,.2f}",
+            "" if figure.target is None else f"≤ {figure.target:g}",
+            "" if figure.baseline is None else f"{figure.baseline:,.2f}",
+            "" if not figure.baseline else f"{figure.median / figure.baseline:.2f}",
+            figure.note,
         )
-    return shown
+    return table

@@ -1,7 +1,8 @@
-"""Slack as people see it: `parley serve` in a process of its own, the strict stand-in beside it, signed HTTP between.
+"""Measures Slack end to end: `parley serve` in its own process, and the Slack stand-in, connected by signed HTTP.
 
-How fast a message is acknowledged while others are answered, how soon something is seen, and what a click costs. Who
-writes and the stand-in share this process: `bare` has what that costs, with as many requests that do nothing.
+It measures how fast a message is acknowledged while others are answered, the time to the first visible sign, and the
+CPU time of a click. The load generator and the stand-in share this process. The baseline measures their cost with the
+same number of requests that do nothing.
 """
 
 import asyncio
@@ -19,78 +20,90 @@ from typing import Final
 
 import aiohttp
 
-from adapters.slack.receiving import PATH
-from bench.figures import Figure, percentile
-from tests.adapters.web.serving import a_free_port
-from tests.cli.conftest import RECEIPTS, environ, run
+from adapters.slack.events.http_endpoint import EVENTS_PATH
+from bench.figures import BenchmarkFigure, percentile_of
+from tests.adapters.web.serving import find_free_port
+from tests.cli.conftest import RECEIPTS, environment_for, run_parley
 from tests.servers.missing import ServerMissing
 from tests.servers.postgres import fresh_database, postgres_server
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
-from tests.stand_ins.slack.workspace import Message, User
+from tests.stand_ins.slack.workspace import SlackMember, SlackMessage
 
-_A_SECOND, _A_SECOND_ON_A_SERVER, _SECONDS, _ASKED = 50, 200, 4, 20
-_PEOPLE: Final = 400
-_STATUS: Final = "assistant.threads.setStatus"
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_EVENTS_PER_SECOND, _EVENTS_PER_SECOND_ON_POSTGRES, _RUN_S, _QUESTIONS_PER_RUN = 50, 200, 4, 20
+_PEOPLE_COUNT: Final = 400
+_STATUS_METHOD: Final = "assistant.threads.setStatus"
+_CLOCK_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
-async def slack(folder: Path, runs: int) -> list[Figure]:
-    home = await asyncio.to_thread(_made, folder / "slack")
-    async with SlackServer() as stand_in, _serving(home, stand_in) as pid:
-        office = _Office(stand_in, pid)
-        await office.ask(_ASKED)  # what a process reads and makes once
-        seen = [await office.seen() for _ in range(runs * 4)]
-        asked, clicked = zip(*[await office.clicked() for _ in range(runs)], strict=True)
-        acknowledged = await office.acknowledged(runs, _A_SECOND)
-    bare = [one for _, run in acknowledged for one in run]
+async def measure_slack(folder: Path, runs: int) -> list[BenchmarkFigure]:
+    home = await asyncio.to_thread(_create_home, folder / "slack")
+    async with SlackServer() as stand_in, _serve_parley(home, stand_in) as pid:
+        load_generator = _SlackLoadGenerator(stand_in, pid)
+        await load_generator.ask_questions(_QUESTIONS_PER_RUN)  # warms up what the process loads once
+        first_sign_ms = [await load_generator.time_first_sign() for _ in range(runs * 4)]
+        question_cpu_ms, click_cpu_ms = zip(
+            *[await load_generator.measure_click_cpu() for _ in range(runs)], strict=True
+        )
+        acknowledgement_runs = await load_generator.time_acknowledgements(runs, _EVENTS_PER_SECOND)
+    bare_ms = [duration_ms for _, bare_run in acknowledgement_runs for duration_ms in bare_run]
     return [
-        Figure(
+        BenchmarkFigure(
             name="Slack: from a message to the first sign of it",
             unit="ms",
-            runs=tuple(seen),
-            aim=300,
-            bare=percentile(bare, 50),
+            run_values=tuple(first_sign_ms),
+            target=300,
+            baseline=percentile_of(bare_ms, 50),
             note="one at a time; bare: a request that does nothing",
         ),
-        Figure(
+        BenchmarkFigure(
             name="Slack: CPU of a click, to the finished reply",
             unit="ms",
-            runs=clicked,
-            aim=150,
-            bare=percentile(asked, 50),
-            note=f"{_ASKED} clicks a run; bare: CPU of a question",
+            run_values=click_cpu_ms,
+            target=150,
+            baseline=percentile_of(question_cpu_ms, 50),
+            note=f"{_QUESTIONS_PER_RUN} clicks a run; bare: CPU of a question",
         ),
-        *_acknowledged(acknowledged, f"on SQLite, {_A_SECOND} a second"),
-        *await _on_a_server(folder / "slack-server", runs),
+        *_acknowledgement_figures_of(acknowledgement_runs, f"on SQLite, {_EVENTS_PER_SECOND} a second"),
+        *await _measure_on_postgres(folder / "slack-server", runs),
     ]
 
 
-async def _on_a_server(folder: Path, runs: int) -> list[Figure]:
-    """On PostgreSQL, faster than can be answered on two cores: what waits grows meanwhile."""
+async def _measure_on_postgres(folder: Path, runs: int) -> list[BenchmarkFigure]:
+    """Measure on PostgreSQL, at a rate above what two cores can answer, so that the queue grows."""
     try:
         with contextlib.ExitStack() as stack:
-            server = postgres_server(durable=True)  # it waits in a loop of its own
+            server = postgres_server(durable=True)  # it runs its own event loop while it waits
             async with fresh_database(await asyncio.to_thread(stack.enter_context, server)) as url:
                 settings = {"PARLEY_DATABASE_URL": url, "PARLEY_SECRET_KEY": "bench" * 8}
-                home = await asyncio.to_thread(_made, folder, **settings)
-                async with SlackServer() as stand_in, _serving(home, stand_in, **settings) as pid:
-                    office = _Office(stand_in, pid)
-                    await office.ask(_ASKED)
-                    found = await office.acknowledged(runs, _A_SECOND_ON_A_SERVER, until_answered=False)
+                home = await asyncio.to_thread(_create_home, folder, **settings)
+                async with SlackServer() as stand_in, _serve_parley(home, stand_in, **settings) as pid:
+                    load_generator = _SlackLoadGenerator(stand_in, pid)
+                    await load_generator.ask_questions(_QUESTIONS_PER_RUN)
+                    acknowledgement_runs = await load_generator.time_acknowledgements(
+                        runs, _EVENTS_PER_SECOND_ON_POSTGRES, until_answered=False
+                    )
     except ServerMissing as exc:
-        return [Figure(name="Slack: acknowledged on PostgreSQL", unit="", runs=(0.0,), note=f"not here: {exc}")]
-    return _acknowledged(found, f"on PostgreSQL, {_A_SECOND_ON_A_SERVER} a second")
+        return [
+            BenchmarkFigure(
+                name="Slack: acknowledged on PostgreSQL", unit="", run_values=(0.0,), note=f"not here: {exc}"
+            )
+        ]
+    return _acknowledgement_figures_of(
+        acknowledgement_runs, f"on PostgreSQL, {_EVENTS_PER_SECOND_ON_POSTGRES} a second"
+    )
 
 
-def _acknowledged(found: Sequence[tuple[list[float], list[float]]], where: str) -> list[Figure]:
+def _acknowledgement_figures_of(
+    runs: Sequence[tuple[list[float], list[float]]], conditions: str
+) -> list[BenchmarkFigure]:
     return [
-        Figure(
-            name=f"Slack: acknowledged while answering, {where}, p{percent}",
+        BenchmarkFigure(
+            name=f"Slack: acknowledged while answering, {conditions}, p{percent}",
             unit="ms",
-            runs=tuple(percentile(mine, percent) for mine, _ in found),
-            aim=50 if percent == 99 else None,
-            bare=percentile([percentile(bare, percent) for _, bare in found], 50),
-            note=f"{len(found[0][0])} signed messages a run; bare: as many requests that do nothing"
+            run_values=tuple(percentile_of(delivery_ms, percent) for delivery_ms, _ in runs),
+            target=50 if percent == 99 else None,
+            baseline=percentile_of([percentile_of(bare_ms, percent) for _, bare_ms in runs], 50),
+            note=f"{len(runs[0][0])} signed messages a run; bare: as many requests that do nothing"
             if percent == 50
             else "",
         )
@@ -98,130 +111,141 @@ def _acknowledged(found: Sequence[tuple[list[float], list[float]]], where: str) 
     ]
 
 
-class _Office:
-    """People who write directly, in turns: in one channel, messages leave a second apart."""
+class _SlackLoadGenerator:
+    """Many people who write direct messages in turn, because Parley posts at most one message a second per channel."""
 
     def __init__(self, stand_in: SlackServer, pid: int) -> None:
-        self._slack, self._pid = stand_in, pid
-        people = [stand_in.workspace.add_user(User(id=f"U{n}BENCH", name=f"P{n}")) for n in range(_PEOPLE)]
+        self._stand_in, self._pid = stand_in, pid
+        people = [stand_in.workspace.add_user(SlackMember(id=f"U{n}BENCH", name=f"P{n}")) for n in range(_PEOPLE_COUNT)]
         self._people = itertools.cycle(people)
 
-    async def ask(self, many: int) -> list[Message]:
-        """The finished answers, one after the other, each with buttons."""
-        answers: list[Message] = []
-        for _ in range(many):
-            said = await self._say("List all receipts")
-            answers.append(await self._finished(said))
+    async def ask_questions(self, count: int) -> list[SlackMessage]:
+        """Ask questions one after the other and return the finished answers; each has buttons."""
+        answers: list[SlackMessage] = []
+        for _ in range(count):
+            question = await self._send_message("List all receipts")
+            answers.append(await self._wait_for_answer(question))
         return answers
 
-    async def seen(self) -> float:
-        """Milliseconds until the chat shows that something is being done."""
-        before = len(self._slack.called(_STATUS)) + len(self._slack.workspace.answers())
+    async def time_first_sign(self) -> float:
+        """Milliseconds until the chat shows the first sign of work."""
+        count_before = len(self._stand_in.calls_of(_STATUS_METHOD)) + len(self._stand_in.workspace.bot_messages())
         began = time.perf_counter()
-        said = await self._say("List all receipts")
-        await self._slack.until(
-            lambda: len(self._slack.called(_STATUS)) + len(self._slack.workspace.answers()) > before
+        question = await self._send_message("List all receipts")
+        await self._stand_in.wait_until(
+            lambda: (
+                len(self._stand_in.calls_of(_STATUS_METHOD)) + len(self._stand_in.workspace.bot_messages())
+                > count_before
+            )
         )
-        took = (time.perf_counter() - began) * 1000
-        await self._finished(said)
-        return took
+        elapsed_ms = (time.perf_counter() - began) * 1000
+        await self._wait_for_answer(question)
+        return elapsed_ms
 
-    async def clicked(self) -> tuple[float, float]:
-        """Milliseconds of the server's processor time for a question, and for a click on one of its buttons."""
-        answers: list[Message] = []
-        asked = await self._cpu(lambda: self._fill(answers))
-        return asked / _ASKED, await self._cpu(lambda: self._click_all(answers)) / _ASKED
+    async def measure_click_cpu(self) -> tuple[float, float]:
+        """Milliseconds of the server's CPU time for a question, and for a click on one of its buttons."""
+        answers: list[SlackMessage] = []
+        question_cpu_ms = await self._measure_cpu_ms(lambda: self._collect_answers(answers))
+        return question_cpu_ms / _QUESTIONS_PER_RUN, await self._measure_cpu_ms(
+            lambda: self._click_buttons(answers)
+        ) / _QUESTIONS_PER_RUN
 
-    async def _fill(self, answers: list[Message]) -> None:
-        answers += await self.ask(_ASKED)
+    async def _collect_answers(self, answers: list[SlackMessage]) -> None:
+        answers += await self.ask_questions(_QUESTIONS_PER_RUN)
 
-    async def _click_all(self, answers: list[Message]) -> None:
+    async def _click_buttons(self, answers: list[SlackMessage]) -> None:
         for answer in answers:
-            button = next(one for one in answer.buttons() if "2023" in one["text"]["text"])
-            before = len(self._replies(answer.thread_ts or ""))
-            await self._slack.deliver_action(self._reader(answer), answer, button)
-            await self._slack.until(lambda before=before, at=answer: self._is_answered(at, before + 1), 30)
+            button = next(element for element in answer.block_buttons() if "2023" in element["text"]["text"])
+            count_before = len(self._replies_in(answer.thread_ts or ""))
+            await self._stand_in.deliver_action(self._reader_of(answer), answer, button)
+            await self._stand_in.wait_until(
+                lambda count_before=count_before, message=answer: self._is_answered(message, count_before + 1), 30
+            )
 
-    async def acknowledged(
-        self, runs: int, a_second: int, *, until_answered: bool = True
+    async def time_acknowledgements(
+        self, runs: int, events_per_second: int, *, until_answered: bool = True
     ) -> list[tuple[list[float], list[float]]]:
-        """Milliseconds of each delivery, and of as many requests to the same server that do nothing; so many runs.
+        """For each run: milliseconds of each delivery, and of the same number of requests that do nothing.
 
-        `until_answered`: else the next run begins while answers to this one are still to be said.
+        Without `until_answered`, the next run begins before this run's messages are answered.
         """
-        found: list[tuple[list[float], list[float]]] = []
+        timed_runs: list[tuple[list[float], list[float]]] = []
         for _ in range(runs):
             gc.collect()
-            gc.freeze()  # what was measured before in this process is not to stop who writes
-            before = len(self._ended())
-            mine = await _paced(self._deliver, a_second)
+            gc.freeze()  # earlier objects of this process must not slow down the load generator
+            count_before = len(self._final_answers())
+            delivery_ms = await _call_at_rate(self._deliver_message, events_per_second)
             if until_answered:
-                expected = before + len(mine)
-                await self._slack.until(lambda expected=expected: len(self._ended()) >= expected, 120)
-            found.append((mine, await self._bare(a_second)))
-        return found
+                expected_count = count_before + len(delivery_ms)
+                await self._stand_in.wait_until(
+                    lambda expected_count=expected_count: len(self._final_answers()) >= expected_count, 120
+                )
+            timed_runs.append((delivery_ms, await self._time_bare_requests(events_per_second)))
+        return timed_runs
 
-    async def _bare(self, a_second: int) -> list[float]:
+    async def _time_bare_requests(self, events_per_second: int) -> list[float]:
         async with aiohttp.ClientSession() as session:
 
-            async def nothing() -> None:
-                async with session.get(self._slack.app_url.replace(PATH, "/healthz")) as answer:
+            async def request_health() -> None:
+                async with session.get(self._stand_in.app_url.replace(EVENTS_PATH, "/healthz")) as answer:
                     await answer.read()
 
-            return await _paced(nothing, a_second)
+            return await _call_at_rate(request_health, events_per_second)
 
-    async def _deliver(self) -> None:
-        await self._say("How many receipts from Kestrel?")
+    async def _deliver_message(self) -> None:
+        await self._send_message("How many receipts from Kestrel?")
 
-    async def _say(self, text: str) -> Message:
+    async def _send_message(self, text: str) -> SlackMessage:
         person = next(self._people)
-        said, _ = await self._slack.say(person, self._slack.workspace.direct(person.id), text)
-        return said
+        message, _ = await self._stand_in.post_as_person(
+            person, self._stand_in.workspace.direct_channel_of(person.id), text
+        )
+        return message
 
-    def _reader(self, message: Message) -> User:
-        place = self._slack.workspace.channels[message.channel]
-        return self._slack.workspace.users[place.members[0]]
+    def _reader_of(self, message: SlackMessage) -> SlackMember:
+        channel = self._stand_in.workspace.channels[message.channel]
+        return self._stand_in.workspace.users[channel.members[0]]
 
-    async def _finished(self, said: Message) -> Message:
-        await self._slack.until(lambda: self._is_answered(said, 1), 30)
-        return self._replies(said.ts)[-1]
+    async def _wait_for_answer(self, message: SlackMessage) -> SlackMessage:
+        await self._stand_in.wait_until(lambda: self._is_answered(message, 1), 30)
+        return self._replies_in(message.ts)[-1]
 
-    def _is_answered(self, at: Message, many: int) -> bool:
-        replies = self._replies(at.thread_ts or at.ts)
-        return len(replies) >= many and all(map(_is_final, replies))
+    def _is_answered(self, message: SlackMessage, reply_count: int) -> bool:
+        replies = self._replies_in(message.thread_ts or message.ts)
+        return len(replies) >= reply_count and all(map(_is_final_answer, replies))
 
-    def _replies(self, thread: str) -> list[Message]:
-        return [one for one in self._slack.workspace.answers() if one.thread_ts == thread]
+    def _replies_in(self, thread: str) -> list[SlackMessage]:
+        return [message for message in self._stand_in.workspace.bot_messages() if message.thread_ts == thread]
 
-    def _ended(self) -> list[Message]:
-        return [one for one in self._slack.workspace.answers() if _is_final(one)]
+    def _final_answers(self) -> list[SlackMessage]:
+        return [message for message in self._stand_in.workspace.bot_messages() if _is_final_answer(message)]
 
-    async def _cpu(self, work: Callable[[], Awaitable[None]]) -> float:
-        before = _cpu_ms(self._pid)
+    async def _measure_cpu_ms(self, work: Callable[[], Awaitable[None]]) -> float:
+        cpu_before_ms = _process_cpu_ms(self._pid)
         await work()
-        return _cpu_ms(self._pid) - before
+        return _process_cpu_ms(self._pid) - cpu_before_ms
 
 
-def _is_final(message: Message) -> bool:
-    """Progress ends in an ellipsis."""
+def _is_final_answer(message: SlackMessage) -> bool:
+    """Whether the message is an answer. A progress message ends in an ellipsis."""
     return not message.text.rstrip().endswith("…")
 
 
-def _cpu_ms(pid: int) -> float:
-    """User and system, of the process and of those that answer for it, in steps of the system's clock."""
-    beside = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    return _own_cpu_ms(pid) + sum(_own_cpu_ms(int(one)) for one in beside)
+def _process_cpu_ms(pid: int) -> float:
+    """User and system CPU time of the process and its child processes, in steps of the system's clock tick."""
+    child_pids = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return _own_cpu_ms(pid) + sum(_own_cpu_ms(int(child_pid)) for child_pid in child_pids)
 
 
 def _own_cpu_ms(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * 1000 / _TICKS
+    return (int(fields[11]) + int(fields[12])) * 1000 / _CLOCK_TICKS_PER_S
 
 
-async def _paced(work: Callable[[], Awaitable[None]], a_second: int) -> list[float]:
-    """Calls begin by the clock, whether or not those before them have ended."""
+async def _call_at_rate(work: Callable[[], Awaitable[None]], events_per_second: int) -> list[float]:
+    """Milliseconds of each call. Calls start at fixed times, even if earlier calls are still running."""
 
-    async def timed() -> float:
+    async def time_call() -> float:
         began = time.perf_counter()
         await work()
         return (time.perf_counter() - began) * 1000
@@ -229,28 +253,28 @@ async def _paced(work: Callable[[], Awaitable[None]], a_second: int) -> list[flo
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
         tasks: list[asyncio.Task[float]] = []
-        for number in range(a_second * _SECONDS):
-            await asyncio.sleep(max(0.0, began + number / a_second - time.perf_counter()))
-            tasks.append(group.create_task(timed()))
+        for number in range(events_per_second * _RUN_S):
+            await asyncio.sleep(max(0.0, began + number / events_per_second - time.perf_counter()))
+            tasks.append(group.create_task(time_call()))
     return [task.result() for task in tasks]
 
 
-def _made(folder: Path, **settings: str) -> Path:
-    """A home with a few documents that everyone may see."""
+def _create_home(folder: Path, **settings: str) -> Path:
+    """Create a home with a few documents that everyone may see."""
     folder.mkdir()
     source = folder / "receipts.jsonl"
     source.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
     for words in (("ingest", str(source), "--bucket", "receipts"), ("grant", "receipts", "everyone")):
-        if run(folder, *words, **settings).status:
+        if run_parley(folder, *words, **settings).status:
             raise RuntimeError(f"parley {words[0]} failed")
     return folder
 
 
 @asynccontextmanager
-async def _serving(home: Path, stand_in: SlackServer, **settings: str) -> AsyncGenerator[int]:
-    """The id of the process."""
-    port = a_free_port()
-    stand_in.app_url = f"http://127.0.0.1:{port}{PATH}"
+async def _serve_parley(home: Path, stand_in: SlackServer, **settings: str) -> AsyncGenerator[int]:
+    """Run `parley serve` and yield its process id."""
+    port = find_free_port()
+    stand_in.app_url = f"http://127.0.0.1:{port}{EVENTS_PATH}"
     slack_settings = {
         "SLACK_BOT_TOKEN": TOKEN,
         "SLACK_SIGNING_SECRET": SIGNING_SECRET,
@@ -258,7 +282,7 @@ async def _serving(home: Path, stand_in: SlackServer, **settings: str) -> AsyncG
     }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli", "serve", "--port", str(port)),
-        env=environ(home, PARLEY_PORT=str(port), **slack_settings, **settings),
+        env=environment_for(home, PARLEY_PORT=str(port), **slack_settings, **settings),
         stderr=asyncio.subprocess.PIPE,
     )
     try:

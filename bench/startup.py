@@ -1,4 +1,4 @@
-"""What starting costs: the command line's help, and the demo from a clean clone."""
+"""Measures startup: the command line's help, and the demo from a clean clone."""
 
 import resource
 import statistics
@@ -9,59 +9,77 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.figures import Figure
+from bench.figures import BenchmarkFigure
 
-ROOT = Path(__file__).parents[1]
-_AIM_HELP_S = 0.5
-_AIM_DEMO_S = 120.0
-_HEAVY = ("litellm", "botbuilder", "numpy", "sqlalchemy", "aiohttp", "pydantic", "slack_bolt", "rich", "wordllama")
-_IMPORTED = f"import sys, bot.cli.app; print([name for name in {_HEAVY!r} if name in sys.modules])"
+REPOSITORY_ROOT = Path(__file__).parents[1]
+_HELP_TARGET_S = 0.5
+_DEMO_TARGET_S = 120.0
+_HEAVY_MODULES = (
+    "litellm",
+    "botbuilder",
+    "numpy",
+    "sqlalchemy",
+    "aiohttp",
+    "pydantic",
+    "slack_bolt",
+    "rich",
+    "wordllama",
+)
+_IMPORT_CHECK_SCRIPT = f"import sys, bot.cli.app; print([name for name in {_HEAVY_MODULES!r} if name in sys.modules])"
 
 
-def startup(runs: int) -> list[Figure]:
-    asked, bare = [sys.executable, "-m", "bot.cli", "--help"], [sys.executable, "-c", "pass"]
-    _seconds(asked)  # bytecode is written
-    ours, theirs = zip(*((_seconds(asked), _seconds(bare)) for _ in range(runs)), strict=True)
-    imported = subprocess.run([sys.executable, "-c", _IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True)
+def measure_startup(runs: int) -> list[BenchmarkFigure]:
+    help_command, baseline_command = [sys.executable, "-m", "bot.cli", "--help"], [sys.executable, "-c", "pass"]
+    _time_command(help_command)  # the first run writes the bytecode
+    help_runs, baseline_runs = zip(
+        *((_time_command(help_command), _time_command(baseline_command)) for _ in range(runs)), strict=True
+    )
+    imported = subprocess.run(
+        [sys.executable, "-c", _IMPORT_CHECK_SCRIPT], cwd=REPOSITORY_ROOT, capture_output=True, text=True, check=True
+    )
     note = f"bare: python -c pass; of the heavy modules it imports {imported.stdout.strip()}"
     return [
-        Figure(
+        BenchmarkFigure(
             name="parley --help",
             unit="s",
-            runs=tuple(one.wall for one in ours),
-            aim=_AIM_HELP_S,
-            bare=statistics.median(one.wall for one in theirs),
+            run_values=tuple(run.wall_s for run in help_runs),
+            target=_HELP_TARGET_S,
+            baseline=statistics.median(run.wall_s for run in baseline_runs),
             note=note,
         ),
-        Figure(
+        BenchmarkFigure(
             name="parley --help, CPU",
             unit="s",
-            runs=tuple(one.cpu for one in ours),
-            bare=statistics.median(one.cpu for one in theirs),
+            run_values=tuple(run.cpu_s for run in help_runs),
+            baseline=statistics.median(run.cpu_s for run in baseline_runs),
         ),
     ]
 
 
-def demo(folder: Path) -> list[Figure]:
-    """Once: it makes an environment and loads the corpus."""
+def measure_demo(folder: Path) -> list[BenchmarkFigure]:
+    """Time `make demo` once. It creates an environment and loads the corpus."""
     clone = folder / "clone"
-    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    took = _seconds(["make", "demo"], folder=clone)
-    return [Figure(name="make demo from a clean clone", unit="s", runs=(took.wall,), aim=_AIM_DEMO_S)]
+    subprocess.run(["git", "clone", "--quiet", str(REPOSITORY_ROOT), str(clone)], check=True)
+    demo_times = _time_command(["make", "demo"], folder=clone)
+    return [
+        BenchmarkFigure(
+            name="make demo from a clean clone", unit="s", run_values=(demo_times.wall_s,), target=_DEMO_TARGET_S
+        )
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seconds:
-    wall: float
-    cpu: float
+class CommandTimes:
+    wall_s: float
+    cpu_s: float
 
 
-def _seconds(command: Sequence[str], *, folder: Path = ROOT) -> Seconds:
-    started, before = time.perf_counter(), _children_cpu()
+def _time_command(command: Sequence[str], *, folder: Path = REPOSITORY_ROOT) -> CommandTimes:
+    started_s, cpu_before_s = time.perf_counter(), _children_cpu_s()
     subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    return Seconds(wall=time.perf_counter() - started, cpu=_children_cpu() - before)
+    return CommandTimes(wall_s=time.perf_counter() - started_s, cpu_s=_children_cpu_s() - cpu_before_s)
 
 
-def _children_cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

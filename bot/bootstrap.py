@@ -1,12 +1,13 @@
-"""Every object made once, each replaceable by keyword. Alone names concrete classes; owns their opening and closing."""
+"""Builds every object once; each can be replaced by keyword. Only this module names concrete classes, and it owns their
+opening and closing.
+"""
 
-import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import entry_points
@@ -16,231 +17,140 @@ from typing import TYPE_CHECKING, TextIO
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from agent.context import Limits
+from agent.context import AnswerLimits
 from agent.errors import RerankerUnavailable
 from agent.reasoner import Reasoner
-from agent.rerank import Reranker
-from bot.access import Access
-from bot.administration import Administration
-from bot.afterwards import Afterwards
-from bot.attached import Attached
-from bot.checkup import Checkup, Finding
-from bot.clarifications import Clarifications
-from bot.dialogue import Agent, Dialogue
-from bot.directory import Directories
-from bot.download import LinkSigner, download_route
-from bot.exports import Exports
-from bot.feedback import Feedback
-from bot.ids import ConversationId, TurnId
-from bot.inbound import Inbound
-from bot.installations import Installations
-from bot.jobs import ticking
-from bot.limits import QuestionLimits
-from bot.outbox import Outbox
-from bot.personal import Personal
-from bot.revisions import Revisions
+from agent.retrieval.relevance import Reranker
+from bot.access.audience_scope import AccessResolver
+from bot.access.limits import QuestionLimits
+from bot.admin.administration import AdminOperations
+from bot.admin.feedback import AnswerFeedback
+from bot.admin.sources import ALLOW_PRIVATE_OPTION, FOLDER_KIND, SourceOperations
+from bot.application import Application, Clock
+from bot.attachments.attachment_indexes import AttachmentIndexes
+from bot.attachments.attachments import ConversationAttachments
+from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
+from bot.conversation.download import LinkSigner
+from bot.conversation.exports import ExportFiles
+from bot.conversation.personal_history import PersonalHistory
+from bot.conversation.turn_actions import TurnActionHandler
 from bot.settings import Settings
-from bot.shelves import Shelves
-from bot.sources import ALLOW_PRIVATE, FOLDER, Sources
-from bot.stopping import Stops
-from bot.surfaces import Surface
-from bot.turns import MAX_ATTEMPTS, TurnDone, Turns
-from bot.workers import Workers
+from bot.surface.checkup import CheckupFinding, SurfaceCheckup
+from bot.surface.installations import AppInstallations
+from bot.surface.outbox import Outbox
+from bot.surface.product_directories import ProductDirectories
+from bot.surface.surface_registry import SurfaceRegistry
+from bot.turns.revisions import QuestionRevisions
+from bot.turns.stop_requests import StopRequests
+from bot.turns.turn_processor import MAX_ATTEMPTS, TurnProcessor
+from bot.turns.workers import TurnWorkers
 from storage.search.errors import SearchError
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
-from storage.sql.attached import AttachedFiles
-from storage.sql.database import Database
+from storage.sql.database import SqlDatabase
 from storage.sql.errors import SqlError
-from storage.sql.grants import Grants, LocalGroups
-from storage.sql.inbox import Inbox
-from storage.sql.sources import Source
+from storage.sql.stores.attachments import AttachedFileStore
+from storage.sql.stores.grants import GrantStore, LocalGroupStore
+from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.sources import StoredSource
 
 if TYPE_CHECKING:
-    from aiohttp import web
-
     from storage.embedder import Embedder
-    from storage.ingest.sources.source import Source as Place
-
-Clock = Callable[[], datetime]
+    from storage.ingest.sources.source import DocumentSource
 
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bot:
-    """What surfaces and the command line are given."""
-
-    settings: Settings
-    clock: Clock
-    index: SearchIndex
-    database: Database
-    grants: Grants
-    groups: LocalGroups
-    access: Access
-    administration: Administration
-    personal: Personal
-    feedback: Feedback
-    afterwards: Afterwards
-    directories: Directories
-    exports: Exports
-    attached: Attached
-    sources: Sources
-    clarifications: Clarifications
-    limits: Limits
-    log: FilteringBoundLogger
-    dialogue: Dialogue
-    stops: Stops
-    turns: Turns
-    workers: Workers
-    surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
-
-    def installations(self, product: str) -> Installations:
-        """Where the product's app is installed, if it is in several places."""
-        return Installations(product, self.database, self.settings.secret_keys)
-
-    def register(self, surface: Surface) -> None:
-        """Its turns are worked on here from now on, and replied to through its outbox."""
-        self.surfaces[surface.name] = surface
-        self.turns.reply_through(surface.name, surface.outbox)
-        if surface.threads is not None:
-            self.turns.place_through(surface.name, surface.threads)
-            self.dialogue.go_private_through(surface.name, surface.threads)
-        self._ask(surface)
-
-    def leave(self, surface: Surface) -> None:
-        """Its turns are accepted here, and worked on in another process."""
-        self.surfaces[surface.name] = surface
-        self.turns.leave(surface.name)
-        self._ask(surface)
-
-    def _ask(self, surface: Surface) -> None:
-        if surface.directory is not None:
-            self.directories.ask(surface.name, surface.directory)
-        if surface.files is not None:
-            self.attached.fetch_through(surface.name, surface.files)
-
-    async def accept(self, inbound: Inbound) -> TurnId | None:
-        """Stored when it returns: acknowledge then. None: it was accepted before. Raises what the database raises."""
-        turn = await self.turns.accept(inbound)
-        if turn is not None:
-            self.workers.wake(inbound.surface)
-        return turn
-
-    async def has_answered(self, conversation: ConversationId) -> bool:
-        """Whether a reply of Parley's stands in the conversation."""
-        return await self.turns.has_answered(conversation)
-
-    async def run(self, turn: TurnId, *, limits: Limits | None = None) -> TurnDone:
-        """Works on an accepted turn here and now, and on those before it in its conversation. Failures are final.
-
-        A surface without a registered outbox has its reply in the `TurnDone` alone. Raises `UnknownTurn`, `SqlError`.
-        """
-        return await self.workers.run(turn, limits=limits)
-
-    async def done(self, turn: TurnId) -> TurnDone | None:
-        """What a turn came to, whoever worked on it; None while it is open. Raises `UnknownTurn`."""
-        return await self.turns.done(turn)
-
-    async def work(self, stop: asyncio.Event, *, prepare: bool = False, chores: bool = True) -> None:
-        """Works on the turns of the registered surfaces, syncs what is due, and expires what is old, until `stop`.
-
-        `prepare`: makes beside it what the first question would wait for. `chores`: else others sync and remove files.
-        """
-        at_start = self.dialogue.prepare if prepare else None
-        async with ticking(
-            self.turns, self.exports, self.attached, self.sources, self.log, at_start=at_start, chores=chores
-        ):
-            await self.workers.work(stop)
-
-    def routes(self) -> tuple["web.RouteDef", ...]:
-        """The bot's own, beside those of its surfaces: `GET /download/{signed}`."""
-        return (download_route(self.exports.find),)
-
-    async def answers(self) -> None:
-        """Raises `SqlError` or `IndexUnavailable` when the database or the index does not answer."""
-        await self.database.answers()
-        await self.index.ping()
-
-
 @asynccontextmanager
-async def build_bot(
+async def open_application(
     settings: Settings,
     *,
     clock: Clock = utc_now,
-    database: Database | None = None,
+    database: SqlDatabase | None = None,
     index: SearchIndex | None = None,
-    agent: Agent | None = None,
+    agent: QuestionAgent | None = None,
     reasoner: Reasoner | None = None,
     reranker: Reranker | None = None,
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
-) -> AsyncGenerator[Bot]:
-    """The bot, open for the length of the block. What is given is used, and left open; what is not is made and closed.
+) -> AsyncGenerator[Application]:
+    """The application, open for the length of the block. Given objects are used and stay open; missing ones are built
+    and closed.
 
-    `outboxes` by surface, for surfaces that are not `register`ed. Raises `SqlError`, `IndexUnavailable`.
+    `outboxes` by surface, for surfaces without a `register_surface` call. Raises `SqlError`, `IndexUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        log, embedder = log or _log_file(settings, stack), _embedder(settings)
+        log, embedder = log or _open_log(settings, stack), _load_embedder(settings)
         if database is None:
-            database = await Database.open(settings.database, clock=clock)
+            database = await SqlDatabase.open(settings.effective_database_url, clock=clock)
             stack.push_async_callback(database.close)
         if index is None:
             index = await _open_index(settings, embedder)
             stack.push_async_callback(index.close)
         if reranker is None:
-            reranker = stack.enter_context(opened_reranker(settings))
-        store = AttachedFiles(database)
-        shelves = Shelves(settings.home / "attached", partial(_open_embedded, settings, embedder), store, log)
-        stack.push_async_callback(shelves.close)
-        agent, reasoner = agent or _agent(), reasoner or _reasoner()
-        bot = _assembled(settings, clock, database, index, store, shelves, agent, reasoner, reranker, log)
-        for surface, outbox in (outboxes or {}).items():
-            bot.turns.reply_through(surface, outbox)
-        yield bot
+            reranker = stack.enter_context(open_reranker(settings))
+        attachment_indexes = AttachmentIndexes(
+            settings.home / "attached", partial(_open_embedded, settings, embedder), AttachedFileStore(database), log
+        )
+        stack.push_async_callback(attachment_indexes.close)
+        backends = _OpenedBackends(
+            settings=settings,
+            clock=clock,
+            database=database,
+            index=index,
+            attachment_indexes=attachment_indexes,
+            reranker=reranker,
+            surfaces=SurfaceRegistry(outboxes),
+            log=log,
+            process_name=f"{socket.gethostname()}:{os.getpid()}",
+        )
+        yield _build_application(
+            backends=backends, agent=agent or _default_agent(), reasoner=reasoner or _default_reasoner()
+        )
 
 
-async def unanswered(settings: Settings) -> list[str]:
-    """What of the database, the index and the reranker cannot be opened or does not answer, each in a sentence."""
-    wrong: list[str] = []
+async def list_unreachable_backends(settings: Settings) -> list[str]:
+    """A sentence about each of the database, the index and the reranker that cannot be opened or does not answer."""
+    problems: list[str] = []
     try:
         async with AsyncExitStack() as stack:
-            database = await Database.open(settings.database, clock=utc_now)
+            database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
             stack.push_async_callback(database.close)
-            await database.answers()
+            await database.ping()
     except (SqlError, OSError) as exc:
-        wrong.append(str(exc))
+        problems.append(str(exc))
     try:
         async with AsyncExitStack() as stack:
-            index = await _open_index(settings, _embedder(settings))
+            index = await _open_index(settings, _load_embedder(settings))
             stack.push_async_callback(index.close)
             await index.ping()
     except (SearchError, OSError) as exc:
-        wrong.append(str(exc))
+        problems.append(str(exc))
     try:
-        with opened_reranker(settings) as reranker:
+        with open_reranker(settings) as reranker:
             if reranker is not None:
-                await reranker.scores("question", ["passage"])
+                await reranker.score_passages("question", ["passage"])
     except RerankerUnavailable as exc:
-        wrong.append(f"PARLEY_RERANKER: {exc}")
-    return wrong
+        problems.append(f"PARLEY_RERANKER: {exc}")
+    return problems
 
 
-async def findings(settings: Settings, product: str) -> Sequence[Finding]:
-    """What the chat product says of how it is set up here. Raises `SqlError`."""
-    [point] = entry_points(group="parley.checkups", name=product)
-    checkup: Checkup = point.load()
+async def run_checkup(settings: Settings, product: str) -> Sequence[CheckupFinding]:
+    """The findings of the chat product's checkup. Raises `SqlError`."""
+    [entry_point] = entry_points(group="parley.checkups", name=product)
+    checkup: SurfaceCheckup = entry_point.load()
     async with AsyncExitStack() as stack:
-        database = await Database.open(settings.database, clock=utc_now)
+        database = await SqlDatabase.open(settings.effective_database_url, clock=utc_now)
         stack.push_async_callback(database.close)
-        return await checkup(settings, Installations(product, database, settings.secret_keys))
+        return await checkup(settings, AppInstallations(product, database, settings.secret_keys))
 
 
 @contextmanager
-def opened_reranker(settings: Settings) -> Generator[Reranker | None]:
-    """The one that is set, with its model from the home; loaded when it is first asked."""
+def open_reranker(settings: Settings) -> Generator[Reranker | None]:
+    """The configured reranker, with its model from the home. The model is loaded on first use."""
     if settings.flashrank_model is None:
         yield None
         return
@@ -250,125 +160,196 @@ def opened_reranker(settings: Settings) -> Generator[Reranker | None]:
         yield reranker
 
 
-def _assembled(
-    settings: Settings,
-    clock: Clock,
-    database: Database,
-    index: SearchIndex,
-    store: AttachedFiles,
-    shelves: Shelves,
-    agent: Agent,
-    reasoner: Reasoner,
-    reranker: Reranker | None,
-    log: FilteringBoundLogger,
-) -> Bot:
-    worker = f"{socket.gethostname()}:{os.getpid()}"
-    limits = Limits(overload=settings.overload_limit, read=settings.read_limit)
-    grants, groups = Grants(database), LocalGroups(database)
-    directories = Directories()
-    access = Access(TenantId(settings.tenant), grants, groups, index, directories)
-    clarifications = Clarifications(database, access)
-    attached = Attached(store=store, index=index, access=access, shelves=shelves, log=log)
-    exports = Exports(
-        database=database,
-        attached=attached,
+@dataclass(frozen=True, kw_only=True)
+class _OpenedBackends:
+    """Everything that was opened or given, before the services are built on it."""
+
+    settings: Settings
+    clock: Clock
+    database: SqlDatabase
+    index: SearchIndex
+    attachment_indexes: AttachmentIndexes
+    reranker: Reranker | None
+    surfaces: SurfaceRegistry
+    log: FilteringBoundLogger
+    process_name: str  # unique among the processes that share the database
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AccessServices:
+    """The services that decide what an audience may see, and those that keep what belongs to one."""
+
+    grants: GrantStore
+    groups: LocalGroupStore
+    directories: ProductDirectories
+    access: AccessResolver
+    clarifications: ClarificationOffers
+    attachments: ConversationAttachments
+    exports: ExportFiles
+
+
+def _build_access_services(*, backends: _OpenedBackends) -> _AccessServices:
+    settings, database, index = backends.settings, backends.database, backends.index
+    grants, groups = GrantStore(database), LocalGroupStore(database)
+    directories = ProductDirectories(backends.surfaces)
+    access = AccessResolver(TenantId(settings.tenant), grants, groups, index, directories)
+    attachments = ConversationAttachments(
+        store=AttachedFileStore(database),
+        index=index,
         access=access,
-        signer=LinkSigner(settings.secret_keys),
-        folder=settings.exports_path,
-        link_base=settings.link_base,
-        worker=worker,
+        indexes=backends.attachment_indexes,
+        surfaces=backends.surfaces,
+        log=backends.log,
     )
-    sources = Sources(
-        database=database,
-        index=index,
-        opener=partial(_opened_source, clock),
-        schemas=settings.home / "schemas",
-        worker=worker,
-        log=log,
-    )
-    dialogue = Dialogue(
-        agent=agent,
-        reasoner=reasoner,
-        reranker=reranker,
-        index=index,
-        database=database,
-        access=access,
-        directories=directories,
-        clarifications=clarifications,
-        exports=exports,
-        attached=attached,
-    )
-    inbox = Inbox(database, max_attempts=MAX_ATTEMPTS)
-    stops, feedback = Stops(inbox, log), Feedback(database)
-    afterwards = Afterwards(inbox=inbox, access=access, index=index, attached=attached, feedback=feedback, stops=stops)
-    turns = Turns(
-        inbox=inbox,
-        dialogue=dialogue,
-        clarifications=clarifications,
-        limits=limits,
-        question_limits=QuestionLimits(database),
-        stops=stops,
-        revisions=Revisions(
-            inbox=inbox,
-            stops=stops,
-            clarifications=clarifications,
-            exports=exports,
-            attached=attached,
-            database=database,
-        ),
-        afterwards=afterwards,
-        clock=database.now,
-        log=log,
-    )
-    return Bot(
-        settings=settings,
-        clock=clock,
-        index=index,
-        database=database,
+    return _AccessServices(
         grants=grants,
         groups=groups,
+        directories=directories,
         access=access,
-        administration=Administration(
+        clarifications=ClarificationOffers(database, access),
+        attachments=attachments,
+        exports=ExportFiles(
+            database=database,
+            attachments=attachments,
+            access=access,
+            signer=LinkSigner(settings.secret_keys),
+            folder=settings.exports_path,
+            link_base=settings.link_base,
+            worker=backends.process_name,
+        ),
+    )
+
+
+def _build_turn_processor(
+    *,
+    backends: _OpenedBackends,
+    services: _AccessServices,
+    inbox: TurnInbox,
+    dialogue: ConversationDialogue,
+    limits: AnswerLimits,
+    stop_requests: StopRequests,
+    turn_actions: TurnActionHandler,
+) -> TurnProcessor:
+    return TurnProcessor(
+        inbox=inbox,
+        dialogue=dialogue,
+        clarifications=services.clarifications,
+        limits=limits,
+        question_limits=QuestionLimits(backends.database),
+        stop_requests=stop_requests,
+        revisions=QuestionRevisions(
+            inbox=inbox,
+            stop_requests=stop_requests,
+            clarifications=services.clarifications,
+            exports=services.exports,
+            attachments=services.attachments,
+            database=backends.database,
+        ),
+        turn_actions=turn_actions,
+        surfaces=backends.surfaces,
+        clock=backends.database.utc_now,
+        log=backends.log,
+    )
+
+
+def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reasoner: Reasoner) -> Application:
+    settings, database, index, log = backends.settings, backends.database, backends.index, backends.log
+    services = _build_access_services(backends=backends)
+    limits = AnswerLimits(overload_documents=settings.overload_limit, read_documents=settings.read_limit)
+    inbox = TurnInbox(database, max_attempts=MAX_ATTEMPTS)
+    stop_requests, feedback = StopRequests(inbox, log), AnswerFeedback(database)
+    sources = SourceOperations(
+        database=database,
+        index=index,
+        opener=partial(_open_source, backends.clock),
+        schemas=settings.home / "schemas",
+        worker=backends.process_name,
+        log=log,
+    )
+    dialogue = ConversationDialogue(
+        agent=agent,
+        reasoner=reasoner,
+        reranker=backends.reranker,
+        index=index,
+        database=database,
+        access=services.access,
+        directories=services.directories,
+        clarifications=services.clarifications,
+        exports=services.exports,
+        attachments=services.attachments,
+        surfaces=backends.surfaces,
+    )
+    turn_actions = TurnActionHandler(
+        inbox=inbox,
+        access=services.access,
+        index=index,
+        attachments=services.attachments,
+        feedback=feedback,
+        stop_requests=stop_requests,
+    )
+    turn_processor = _build_turn_processor(
+        backends=backends,
+        services=services,
+        inbox=inbox,
+        dialogue=dialogue,
+        limits=limits,
+        stop_requests=stop_requests,
+        turn_actions=turn_actions,
+    )
+    return Application(
+        settings=settings,
+        clock=backends.clock,
+        index=index,
+        database=database,
+        grants=services.grants,
+        groups=services.groups,
+        access=services.access,
+        administration=AdminOperations(
             settings=settings,
             database=database,
             index=index,
             sources=sources,
-            grants=grants,
-            groups=groups,
-            directories=directories,
+            grants=services.grants,
+            groups=services.groups,
+            directories=services.directories,
         ),
-        personal=Personal(access=access, index=index, exports=exports, database=database),
+        personal_history=PersonalHistory(
+            access=services.access, index=index, exports=services.exports, database=database
+        ),
         feedback=feedback,
-        afterwards=afterwards,
-        directories=directories,
-        exports=exports,
-        attached=attached,
+        turn_actions=turn_actions,
+        directories=services.directories,
+        exports=services.exports,
+        attachments=services.attachments,
         sources=sources,
-        clarifications=clarifications,
+        clarifications=services.clarifications,
         limits=limits,
         log=log,
         dialogue=dialogue,
-        stops=stops,
-        turns=turns,
-        workers=Workers(turns, inbox, name=worker, log=log),
+        stop_requests=stop_requests,
+        turn_processor=turn_processor,
+        turn_workers=TurnWorkers(turn_processor, inbox, name=backends.process_name, log=log),
+        surfaces=backends.surfaces,
     )
 
 
 @asynccontextmanager
-async def _opened_source(clock: Clock, source: Source) -> "AsyncGenerator[Place]":
-    if source.kind == FOLDER:
-        from storage.ingest.sources.folder import Folder
+async def _open_source(clock: Clock, source: StoredSource) -> "AsyncGenerator[DocumentSource]":
+    if source.kind == FOLDER_KIND:
+        from storage.ingest.sources.folder import FolderSource
 
-        yield Folder(Path(source.location))
+        yield FolderSource(Path(source.location))
         return
-    from storage.ingest.sources.site import opened
+    from storage.ingest.sources.site import open_site
 
-    async with opened(source.location, allow_private=bool(source.options.get(ALLOW_PRIVATE)), clock=clock) as site:
+    async with open_site(
+        source.location, allow_private=bool(source.options.get(ALLOW_PRIVATE_OPTION)), clock=clock
+    ) as site:
         yield site
 
 
 async def _open_index(settings: Settings, embedder: "Embedder | None") -> SearchIndex:
-    from storage.analysis import analyser_for
+    from storage.text.snowball_analyser import analyser_for
 
     if settings.index_url == "embedded:":
         return await _open_embedded(settings, embedder, settings.index_path)
@@ -381,19 +362,19 @@ async def _open_index(settings: Settings, embedder: "Embedder | None") -> Search
         embedder=embedder,
         user=settings.index_user,
         password=settings.index_password.get_secret_value() if settings.index_password else None,
-        ca=str(settings.index_ca) if settings.index_ca else None,
+        ca_file=str(settings.index_ca) if settings.index_ca else None,
     )
 
 
 async def _open_embedded(settings: Settings, embedder: "Embedder | None", folder: Path) -> SearchIndex:
-    from storage.analysis import analyser_for
     from storage.embedded.index import EmbeddedIndex
+    from storage.text.snowball_analyser import analyser_for
 
     tenant = TenantId(settings.tenant)
     return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=embedder)
 
 
-def _embedder(settings: Settings) -> "Embedder | None":
+def _load_embedder(settings: Settings) -> "Embedder | None":
     if settings.embedder == "none":
         return None
     from storage.embedder import WordLlamaEmbedder
@@ -401,25 +382,25 @@ def _embedder(settings: Settings) -> "Embedder | None":
     return WordLlamaEmbedder()
 
 
-def _agent() -> Agent:
+def _default_agent() -> QuestionAgent:
     from agent import loop
 
     return loop
 
 
-def _reasoner() -> Reasoner:
+def _default_reasoner() -> Reasoner:
     from agent.rules.reasoner import RuleReasoner
 
     return RuleReasoner()
 
 
-def _log_file(settings: Settings, stack: AsyncExitStack) -> FilteringBoundLogger:
-    """A line of JSON a turn, in the home."""
+def _open_log(settings: Settings, stack: AsyncExitStack) -> FilteringBoundLogger:
+    """The structured log in the home: one line of JSON per turn."""
     folder = settings.home / "logs"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         file: TextIO = stack.enter_context((folder / "parley.log").open("a", encoding="utf-8"))
-    except OSError:  # a log that cannot be written keeps nobody from an answer
+    except OSError:  # a log that cannot be written must not prevent answers
         file = sys.stderr
     processors = [
         structlog.processors.add_log_level,

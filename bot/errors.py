@@ -1,54 +1,54 @@
-"""What the bot raises.
+"""The errors of the bot.
 
-BotError                    its text is one plain sentence for a person
-├── InvalidSettings         a setting that cannot be: which, why, what to do
-├── InvalidSubject          not of a form that a grant can name
-├── InvalidQuestion         empty, or too long to be one
-├── NoSuchBucket            the operator named one that is not there
-├── UnknownTurn             no such turn
-├── UnreadableTurn          kept in a way that cannot be read any more
-├── InvalidSource           nothing that documents could come from
-├── UnknownSource           no such source
-├── SourceBusy              another process is at it
-├── ChoiceRefused           a click that does not count
-│   ├── UnknownChoice       forged, or of another conversation
-│   ├── ExpiredChoice       offered too long ago
-│   ├── ChoiceMade          somebody was first
-│   ├── RightsChanged       what it offers was found with other rights
-│   └── NotYourChoice       who may not read the answer may not steer it
-├── HandleRefused           nothing is done about the turn
-│   ├── NotSaidHere         forged, or of another conversation
-│   ├── NotYourAnswer       said to somebody else
-│   ├── NoLongerSeen        a bucket or a document that it rests on is for others now
-│   ├── NotReached          whether it may still be seen cannot be told now
-│   └── EndedAlready        there is nothing left to stop
-├── ExportRefused           no file
-│   ├── ExportBusy          one at a time for each person
-│   ├── ExportStopped       what it lists may no longer be seen
-│   └── ExportUnwritten     the disk does not take it
-├── AdminRefused            a change of administration that is not made
-│   ├── NotAdmin            the person is none, or no longer
-│   ├── LastAdmin           somebody must be left
-│   ├── AdminBySettings     named in PARLEY_ADMINS
-│   ├── UnfitAdmin          a guest, or no longer here
-│   ├── NoSuchGroup         no group of Parley's own
-│   └── ChangedMeanwhile    somebody else was first
-└── LinkRefused             a download that is not served
-    ├── LinkForged          not signed by this Parley
-    ├── LinkExpired         older than it may be
-    ├── ReaderUnknown       the chat product does not say whether the person still reads the channel
-    └── FileGone            no such file any more, or not for this person
+BotError                        its text is one plain sentence for a person
+├── InvalidSettings             a setting with an invalid value: which, why, what to do
+├── InvalidSubject              no valid person or subject
+├── InvalidQuestion             empty or too long
+├── MissingBucket               the operator named a bucket that does not exist
+├── UnknownTurn                 no such turn
+├── UnreadableTurn              a stored turn in a form that can no longer be read
+├── InvalidSource               no valid source of documents
+├── UnknownSource               no such source
+├── SourceBusy                  another process is syncing it
+├── ChoiceRefused               a click that does not count
+│   ├── UnknownChoice           forged, or of another conversation
+│   ├── ExpiredChoice           offered too long ago
+│   ├── ChoiceAlreadyMade       another click came first
+│   ├── RightsChanged           the offer was made under other rights
+│   └── NotYourChoice           the person may not read the answer, so may not choose
+├── TurnActionRefused           an action on a turn that is not done
+│   ├── AnswerNotFound          forged, or of another conversation
+│   ├── NotYourAnswer           the answer to another person
+│   ├── AnswerNoLongerVisible   the reader has lost access to a bucket or document of the answer
+│   ├── DocumentsUnreachable    access to the documents cannot be checked now
+│   └── TurnAlreadyEnded        too late to stop the turn
+├── ExportRefused               an export without a file
+│   ├── ExportBusy              one export at a time for each person
+│   ├── ExportStopped           the reader has lost access to what it lists
+│   └── ExportWriteFailed       the disk does not accept the file
+├── AdminRefused                a change of the administration that is not made
+│   ├── NotAdmin                the person is no admin, or no longer
+│   ├── LastAdmin               at least one admin must remain
+│   ├── AdminFromSettings       named in PARLEY_ADMINS
+│   ├── IneligibleAdmin         a guest, or no longer a member
+│   ├── UnknownGroup            no group of Parley's own
+│   └── ConcurrentChange        another person changed it first
+└── LinkRefused                 a download that is not served
+    ├── LinkForged              not signed by this Parley
+    ├── LinkExpired             older than allowed
+    ├── ReaderStatusUnknown     the chat product does not say whether the person still reads the channel
+    └── FileGone                the file no longer exists, or is not for this person
 """
 
 from collections.abc import Sequence
 
 
 class BotError(Exception):
-    """Base of all that the bot raises. `str()` of it may be shown to a person."""
+    """Base of all errors of the bot. `str()` of it may be shown to a person."""
 
 
 class InvalidSettings(BotError):
-    """`setting` as people write it (`PARLEY_PORT`), what is wrong with it, what to do."""
+    """`setting` as people write it (`PARLEY_PORT`), what is wrong with it, and what to do."""
 
     def __init__(self, setting: str, reason: str, advice: str) -> None:
         super().__init__(f"{setting} {reason}: {advice}.")
@@ -56,7 +56,7 @@ class InvalidSettings(BotError):
 
 
 class InvalidSubject(BotError):
-    """Not of a form that a grant, a reader list or `--as` can name."""
+    """A text that a grant, a reader list or `--as` cannot name."""
 
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(f"{text!r} {reason}.")
@@ -64,11 +64,11 @@ class InvalidSubject(BotError):
 
 
 class InvalidQuestion(BotError):
-    """Empty, or too long to be one."""
+    """A question that is empty or too long."""
 
 
-class NoSuchBucket(BotError):
-    """The operator named one that is not there. Anyone else is refused, whether it is there or not."""
+class MissingBucket(BotError):
+    """The operator named a bucket that does not exist. Other people are refused whether it exists or not."""
 
     def __init__(self, bucket: str) -> None:
         super().__init__(f"There is no bucket {bucket!r}.")
@@ -76,35 +76,33 @@ class NoSuchBucket(BotError):
 
 
 class UnknownTurn(BotError):
-    """There is no such turn."""
-
     def __init__(self, turn: str) -> None:
         super().__init__(f"There is no turn {turn!r}.")
         self.turn = turn
 
 
 class UnreadableTurn(BotError):
-    """Kept in a way that cannot be read any more."""
+    """A stored turn in a form that can no longer be read."""
 
     def __init__(self) -> None:
         super().__init__("This was kept in a way that I cannot read any more. Please ask again.")
 
 
 class InvalidSource(BotError):
-    """Nothing that documents could come from, or not so."""
+    """A location that documents cannot come from, or invalid options for it."""
 
 
 class UnknownSource(BotError):
-    """There is no such source; `known` are those there are."""
+    """There is no such source; `known_sources` are the existing ones."""
 
-    def __init__(self, source: str, known: Sequence[str]) -> None:
-        there = f"there are {', '.join(known)}" if known else "there are none yet"
-        super().__init__(f"there is no source {source!r}; {there}")
+    def __init__(self, source: str, known_sources: Sequence[str]) -> None:
+        existing = f"there are {', '.join(known_sources)}" if known_sources else "there are none yet"
+        super().__init__(f"there is no source {source!r}; {existing}")
         self.source = source
 
 
 class SourceBusy(BotError):
-    """Another process is at it."""
+    """Another process is syncing the source."""
 
     def __init__(self, source: str) -> None:
         super().__init__(f"{source} is being synced by another process; try again when that has ended")
@@ -116,7 +114,7 @@ class ChoiceRefused(BotError):
 
 
 class UnknownChoice(ChoiceRefused):
-    """Forged, or of another conversation: the two are not told apart."""
+    """Forged, or of another conversation; the message does not say which."""
 
     def __init__(self) -> None:
         super().__init__("I do not know this choice; please ask your question again.")
@@ -129,8 +127,8 @@ class ExpiredChoice(ChoiceRefused):
         super().__init__("This choice has expired; please ask your question again.")
 
 
-class ChoiceMade(ChoiceRefused):
-    """Somebody was first: `label` by `by`."""
+class ChoiceAlreadyMade(ChoiceRefused):
+    """Another click came first: `label`, chosen by `by`."""
 
     def __init__(self, label: str, by: str) -> None:
         super().__init__(f"A choice was already made here: {label}{', by ' + by if by else ''}.")
@@ -138,116 +136,116 @@ class ChoiceMade(ChoiceRefused):
 
 
 class RightsChanged(ChoiceRefused):
-    """Offered to the same readers, who may see less or more by now: its words are not shown once more."""
+    """The offer's readers are the same, but may see less or more by now. The offer's text is not shown again."""
 
     def __init__(self) -> None:
         super().__init__("What may be seen here has changed since; please ask your question again.")
 
 
 class NotYourChoice(ChoiceRefused):
-    """Who may not read the answer may not steer it."""
+    """The person may not read the answer, so may not choose."""
 
     def __init__(self) -> None:
         super().__init__("This question was put to somebody else, so only they may choose here.")
 
 
-class HandleRefused(BotError):
-    """Nothing is done about the turn."""
+class TurnActionRefused(BotError):
+    """An action on a turn that is not done."""
 
 
-class NotSaidHere(HandleRefused):
-    """Forged, or of another conversation: the two are not told apart."""
+class AnswerNotFound(TurnActionRefused):
+    """Forged, or of another conversation; the message does not say which."""
 
     def __init__(self) -> None:
         super().__init__("I do not know this answer; please ask your question again.")
 
 
-class NotYourAnswer(HandleRefused):
-    """Said to somebody else."""
+class NotYourAnswer(TurnActionRefused):
+    """The answer to another person."""
 
     def __init__(self) -> None:
         super().__init__("This was said to somebody else, so only they may do that here.")
 
 
-class NoLongerSeen(HandleRefused):
-    """A bucket that it rests on is no longer granted, or a document is for others or gone. Names neither."""
+class AnswerNoLongerVisible(TurnActionRefused):
+    """A bucket of the answer is no longer granted, or a document has other readers or is gone. Names neither."""
 
     def __init__(self) -> None:
         super().__init__("Some of what this rests on may no longer be seen here, so I cannot show it.")
 
 
-class NotReached(HandleRefused):
-    """Whether all that it rests on may still be seen cannot be told now."""
+class DocumentsUnreachable(TurnActionRefused):
+    """Whether the reader may still see the documents of the answer cannot be checked now."""
 
     def __init__(self) -> None:
         super().__init__("The documents cannot be reached right now. Please try again a little later.")
 
 
-class EndedAlready(HandleRefused):
-    """There is nothing left to stop."""
+class TurnAlreadyEnded(TurnActionRefused):
+    """The turn has ended, so it cannot be stopped."""
 
     def __init__(self) -> None:
         super().__init__("This has ended already, so there is nothing left to stop.")
 
 
 class ExportRefused(BotError):
-    """No file."""
+    """An export without a file."""
 
 
 class ExportBusy(ExportRefused):
-    """One at a time for each person."""
+    """Each person may run one export at a time."""
 
     def __init__(self) -> None:
         super().__init__("Your last export is still being written; please wait until it has arrived.")
 
 
 class ExportStopped(ExportRefused):
-    """A bucket that the file needs is no longer granted, or who asked is gone. Names neither."""
+    """A bucket of the export is no longer granted, or its asker is deactivated. Names neither."""
 
     def __init__(self) -> None:
         super().__init__("The export was stopped, because what it lists may no longer be seen here.")
 
 
-class ExportUnwritten(ExportRefused):
-    """The disk does not take it."""
+class ExportWriteFailed(ExportRefused):
+    """The disk does not accept the file."""
 
     def __init__(self) -> None:
         super().__init__("The file could not be written here. Please ask for it again later, or for less at once.")
 
 
 class AdminRefused(BotError):
-    """A change of administration that is not made."""
+    """A change of the administration that is not made."""
 
 
 class NotAdmin(AdminRefused):
-    """The person is none, or no longer."""
+    """The person is no admin, or no longer."""
 
     def __init__(self) -> None:
         super().__init__("Only admins of Parley can do this, and you are not one now. Nothing was changed.")
 
 
 class LastAdmin(AdminRefused):
-    """Somebody must be left."""
+    """At least one admin must remain."""
 
     def __init__(self) -> None:
         super().__init__("This is the last admin. Make somebody else an admin first.")
 
 
-class AdminBySettings(AdminRefused):
-    """Named in PARLEY_ADMINS, and so always an admin."""
+class AdminFromSettings(AdminRefused):
+    """Named in PARLEY_ADMINS, and therefore always an admin."""
 
     def __init__(self) -> None:
         super().__init__("This person is named in PARLEY_ADMINS, and can only be removed there.")
 
 
-class UnfitAdmin(AdminRefused):
-    """A guest, of another organisation, or no longer here."""
+class IneligibleAdmin(AdminRefused):
+    """A guest, a person of another organisation, or no longer a member."""
 
     def __init__(self) -> None:
         super().__init__("Only a full member of the organisation can be an admin, and this person is none now.")
 
 
-class NoSuchGroup(AdminRefused):
+class UnknownGroup(AdminRefused):
     """No group of Parley's own."""
 
     def __init__(self, group: str) -> None:
@@ -255,8 +253,8 @@ class NoSuchGroup(AdminRefused):
         self.group = group
 
 
-class ChangedMeanwhile(AdminRefused):
-    """Somebody else was first."""
+class ConcurrentChange(AdminRefused):
+    """Another person changed it first."""
 
     def __init__(self) -> None:
         super().__init__("Somebody changed this since you opened it. Please look at what it is now.")
@@ -278,7 +276,7 @@ class LinkForged(LinkRefused):
 
 
 class LinkExpired(LinkRefused):
-    """Older than it may be."""
+    """Older than allowed."""
 
     status = 410
 
@@ -286,7 +284,7 @@ class LinkExpired(LinkRefused):
         super().__init__("This link has expired; please ask for the file again.")
 
 
-class ReaderUnknown(LinkRefused):
+class ReaderStatusUnknown(LinkRefused):
     """The chat product does not say whether the person still reads the channel that the file was made for."""
 
     status = 503
@@ -296,7 +294,7 @@ class ReaderUnknown(LinkRefused):
 
 
 class FileGone(LinkRefused):
-    """No such file any more, or not for this person: the two are not told apart."""
+    """The file no longer exists, or is not for this person; the message does not say which."""
 
     status = 404
 

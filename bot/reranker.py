@@ -1,7 +1,7 @@
-"""The reranker that `PARLEY_RERANKER` names: a cross-encoder that FlashRank runs. The one importer of flashrank.
+"""The reranker of `PARLEY_RERANKER`: a cross-encoder that runs in FlashRank. Only this module imports flashrank.
 
-FlashRank fetches a model that it does not find. Parley never lets it: what is not in the home is named, with the
-address to fetch it from.
+FlashRank downloads a model that it does not find. Parley prevents that: an error names the missing files in the home,
+and the address to fetch them from.
 """
 
 import asyncio
@@ -16,95 +16,100 @@ from typing import Any, cast
 
 from agent.errors import RerankerUnavailable
 
-_BESIDE = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "tokenizer.json")
-_LONGEST_TEXT = 20_000  # code points handed over; a model reads some 512 words of them
-_BROKEN = (OSError, LookupError, ValueError, TypeError, AttributeError)  # files that are not what they should be
+_CONFIG_FILES = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "tokenizer.json")
+_MAX_TEXT_CHARS = 20_000  # code points passed on; a model reads some 512 words of them
+_FILE_ERRORS = (OSError, LookupError, ValueError, TypeError, AttributeError)  # from model files with wrong content
 
 
 class FlashrankReranker:
-    """Fulfils `agent.rerank.Reranker` with the model of that name in `folder`, which is loaded on first use.
+    """Fulfils `agent.retrieval.relevance.Reranker` with the given model in `folder`. The model is loaded on first use.
 
-    One call is worked on at a time, in a thread of its own: the model takes all processors that there are. A call that
-    was given up before it began is never begun. `close` waits for nothing.
+    Calls run one at a time in a thread, because the model uses all processors. A call that is cancelled before its
+    start never runs. `close` does not wait for a running call.
     """
 
     def __init__(self, model: str, folder: Path) -> None:
         self._model, self._folder = model, folder
-        self._ranker: Any = None  # it has no types
+        self._ranker: Any = None  # flashrank has no types
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reranker")
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+    async def score_passages(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         if not texts:
             return []
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._scores, question, list(texts))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._compute_scores, question, list(texts)
+        )
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        with Translated(self._model):
+    def _compute_scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        with RerankerErrorTranslation(self._model):
             if self._ranker is None:
-                self._ranker = _loaded(self._model, self._folder)
-            scores = _judged(self._ranker, question, texts)
+                self._ranker = _load_ranker(self._model, self._folder)
+            scores = _score_passages(self._ranker, question, texts)
         if not all(map(math.isfinite, scores)):
             raise RerankerUnavailable(f"the model {self._model} gives something else than numbers")
         return scores
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
-    """A block in which what flashrank, onnxruntime and tokenizers raise comes out as `RerankerUnavailable`.
+class RerankerErrorTranslation:
+    """Translates the errors of flashrank, onnxruntime and tokenizers in its block into `RerankerUnavailable`.
 
-    Neither has a base of its own, so that no `except` names what they raise. What is not theirs is not touched.
+    None of these libraries has a base class for its errors that an `except` could name. Other errors pass unchanged.
     """
 
     model: str
 
-    def __enter__(self) -> None:
-        """Nothing to open."""
+    def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
-        if exc is not None and _is_theirs(exc):
+        if exc is not None and _is_library_error(exc):
             raise RerankerUnavailable(f"the model {self.model} cannot be used ({type(exc).__name__}: {exc})") from exc
 
 
-def _is_theirs(exc: BaseException) -> bool:
-    """tokenizers raises nothing but `Exception` itself."""
-    return isinstance(exc, _BROKEN) or type(exc) is Exception or type(exc).__module__.startswith("onnxruntime")
+def _is_library_error(exc: BaseException) -> bool:
+    """Whether a library raised it. `tokenizers` raises only plain `Exception`."""
+    return isinstance(exc, _FILE_ERRORS) or type(exc) is Exception or type(exc).__module__.startswith("onnxruntime")
 
 
-def _loaded(model: str, folder: Path) -> Any:
-    """FlashRank's `Ranker`. Raises `RerankerUnavailable` for what is not there."""
+def _load_ranker(model: str, folder: Path) -> Any:
+    """FlashRank's `Ranker`. Raises `RerankerUnavailable` for missing files."""
     root = logging.getLogger()
-    before = list(root.handlers), root.level
+    previous_logging = list(root.handlers), root.level
     try:
         from flashrank import Config, Ranker  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportUnknownVariableType]
     except ImportError as exc:
         advice = "install Parley with its extra: pip install 'parley[rerank]'"
         raise RerankerUnavailable(f"flashrank is not installed; {advice}") from exc
-    _check(model, folder, cast(Any, Config))
+    _check_model_files(model, folder, cast(Any, Config))
     try:
         return cast(Any, Ranker)(model_name=model, cache_dir=str(folder), log_level="WARNING")
     finally:
-        root.handlers, root.level = before  # it sets up logging for the whole process
+        root.handlers, root.level = previous_logging  # FlashRank configures logging for the whole process
 
 
-def _check(model: str, folder: Path, config: Any) -> None:
-    """Before FlashRank looks: it would fetch a folder that is missing, and no more of one that is broken."""
-    known = [name for name in config.model_file_map if name not in config.listwise_rankers]
-    if model not in known:
-        raise RerankerUnavailable(f"flashrank knows no model {model!r} that scores passages, only {', '.join(known)}")
-    files = (config.model_file_map[model], *_BESIDE)
+def _check_model_files(model: str, folder: Path, config: Any) -> None:
+    """Runs before FlashRank looks for the files: it would download a missing folder, and would not
+    repair a broken one.
+    """
+    known_models = [name for name in config.model_file_map if name not in config.listwise_rankers]
+    if model not in known_models:
+        raise RerankerUnavailable(
+            f"flashrank knows no model {model!r} that scores passages, only {', '.join(known_models)}"
+        )
+    files = (config.model_file_map[model], *_CONFIG_FILES)
     missing = [name for name in files if not (folder / model / name).is_file()]
     if missing:
         advice = f"fetch {config.model_url.format(model)} and unpack it into {folder}"
         raise RerankerUnavailable(f"the model {model} lacks {', '.join(missing)} in {folder / model}; {advice}")
-    for name in _BESIDE:
-        _check_object(model, folder / model / name)
+    for name in _CONFIG_FILES:
+        _check_json_object(model, folder / model / name)
 
 
-def _check_object(model: str, path: Path) -> None:
-    """Before its readers look, which say less of what is wrong, and where."""
+def _check_json_object(model: str, path: Path) -> None:
+    """Runs before FlashRank reads the file, because its errors name neither the file nor the reason."""
     try:
         content = cast(object, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as exc:
@@ -113,17 +118,17 @@ def _check_object(model: str, path: Path) -> None:
         raise RerankerUnavailable(f"the model {model} cannot be used: {path} is no JSON object")
 
 
-def _judged(ranker: Any, question: str, texts: Sequence[str]) -> list[float]:
-    """In the order of `texts`; FlashRank sorts them."""
+def _score_passages(ranker: Any, question: str, texts: Sequence[str]) -> list[float]:
+    """The scores in the order of `texts`; FlashRank sorts its results by score."""
     import numpy as np
     from flashrank import RerankRequest  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportUnknownVariableType]
 
-    passages = [{"id": at, "text": _sound(text)} for at, text in enumerate(texts)]
-    with np.errstate(over="ignore"):  # a text that is surely none of it has 0
-        ranked = ranker.rerank(cast(Any, RerankRequest)(query=_sound(question), passages=passages))
-    return [float(one["score"]) for one in sorted(ranked, key=lambda one: one["id"])]
+    passages = [{"id": index, "text": _encodable_text(text)} for index, text in enumerate(texts)]
+    with np.errstate(over="ignore"):  # a clearly irrelevant text overflows and scores 0
+        ranked = ranker.rerank(cast(Any, RerankRequest)(query=_encodable_text(question), passages=passages))
+    return [float(passage["score"]) for passage in sorted(ranked, key=lambda passage: passage["id"])]
 
 
-def _sound(text: str) -> str:
-    """Tokenizers refuse lone surrogates."""
-    return text[:_LONGEST_TEXT].encode(errors="replace").decode()
+def _encodable_text(text: str) -> str:
+    """Replaces lone surrogates, which tokenizers reject."""
+    return text[:_MAX_TEXT_CHARS].encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""What turns texts into vectors: the protocol that the engines own, and the model that comes with Parley."""
+"""Text embeddings: the `Embedder` protocol that the engines use, and the model that ships with Parley."""
 
 import asyncio
 import logging
@@ -14,26 +14,28 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-_LONGEST_TEXT = 20_000  # code points read of a text
-_BLANK = "▁"  # as the tokenizer writes a blank, and the start of a text
-_PIECE = re.compile(rf"\n|{_BLANK}*[^{_BLANK}\n]+|{_BLANK}+")
-_REMEMBERED = 200_000  # pieces; beyond that they are learnt anew
-_LONGEST_REMEMBERED = 64  # code points
+_MAX_TEXT_CHARS = 20_000  # code points; the rest of a longer text is not embedded
+_BLANK = "▁"  # the tokenizer's sign for a blank and for the start of a text
+_PIECE_PATTERN = re.compile(rf"\n|{_BLANK}*[^{_BLANK}\n]+|{_BLANK}+")
+_MAX_CACHED_PIECES = 200_000  # pieces; a full cache is cleared
+_MAX_CACHED_PIECE_CHARS = 64  # code points
 
 
 class Embedder(Protocol):
-    """Gives texts of like meaning vectors of small angle."""
+    """Maps texts to vectors; texts with similar meanings get vectors with a small angle between them."""
 
     @property
     def name(self) -> str:
-        """Of the model: vectors of two names never meet in one comparison."""
+        """The name of the model. Vectors of models with different names are never compared."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """float32 of shape (len(texts), dimensions), each row L2-normalised; a zero row for a text without words.
+    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+        """Return the vectors of the texts: float32 of shape (len(texts), dimensions), each row L2-normalised.
+
+        The vector of a text without words is zero.
 
         Does not block the event loop. Never NaN.
         """
@@ -41,58 +43,61 @@ class Embedder(Protocol):
 
 
 class WordLlamaEmbedder:
-    """WordLlama (l2_supercat, 256 dimensions), from the weights within its wheel: no network, loaded on first use."""
+    """WordLlama (l2_supercat, 256 dimensions). Loads the weights in its wheel on first use; needs no network."""
 
     name = "wordllama:l2_supercat:256"
     dimensions = 256
 
     def __init__(self) -> None:
-        self._model: _Model | None = None
+        self._model: _WordLlamaModel | None = None
         self._lock = threading.Lock()
 
-    async def embed(self, texts: Sequence[str]) -> "Vectors":
-        return await asyncio.to_thread(self._embed, list(texts))
+    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
+        return await asyncio.to_thread(self._embed_blocking, list(texts))
 
-    def _embed(self, texts: list[str]) -> "Vectors":
+    def _embed_blocking(self, texts: list[str]) -> "Vectors":
         import numpy as np
 
-        model = self._loaded()
+        model = self._get_model()
         sums: Vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for at, text in enumerate(texts):
+        for index, text in enumerate(texts):
             if text.strip():
-                model.add_up(text[:_LONGEST_TEXT], sums[at])
+                model.add_token_rows(text[:_MAX_TEXT_CHARS], sums[index])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
-    def _loaded(self) -> "_Model":
+    def _get_model(self) -> "_WordLlamaModel":
         with self._lock:
             if self._model is None:
-                self._model = _Model(_load())
+                self._model = _WordLlamaModel(_load_wordllama())
             return self._model
 
 
-class _Model:
-    """A text's vector is the sum of its tokens' rows (normalised, the same as the library's mean of them).
+class _WordLlamaModel:
+    """Computes a text's vector as the sum of its tokens' rows. Normalised, this equals the library's mean.
 
-    No token of the vocabulary goes across the start of a word or a line break, so a text's tokens are those of its
-    pieces; a corpus has few of these, but often, and its own tokenizer takes five times as long as all the rest.
+    No token of the vocabulary crosses the start of a word or a line break, so the tokens of a text are the tokens of
+    its pieces. A corpus repeats a small number of pieces, and the library's tokenizer takes five times as long as all
+    other steps together: the tokens of each piece are cached.
     """
 
-    def __init__(self, library: Any) -> None:  # it has no types
-        self._rows = cast("Vectors", library.embedding)
-        self._tokens = _Tokens(library.tokenizer.model)
+    def __init__(self, library: Any) -> None:  # the library has no type information
+        self._token_rows = cast("Vectors", library.embedding)
+        self._token_cache = _TokenCache(library.tokenizer.model)
 
-    def add_up(self, text: str, total: "Vectors") -> None:
-        """The sum of the rows of the tokens of `text` into `total`. Tokenizers refuse lone surrogates."""
+    def add_token_rows(self, text: str, total: "Vectors") -> None:
+        """Write the sum of the token rows of `text` into `total`. Replaces lone surrogates, which tokenizers refuse."""
         import numpy as np
 
         marked = _BLANK + text.encode(errors="replace").decode().replace(" ", _BLANK)
-        tokens = np.frombuffer(b"".join(map(self._tokens.__getitem__, _PIECE.findall(marked))), dtype=np.int64)
-        self._rows.take(tokens, axis=0, mode="clip").sum(axis=0, out=total)
+        tokens = np.frombuffer(
+            b"".join(map(self._token_cache.__getitem__, _PIECE_PATTERN.findall(marked))), dtype=np.int64
+        )
+        self._token_rows.take(tokens, axis=0, mode="clip").sum(axis=0, out=total)
 
 
-class _Tokens(dict[str, bytes]):
-    """The tokens of a piece, remembered as 64-bit numbers one after the other: numpy reads what is joined as it is."""
+class _TokenCache(dict[str, bytes]):
+    """Piece -> its tokens as consecutive 64-bit numbers, so that numpy reads the joined bytes without a conversion."""
 
     def __init__(self, tokenizer: Any) -> None:
         super().__init__()
@@ -100,21 +105,21 @@ class _Tokens(dict[str, bytes]):
 
     def __missing__(self, piece: str) -> bytes:
         tokens = array("q", [int(token.id) for token in self._tokenizer.tokenize(piece)]).tobytes()
-        if len(piece) <= _LONGEST_REMEMBERED:
-            if len(self) >= _REMEMBERED:
+        if len(piece) <= _MAX_CACHED_PIECE_CHARS:
+            if len(self) >= _MAX_CACHED_PIECES:
                 self.clear()
             self[piece] = tokens
         return tokens
 
 
-def _load() -> Any:
+def _load_wordllama() -> Any:
     from pathlib import Path
 
     root = logging.getLogger()
-    before = list(root.handlers), root.level
+    logging_state = list(root.handlers), root.level
     import wordllama  # pyright: ignore[reportMissingTypeStubs]
 
-    root.handlers, root.level = before  # the import sets up logging for the whole process
-    # Weights and tokenizer lie beside the package, where the library does not look unless it is told to.
-    beside = Path(wordllama.__file__).parent
-    return cast(Any, wordllama.WordLlama).load(cache_dir=beside, disable_download=True)
+    root.handlers, root.level = logging_state  # the import sets up logging for the whole process
+    # The weights and the tokenizer are in the package's folder; the library looks there only when told to.
+    package_folder = Path(wordllama.__file__).parent
+    return cast(Any, wordllama.WordLlama).load(cache_dir=package_folder, disable_download=True)

@@ -1,13 +1,13 @@
-"""Small schemas and documents for tests, with everything at a default that a test does not care about."""
+"""Builders of small schemas, documents, searches and scopes for tests. All parameters have defaults where possible."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from storage.search.conditions import EVERYTHING, Compare, Condition, Op, Scalar
-from storage.search.documents import Document, Passage, Row, Value
+from storage.search.conditions import MATCH_ALL, ComparisonCondition, ComparisonOperator, Condition, Scalar
+from storage.search.documents import Document, FieldValue, Passage, RowValues
 from storage.search.ids import BucketId, DocId, FieldName, Subject, TenantId
 from storage.search.plan import Clause, Search
-from storage.search.schema import Field, FieldType, Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 from storage.search.scope import Scope
 
 TENANT = TenantId("test")
@@ -16,18 +16,20 @@ RECEIPTS = BucketId("receipts")
 
 def a_field(
     name: str,
-    kind: FieldType = FieldType.CATEGORY,
+    field_type: FieldType = FieldType.CATEGORY,
     *,
-    columns: tuple[Field, ...] = (),
+    columns: tuple[SchemaField, ...] = (),
     unit: str = "",
     currency: str = "",
     shared: bool = False,
-) -> Field:
-    return Field(name=FieldName(name), type=kind, columns=columns, unit=unit, currency=currency, shared=shared)
+) -> SchemaField:
+    return SchemaField(
+        name=FieldName(name), type=field_type, columns=columns, unit=unit, currency=currency, shared=shared
+    )
 
 
 def a_receipt_schema(bucket: str = RECEIPTS, *, language: str = "en", shared: bool = False) -> Schema:
-    """A field of every type: vendor, currency, total, weight, date, tags, items, paid, note."""
+    """Build a schema with fields of every type: vendor, currency, total, weight, date, tags, items, paid, note."""
     columns = (
         a_field("name", FieldType.TEXT),
         a_field("qty", FieldType.NUMBER),
@@ -36,15 +38,15 @@ def a_receipt_schema(bucket: str = RECEIPTS, *, language: str = "en", shared: bo
         a_field("done", FieldType.FLAG),
     )
     fields = (
-        Field(name=FieldName("vendor"), type=FieldType.CATEGORY, facet=True, shared=shared),
-        Field(name=FieldName("currency"), type=FieldType.CATEGORY),
-        Field(name=FieldName("total"), type=FieldType.MONEY, currency_field=FieldName("currency"), shared=shared),
-        Field(name=FieldName("weight"), type=FieldType.NUMBER, unit="kg"),
-        Field(name=FieldName("date"), type=FieldType.DATE, facet=True, shared=shared),
-        Field(name=FieldName("tags"), type=FieldType.LIST, facet=True),
-        Field(name=FieldName("items"), type=FieldType.ROWS, columns=columns),
-        Field(name=FieldName("paid"), type=FieldType.FLAG),
-        Field(name=FieldName("note"), type=FieldType.TEXT),
+        SchemaField(name=FieldName("vendor"), type=FieldType.CATEGORY, facet=True, shared=shared),
+        SchemaField(name=FieldName("currency"), type=FieldType.CATEGORY),
+        SchemaField(name=FieldName("total"), type=FieldType.MONEY, currency_field=FieldName("currency"), shared=shared),
+        SchemaField(name=FieldName("weight"), type=FieldType.NUMBER, unit="kg"),
+        SchemaField(name=FieldName("date"), type=FieldType.DATE, facet=True, shared=shared),
+        SchemaField(name=FieldName("tags"), type=FieldType.LIST, facet=True),
+        SchemaField(name=FieldName("items"), type=FieldType.ROWS, columns=columns),
+        SchemaField(name=FieldName("paid"), type=FieldType.FLAG),
+        SchemaField(name=FieldName("note"), type=FieldType.TEXT),
     )
     return Schema(bucket=BucketId(bucket), fields=fields, language=language)
 
@@ -59,10 +61,10 @@ def a_document(
     source: str = "",
     passages: Sequence[Passage] | None = None,
     summary: str = "",
-    **values: Value | None,
+    **values: FieldValue | None,
 ) -> Document:
-    """With one passage, the whole text, unless others are given. Values that are None are absent."""
-    whole = (Passage(start=0, end=len(text), page=1),) if text else ()
+    """Build a document with one passage, the whole text, unless `passages` are given. A value of None is absent."""
+    whole_text = (Passage(start=0, end=len(text), page=1),) if text else ()
     return Document(
         doc_id=DocId(doc_id),
         title=title,
@@ -70,32 +72,34 @@ def a_document(
         source=source,
         values={FieldName(name): value for name, value in values.items() if value is not None},
         readers=frozenset(map(Subject, readers)),
-        passages=whole if passages is None else tuple(passages),
+        passages=whole_text if passages is None else tuple(passages),
         digest=digest,
         summary=summary,
     )
 
 
-def with_values(document: Document, values: Mapping[str, Value]) -> Document:
-    """With other values, whose names need not be Python's."""
+def with_values(document: Document, values: Mapping[str, FieldValue]) -> Document:
+    """Return the document with other values. Their names need not be Python identifiers."""
     return replace(document, values={FieldName(name): value for name, value in values.items()})
 
 
-def a_row(**columns: Scalar) -> Row:
+def a_row(**columns: Scalar) -> RowValues:
     return {FieldName(name): value for name, value in columns.items()}
 
 
-def where(field: str, op: Op | str, value: Scalar | tuple[Scalar, ...]) -> Compare:
-    return Compare(field=FieldName(field), op=Op(op), value=value)
+def where(field: str, op: ComparisonOperator | str, value: Scalar | tuple[Scalar, ...]) -> ComparisonCondition:
+    return ComparisonCondition(field=FieldName(field), op=ComparisonOperator(op), value=value)
 
 
-def a_search(condition: Condition = EVERYTHING, *, bucket: str = RECEIPTS, required: Sequence[str] = ()) -> Search:
-    return Search(clauses=(Clause(bucket=BucketId(bucket), condition=condition, required=tuple(required)),))
+def a_search(condition: Condition = MATCH_ALL, *, bucket: str = RECEIPTS, required: Sequence[str] = ()) -> Search:
+    return Search(clauses=(Clause(bucket=BucketId(bucket), condition=condition, required_terms=tuple(required)),))
 
 
 def a_union(conditions: Mapping[str, Condition]) -> Search:
-    """A search over several buckets."""
-    return Search(clauses=tuple(Clause(bucket=BucketId(name), condition=one) for name, one in conditions.items()))
+    """Build a search over several buckets: bucket -> condition."""
+    return Search(
+        clauses=tuple(Clause(bucket=BucketId(name), condition=condition) for name, condition in conditions.items())
+    )
 
 
 def a_scope(*buckets: str, subjects: Sequence[str] = (), all_readers: bool = False) -> Scope:
@@ -103,7 +107,7 @@ def a_scope(*buckets: str, subjects: Sequence[str] = (), all_readers: bool = Fal
         tenant=TENANT,
         buckets=frozenset(map(BucketId, buckets or (RECEIPTS,))),
         subjects=frozenset(map(Subject, subjects)),
-        all_readers=all_readers,
+        ignores_readers=all_readers,
     )
 
 

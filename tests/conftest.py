@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""The configuration that all tests share."""
 
 import os
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# The same examples in every run, so that a red run is red again; PARLEY_TEST_RANDOM=1 draws others.
+# The same examples in every run, so that a failure can be repeated; PARLEY_TEST_RANDOM=1 draws random ones.
 settings.register_profile("steady", derandomize=True)
 if not os.environ.get("PARLEY_TEST_RANDOM"):
     settings.load_profile("steady")
@@ -16,9 +16,11 @@ pytest_plugins = ("tests.servers.plugin",)
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Whatever names a server goes to one worker, which starts that server once; the rest goes where there is room.
+    """Sends all tests that name a server to one worker, which starts that server once; the others go to any free
+    worker.
 
-    By id, since marks do not reach the scheduler with pytest 9.2: https://github.com/pytest-dev/pytest-xdist/issues/1386
+    Selects by id, since marks do not reach the scheduler with pytest 9.2:
+    https://github.com/pytest-dev/pytest-xdist/issues/1386
     """
     from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissingTypeStubs]
 

@@ -1,16 +1,29 @@
-"""What Hypothesis draws: schemas, documents of a schema, conditions valid for it, scopes.
+"""Hypothesis strategies for schemas, documents of a schema, conditions valid for it, and scopes.
 
-Strings come from small pools as often as from all of Unicode, so that conditions and documents meet.
+Most strings come from small pools, and the others from all of Unicode, so that conditions match some documents.
 """
 
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from storage.search.conditions import DOC_ID, TEXT, TITLE, All, Any, Compare, Condition, InRow, Missing, Not, Op, Scalar
-from storage.search.documents import Document, Passage, Row, Value
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TEXT_FIELD,
+    TITLE_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    Scalar,
+)
+from storage.search.documents import Document, FieldValue, Passage, RowValues
 from storage.search.ids import BucketId, DocId, FieldName, Subject
-from storage.search.schema import Field, FieldType, Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 from storage.search.scope import Scope
 from tests.builders import TENANT
 
@@ -39,12 +52,12 @@ SUBJECTS = ("everyone", "user:slack:T1:U1", "group:g1", 'it\'s "me"')
 DAYS = ("0001-01-01", "1999-12-31", "2024-02-29", "2024-03-01", "2024-04-01", "2025-01-01", "9999-12-31")
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.1, 0.30000000000000004, 0.3, 2.5, 1e-300, 1e300, 12345678901234567.0, 10.005)
 
-storable = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+storable_strings = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 strings = st.one_of(
     st.sampled_from(WORDS),
     st.sampled_from(WORDS),
     st.lists(st.sampled_from(WORDS), min_size=2, max_size=3).map(" ".join),
-    storable,
+    storable_strings,
 )
 numbers = st.one_of(
     st.sampled_from(NUMBERS), st.integers(-3, 3).map(float), st.floats(-1e300, 1e300, allow_nan=False, width=64)
@@ -62,42 +75,48 @@ _COLUMN_TYPES = (
 
 
 @st.composite
-def fields(draw: st.DrawFn, name: str, *, column: bool = False) -> Field:
-    kind = draw(st.sampled_from(_COLUMN_TYPES if column else tuple(FieldType)))
+def fields(draw: st.DrawFn, name: str, *, is_column: bool = False) -> SchemaField:
+    field_type = draw(st.sampled_from(_COLUMN_TYPES if is_column else tuple(FieldType)))
     names = (
-        draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=1, max_size=4)) if kind is FieldType.ROWS else []
+        draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=1, max_size=4))
+        if field_type is FieldType.ROWS
+        else []
     )
-    return Field(
+    return SchemaField(
         name=FieldName(name),
-        type=kind,
-        unit=draw(st.sampled_from(["", "kg"])) if kind is FieldType.NUMBER else "",
-        currency=draw(st.sampled_from(["", "EUR", "JPY"])) if kind is FieldType.MONEY else "",
+        type=field_type,
+        unit=draw(st.sampled_from(["", "kg"])) if field_type is FieldType.NUMBER else "",
+        currency=draw(st.sampled_from(["", "EUR", "JPY"])) if field_type is FieldType.MONEY else "",
         title=draw(st.sampled_from(["", "Título"])),
         synonyms=tuple(draw(st.lists(st.sampled_from(WORDS[:6]), max_size=2))),
         facet=draw(st.booleans()),
         shared=draw(st.booleans()),
-        columns=tuple(draw(fields(one, column=True)) for one in names),
+        columns=tuple(draw(fields(column_name, is_column=True)) for column_name in names),
     )
 
 
 @st.composite
 def schemas(draw: st.DrawFn, bucket: str = "drawn") -> Schema:
     names = draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=1, max_size=8))
-    drawn = tuple(draw(fields(name)) for name in names)
-    single = [one.name for one in drawn if one.type not in (FieldType.LIST, FieldType.ROWS)]
-    orders = st.builds(SchemaOrder, field=st.sampled_from(single), descending=st.booleans()) if single else st.none()
+    drawn_fields = tuple(draw(fields(name)) for name in names)
+    sortable_fields = [field.name for field in drawn_fields if field.type not in (FieldType.LIST, FieldType.ROWS)]
+    orders = (
+        st.builds(SchemaOrder, field=st.sampled_from(sortable_fields), descending=st.booleans())
+        if sortable_fields
+        else st.none()
+    )
     order = draw(st.none() | orders)
     language = draw(st.sampled_from(["en", "de", "fr", "es", "", "pl"]))
-    return Schema(bucket=BucketId(bucket), fields=drawn, language=language, order=order)
+    return Schema(bucket=BucketId(bucket), fields=drawn_fields, language=language, order=order)
 
 
-def _name(one: Field) -> FieldName:
-    return one.name
+def _name_of_field(field: SchemaField) -> FieldName:
+    return field.name
 
 
-def scalars(one: Field) -> st.SearchStrategy[Scalar]:
-    """Values of a field, or of a member of a list."""
-    match one.type:
+def scalars(field: SchemaField) -> st.SearchStrategy[Scalar]:
+    """Values of a field; of a list field, its members."""
+    match field.type:
         case FieldType.NUMBER | FieldType.MONEY:
             return numbers
         case FieldType.DATE:
@@ -108,111 +127,125 @@ def scalars(one: Field) -> st.SearchStrategy[Scalar]:
             return strings
 
 
-def values(one: Field) -> st.SearchStrategy[Value]:
-    match one.type:
+def values(field: SchemaField) -> st.SearchStrategy[FieldValue]:
+    match field.type:
         case FieldType.LIST:
             return st.lists(strings, min_size=1, max_size=3).map(tuple)
         case FieldType.ROWS:
-            return st.lists(rows(one), min_size=1, max_size=3).map(tuple)
+            return st.lists(rows(field), min_size=1, max_size=3).map(tuple)
         case _:
-            return scalars(one)
+            return scalars(field)
 
 
 @st.composite
-def rows(draw: st.DrawFn, of: Field) -> Row:
-    kept = draw(st.lists(st.sampled_from(of.columns), unique_by=_name, min_size=1))
-    return {one.name: draw(scalars(one)) for one in kept}
+def rows(draw: st.DrawFn, rows_field: SchemaField) -> RowValues:
+    columns = draw(st.lists(st.sampled_from(rows_field.columns), unique_by=_name_of_field, min_size=1))
+    return {column.name: draw(scalars(column)) for column in columns}
 
 
 @st.composite
 def documents(draw: st.DrawFn, schema: Schema, doc_id: str) -> Document:
-    held = draw(st.lists(st.sampled_from(schema.fields), unique_by=_name))
+    filled_fields = draw(st.lists(st.sampled_from(schema.fields), unique_by=_name_of_field))
     text = " ".join(draw(st.lists(strings, max_size=6)))
-    cut = draw(st.integers(0, len(text)))
+    boundary = draw(st.integers(0, len(text)))
     return Document(
         doc_id=DocId(doc_id),
         title=draw(st.one_of(st.just(""), strings)),
         text=text,
-        values={one.name: draw(values(one)) for one in held},
+        values={field.name: draw(values(field)) for field in filled_fields},
         readers=frozenset(map(Subject, draw(st.lists(st.sampled_from(SUBJECTS), max_size=2)))),
-        passages=(Passage(start=0, end=cut, page=1), Passage(start=cut, end=len(text))),
+        passages=(Passage(start=0, end=boundary, page=1), Passage(start=boundary, end=len(text))),
     )
 
 
-doc_ids = st.one_of(st.integers(0, 40).map(lambda n: f"d{n}"), storable.map(lambda text: f"é/{text}#1"))
+doc_ids = st.one_of(st.integers(0, 40).map(lambda n: f"d{n}"), storable_strings.map(lambda text: f"é/{text}#1"))
 
 
 @st.composite
-def corpora(draw: st.DrawFn, schema: Schema, most: int = 25) -> list[Document]:
-    """Documents of unique ids."""
-    ids = draw(st.lists(doc_ids, unique=True, max_size=most))
+def corpora(draw: st.DrawFn, schema: Schema, max_documents: int = 25) -> list[Document]:
+    """Lists of documents with distinct ids."""
+    ids = draw(st.lists(doc_ids, unique=True, max_size=max_documents))
     return [draw(documents(schema, doc_id)) for doc_id in ids]
 
 
-_TEXTUAL = [Op.EQ, Op.IN, Op.CONTAINS]
-_ORDERED = [Op.EQ, Op.IN, Op.GT, Op.GTE, Op.LT, Op.LTE, Op.BETWEEN]
+_TEXTUAL = [ComparisonOperator.EQ, ComparisonOperator.IN, ComparisonOperator.CONTAINS]
+_ORDERED = [
+    ComparisonOperator.EQ,
+    ComparisonOperator.IN,
+    ComparisonOperator.GT,
+    ComparisonOperator.GTE,
+    ComparisonOperator.LT,
+    ComparisonOperator.LTE,
+    ComparisonOperator.BETWEEN,
+]
 _OPS = {
     FieldType.NUMBER: _ORDERED,
     FieldType.MONEY: _ORDERED,
     FieldType.DATE: _ORDERED,
     FieldType.CATEGORY: _TEXTUAL,
     FieldType.TEXT: _TEXTUAL,
-    FieldType.LIST: [Op.HAS, Op.EQ, Op.IN, Op.CONTAINS],
-    FieldType.FLAG: [Op.EQ],
-    FieldType.ROWS: [Op.CONTAINS],
+    FieldType.LIST: [ComparisonOperator.HAS, ComparisonOperator.EQ, ComparisonOperator.IN, ComparisonOperator.CONTAINS],
+    FieldType.FLAG: [ComparisonOperator.EQ],
+    FieldType.ROWS: [ComparisonOperator.CONTAINS],
 }
 
 
 @st.composite
-def comparisons(draw: st.DrawFn, one: Field) -> Compare:
-    op = draw(st.sampled_from(_OPS[one.type]))
-    if op is Op.BETWEEN:
-        value: Scalar | tuple[Scalar, ...] = (draw(scalars(one)), draw(scalars(one)))
-    elif op is Op.IN:
-        value = tuple(draw(st.lists(scalars(one), max_size=3)))
+def comparisons(draw: st.DrawFn, field: SchemaField) -> ComparisonCondition:
+    op = draw(st.sampled_from(_OPS[field.type]))
+    if op is ComparisonOperator.BETWEEN:
+        value: Scalar | tuple[Scalar, ...] = (draw(scalars(field)), draw(scalars(field)))
+    elif op is ComparisonOperator.IN:
+        value = tuple(draw(st.lists(scalars(field), max_size=3)))
     else:
-        value = draw(scalars(one))
-    return Compare(field=one.name, op=op, value=value, words=draw(st.sampled_from(["", "in words"])))
+        value = draw(scalars(field))
+    return ComparisonCondition(field=field.name, op=op, value=value, words=draw(st.sampled_from(["", "in words"])))
 
 
 @st.composite
-def reserved(draw: st.DrawFn) -> Compare:
-    name = draw(st.sampled_from([TEXT, TEXT, TITLE, DOC_ID]))
-    if name == DOC_ID:
-        return Compare(field=name, op=Op.IN, value=tuple(draw(st.lists(doc_ids, max_size=3))))
-    return Compare(field=name, op=Op.CONTAINS, value=draw(strings))
+def reserved_comparisons(draw: st.DrawFn) -> ComparisonCondition:
+    name = draw(st.sampled_from([TEXT_FIELD, TEXT_FIELD, TITLE_FIELD, DOC_ID_FIELD]))
+    if name == DOC_ID_FIELD:
+        return ComparisonCondition(
+            field=name, op=ComparisonOperator.IN, value=tuple(draw(st.lists(doc_ids, max_size=3)))
+        )
+    return ComparisonCondition(field=name, op=ComparisonOperator.CONTAINS, value=draw(strings))
 
 
-def _combined(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
-    several = st.lists(inner, max_size=3).map(tuple)
-    return st.one_of(several.map(All), several.map(Any), inner.map(Not))
+def _compound_conditions(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+    members = st.lists(inner, max_size=3).map(tuple)
+    return st.one_of(members.map(AndCondition), members.map(OrCondition), inner.map(NotCondition))
 
 
-def _leaf(one: Field) -> st.SearchStrategy[Condition]:
-    leaf: st.SearchStrategy[Condition] = comparisons(one) | st.just(Missing(field=one.name))
-    if one.type is not FieldType.ROWS:
+def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
+    leaf: st.SearchStrategy[Condition] = comparisons(field) | st.just(MissingCondition(field=field.name))
+    if field.type is not FieldType.ROWS:
         return leaf
-    inside: st.SearchStrategy[Condition] = st.recursive(
-        st.one_of([_leaf(c) for c in one.columns]), _combined, max_leaves=4
+    row_conditions: st.SearchStrategy[Condition] = st.recursive(
+        st.one_of([_leaf_conditions(column) for column in field.columns]), _compound_conditions, max_leaves=4
     )
-    in_row = st.builds(InRow, row=st.just(one.name), condition=inside)
-    column = st.sampled_from(one.columns).flatmap(comparisons)
-    short = column.map(lambda c: Compare(field=FieldName(f"{one.name}.{c.field}"), op=c.op, value=c.value))
-    return st.one_of(leaf, in_row, short)
+    row_leaf = st.builds(RowCondition, rows_field=st.just(field.name), condition=row_conditions)
+    column_comparisons = st.sampled_from(field.columns).flatmap(comparisons)
+    dotted_comparisons = column_comparisons.map(
+        lambda comparison: ComparisonCondition(
+            field=FieldName(f"{field.name}.{comparison.field}"), op=comparison.op, value=comparison.value
+        )
+    )
+    return st.one_of(leaf, row_leaf, dotted_comparisons)
 
 
-def conditions(schema: Schema, most: int = 6) -> st.SearchStrategy[Condition]:
-    """Valid for the schema; with all operators, rows, reserved fields and nesting."""
-    leaves = st.one_of(reserved(), *[_leaf(one) for one in schema.fields])
-    return st.recursive(leaves, _combined, max_leaves=most)
+def conditions(schema: Schema, max_leaves: int = 6) -> st.SearchStrategy[Condition]:
+    """Conditions that are valid for the schema, with all operators, rows, reserved fields and nesting."""
+    leaves = st.one_of(reserved_comparisons(), *[_leaf_conditions(field) for field in schema.fields])
+    return st.recursive(leaves, _compound_conditions, max_leaves=max_leaves)
 
 
 @st.composite
 def scopes(draw: st.DrawFn, buckets: Sequence[str]) -> Scope:
-    """Over all the buckets, with some of the subjects."""
+    """Scopes with all of the buckets and some of the subjects."""
     return Scope(
         tenant=TENANT,
         buckets=frozenset(map(BucketId, buckets)),
         subjects=frozenset(map(Subject, draw(st.lists(st.sampled_from(SUBJECTS), max_size=3)))),
-        all_readers=draw(st.sampled_from([False, False, True])),
+        ignores_readers=draw(st.sampled_from([False, False, True])),
     )

@@ -1,4 +1,4 @@
-"""The contracts of the rooms in pyproject.toml hold."""
+"""The import contracts in pyproject.toml hold."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 ROOT = Path(__file__).parents[1]
 
 
-def test_no_room_imports_what_it_may_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_import_contracts_hold(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
 
     status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)

@@ -1,4 +1,4 @@
-"""The wheel, installed into an empty environment, holds all that Parley needs there."""
+"""The wheel, installed into an empty environment, has everything that Parley needs."""
 
 import json
 import os
@@ -22,34 +22,36 @@ pytestmark = [
 ]
 
 
-def run(*command: str | Path, folder: Path, **environment: str) -> str:
-    """What it printed. The environment is this one, less what would lead back into the checkout."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PARLEY_", "PYTHON", "VIRTUAL_"))}
-    kept.pop("UV_PROJECT_ENVIRONMENT", None)
-    done = subprocess.run(
-        command, cwd=folder, env={**kept, **environment}, capture_output=True, text=True, timeout=500, check=False
+def run_command(*command: str | Path, folder: Path, **environment: str) -> str:
+    """Run the command and return its output, without the environment variables that point to the checkout."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PARLEY_", "PYTHON", "VIRTUAL_"))
+    }
+    inherited.pop("UV_PROJECT_ENVIRONMENT", None)
+    process = subprocess.run(
+        command, cwd=folder, env={**inherited, **environment}, capture_output=True, text=True, timeout=500, check=False
     )
-    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"{command} ended with {process.returncode}:\n{process.stdout}\n{process.stderr}"
+    return process.stdout
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    run(str(UV), "build", "--quiet", "--wheel", "--out-dir", folder, ROOT, folder=folder)
+    run_command(str(UV), "build", "--quiet", "--wheel", "--out-dir", folder, ROOT, folder=folder)
     return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the programs of an environment that holds the wheel and what it asks for, as the lock has it."""
+    """The `bin` folder of an environment with the wheel and its locked dependencies."""
     uv, folder = str(UV), tmp_path_factory.mktemp("installed")
     locked = ("export", "--quiet", "--frozen", "--no-dev", "--no-emit-project", "--output-file", folder / "locked.txt")
-    run(uv, *locked, folder=ROOT)
-    run(uv, "venv", "--quiet", "--python", sys.executable, folder / "venv", folder=folder)
-    into = ("pip", "install", "--quiet", "--python", folder / "venv" / "bin" / "python")
-    run(uv, *into, "--requirements", folder / "locked.txt", folder=folder)
-    run(uv, *into, "--no-deps", wheel, folder=folder)
+    run_command(uv, *locked, folder=ROOT)
+    run_command(uv, "venv", "--quiet", "--python", sys.executable, folder / "venv", folder=folder)
+    install = ("pip", "install", "--quiet", "--python", folder / "venv" / "bin" / "python")
+    run_command(uv, *install, "--requirements", folder / "locked.txt", folder=folder)
+    run_command(uv, *install, "--no-deps", wheel, folder=folder)
     return folder / "venv" / "bin"
 
 
@@ -60,14 +62,16 @@ def test_every_file_of_the_rooms_is_in_the_wheel(wheel: Path) -> None:
         for path in (ROOT / room).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    with zipfile.ZipFile(wheel) as opened:
-        packed = set(opened.namelist())
+    with zipfile.ZipFile(wheel) as archive:
+        packed_files = set(archive.namelist())
 
-    assert files - packed == set()
-    assert {name.partition("/")[0] for name in packed} - {*ROOMS} == {f"parley-{wheel.name.split('-')[1]}.dist-info"}
+    assert files - packed_files == set()
+    assert {name.partition("/")[0] for name in packed_files} - {*ROOMS} == {
+        f"parley-{wheel.name.split('-')[1]}.dist-info"
+    }
 
 
-def test_it_finds_documents_of_ours(programs: Path, tmp_path: Path) -> None:
+def test_the_installed_program_ingests_and_finds_documents(programs: Path, tmp_path: Path) -> None:
     vendors = ["Acme", "Acme", "Bolt"]
     documents = [
         {
@@ -85,9 +89,11 @@ def test_it_finds_documents_of_ours(programs: Path, tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(document) + "\n" for document in documents), encoding="utf-8")
     home = {"PARLEY_HOME": str(tmp_path / "home")}
 
-    assert "ask" in run(programs / "parley", "--help", folder=tmp_path, **home)
-    run(programs / "parley", "ingest", file, folder=tmp_path, **home)
-    said = run(programs / "parley", "ask", "List every receipt with vendor Acme", "--json", folder=tmp_path, **home)
+    assert "ask" in run_command(programs / "parley", "--help", folder=tmp_path, **home)
+    run_command(programs / "parley", "ingest", file, folder=tmp_path, **home)
+    output = run_command(
+        programs / "parley", "ask", "List every receipt with vendor Acme", "--json", folder=tmp_path, **home
+    )
 
-    result: dict[str, Any] = json.loads(said)
+    result: dict[str, Any] = json.loads(output)
     assert (result["outcome"], result["count"], result["doc_ids"]) == ("answer", 2, ["r2", "r1"])

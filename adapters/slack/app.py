@@ -1,4 +1,4 @@
-"""The Slack surface, put together: where it is installed, what it hears, where replies go."""
+"""Wires the Slack surface together: installations, incoming deliveries and outgoing replies."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -7,43 +7,43 @@ from typing import Protocol
 from aiohttp import web
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.apart import Others
-from adapters.slack.api import SlackApi
-from adapters.slack.asking import Accept, Answered, Asking
-from adapters.slack.changes import Changes
-from adapters.slack.commands import Commands
-from adapters.slack.connection import ConnectionBot, ConnectionSettings, connection
-from adapters.slack.dispatch import Dispatch, Listener, dispatcher
-from adapters.slack.edits import Edits
-from adapters.slack.feedback import Rating
-from adapters.slack.fetching import SlackFiles
-from adapters.slack.home.listener import AppHome
-from adapters.slack.inbound import SURFACE, Reader
-from adapters.slack.install import Installing
-from adapters.slack.installations import Leaving
-from adapters.slack.messages_tab import MessagesTab
-from adapters.slack.more import MoreChoices
-from adapters.slack.outbox import SlackOutbox
-from adapters.slack.people import People
-from adapters.slack.receiving import PATH, Receiving
-from adapters.slack.replying import Replying
-from adapters.slack.socket import Socket
-from adapters.slack.steps import ShowingSteps
-from adapters.slack.stopping import Stopping
-from adapters.slack.threads import SlackThreads
-from adapters.slack.whole import ShowingAll
-from adapters.slack.workspaces import Workspaces
-from bot.administration import Administration
-from bot.afterwards import Afterwards
-from bot.clarifications import Clarifications
+from adapters.slack.actions.feedback import RatingListener
+from adapters.slack.actions.full_answer import FullAnswerListener
+from adapters.slack.actions.overflow_menu import OverflowMenuListener
+from adapters.slack.actions.steps import StepsListener
+from adapters.slack.actions.stop import StopListener
+from adapters.slack.events.commands import CommandListener
+from adapters.slack.events.directory_events import DirectoryChangeListener
+from adapters.slack.events.dispatch import DeliveryDispatcher, DeliveryListener, build_bolt_app
+from adapters.slack.events.edits import EditListener
+from adapters.slack.events.http_endpoint import EVENTS_PATH, HttpEndpoint
+from adapters.slack.events.messages import SURFACE, DeliveryReader
+from adapters.slack.events.peer_processes import PeerProcesses
+from adapters.slack.events.questions import AcceptInbound, HasAnswered, QuestionListener
+from adapters.slack.events.socket_mode import SocketModeReceiver
+from adapters.slack.home.listener import HomeTabListener
+from adapters.slack.home.messages_tab import MessagesTabListener
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.posting.outbox import SlackOutbox
+from adapters.slack.posting.thread_placement import SlackThreads
+from adapters.slack.reply_only import ReplyOnlySlack
+from adapters.slack.workspaces.connection import ConnectionBot, ConnectionSettings, slack_connection_for
+from adapters.slack.workspaces.file_download import SlackFiles
+from adapters.slack.workspaces.installed_workspaces import UninstallListener
+from adapters.slack.workspaces.oauth import OAuthRoutes
+from adapters.slack.workspaces.slack_directory import SlackDirectory
+from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
+from bot.admin.administration import AdminOperations
+from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.personal_history import PersonalHistory
+from bot.conversation.turn_actions import TurnActionHandler
 from bot.ids import ConversationId, TurnId
-from bot.inbound import Inbound
-from bot.outbox import Outbox
-from bot.personal import Personal
+from bot.surface.inbound import Inbound
+from bot.surface.outbox import Outbox
 
 
 class SlackSettings(ConnectionSettings, Protocol):
-    """What this surface reads of the bot's settings."""
+    """The bot's settings that this surface reads."""
 
     @property
     def slack_threads(self) -> bool: ...
@@ -53,108 +53,116 @@ class SlackSettings(ConnectionSettings, Protocol):
 
 
 class SlackBot(ConnectionBot, Protocol):
-    """What this surface needs of the bot."""
+    """The parts of the bot that this surface needs."""
 
     @property
     def settings(self) -> SlackSettings: ...
 
     @property
-    def administration(self) -> Administration: ...
+    def administration(self) -> AdminOperations: ...
 
     @property
-    def personal(self) -> Personal: ...
+    def personal_history(self) -> PersonalHistory: ...
 
     @property
-    def afterwards(self) -> Afterwards: ...
+    def turn_actions(self) -> TurnActionHandler: ...
 
     @property
-    def clarifications(self) -> Clarifications: ...
+    def clarifications(self) -> ClarificationOffers: ...
 
-    async def accept(self, inbound: Inbound) -> TurnId | None:
-        """Stores it. None where it is known already; raises where it could not be stored."""
+    async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
+        """Store the inbound. Returns None for a duplicate. Raises when it cannot be stored."""
         ...
 
     async def has_answered(self, conversation: ConversationId) -> bool: ...
 
 
 def surface(bot: SlackBot) -> "SlackSurface | None":
-    """None where Slack is not set up. Raises `InvalidSettings`."""
-    connected = connection(bot)
-    if connected is None:
+    """Build the surface from the settings; None where Slack is not set up. Raises `InvalidSettings`."""
+    connection = slack_connection_for(bot)
+    if connection is None:
         return None
     return SlackSurface(
-        accept=bot.accept,
+        accept=bot.accept_inbound,
         administration=bot.administration,
-        personal=bot.personal,
-        afterwards=bot.afterwards,
+        personal_history=bot.personal_history,
+        turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
-        workspaces=connected.workspaces,
-        signing_secret=connected.signing_secret,
-        app_api=connected.app_api,
-        installing=connected.installing,
-        answered=bot.has_answered if bot.settings.slack_threads else None,
-        bots=bot.settings.slack_bots,
+        workspaces=connection.workspaces,
+        signing_secret=connection.signing_secret,
+        app_api=connection.app_api,
+        oauth_routes=connection.oauth_routes,
+        has_answered=bot.has_answered if bot.settings.slack_threads else None,
+        allowed_bots=bot.settings.slack_bots,
         clock=bot.clock,
         log=bot.log,
     )
 
 
 class SlackSurface:
-    """Fulfils `bot.surfaces.Surface`."""
+    """Fulfils `bot.surface.surface.MatrixSurface`."""
 
     name = SURFACE
 
     def __init__(
         self,
         *,
-        accept: Accept,
-        administration: Administration,
-        personal: Personal,
-        afterwards: Afterwards,
-        clarifications: Clarifications,
-        workspaces: Workspaces,
+        accept: AcceptInbound,
+        administration: AdminOperations,
+        personal_history: PersonalHistory,
+        turn_actions: TurnActionHandler,
+        clarifications: ClarificationOffers,
+        workspaces: WorkspaceRegistry,
         signing_secret: str | None = None,
         app_api: SlackApi | None = None,
-        answered: Answered | None = None,
-        bots: Sequence[str] = (),
-        installing: Installing | None = None,
+        has_answered: HasAnswered | None = None,
+        allowed_bots: Sequence[str] = (),
+        oauth_routes: OAuthRoutes | None = None,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
-        """With the signing secret there is a route for deliveries; with the app's own token, a socket."""
+        """`signing_secret` adds an HTTP route for deliveries; `app_api`, with the app-level token, opens a socket."""
         self._workspaces, self._log = workspaces, log
-        self._people = People(workspaces, log)
+        self._directory = SlackDirectory(workspaces, log)
         self._outbox, self._threads = SlackOutbox(workspaces), SlackThreads(workspaces)
         self._files = SlackFiles(workspaces)
-        reader, others = Reader(workspaces, clock, bots), Others()
-        self._apart = Replying(workspaces, others, log)
-        home = AppHome(administration=administration, personal=personal, workspaces=workspaces, clock=clock, log=log)
-        self.listeners: tuple[Listener, ...] = (
-            Edits(accept, reader, clock, answered),
-            Asking(accept, reader, answered),
-            Commands(accept, reader, clock, log),
-            home,
-            Rating(afterwards, reader, log),
-            ShowingSteps(afterwards, reader, log),
-            Stopping(afterwards, reader, log),
-            ShowingAll(afterwards, accept, reader, clock, log),
-            MoreChoices(clarifications, accept, reader, clock, log),
-            MessagesTab(personal, reader, log),
-            Changes(workspaces, others),
-            Leaving(workspaces, others, log),
+        delivery_reader, peers = DeliveryReader(workspaces, clock, allowed_bots), PeerProcesses()
+        self._reply_only = ReplyOnlySlack(workspaces, peers, log)
+        home = HomeTabListener(
+            administration=administration,
+            personal_history=personal_history,
+            workspaces=workspaces,
+            clock=clock,
+            log=log,
         )
-        dispatch = Dispatch(dispatcher(self.listeners, log), workspaces, log)
-        self._receiving = Receiving(dispatch, signing_secret=signing_secret, clock=clock) if signing_secret else None
-        self._socket = Socket(app_api, dispatch, log) if app_api else None
-        self._installing = installing
+        self.listeners: tuple[DeliveryListener, ...] = (
+            EditListener(accept, delivery_reader, clock, has_answered),
+            QuestionListener(accept, delivery_reader, has_answered),
+            CommandListener(accept, delivery_reader, clock, log),
+            home,
+            RatingListener(turn_actions, delivery_reader, log),
+            StepsListener(turn_actions, delivery_reader, log),
+            StopListener(turn_actions, delivery_reader, log),
+            FullAnswerListener(turn_actions, accept, delivery_reader, clock, log),
+            OverflowMenuListener(clarifications, accept, delivery_reader, clock, log),
+            MessagesTabListener(personal_history, delivery_reader, log),
+            DirectoryChangeListener(workspaces, peers),
+            UninstallListener(workspaces, peers, log),
+        )
+        dispatcher = DeliveryDispatcher(build_bolt_app(self.listeners, log), workspaces, log)
+        self._http_endpoint = (
+            HttpEndpoint(dispatcher, signing_secret=signing_secret, clock=clock) if signing_secret else None
+        )
+        self._socket = SocketModeReceiver(app_api, dispatcher, log) if app_api else None
+        self._oauth_routes = oauth_routes
 
     @property
     def outbox(self) -> Outbox:
         return self._outbox
 
     @property
-    def directory(self) -> People:
-        return self._people
+    def directory(self) -> SlackDirectory:
+        return self._directory
 
     @property
     def threads(self) -> SlackThreads:
@@ -165,21 +173,21 @@ class SlackSurface:
         return self._files
 
     @property
-    def apart(self) -> Replying:
-        return self._apart
+    def worker_support(self) -> ReplyOnlySlack:
+        return self._reply_only
 
-    def routes(self) -> Sequence[web.RouteDef]:
-        delivered = [web.post(PATH, self._receiving.receive)] if self._receiving else []
-        return [*delivered, *(self._installing.routes() if self._installing else [])]
+    def http_routes(self) -> Sequence[web.RouteDef]:
+        delivery_routes = [web.post(EVENTS_PATH, self._http_endpoint.receive_delivery)] if self._http_endpoint else []
+        return [*delivery_routes, *(self._oauth_routes.installation_routes() if self._oauth_routes else [])]
 
     async def start(self) -> None:
-        """Raises `InvalidSettings` when Slack refuses a token; a Slack that is down is asked again later."""
-        await self._apart.start()
+        """Raises `InvalidSettings` when Slack refuses a token; retries later when Slack is down."""
+        await self._reply_only.start()
         if self._socket is not None:
             await self._socket.start()
 
     async def close(self) -> None:
-        """What was delivered is acknowledged first."""
+        """Acknowledge the deliveries already received, then closes the connections."""
         if self._socket is not None:
             await self._socket.close()
         await self._workspaces.close()

@@ -1,4 +1,4 @@
-"""`parley doctor --slack`: asks Slack about the tokens, and says what to click for each fault."""
+"""The checkup behind `parley doctor --surface slack`: verifies the tokens with Slack and advises what to click."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -7,123 +7,142 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from adapters.slack.api import SlackApi
-from adapters.slack.connection import ConnectionSettings, check
-from adapters.slack.directory import AuthTest
-from adapters.slack.errors import SlackFailed, SlackRefused
-from adapters.slack.install import INSTALL, REDIRECT, Allowed
-from adapters.slack.receiving import PATH
-from adapters.slack.scopes import OPTIONAL, REQUIRED
-from adapters.slack.socket import Opened, advice_for
-from bot.checkup import Finding
+from adapters.slack.errors import SlackError, SlackRefusal
+from adapters.slack.events.http_endpoint import EVENTS_PATH
+from adapters.slack.events.socket_mode import SocketUrlResponse, token_advice_for
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.workspaces.connection import ConnectionSettings, check_connection_settings
+from adapters.slack.workspaces.oauth import INSTALL_PATH, REDIRECT_PATH, AllowedAccounts
+from adapters.slack.workspaces.scopes import OPTIONAL_SCOPES, REQUIRED_SCOPES
+from adapters.slack.workspaces.workspace_directory import BotIdentity
 from bot.errors import InvalidSettings
-from bot.installations import Installation, Installations
+from bot.surface.checkup import CheckupFinding
+from bot.surface.installations import AppInstallation, AppInstallations
 
 _APP_PAGE: Final = "https://api.slack.com/apps"
 _COPY_TOKEN: Final = f"open your app at {_APP_PAGE}, Install App, and copy the Bot User OAuth Token (it begins xoxb-)"
 _ADD_SCOPES: Final = "add them under OAuth & Permissions, Bot Token Scopes, then click Reinstall to Workspace"
 
 
-async def checkup(settings: ConnectionSettings, installations: Installations) -> list[Finding]:
-    """Fulfils `bot.checkup.Checkup`."""
+async def checkup(settings: ConnectionSettings, installations: AppInstallations) -> list[CheckupFinding]:
+    """Fulfils `bot.surface.checkup.SurfaceCheckup`."""
     if settings.slack_bot_token is None and settings.slack_client_id is None:
         fault = f"nothing is set: make an app from manifest.yaml at {_APP_PAGE}, and set SLACK_BOT_TOKEN"
-        return [Finding(what="app", fault=fault)]
+        return [CheckupFinding(what="app", fault=fault)]
     try:
-        check(settings)
+        check_connection_settings(settings)
     except InvalidSettings as exc:
-        return [Finding(what=exc.setting, fault=str(exc).removesuffix("."))]
+        return [CheckupFinding(what=exc.setting, fault=str(exc).removesuffix("."))]
     try:
-        findings = await _tokens(settings, installations)
+        findings = await _check_bot_tokens(settings, installations)
         if settings.slack_app_token is not None:
-            findings.append(await _socket(settings.slack_api_url, settings.slack_app_token))
-    except SlackFailed as exc:
-        where = urlsplit(settings.slack_api_url).netloc
-        fault = f"{where} cannot be reached ({exc}); check the network, and HTTPS_PROXY where there is a proxy"
-        return [Finding(what="network", fault=fault)]
-    return [*findings, *_addresses(settings)]
+            findings.append(await _check_socket_mode(settings.slack_api_url, settings.slack_app_token))
+    except SlackError as exc:
+        host = urlsplit(settings.slack_api_url).netloc
+        fault = f"{host} cannot be reached ({exc}); check the network, and HTTPS_PROXY where there is a proxy"
+        return [CheckupFinding(what="network", fault=fault)]
+    return [*findings, *_check_public_addresses(settings)]
 
 
-async def _tokens(settings: ConnectionSettings, installations: Installations) -> list[Finding]:
-    """Raises `SlackFailed` where Slack does not answer."""
+async def _check_bot_tokens(settings: ConnectionSettings, installations: AppInstallations) -> list[CheckupFinding]:
+    """Check the tokens of the settings or of all installations. Raises `SlackError` where Slack does not answer."""
     base = settings.slack_api_url
     if settings.slack_bot_token is not None:
-        return await _token("SLACK_BOT_TOKEN", settings.slack_bot_token, base, _COPY_TOKEN, settings.accounts)
-    allowed, there = Allowed(settings.accounts), await installations.all()
-    if not there:
-        found = f"nowhere yet: open {settings.link_base}{INSTALL} in a browser, as somebody who may install apps"
-        return [Finding(what="installed", found=found)]
-    again = f"open {settings.link_base}{INSTALL} and install it there again"
-    return [finding for one in there for finding in await _installed(one, allowed, base, again)]
+        return await _check_bot_token("SLACK_BOT_TOKEN", settings.slack_bot_token, base, _COPY_TOKEN, settings.accounts)
+    allowed, installed = AllowedAccounts(settings.accounts), await installations.list_installations()
+    if not installed:
+        advice = f"nowhere yet: open {settings.link_base}{INSTALL_PATH} in a browser, as somebody who may install apps"
+        return [CheckupFinding(what="installed", found=advice)]
+    reinstall_advice = f"open {settings.link_base}{INSTALL_PATH} and install it there again"
+    return [
+        finding
+        for installation in installed
+        for finding in await _check_installation(installation, allowed, base, reinstall_advice)
+    ]
 
 
-async def _installed(one: Installation, allowed: Allowed, base: str, again: str) -> list[Finding]:
-    if not allowed.serve(one):
+async def _check_installation(
+    installation: AppInstallation, allowed_accounts: AllowedAccounts, api_url: str, advice: str
+) -> list[CheckupFinding]:
+    if not allowed_accounts.is_allowed(installation):
         fault = "is installed, but PARLEY_ACCOUNTS does not name it: add it there, or remove the app in Slack"
-        return [Finding(what=one.account, fault=f"{one.account} {fault}")]
-    return await _token(one.account, one.tokens.access, base, again)
+        return [CheckupFinding(what=installation.account, fault=f"{installation.account} {fault}")]
+    return await _check_bot_token(installation.account, installation.tokens.access, api_url, advice)
 
 
-async def _token(what: str, token: SecretStr, base: str, again: str, accounts: Iterable[str] = ()) -> list[Finding]:
-    """Whose it is, and what it may do. Raises `SlackFailed` where Slack does not answer."""
-    api = SlackApi(token=token.get_secret_value(), base_url=base)
+async def _check_bot_token(
+    token_name: str, token: SecretStr, api_url: str, advice: str, accounts: Iterable[str] = ()
+) -> list[CheckupFinding]:
+    """Check the identity and the scopes of a token. Raises `SlackError` where Slack does not answer."""
+    api = SlackApi(token=token.get_secret_value(), base_url=api_url)
     await api.start()
     try:
-        ours, scopes = await api.identity(AuthTest)
-    except SlackRefused as exc:
-        return [Finding(what=what, fault=f"{what} is refused by Slack ({exc.error}): {again}")]
+        identity, scopes = await api.fetch_token_identity(BotIdentity)
+    except SlackRefusal as exc:
+        return [CheckupFinding(what=token_name, fault=f"{token_name} is refused by Slack ({exc.error}): {advice}")]
     finally:
         await api.close()
-    if ours.bot_id is None:
-        return [Finding(what=what, fault=f"{what} is a person's token, not the bot's: {again}")]
-    named = {f"slack:{one}" for one in (ours.team_id, ours.enterprise_id) if one}
-    if accounts and named.isdisjoint(accounts):
-        fault = f"PARLEY_ACCOUNTS does not name slack:{ours.team_id}, which {what} is for: add it there"
-        return [Finding(what=what, fault=fault)]
-    return [Finding(what=what, found=f"bot user {ours.user_id} in {ours.team_id}"), _scopes(what, scopes)]
+    if identity.bot_id is None:
+        return [CheckupFinding(what=token_name, fault=f"{token_name} is a person's token, not the bot's: {advice}")]
+    token_accounts = {f"slack:{account_id}" for account_id in (identity.team_id, identity.enterprise_id) if account_id}
+    if accounts and token_accounts.isdisjoint(accounts):
+        fault = f"PARLEY_ACCOUNTS does not name slack:{identity.team_id}, which {token_name} is for: add it there"
+        return [CheckupFinding(what=token_name, fault=fault)]
+    return [
+        CheckupFinding(what=token_name, found=f"bot user {identity.user_id} in {identity.team_id}"),
+        _check_token_scopes(token_name, scopes),
+    ]
 
 
-def _scopes(what: str, granted: frozenset[str]) -> Finding:
-    missing, optional = sorted(REQUIRED - granted), sorted(OPTIONAL - granted)
+def _check_token_scopes(token_name: str, granted: frozenset[str]) -> CheckupFinding:
+    missing, optional = sorted(REQUIRED_SCOPES - granted), sorted(OPTIONAL_SCOPES - granted)
     if missing:
-        return Finding(what="scopes", fault=f"{what} lacks the scopes {', '.join(missing)}: {_ADD_SCOPES}")
-    without = f", without the optional {', '.join(optional)}" if optional else ""
-    return Finding(what="scopes", found=f"all {len(REQUIRED)} that are needed{without}")
+        return CheckupFinding(what="scopes", fault=f"{token_name} lacks the scopes {', '.join(missing)}: {_ADD_SCOPES}")
+    without_optional = f", without the optional {', '.join(optional)}" if optional else ""
+    return CheckupFinding(what="scopes", found=f"all {len(REQUIRED_SCOPES)} that are needed{without_optional}")
 
 
-async def _socket(base: str, app_token: SecretStr) -> Finding:
-    """Raises `SlackFailed` where Slack does not answer."""
-    what = "SLACK_APP_TOKEN"
-    api = SlackApi(token=app_token.get_secret_value(), base_url=base)
+async def _check_socket_mode(api_url: str, app_token: SecretStr) -> CheckupFinding:
+    """Check that Slack opens a socket. Raises `SlackError` where Slack does not answer."""
+    setting_name = "SLACK_APP_TOKEN"
+    api = SlackApi(token=app_token.get_secret_value(), base_url=api_url)
     await api.start()
     try:
-        await api.call(Opened, "apps.connections.open")
-    except SlackRefused as exc:
-        return Finding(what=what, fault=f"{what} is refused by Slack ({exc.error}): {advice_for(exc)}")
+        await api.call_method(SocketUrlResponse, "apps.connections.open")
+    except SlackRefusal as exc:
+        return CheckupFinding(
+            what=setting_name, fault=f"{setting_name} is refused by Slack ({exc.error}): {token_advice_for(exc)}"
+        )
     finally:
         await api.close()
-    return Finding(what=what, found="Socket Mode; Slack need not reach this machine")
+    return CheckupFinding(what=setting_name, found="Socket Mode; Slack need not reach this machine")
 
 
-def _addresses(settings: ConnectionSettings) -> list[Finding]:
-    """Where Slack must come to this machine. Whether it gets here, only Slack can tell: the app's page does."""
-    paths = [PATH] if settings.slack_app_token is None else []
-    paths += [REDIRECT] if settings.slack_client_id is not None else []
+def _check_public_addresses(settings: ConnectionSettings) -> list[CheckupFinding]:
+    """List the addresses that Slack must be able to reach.
+
+    Only Slack can tell whether it reaches them; the app's page shows it.
+    """
+    paths = [EVENTS_PATH] if settings.slack_app_token is None else []
+    paths += [REDIRECT_PATH] if settings.slack_client_id is not None else []
     if not paths:
         return []
-    base, what = settings.link_base, "PARLEY_PUBLIC_URL"
-    if not _is_public(base):
+    base, setting_name = settings.link_base, "PARLEY_PUBLIC_URL"
+    if not _is_public_address(base):
         fault = (
-            f"{what} is {base}, which Slack cannot reach: set it to the https address that leads here, "
+            f"{setting_name} is {base}, which Slack cannot reach: set it to the https address that leads here, "
             "or set SLACK_APP_TOKEN to use Socket Mode"
         )
-        return [Finding(what=what, fault=fault)]
-    shown = {PATH: "Request URL of Event Subscriptions, Interactivity and commands", REDIRECT: "a Redirect URL"}
-    return [Finding(what="app's page", found=f"{base}{path} must be the {shown[path]}") for path in paths]
+        return [CheckupFinding(what=setting_name, fault=fault)]
+    page_fields = {
+        EVENTS_PATH: "Request URL of Event Subscriptions, Interactivity and commands",
+        REDIRECT_PATH: "a Redirect URL",
+    }
+    return [CheckupFinding(what="app's page", found=f"{base}{path} must be the {page_fields[path]}") for path in paths]
 
 
-def _is_public(base: str) -> bool:
-    address = urlsplit(base)
+def _is_public_address(url: str) -> bool:
+    address = urlsplit(url)
     host = address.hostname or ""
     try:
         return address.scheme == "https" and ipaddress.ip_address(host).is_global

@@ -1,31 +1,31 @@
-"""What can go wrong with Slack.
+"""Errors of the Slack Web API.
 
-SlackFailed
-├── SlackRefused      it answered, and said no: repeating will not help
-├── SlackBusy         it asks to wait longer than a call may
-└── SlackUnreachable  no answer, or a broken one: it may or may not have been done
+SlackError
+├── SlackRefusal      Slack answered with an error: repeating the call does not help
+├── SlackRateLimited  Slack asks for a longer wait than a call allows
+└── SlackUnreachable  no answer or an unreadable one: the call may or may not have taken effect
 """
 
 
-class SlackFailed(Exception):
-    """Slack did not do it."""
+class SlackError(Exception):
+    """Base of all errors of a Slack call."""
 
 
-class SlackRefused(SlackFailed):
-    """`error` is Slack's own word for it: `channel_not_found`, `missing_scope`."""
+class SlackRefusal(SlackError):
+    """`error` is Slack's error code, such as `channel_not_found` or `missing_scope`."""
 
     def __init__(self, error: str) -> None:
         super().__init__(f"Slack refused: {error}")
         self.error = error
 
 
-class SlackBusy(SlackFailed):
-    """Too many calls. Nothing was done."""
+class SlackRateLimited(SlackError):
+    """Too many calls. This call had no effect."""
 
-    def __init__(self, after_s: float) -> None:
-        super().__init__(f"Slack asks to wait {after_s:g} s")
-        self.after_s = after_s
+    def __init__(self, retry_after_s: float) -> None:
+        super().__init__(f"Slack asks to wait {retry_after_s:g} s")
+        self.retry_after_s = retry_after_s
 
 
-class SlackUnreachable(SlackFailed):
-    """Whether the call was carried out is not known."""
+class SlackUnreachable(SlackError):
+    """It is unknown whether the call took effect."""

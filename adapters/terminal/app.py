@@ -1,95 +1,72 @@
-"""The terminal as a surface: replies are printed, and a conversation can be typed."""
+"""The terminal surface: prints replies and reads a typed conversation."""
 
 import asyncio
 import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, RenderableType
 from rich.status import Status
 
-from adapters.terminal.render import renderables_for, shown
-from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.inbound import Body, Inbound, Said
-from bot.outbox import Opened, Opening, opened_at_once
-from bot.replies import Chosen, Handles, Progress, Reply
+from adapters.terminal.render import printable_text_of, renderables_for
+from bot.ids import ConversationId, MessageId, TurnId
+from bot.surface.inbound import Inbound, InboundBody, TextMessage
+from bot.surface.replies import ChosenPart, ProgressPart, Reply, TurnActionsPart
 
 if TYPE_CHECKING:
     from aiohttp import web
-
-    from bot.bootstrap import Bot
 
 _PIPED_WIDTH = 120
 
 
 class TerminalOutbox:
-    """Prints. A message that was printed cannot be changed: what it says anew is printed below."""
+    """Prints replies, and is its only thread. A printed message cannot be changed, so its update is printed below."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._said: dict[MessageId, Reply] = {}
-        self._numbers = itertools.count(1)
+        self._latest_reply: dict[MessageId, Reply] = {}
+        self._message_numbers = itertools.count(1)
         self._status: Status | None = None
 
-    async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
-        message = MessageId(str(next(self._numbers)))
-        self._say(message, reply)
+    def thread_for(self, conversation: ConversationId, address: Mapping[str, str]) -> "TerminalOutbox":
+        """The outbox itself: one person reads all of the output."""
+        return self
+
+    async def post_message(self, reply: Reply) -> MessageId:
+        message = MessageId(str(next(self._message_numbers)))
+        self._print_reply(message, reply)
         return message
 
-    async def open(
-        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
-    ) -> Opened | None:
-        return await opened_at_once(self, conversation, address, opening)
+    async def update_message(self, message: MessageId, reply: Reply) -> None:
+        if self._latest_reply.get(message) != reply:
+            self._print_reply(message, reply)
 
-    async def update(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
-    ) -> None:
-        if self._said.get(message) != reply:
-            self._say(message, reply)
+    async def attach_files(self, message: MessageId, reply: Reply) -> None:
+        """Do nothing: the message names the files' paths on this machine."""
 
-    async def hand_over(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
-    ) -> None:
-        """They are on this machine, where the message says."""
-
-    async def whisper(
-        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
-    ) -> None:
-        await self.post(conversation, address, reply)
-
-    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
-        """What is being done is a line of its own."""
-
-    async def find(
-        self,
-        conversation: ConversationId,
-        address: Mapping[str, str],
-        turn: TurnId,
-        *,
-        others: Collection[MessageId] | None = None,
+    async def find_message(
+        self, turn: TurnId, *, other_messages: Collection[MessageId] | None = None
     ) -> MessageId | None:
-        return next((message for message, reply in self._said.items() if reply.turn == turn), None)
+        return next((message for message, reply in self._latest_reply.items() if reply.turn == turn), None)
 
-    async def settle(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
-    ) -> None:
-        """Whoever chose has just typed it."""
+    async def show_chosen(self, message: MessageId, reply: Reply, chosen: ChosenPart) -> None:
+        """Do nothing: the person has just typed the choice."""
 
-    def _say(self, message: MessageId, reply: Reply) -> None:
-        self._said = {message: reply}  # only the latest can be said again
-        if all(isinstance(part, (Progress, Handles)) for part in reply.parts):
-            self._wait(reply)
+    def _print_reply(self, message: MessageId, reply: Reply) -> None:
+        self._latest_reply = {message: reply}  # only the latest message can be repeated
+        if all(isinstance(part, (ProgressPart, TurnActionsPart)) for part in reply.parts):
+            self._show_progress(reply)
             return
-        self.rest()
-        for part in (one for one in reply.parts if not isinstance(one, Handles)):
+        self.stop_progress_status()
+        for part in (shown_part for shown_part in reply.parts if not isinstance(shown_part, TurnActionsPart)):
             for renderable in renderables_for(part):
-                self._print(renderable)
+                self._print_renderable(renderable)
             self._console.print()
 
-    def _print(self, renderable: RenderableType) -> None:
-        """In a file or a pipe no line ends in blanks, which rich fills cells with."""
+    def _print_renderable(self, renderable: RenderableType) -> None:
+        """Print, without the blanks at line ends that rich adds, unless the output is a terminal."""
         if self._console.is_terminal:
             self._console.print(renderable)
             return
@@ -97,29 +74,39 @@ class TerminalOutbox:
             self._console.print(renderable, soft_wrap=True)
         self._console.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
 
-    def _wait(self, reply: Reply) -> None:
-        """On a terminal, a line that goes again; elsewhere nothing."""
+    def _show_progress(self, reply: Reply) -> None:
+        """Show a temporary status line on a terminal; nothing elsewhere."""
         if not self._console.is_terminal:
             return
-        text = " ".join(shown(part.text) for part in reply.parts if isinstance(part, Progress))
+        text = " ".join(printable_text_of(part.text) for part in reply.parts if isinstance(part, ProgressPart))
         if self._status is None:
             self._status = self._console.status("", spinner="dots")
             self._status.start()
         self._status.update(f"[dim]{text.replace('[', '(')}[/dim]")
 
-    def rest(self) -> None:
+    def stop_progress_status(self) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None
 
 
-class Terminal:
-    """The surface of one person at one keyboard."""
+class TerminalBot(Protocol):
+    """The parts of the bot that this surface needs."""
+
+    async def accept_inbound(self, inbound: Inbound) -> TurnId | None: ...
+
+    async def run_turn(self, turn: TurnId) -> object: ...
+
+
+class TerminalSurface:
+    """The surface for one person at one keyboard."""
 
     name = "terminal"
 
-    def __init__(self, bot: "Bot", console: Console | None = None, read: Callable[[str], str] = input) -> None:
-        self._bot, self._read = bot, read
+    def __init__(
+        self, bot: TerminalBot, console: Console | None = None, read_input: Callable[[str], str] = input
+    ) -> None:
+        self._bot, self._read_input = bot, read_input
         width = None if sys.stdout.isatty() else _PIPED_WIDTH
         self._console = console or Console(highlight=False, emoji=False, markup=False, width=width)
         self._outbox = TerminalOutbox(self._console)
@@ -130,49 +117,49 @@ class Terminal:
 
     @property
     def directory(self) -> None:
-        """People here are the machine's own: nobody else knows them."""
+        """None: there is no directory for the users of this machine."""
 
     @property
     def threads(self) -> None:
-        """Every message stands in a conversation."""
+        """None: every message belongs to a conversation already."""
         return None
 
     @property
     def files(self) -> None:
-        """Nothing is attached to messages here."""
+        """None: messages here have no attachments."""
 
     @property
-    def apart(self) -> None:
-        """Whoever sits there reads this process's output."""
+    def worker_support(self) -> None:
+        """None: the person reads the output of this process only."""
 
-    def routes(self) -> "Sequence[web.RouteDef]":
+    def http_routes(self) -> "Sequence[web.RouteDef]":
         return ()
 
     async def start(self) -> None:
-        """Nothing to open."""
+        """Do nothing: there is nothing to open."""
 
     async def close(self) -> None:
-        self._outbox.rest()
+        self._outbox.stop_progress_status()
 
-    async def converse(self, inbound_of: Callable[[Body], Inbound]) -> None:
-        """Question and answer until the person ends it (an empty line asks nothing; Ctrl-D ends)."""
+    async def run_conversation(self, make_inbound: Callable[[InboundBody], Inbound]) -> None:
+        """Read and answer questions until the end of the input (Ctrl-D). An empty line is skipped."""
         with contextlib.suppress(ImportError):
-            __import__("readline")  # line editing and history in `input`
-        while (text := await self._typed()) is not None:
+            __import__("readline")  # adds line editing and history to `input`
+        while (text := await self._read_typed_line()) is not None:
             if not text.strip():
                 continue
-            turn = await self._bot.accept(inbound_of(Said(text.strip())))
+            turn = await self._bot.accept_inbound(make_inbound(TextMessage(text.strip())))
             if turn is not None:
-                await self._bot.run(turn)
+                await self._bot.run_turn(turn)
 
-    async def _typed(self) -> str | None:
-        """A line; None at the end of the input."""
+    async def _read_typed_line(self) -> str | None:
+        """Read a line; None at the end of the input."""
         try:
-            return await asyncio.to_thread(self._read, "› " if sys.stdin.isatty() else "")
+            return await asyncio.to_thread(self._read_input, "› " if sys.stdin.isatty() else "")
         except EOFError:
             self._console.print()
             return None
 
 
-def surface(bot: "Bot") -> Terminal:
-    return Terminal(bot)
+def surface(bot: TerminalBot) -> TerminalSurface:
+    return TerminalSurface(bot)

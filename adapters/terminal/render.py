@@ -1,4 +1,4 @@
-"""A Reply for a terminal: what rich prints for each part. Nothing in a reply can move the cursor or set a colour."""
+"""Renders a Reply for a terminal with rich. Nothing in a reply's text can move the cursor or set a colour."""
 
 import re
 import unicodedata
@@ -11,104 +11,129 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text as Styled
 
-from bot.markdown import Line, Marker, Paragraph, blocks
-from bot.replies import Button, Choices, Chosen, File, Handles, Notice, Part, Progress, Source, Table, Text, Whole
+from bot.surface.markdown import CitationMarker, MarkdownLine, ParagraphBlock, parse_blocks
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    ChosenPart,
+    FilePart,
+    FullTextPart,
+    NoticePart,
+    ProgressPart,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    TurnActionsPart,
+)
 
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_NUMBER = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # no date
+_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_NUMBER_PATTERN = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # does not match dates
 
 
-def shown(text: str) -> str:
-    """`text` on one line without control characters: escape sequences and direction overrides lose their power."""
-    kept = ("" if c in _BIDI or unicodedata.category(c) == "Cc" else c for c in " ".join(text.split()))
-    return "".join(kept)
+def printable_text_of(text: str) -> str:
+    """Returns the text on one line, without control characters such as escape sequences and direction overrides."""
+    characters = (
+        "" if character in _BIDI_CONTROLS or unicodedata.category(character) == "Cc" else character
+        for character in " ".join(text.split())
+    )
+    return "".join(characters)
 
 
-def renderables_for(part: Part) -> list[RenderableType]:
-    """What to print, top to bottom."""
+def renderables_for(part: ReplyPart) -> list[RenderableType]:
+    """Returns what to print for a part, from top to bottom."""
     match part:
-        case Text(markdown=markdown, sources=sources):
-            return [*_prose(markdown), *map(_source, sources)]
-        case Table(caption=caption, columns=columns, rows=rows):
-            return [_grid(columns, rows), Styled(shown(caption), style="dim")]
-        case Choices(buttons=buttons):
-            return [_numbered(buttons), Styled("Type a number or the words, or ask something else.", style="dim")]
-        case Chosen():
+        case TextPart(markdown=markdown, sources=sources):
+            return [*_prose_renderables(markdown), *map(_source_line, sources)]
+        case TablePart(caption=caption, columns=columns, rows=rows):
+            return [_table_grid(columns, rows), Styled(printable_text_of(caption), style="dim")]
+        case ChoicesPart(buttons=buttons):
+            return [
+                _numbered_buttons(buttons),
+                Styled("Type a number or the words, or ask something else.", style="dim"),
+            ]
+        case ChosenPart():
             return [Styled(f"✓ {chosen_line(part)}", style="dim")]
-        case File(title=title, rows=rows, path=path):
-            counted = f"{shown(title)} · {rows:,} {'row' if rows == 1 else 'rows'}"
-            return [Styled(counted, style="bold"), Styled(shown(path), style="cyan")]
-        case Whole(said=said):
-            return [one for part in said.parts for one in renderables_for(part)]
-        case Progress(text=text):
-            return [Styled(f"{shown(text)} …", style="dim italic")]
-        case Notice(text=text):
-            return [Styled(shown(text), style="yellow")]
-        case Handles():
+        case FilePart(title=title, rows=rows, path=path):
+            heading = f"{printable_text_of(title)} · {rows:,} {'row' if rows == 1 else 'rows'}"
+            return [Styled(heading, style="bold"), Styled(printable_text_of(path), style="cyan")]
+        case FullTextPart(reply=full_reply):
+            return [renderable for part in full_reply.parts for renderable in renderables_for(part)]
+        case ProgressPart(text=text):
+            return [Styled(f"{printable_text_of(text)} …", style="dim italic")]
+        case NoticePart(text=text):
+            return [Styled(printable_text_of(text), style="yellow")]
+        case TurnActionsPart():
             return []
         case _:
             assert_never(part)
 
 
-def chosen_line(chosen: Chosen) -> str:
-    return f"{shown(chosen.label)} ({shown(chosen.by)})" if chosen.by else shown(chosen.label)
+def chosen_line(chosen: ChosenPart) -> str:
+    return (
+        f"{printable_text_of(chosen.label)} ({printable_text_of(chosen.by)})"
+        if chosen.by
+        else printable_text_of(chosen.label)
+    )
 
 
-def _prose(markdown: str) -> Iterator[RenderableType]:
-    for block in blocks(markdown):
-        if isinstance(block, Paragraph):
-            yield Styled("\n").join(map(_styled, block.lines))
+def _prose_renderables(markdown: str) -> Iterator[RenderableType]:
+    for block in parse_blocks(markdown):
+        if isinstance(block, ParagraphBlock):
+            yield Styled("\n").join(map(_styled_line, block.lines))
         else:
             for item in block.items:
-                yield Padding(Styled("• ").append_text(_styled(item)), (0, 0, 0, 2))
+                yield Padding(Styled("• ").append_text(_styled_line(item)), (0, 0, 0, 2))
 
 
-def _styled(line: Line) -> Styled:
+def _styled_line(line: MarkdownLine) -> Styled:
     text = Styled()
     for piece in line:
-        if isinstance(piece, Marker):
+        if isinstance(piece, CitationMarker):
             text.append(f"[{piece.marker}]", style="cyan")
         else:
             styles = [name for name in ("bold", "italic") if getattr(piece, name)] + ["cyan"] * piece.code
-            text.append(_kept(piece.text), style=" ".join(styles))
+            text.append(_printable_run(piece.text), style=" ".join(styles))
     return text
 
 
-def _kept(text: str) -> str:
-    """As `shown`, with the blanks at both ends that part it from its neighbours."""
+def _printable_run(text: str) -> str:
+    """Returns the text as `printable_text_of` does, but keeps a blank at each end, to separate neighbouring runs."""
     if not text.strip():
         return " " if text else ""
-    return " " * text[0].isspace() + shown(text) + " " * text[-1].isspace()
+    return " " * text[0].isspace() + printable_text_of(text) + " " * text[-1].isspace()
 
 
-def _source(source: Source) -> RenderableType:
+def _source_line(source: ShownCitation) -> RenderableType:
     page = "" if source.page is None else f" (page {source.page})"
-    line = Styled(f"[{shown(source.marker)}] ", style="cyan").append(f"{shown(source.title)}{page}", style="default")
+    line = Styled(f"[{printable_text_of(source.marker)}] ", style="cyan").append(
+        f"{printable_text_of(source.title)}{page}", style="default"
+    )
     if source.url:
-        line.append(f"  {shown(source.url)}", style="dim")
+        line.append(f"  {printable_text_of(source.url)}", style="dim")
     return Padding(line, (0, 0, 0, 2))
 
 
-def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
+def _table_grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for position, title in enumerate(columns):
-        numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
-        grid.add_column(Styled(shown(title)), justify="right" if numeric else "left", overflow="fold")
+        is_numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
+        grid.add_column(Styled(printable_text_of(title)), justify="right" if is_numeric else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(Styled(shown(cell)) for cell in row))
+        grid.add_row(*(Styled(printable_text_of(cell)) for cell in row))
     return grid
 
 
 def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    return _NUMBER_PATTERN.fullmatch(cell.strip()) is not None
 
 
-def _numbered(buttons: Sequence[Button]) -> RenderableType:
+def _numbered_buttons(buttons: Sequence[ChoiceButton]) -> RenderableType:
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(justify="right", style="cyan")
     grid.add_column(overflow="fold")
     grid.add_column(justify="right", style="bold")
     for number, button in enumerate(buttons, start=1):
         count = "" if button.count is None else f"{button.count:,}"
-        grid.add_row(str(number), Styled(shown(button.label)), count)
+        grid.add_row(str(number), Styled(printable_text_of(button.label)), count)
     return Padding(grid, (0, 0, 0, 1))

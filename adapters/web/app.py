@@ -1,4 +1,4 @@
-"""The web chat: a page that works by forms alone, and follows the conversation where scripts run."""
+"""The web chat surface: a page that works with forms alone, and follows the conversation live with JavaScript."""
 
 import json
 import re
@@ -6,28 +6,27 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aiohttp import web
+from pydantic import SecretStr
 
-from adapters.web.guard import COOKIE, Guard
-from adapters.web.outbox import WebOutbox, conversation_of
-from adapters.web.page import STATIC, chat_page, entry_html, static_file, token_page
-from adapters.web.transcript import Entry, Transcript
-from bot.dialogue import LONGEST_QUESTION
+from adapters.web.access_guard import ACCESS_COOKIE, AccessGuard
+from adapters.web.outbox import WebOutbox, conversation_id_of
+from adapters.web.page import STATIC_FILES, chat_page, entry_html, read_static_file, token_page
+from adapters.web.transcript import TranscriptEntry, WebTranscript
+from bot.conversation.dialogue import MAX_QUESTION_CHARS
 from bot.errors import BotError
 from bot.ids import OPERATOR, ChoiceId, MessageId, TurnId
-from bot.inbound import Body, Clicked, Inbound, Operator, Said
-from bot.replies import Notice, Reply
+from bot.surface.inbound import ButtonClick, Inbound, InboundBody, OperatorAudience, TextMessage
+from bot.surface.replies import NoticePart, Reply
 
-if TYPE_CHECKING:
-    from bot.bootstrap import Bot
-
-_KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
-_LOCALE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
-_SECURITY = {
+_KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_LOCALE_PATTERN = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
+_SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
@@ -36,30 +35,60 @@ _SECURITY = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-Accept = Callable[[Inbound], Awaitable[object]]
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+AcceptInbound = Callable[[Inbound], Awaitable[object]]
+RequestHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @dataclass(slots=True)
-class _Refusal(Exception):
-    """What the person reads instead."""
+class _RequestRefused(Exception):
+    """The request is refused with an HTTP status and a sentence for the person."""
 
     status: int
     sentence: str
 
 
+class WebSettings(Protocol):
+    """The bot's settings that this surface reads."""
+
+    @property
+    def home(self) -> Path: ...
+
+    @property
+    def link_base(self) -> str: ...
+
+    @property
+    def web_token(self) -> SecretStr | None: ...
+
+
+class WebBot(Protocol):
+    """The parts of the bot that this surface needs."""
+
+    @property
+    def settings(self) -> WebSettings: ...
+
+    async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
+        """Stores the inbound. Raises a `BotError` for an invalid one."""
+        ...
+
+
 class WebChat:
-    """The surface. `accept` stores what a person wrote; raises a `BotError` for what is no message."""
+    """The web surface. `accept` stores a person's message; it raises a `BotError` for an invalid one."""
 
     name = "web"
 
     def __init__(
-        self, *, accept: Accept, transcript: Transcript, guard: Guard, clock: Callable[[], datetime], limit: int
+        self,
+        *,
+        accept: AcceptInbound,
+        transcript: WebTranscript,
+        guard: AccessGuard,
+        clock: Callable[[], datetime],
+        max_characters: int,
     ) -> None:
         self._accept, self._transcript, self._guard = accept, transcript, guard
-        self._clock, self._limit = clock, limit
+        self._clock, self._max_characters = clock, max_characters
         self._outbox = WebOutbox(transcript, clock)
-        self._closed = False
+        self._is_closed = False
 
     @property
     def outbox(self) -> WebOutbox:
@@ -67,208 +96,219 @@ class WebChat:
 
     @property
     def directory(self) -> None:
-        """People here are the machine's own: nobody else knows them."""
+        """None: there is no directory for the users of this machine."""
 
     @property
     def threads(self) -> None:
-        """Every message stands in a conversation."""
+        """None: every message belongs to a conversation already."""
         return None
 
     @property
     def files(self) -> None:
-        """Nothing is attached to messages here."""
+        """None: messages here have no attachments."""
 
     @property
-    def apart(self) -> None:
-        """Pages follow the conversation in this process."""
+    def worker_support(self) -> None:
+        """None: pages follow the conversation in this process only."""
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def http_routes(self) -> Sequence[web.RouteDef]:
         return (
-            web.get("/", self._guarded(self._page)),
-            web.post("/", self._guarded(self._said)),
-            web.get("/chat/new", self._guarded(self._new)),
-            web.get("/chat/events", self._guarded(self._events)),
-            web.post("/chat/token", self._token),
-            web.get("/chat/{name}", self._static),
+            web.get("/", self._require_access(self._show_chat_page)),
+            web.post("/", self._require_access(self._receive_posted_message)),
+            web.get("/chat/new", self._require_access(self._start_conversation)),
+            web.get("/chat/events", self._require_access(self._stream_server_events)),
+            web.post("/chat/token", self._sign_in_with_token),
+            web.get("/chat/{name}", self._serve_static_file),
         )
 
     async def start(self) -> None:
-        """Nothing to open."""
+        """Do nothing: there is nothing to open."""
 
     async def close(self) -> None:
-        """Ends the streams that pages follow, so that the server can stop."""
-        self._closed = True
+        """End the event streams to the pages, so that the server can stop."""
+        self._is_closed = True
 
     # -- pages
 
-    async def _new(self, request: web.Request) -> web.StreamResponse:
-        return _see(f"/?c={secrets.token_urlsafe(18)}")
+    async def _start_conversation(self, request: web.Request) -> web.StreamResponse:
+        return _redirect_to(f"/?c={secrets.token_urlsafe(18)}")
 
-    async def _page(self, request: web.Request) -> web.StreamResponse:
-        if (key := _key_of(request)) is None:
-            return await self._new(request)
-        return await self._page_of(key)
+    async def _show_chat_page(self, request: web.Request) -> web.StreamResponse:
+        if (key := _conversation_key_of(request)) is None:
+            return await self._start_conversation(request)
+        return await self._render_chat_page(key)
 
-    async def _page_of(self, key: str, *, status: str = "", code: int = 200) -> web.Response:
+    async def _render_chat_page(self, key: str, *, status_text: str = "", status_code: int = 200) -> web.Response:
         page = chat_page(
-            await self._transcript.entries(key),
+            await self._transcript.load_entries(key),
             conversation=key,
-            event=_fresh_event(),
+            event_id=_new_event_id(),
             speaker="You speak as the owner of this Parley",
-            limit=self._limit,
-            status=status,
+            max_characters=self._max_characters,
+            status_text=status_text,
             now=self._clock(),
         )
-        return web.Response(text=page, content_type="text/html", status=code, headers=_SECURITY)
+        return web.Response(text=page, content_type="text/html", status=status_code, headers=_SECURITY_HEADERS)
 
-    async def _static(self, request: web.Request) -> web.StreamResponse:
+    async def _serve_static_file(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
-        if name not in STATIC:
+        if name not in STATIC_FILES:
             raise web.HTTPNotFound(text="There is no such file.\n")
-        headers = _SECURITY | {"Cache-Control": "no-cache"}
-        return web.Response(text=static_file(name), content_type=STATIC[name], headers=headers)
+        headers = _SECURITY_HEADERS | {"Cache-Control": "no-cache"}
+        return web.Response(text=read_static_file(name), content_type=STATIC_FILES[name], headers=headers)
 
-    # -- what a person says
+    # -- posted messages
 
-    async def _said(self, request: web.Request) -> web.StreamResponse:
-        key = _key_of(request)
+    async def _receive_posted_message(self, request: web.Request) -> web.StreamResponse:
+        key = _conversation_key_of(request)
         try:
             if key is None:
-                raise _Refusal(400, "This conversation has no valid address; start a new one.")
-            await self._take(request, key)
-        except _Refusal as refusal:
-            return await self._refused(request, key, refusal)
+                raise _RequestRefused(400, "This conversation has no valid address; start a new one.")
+            await self._store_and_accept(request, key)
+        except _RequestRefused as refusal:
+            return await self._refusal_response(request, key, refusal)
         if _wants_json(request):
-            return _json({"event": _fresh_event()})
-        return _see(f"/?c={key}")
+            return _json_response({"event": _new_event_id()})
+        return _redirect_to(f"/?c={key}")
 
-    async def _take(self, request: web.Request, key: str) -> None:
-        """Store the message and show it. Raises `_Refusal`."""
+    async def _store_and_accept(self, request: web.Request, key: str) -> None:
+        """Store the message in the transcript and accept it. Raises `_RequestRefused`."""
         fields = await request.post()
-        event = _text(fields.get("event")) or _fresh_event()
-        body = self._body(_text(fields.get("text")), _text(fields.get("choice")))
-        inbound = self._inbound(request, key, event, body, _text(fields.get("time_zone")))
-        if isinstance(body, Said) and not await self._transcript.holds(key, f"q-{event}"):
-            await self._transcript.append(key, f"q-{event}", inbound.received, body.text)  # before any word of a reply
+        event_id = _form_text_of(fields.get("event")) or _new_event_id()
+        body = self._parse_message_body(_form_text_of(fields.get("text")), _form_text_of(fields.get("choice")))
+        inbound = self._build_inbound(request, key, event_id, body, _form_text_of(fields.get("time_zone")))
+        if isinstance(body, TextMessage) and not await self._transcript.has_entry(key, f"q-{event_id}"):
+            # Append the question before the reply can arrive.
+            await self._transcript.append_message(key, f"q-{event_id}", inbound.received_at, body.text)
         try:
             await self._accept(inbound)
         except BotError as exc:
-            reply = Reply(turn=TurnId(""), parts=(Notice(text=str(exc)),))
-            await self._transcript.append(key, f"r-{event}", inbound.received, reply)
+            reply = Reply(turn=TurnId(""), parts=(NoticePart(text=str(exc)),))
+            await self._transcript.append_message(key, f"r-{event_id}", inbound.received_at, reply)
 
-    def _body(self, text: str, choice: str) -> Body:
+    def _parse_message_body(self, text: str, choice: str) -> InboundBody:
         if choice:
-            return Clicked(ChoiceId(choice[:200]))
-        said = text.replace("\r\n", "\n").strip()
-        if not said:
-            raise _Refusal(422, "There is no question here; write one and send it again.")
-        if len(said) > self._limit:
-            raise _Refusal(422, f"A question has at most {self._limit:,} characters; this one has {len(said):,}.")
-        return Said(said)
+            return ButtonClick(ChoiceId(choice[:200]))
+        question = text.replace("\r\n", "\n").strip()
+        if not question:
+            raise _RequestRefused(422, "There is no question here; write one and send it again.")
+        if len(question) > self._max_characters:
+            raise _RequestRefused(
+                422, f"A question has at most {self._max_characters:,} characters; this one has {len(question):,}."
+            )
+        return TextMessage(question)
 
-    def _inbound(self, request: web.Request, key: str, event: str, body: Body, time_zone: str) -> Inbound:
-        if _KEY.fullmatch(event) is None:
-            raise _Refusal(400, "The form is not one of this page; load it again.")
+    def _build_inbound(
+        self, request: web.Request, key: str, event_id: str, body: InboundBody, time_zone: str
+    ) -> Inbound:
+        if _KEY_PATTERN.fullmatch(event_id) is None:
+            raise _RequestRefused(400, "The form is not one of this page; load it again.")
         return Inbound(
             surface=self.name,
-            event_id=f"web:{key}:{event}",
-            conversation=conversation_of(key),
-            message_id=MessageId(event),
+            event_id=f"web:{key}:{event_id}",
+            conversation=conversation_id_of(key),
+            message_id=MessageId(event_id),
             person=OPERATOR,
-            name="you",
-            audience=Operator(),
+            person_name="you",
+            audience=OperatorAudience(),
             body=body,
-            received=self._clock(),
+            received_at=self._clock(),
             locale=_locale_of(request),
-            time_zone=_time_zone(time_zone),
+            time_zone=_valid_time_zone(time_zone),
         )
 
-    async def _refused(self, request: web.Request, key: str | None, refusal: _Refusal) -> web.Response:
+    async def _refusal_response(self, request: web.Request, key: str | None, refusal: _RequestRefused) -> web.Response:
         if _wants_json(request) or key is None:
-            return _json({"error": refusal.sentence}, status=refusal.status)
-        return await self._page_of(key, status=refusal.sentence, code=refusal.status)
+            return _json_response({"error": refusal.sentence}, status=refusal.status)
+        return await self._render_chat_page(key, status_text=refusal.sentence, status_code=refusal.status)
 
-    # -- what is said there
+    # -- live updates
 
-    async def _events(self, request: web.Request) -> web.StreamResponse:
-        """Server-sent events: each message that changed since `after`, as JSON of its id and HTML."""
-        if (key := _key_of(request)) is None:
+    async def _stream_server_events(self, request: web.Request) -> web.StreamResponse:
+        """Send each message that changed since `after` as a server-sent event: JSON with its id and HTML."""
+        if (key := _conversation_key_of(request)) is None:
             raise web.HTTPNotFound(text="There is no such conversation.\n")
-        after = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
-        response = web.StreamResponse(headers=_SECURITY | {"Content-Type": "text/event-stream"})
+        after_revision = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
+        response = web.StreamResponse(headers=_SECURITY_HEADERS | {"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        quiet = 0
-        async for entries in self._transcript.follow(key, int(after) if after.isdecimal() else 0):
-            if self._closed:
+        quiet_polls = 0
+        async for entries in self._transcript.follow_entries(
+            key, int(after_revision) if after_revision.isdecimal() else 0
+        ):
+            if self._is_closed:
                 break
-            quiet = 0 if entries else quiet + 1
+            quiet_polls = 0 if entries else quiet_polls + 1
             if entries:
-                await response.write(_events_of(entries, self._clock()))
-            elif quiet % 15 == 0:
-                await response.write(b": still here\n\n")  # tells a closed page from a quiet one
+                await response.write(_encode_server_events(entries, self._clock()))
+            elif quiet_polls % 15 == 0:
+                await response.write(b": still here\n\n")  # a keep-alive, which also detects a closed page
         return response
 
-    # -- who may
+    # -- access
 
-    def _guarded(self, handler: Handler) -> Handler:
-        async def checked(request: web.Request) -> web.StreamResponse:
-            if not self._guard.admits(request):
-                return self._not_admitted(request)
+    def _require_access(self, handler: RequestHandler) -> RequestHandler:
+        async def check_access(request: web.Request) -> web.StreamResponse:
+            if not self._guard.admits_request(request):
+                return self._access_denied_response(request)
             if request.method == "POST" and not self._guard.is_same_origin(request):
-                return _json({"error": "This was sent from another site, so it was not taken."}, status=403)
+                return _json_response({"error": "This was sent from another site, so it was not taken."}, status=403)
             return await handler(request)
 
-        return checked
+        return check_access
 
-    def _not_admitted(self, request: web.Request) -> web.Response:
+    def _access_denied_response(self, request: web.Request) -> web.Response:
         if self._guard.wants_token and _wants_json(request):
-            return _json({"error": "Load the page again and give the access token."}, status=401)
+            return _json_response({"error": "Load the page again and give the access token."}, status=401)
         if self._guard.wants_token:
-            return web.Response(text=token_page(""), content_type="text/html", status=401, headers=_SECURITY)
+            return web.Response(text=token_page(""), content_type="text/html", status=401, headers=_SECURITY_HEADERS)
         sentence = "The web chat is open on this machine only; set PARLEY_WEB_TOKEN to open it to others."
-        return web.Response(text=f"{sentence}\n", status=403, headers=_SECURITY)
+        return web.Response(text=f"{sentence}\n", status=403, headers=_SECURITY_HEADERS)
 
-    async def _token(self, request: web.Request) -> web.StreamResponse:
+    async def _sign_in_with_token(self, request: web.Request) -> web.StreamResponse:
         fields = await request.post()
-        if not self._guard.is_same_origin(request) or not self._guard.knows(_text(fields.get("token"))):
+        if not self._guard.is_same_origin(request) or not self._guard.is_access_token(
+            _form_text_of(fields.get("token"))
+        ):
             page = token_page("This is not the token.")
-            return web.Response(text=page, content_type="text/html", status=403, headers=_SECURITY)
-        response = _see("/")
-        secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
-        response.set_cookie(COOKIE, self._guard.cookie(), httponly=True, samesite="Strict", secure=secure)
+            return web.Response(text=page, content_type="text/html", status=403, headers=_SECURITY_HEADERS)
+        response = _redirect_to("/")
+        is_secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
+        response.set_cookie(
+            ACCESS_COOKIE, self._guard.token_cookie_value(), httponly=True, samesite="Strict", secure=is_secure
+        )
         return response
 
 
-def surface(bot: "Bot") -> WebChat:
+def surface(bot: WebBot) -> WebChat:
     settings = bot.settings
     token = settings.web_token.get_secret_value() if settings.web_token else None
     return WebChat(
-        accept=bot.accept,
-        transcript=Transcript(settings.home / "web"),
-        guard=Guard(token, urlsplit(settings.link_base).netloc.lower()),
+        accept=bot.accept_inbound,
+        transcript=WebTranscript(settings.home / "web"),
+        guard=AccessGuard(token, urlsplit(settings.link_base).netloc.lower()),
         clock=lambda: datetime.now(UTC),
-        limit=LONGEST_QUESTION,
+        max_characters=MAX_QUESTION_CHARS,
     )
 
 
-def _events_of(entries: Sequence[Entry], now: datetime) -> bytes:
-    """The last event carries the revision: whoever lost the stream between gets all of them again."""
+def _encode_server_events(entries: Sequence[TranscriptEntry], now: datetime) -> bytes:
+    """Encode the events. Only the last one carries the revision, so a client that lost the stream gets all again."""
     lines = [f"data: {json.dumps({'id': entry.id, 'html': entry_html(entry, now)})}\n" for entry in entries]
     lines[-1] = f"id: {max(entry.revision for entry in entries)}\n{lines[-1]}"
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _key_of(request: web.Request) -> str | None:
+def _conversation_key_of(request: web.Request) -> str | None:
     key = request.query.get("c", "")
-    return key if _KEY.fullmatch(key) else None
+    return key if _KEY_PATTERN.fullmatch(key) else None
 
 
-def _fresh_event() -> str:
+def _new_event_id() -> str:
     return secrets.token_urlsafe(18)
 
 
-def _text(field: object) -> str:
-    """A field of a form; a file in its place counts as nothing."""
+def _form_text_of(field: object) -> str:
+    """Returns the text of a form field; empty for a file."""
     return field if isinstance(field, str) else ""
 
 
@@ -276,20 +316,20 @@ def _wants_json(request: web.Request) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _json(data: dict[str, str], *, status: int = 200) -> web.Response:
-    return web.json_response(data, status=status, headers=_SECURITY)
+def _json_response(data: dict[str, str], *, status: int = 200) -> web.Response:
+    return web.json_response(data, status=status, headers=_SECURITY_HEADERS)
 
 
-def _see(address: str) -> web.Response:
-    return web.Response(status=303, headers=_SECURITY | {"Location": address})
+def _redirect_to(address: str) -> web.Response:
+    return web.Response(status=303, headers=_SECURITY_HEADERS | {"Location": address})
 
 
 def _locale_of(request: web.Request) -> str:
-    match = _LOCALE.match(request.headers.get("Accept-Language", ""))
+    match = _LOCALE_PATTERN.match(request.headers.get("Accept-Language", ""))
     return match[0] if match else "en"
 
 
-def _time_zone(name: str) -> str:
+def _valid_time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

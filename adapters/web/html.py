@@ -1,39 +1,42 @@
-"""Markup that is safe by construction: text becomes markup only through `element`, which escapes it."""
+"""Builds markup that is safe by construction: text becomes markup only through `html_element`, which escapes it."""
 
 from html import escape
 
-_VOID = frozenset({"br", "hr", "input", "meta", "link"})
+_VOID_ELEMENTS = frozenset({"br", "hr", "input", "meta", "link"})
 
 
-class Html(str):
-    """Markup to be sent as it is."""
+class SafeHtml(str):
+    """Markup that needs no escaping."""
 
     __slots__ = ()
 
 
-def element(tag: str, /, *children: str, **attributes: str | bool | None) -> Html:
-    """`<tag …>children</tag>`. A child that is not `Html` is escaped; so is every attribute.
+def html_element(tag: str, /, *children: str, **attributes: str | bool | None) -> SafeHtml:
+    """Returns `<tag …>children</tag>`. A child that is not `SafeHtml` is escaped; so is every attribute.
 
-    `class_` is `class`, `aria_label` is `aria-label`; True gives the bare attribute, False and None none at all.
+    `class_` becomes `class`, and `aria_label` becomes `aria-label`. True gives an attribute without a value; False and
+    None omit the attribute.
     """
-    written = "".join(_attribute(name, value) for name, value in attributes.items())
-    if tag in _VOID:
-        return Html(f"<{tag}{written}>")
-    return Html(f"<{tag}{written}>{joined(*children)}</{tag}>")
+    markup = "".join(_attribute_markup(name, value) for name, value in attributes.items())
+    if tag in _VOID_ELEMENTS:
+        return SafeHtml(f"<{tag}{markup}>")
+    return SafeHtml(f"<{tag}{markup}>{join_html(*children)}</{tag}>")
 
 
-def joined(*children: str) -> Html:
-    """The children one after the other, escaped where they are plain text."""
-    return Html("".join(child if isinstance(child, Html) else escape(_visible(child)) for child in children))
+def join_html(*children: str) -> SafeHtml:
+    """Join the children; plain text is escaped."""
+    return SafeHtml("".join(child if isinstance(child, SafeHtml) else escape(_valid_text(child)) for child in children))
 
 
-def _attribute(name: str, value: str | bool | None) -> str:
+def _attribute_markup(name: str, value: str | bool | None) -> str:
     if value is None or value is False:
         return ""
-    written = name.rstrip("_").replace("_", "-")
-    return f" {written}" if value is True else f' {written}="{escape(_visible(value))}"'
+    html_name = name.rstrip("_").replace("_", "-")
+    return f" {html_name}" if value is True else f' {html_name}="{escape(_valid_text(value))}"'
 
 
-def _visible(text: str) -> str:
-    """Without NUL and lone surrogates, which no HTML document can hold."""
-    return "".join("\ufffd" if c == "\x00" or "\ud800" <= c <= "\udfff" else c for c in text)
+def _valid_text(text: str) -> str:
+    """Replace NUL and lone surrogates, which are invalid in HTML."""
+    return "".join(
+        "\ufffd" if character == "\x00" or "\ud800" <= character <= "\udfff" else character for character in text
+    )

@@ -1,4 +1,4 @@
-"""The pages of the web chat as a whole."""
+"""Builds the web chat's pages from their templates."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from adapters.web.html import Html, element, joined
+from adapters.web.html import SafeHtml, html_element, join_html
 from adapters.web.render import question_html, reply_html
-from adapters.web.transcript import Entry
+from adapters.web.transcript import TranscriptEntry
 
 _FOLDER = Path(__file__).parent
-STATIC = {
+STATIC_FILES = {
     "chat.css": "text/css",
     "chat.js": "text/javascript",
     "icon.svg": "image/svg+xml",
@@ -19,52 +19,59 @@ STATIC = {
 
 
 def chat_page(
-    entries: Sequence[Entry], *, conversation: str, event: str, speaker: str, limit: int, status: str, now: datetime
+    entries: Sequence[TranscriptEntry],
+    *,
+    conversation: str,
+    event_id: str,
+    speaker: str,
+    max_characters: int,
+    status_text: str,
+    now: datetime,
 ) -> str:
-    """`event` is what the next post is known by, so that a form sent twice is one message."""
+    """Returns the chat page. `event_id` identifies the next post, so that a form sent twice is one message."""
     messages = [entry_html(entry, now) for entry in entries]
-    return _template("page.html").substitute(
-        conversation=joined(conversation),
+    return _load_page_template("page.html").substitute(
+        conversation=join_html(conversation),
         revision=str(max((entry.revision for entry in entries), default=0)),
-        messages=joined(*(messages or [_welcome()])),
-        event=joined(event),
-        speaker=joined(speaker),
-        limit=str(limit),
-        status=joined(status),
+        messages=join_html(*(messages or [_welcome_html()])),
+        event=join_html(event_id),
+        speaker=join_html(speaker),
+        limit=str(max_characters),
+        status=join_html(status_text),
     )
 
 
-def token_page(status: str) -> str:
-    """Asks for the token."""
-    return _template("token.html").substitute(status=joined(status))
+def token_page(status_text: str) -> str:
+    """Returns the page that asks for the access token."""
+    return _load_page_template("token.html").substitute(status=join_html(status_text))
 
 
-def entry_html(entry: Entry, now: datetime) -> Html:
+def entry_html(entry: TranscriptEntry, now: datetime) -> SafeHtml:
     if isinstance(entry.content, str):
-        return question_html(entry.content, id_=entry.id, at=entry.at)
-    return reply_html(entry.content, id_=entry.id, at=entry.at, now=now)
+        return question_html(entry.content, id_=entry.id, posted_at=entry.posted_at)
+    return reply_html(entry.content, id_=entry.id, posted_at=entry.posted_at, now=now)
 
 
-def static_file(name: str) -> str:
-    """One of `STATIC`."""
-    return _read(name)
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template(_read(name))
+def read_static_file(name: str) -> str:
+    """Returns the text of one of `STATIC_FILES`."""
+    return _read_page_file(name)
 
 
 @cache
-def _read(name: str) -> str:
+def _load_page_template(name: str) -> Template:
+    return Template(_read_page_file(name))
+
+
+@cache
+def _read_page_file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _welcome() -> Html:
-    return element(
+def _welcome_html() -> SafeHtml:
+    return html_element(
         "article",
-        element("h2", "What would you like to know?"),
-        element(
+        html_element("h2", "What would you like to know?"),
+        html_element(
             "p",
             "Ask in your own words. When a question finds too much or nothing at all, Parley asks back, and every "
             "button shows how many documents it leads to.",

@@ -1,4 +1,4 @@
-"""A Reply as HTML: one fragment per message, the same for the first page and for what arrives later."""
+"""Renders a Reply as HTML: one fragment per message, the same for the first page and for later updates."""
 
 import re
 from collections.abc import Sequence
@@ -6,125 +6,153 @@ from datetime import datetime
 from typing import assert_never
 from urllib.parse import urlsplit
 
-from adapters.web.html import Html, element, joined
-from bot.markdown import Line, Marker, Paragraph, Run, blocks
-from bot.replies import (
-    Button,
-    Choices,
-    Chosen,
-    File,
-    Handles,
-    Notice,
-    Part,
-    Progress,
+from adapters.web.html import SafeHtml, html_element, join_html
+from bot.surface.markdown import CitationMarker, MarkdownLine, MarkdownRun, ParagraphBlock, parse_blocks
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    ChosenPart,
+    FilePart,
+    FullTextPart,
+    NoticePart,
+    ProgressPart,
     Reply,
-    Source,
-    Table,
-    Text,
-    Whole,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    TurnActionsPart,
 )
 
-_NUMBER = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # no date
+_NUMBER_PATTERN = re.compile(r"[-–+]?\d[\d,. ]*(?: ?(?:%|[A-Z]{3}))?")  # does not match dates
 
 
-def question_html(text: str, *, id_: str, at: datetime) -> Html:
-    """What the person wrote."""
-    lines = [element("p", *_with_breaks(block)) for block in re.split(r"\n{2,}", text.strip())]
-    return element("article", _heading("You", at), element("div", *lines, class_="said"), class_="from-person", id=id_)
+def question_html(text: str, *, id_: str, posted_at: datetime) -> SafeHtml:
+    """Returns a person's message as HTML."""
+    lines = [html_element("p", *_lines_with_breaks(block)) for block in re.split(r"\n{2,}", text.strip())]
+    return html_element(
+        "article",
+        _heading_html("You", posted_at),
+        html_element("div", *lines, class_="said"),
+        class_="from-person",
+        id=id_,
+    )
 
 
-def reply_html(reply: Reply, *, id_: str, at: datetime, now: datetime) -> Html:
-    """What Parley says. Buttons past their time are shown as such."""
-    shown = [part_html(part, id_, now) for part in reply.parts]
-    busy = any(isinstance(part, Progress) for part in reply.parts)
-    return element("article", _heading("Parley", at), *shown, class_="from-parley", id=id_, aria_busy=busy and "true")
+def reply_html(reply: Reply, *, id_: str, posted_at: datetime, now: datetime) -> SafeHtml:
+    """Returns a reply as HTML. Expired buttons are replaced by a note."""
+    part_fragments = [part_html(part, id_, now) for part in reply.parts]
+    is_busy = any(isinstance(part, ProgressPart) for part in reply.parts)
+    return html_element(
+        "article",
+        _heading_html("Parley", posted_at),
+        *part_fragments,
+        class_="from-parley",
+        id=id_,
+        aria_busy=is_busy and "true",
+    )
 
 
-def part_html(part: Part, id_: str, now: datetime) -> Html:
+def part_html(part: ReplyPart, id_: str, now: datetime) -> SafeHtml:
     match part:
-        case Text(markdown=markdown, sources=sources):
-            return joined(_prose(markdown, id_), _sources(sources, id_))
-        case Table(caption=caption, columns=columns, rows=rows):
-            return _table(caption, columns, rows)
-        case Choices(buttons=buttons, expires=expires):
-            return _choices(buttons) if now < expires else _ended("This offer has ended. Ask again for a fresh one.")
-        case Chosen():
-            return _chosen(part)
-        case File():
-            return _file(part, now)
-        case Whole(said=said):
-            return joined(*(part_html(one, id_, now) for one in said.parts))
-        case Progress(text=text):
-            return element("p", element("span", class_="dots", aria_hidden="true"), text, class_="progress")
-        case Notice(text=text):
-            return element("p", text, class_="notice")
-        case Handles():
-            return Html()
+        case TextPart(markdown=markdown, sources=sources):
+            return join_html(_prose_html(markdown, id_), _sources_html(sources, id_))
+        case TablePart(caption=caption, columns=columns, rows=rows):
+            return _table_html(caption, columns, rows)
+        case ChoicesPart(buttons=buttons, expires=expires):
+            return (
+                _choices_html(buttons)
+                if now < expires
+                else _ended_html("This offer has ended. Ask again for a fresh one.")
+            )
+        case ChosenPart():
+            return _chosen_html(part)
+        case FilePart():
+            return _file_html(part, now)
+        case FullTextPart(reply=full_reply):
+            return join_html(*(part_html(full_text_part, id_, now) for full_text_part in full_reply.parts))
+        case ProgressPart(text=text):
+            return html_element("p", html_element("span", class_="dots", aria_hidden="true"), text, class_="progress")
+        case NoticePart(text=text):
+            return html_element("p", text, class_="notice")
+        case TurnActionsPart():
+            return SafeHtml()
         case _:
             assert_never(part)
 
 
-def _heading(name: str, at: datetime) -> Html:
-    time = element("time", at.strftime("%H:%M"), datetime=at.isoformat())
-    return element("h2", name, time)
+def _heading_html(name: str, posted_at: datetime) -> SafeHtml:
+    time = html_element("time", posted_at.strftime("%H:%M"), datetime=posted_at.isoformat())
+    return html_element("h2", name, time)
 
 
-def _with_breaks(text: str) -> list[str]:
-    pieces: list[str] = []
+def _lines_with_breaks(text: str) -> list[str]:
+    children: list[str] = []
     for number, line in enumerate(text.split("\n")):
-        pieces += [element("br"), line] if number else [line]
-    return pieces
+        children += [html_element("br"), line] if number else [line]
+    return children
 
 
 # -- text and its sources
 
 
-def _prose(markdown: str, id_: str) -> Html:
-    written: list[Html] = []
-    for block in blocks(markdown):
-        if isinstance(block, Paragraph):
-            lines = [joined(*(element("br"),) * bool(n), _line(line, id_)) for n, line in enumerate(block.lines)]
-            written.append(element("p", *lines))
+def _prose_html(markdown: str, id_: str) -> SafeHtml:
+    blocks: list[SafeHtml] = []
+    for block in parse_blocks(markdown):
+        if isinstance(block, ParagraphBlock):
+            lines = [
+                join_html(*(html_element("br"),) * bool(index), _line_html(line, id_))
+                for index, line in enumerate(block.lines)
+            ]
+            blocks.append(html_element("p", *lines))
         else:
-            written.append(element("ul", *(element("li", _line(item, id_)) for item in block.items)))
-    return joined(*written)
+            blocks.append(html_element("ul", *(html_element("li", _line_html(item, id_)) for item in block.items)))
+    return join_html(*blocks)
 
 
-def _line(line: Line, id_: str) -> Html:
-    return joined(*(_marker(p, id_) if isinstance(p, Marker) else _run(p) for p in line))
+def _line_html(line: MarkdownLine, id_: str) -> SafeHtml:
+    return join_html(
+        *(_marker_html(piece, id_) if isinstance(piece, CitationMarker) else _run_html(piece) for piece in line)
+    )
 
 
-def _marker(marker: Marker, id_: str) -> Html:
-    link = element("a", marker.marker, href=f"#{id_}-{marker.marker}", aria_label=f"Source {marker.marker}")
-    return element("sup", link)
+def _marker_html(marker: CitationMarker, id_: str) -> SafeHtml:
+    link = html_element("a", marker.marker, href=f"#{id_}-{marker.marker}", aria_label=f"Source {marker.marker}")
+    return html_element("sup", link)
 
 
-def _run(run: Run) -> Html:
-    written = joined(run.text)
-    for wanted, tag in ((run.code, "code"), (run.italic, "em"), (run.bold, "strong")):
-        written = element(tag, written) if wanted else written
-    return written
+def _run_html(run: MarkdownRun) -> SafeHtml:
+    markup = join_html(run.text)
+    for is_styled, tag in ((run.code, "code"), (run.italic, "em"), (run.bold, "strong")):
+        markup = html_element(tag, markup) if is_styled else markup
+    return markup
 
 
-def _sources(sources: Sequence[Source], id_: str) -> Html:
+def _sources_html(sources: Sequence[ShownCitation], id_: str) -> SafeHtml:
     if not sources:
-        return Html()
-    return element("ol", *(_source(one, id_) for one in sources), class_="sources", aria_label="Sources")
+        return SafeHtml()
+    return html_element(
+        "ol", *(_source_html(source, id_) for source in sources), class_="sources", aria_label="Sources"
+    )
 
 
-def _source(source: Source, id_: str) -> Html:
+def _source_html(source: ShownCitation, id_: str) -> SafeHtml:
     page = "" if source.page is None else f"page {source.page}"
-    name = element("span", source.title, class_="title")
+    name = html_element("span", source.title, class_="title")
     if source.url is not None and is_web_address(source.url):
-        name = element("a", name, href=source.url, rel="noopener noreferrer", target="_blank")
-    head = joined(element("span", source.marker, class_="marker"), name, element("span", page, class_="page"))
+        name = html_element("a", name, href=source.url, rel="noopener noreferrer", target="_blank")
+    head = join_html(
+        html_element("span", source.marker, class_="marker"), name, html_element("span", page, class_="page")
+    )
     if source.quote.strip():
-        head = element("details", element("summary", head), element("blockquote", " ".join(source.quote.split())))
-    return element("li", head, id=f"{id_}-{source.marker}")
+        head = html_element(
+            "details", html_element("summary", head), html_element("blockquote", " ".join(source.quote.split()))
+        )
+    return html_element("li", head, id=f"{id_}-{source.marker}")
 
 
 def is_web_address(url: str) -> bool:
-    """Whether a link may be made of it: http or https with a host."""
+    """Whether the address is safe for a link: http or https with a host."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -135,54 +163,63 @@ def is_web_address(url: str) -> bool:
 # -- tables, choices, files
 
 
-def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    numeric = [bool(rows) and all(_NUMBER.fullmatch(row[n].strip()) for row in rows) for n in range(len(columns))]
-    kinds = ["number" if one else None for one in numeric]
-    head = (element("th", title, scope="col", class_=kind) for title, kind in zip(columns, kinds, strict=True))
+def _table_html(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> SafeHtml:
+    is_numeric = [
+        bool(rows) and all(_NUMBER_PATTERN.fullmatch(row[column].strip()) for row in rows)
+        for column in range(len(columns))
+    ]
+    kinds = ["number" if is_number else None for is_number in is_numeric]
+    head = (html_element("th", title, scope="col", class_=kind) for title, kind in zip(columns, kinds, strict=True))
     body = (
-        element("tr", *(element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
+        html_element("tr", *(html_element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
         for row in rows
     )
-    table = element(
+    table = html_element(
         "table",
-        element("caption", caption),
-        element("thead", element("tr", *head)),
-        element("tbody", *body),
+        html_element("caption", caption),
+        html_element("thead", html_element("tr", *head)),
+        html_element("tbody", *body),
     )
-    # A region that scrolls must be reachable by keyboard.
-    return element("div", table, class_="table", role="region", aria_label=caption, tabindex="0")
+    # A scrolling region must be reachable by keyboard.
+    return html_element("div", table, class_="table", role="region", aria_label=caption, tabindex="0")
 
 
-def _choices(buttons: Sequence[Button]) -> Html:
-    """Filters and ways out first, actions without a number after them; each button posts its id and nothing else."""
-    counted = [_button(one) for one in buttons if one.count is not None and one.kind != "export"]
-    others = [_button(one) for one in buttons if one.count is None or one.kind == "export"]
-    groups = [element("div", *counted, class_="counted")] * bool(counted)
-    groups += [element("div", *others, class_="actions")] * bool(others)
-    return element("form", *groups, class_="choices", method="post", role="group", aria_label="Choose one")
+def _choices_html(buttons: Sequence[ChoiceButton]) -> SafeHtml:
+    """Returns the buttons: those that narrow with a count first, then the actions. Each button posts only its id."""
+    counted_buttons = [
+        _button_html(button) for button in buttons if button.count is not None and button.kind != "export"
+    ]
+    action_buttons = [_button_html(button) for button in buttons if button.count is None or button.kind == "export"]
+    groups = [html_element("div", *counted_buttons, class_="counted")] * bool(counted_buttons)
+    groups += [html_element("div", *action_buttons, class_="actions")] * bool(action_buttons)
+    return html_element("form", *groups, class_="choices", method="post", role="group", aria_label="Choose one")
 
 
-def _button(button: Button) -> Html:
-    label = element("span", button.label, class_="label")
-    count = Html() if button.count is None else element("span", f"{button.count:,}", class_="count")
-    return element("button", label, " ", count, type="submit", name="choice", value=button.id, data_kind=button.kind)
+def _button_html(button: ChoiceButton) -> SafeHtml:
+    label = html_element("span", button.label, class_="label")
+    count = SafeHtml() if button.count is None else html_element("span", f"{button.count:,}", class_="count")
+    return html_element(
+        "button", label, " ", count, type="submit", name="choice", value=button.id, data_kind=button.kind
+    )
 
 
-def _chosen(chosen: Chosen) -> Html:
+def _chosen_html(chosen: ChosenPart) -> SafeHtml:
     if not chosen.by:
-        return _ended(chosen.label)
-    by = element("span", f"chosen by {chosen.by}", class_="by")
-    return element("p", element("span", chosen.label, class_="label"), by, class_="chosen")
+        return _ended_html(chosen.label)
+    by = html_element("span", f"chosen by {chosen.by}", class_="by")
+    return html_element("p", html_element("span", chosen.label, class_="label"), by, class_="chosen")
 
 
-def _ended(text: str) -> Html:
-    return element("p", text, class_="ended")
+def _ended_html(text: str) -> SafeHtml:
+    return html_element("p", text, class_="ended")
 
 
-def _file(file: File, now: datetime) -> Html:
-    counted = f"{file.rows:,} {'row' if file.rows == 1 else 'rows'}"
-    facts = element("span", element("span", file.title, class_="title"), element("span", counted), class_="facts")
+def _file_html(file: FilePart, now: datetime) -> SafeHtml:
+    row_count = f"{file.rows:,} {'row' if file.rows == 1 else 'rows'}"
+    facts = html_element(
+        "span", html_element("span", file.title, class_="title"), html_element("span", row_count), class_="facts"
+    )
     if now >= file.expires or not is_web_address(file.url):
-        return element("div", facts, element("span", "The link has ended."), class_="file")
-    link = element("a", f"Download {file.name}", href=file.url, download=file.name)
-    return element("div", facts, link, class_="file")
+        return html_element("div", facts, html_element("span", "The link has ended."), class_="file")
+    link = html_element("a", f"Download {file.name}", href=file.url, download=file.name)
+    return html_element("div", facts, link, class_="file")

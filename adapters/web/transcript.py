@@ -1,5 +1,7 @@
-"""What each conversation of the web chat shows: a file of lines per conversation in the home, of which the last line
-for a message counts. The file alone is the truth, so that a reload, a restart and a second process show the same.
+"""Stores the messages of the web chat: one JSON Lines file per conversation, in Parley's home folder.
+
+The last line for a message counts. The file is the only source, so a reload, a restart and a second process show the
+same messages.
 """
 
 import asyncio
@@ -11,107 +13,115 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any as Json
+from typing import Final
 
-from bot.codec import reply_from_json, reply_to_json
-from bot.replies import Reply
+from cachetools import FIFOCache
+
+from bot.surface.json_codec import reply_from_json, reply_to_json
+from bot.surface.replies import Reply
+
+_MAX_CACHED: Final = 200  # conversations held in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One message as it stands. A `str` is what the person wrote. `revision`: the number of its latest line, from 1."""
+class TranscriptEntry:
+    """The current state of one message. A `str` is a person's text. `revision`: number of its latest line, from 1."""
 
     id: str
-    at: datetime  # when it was first said; UTC
+    posted_at: datetime  # of its first line; UTC
     content: str | Reply
     revision: int
 
 
 @dataclass(slots=True)
-class _Read:
+class _TranscriptState:
     offset: int = 0
     revision: int = 0
-    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    entries: dict[str, TranscriptEntry] = field(default_factory=dict[str, TranscriptEntry])
 
 
-class Transcript:
-    """Conversations by key; a key is checked by whoever makes it and is a file name here."""
+class WebTranscript:
+    """The conversations by key. A key is a file name here, so the caller must validate it."""
 
-    _kept = 200  # conversations held in memory
-    _look_again_s = 1.0
+    _poll_interval_s = 1.0
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._read: dict[str, _Read] = {}
-        self._changed: dict[str, asyncio.Event] = {}
+        self._states: FIFOCache[str, _TranscriptState] = FIFOCache(_MAX_CACHED)
+        self._change_events: dict[str, asyncio.Event] = {}
         self._lock = asyncio.Lock()
 
-    async def append(self, key: str, id_: str, at: datetime, content: str | Reply) -> None:
-        """A new message, or what the message `id_` says from now on."""
-        said: dict[str, Json] = {"said": content} if isinstance(content, str) else {"reply": reply_to_json(content)}
-        line = json.dumps({"id": id_, "at": at.isoformat(), **said}, ensure_ascii=True)
-        await asyncio.to_thread(_append, self._folder, self._path(key), line)
-        if (changed := self._changed.pop(key, None)) is not None:
+    async def append_message(self, key: str, id_: str, posted_at: datetime, content: str | Reply) -> None:
+        """Add a message, or a new version of the message `id_`."""
+        content_field: dict[str, Json] = (
+            {"said": content} if isinstance(content, str) else {"reply": reply_to_json(content)}
+        )
+        line = json.dumps({"id": id_, "at": posted_at.isoformat(), **content_field}, ensure_ascii=True)
+        await asyncio.to_thread(_append_line, self._folder, self._path_for(key), line)
+        if (changed := self._change_events.pop(key, None)) is not None:
             changed.set()
 
-    async def entries(self, key: str, after: int = 0) -> list[Entry]:
-        """Every message with a line later than `after`, in the order they were first said."""
+    async def load_entries(self, key: str, after_revision: int = 0) -> list[TranscriptEntry]:
+        """Returns the messages with a line after `after_revision`, in the order of their first lines."""
         async with self._lock:
-            read = self._read.pop(key, None) or _Read()
-            await asyncio.to_thread(_catch_up, self._path(key), read)
-            self._read[key] = read  # last: the most recently used
-            while len(self._read) > self._kept:
-                del self._read[next(iter(self._read))]
-            return [entry for entry in read.entries.values() if entry.revision > after]
+            state = self._states.pop(key, None) or _TranscriptState()
+            await asyncio.to_thread(_read_new_lines, self._path_for(key), state)
+            self._states[key] = state  # the last one is the most recently used
+            return [entry for entry in state.entries.values() if entry.revision > after_revision]
 
-    async def holds(self, key: str, id_: str) -> bool:
-        return any(entry.id == id_ for entry in await self.entries(key))
+    async def has_entry(self, key: str, id_: str) -> bool:
+        return any(entry.id == id_ for entry in await self.load_entries(key))
 
-    async def follow(self, key: str, after: int = 0) -> AsyncGenerator[list[Entry]]:
-        """Messages with a line later than `after`, then whatever is said next, without end.
+    async def follow_entries(self, key: str, after_revision: int = 0) -> AsyncGenerator[list[TranscriptEntry]]:
+        """Yield the messages with a line after `after_revision`, then all later changes, without end.
 
-        Gives an empty list when nothing was said for a moment. What another process says is seen then at the latest.
+        Yields an empty list when nothing changed during the poll interval. Changes by another process are seen within
+        that interval.
         """
         while True:
-            changed = self._changed.setdefault(key, asyncio.Event())  # before reading: nothing falls between
-            fresh = await self.entries(key, after)
-            after = max((entry.revision for entry in fresh), default=after)
-            yield fresh
+            # Set up the event before reading, so that no change is missed.
+            changed = self._change_events.setdefault(key, asyncio.Event())
+            entries = await self.load_entries(key, after_revision)
+            after_revision = max((entry.revision for entry in entries), default=after_revision)
+            yield entries
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._look_again_s):
+                async with asyncio.timeout(self._poll_interval_s):
                     await changed.wait()
 
-    def _path(self, key: str) -> Path:
+    def _path_for(self, key: str) -> Path:
         return self._folder / f"{key}.jsonl"
 
 
-def _append(folder: Path, path: Path, line: str) -> None:
+def _append_line(folder: Path, path: Path, line: str) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        # One write, so that lines of two processes do not mix; a break first, in case a crash cut the last line short.
+        # A single write keeps the lines of two processes apart. The leading line break ends a line cut off by a crash.
         os.write(handle, f"\n{line}\n".encode())
     finally:
         os.close(handle)
 
 
-def _catch_up(path: Path, read: _Read) -> None:
+def _read_new_lines(path: Path, state: _TranscriptState) -> None:
     try:
         with path.open("rb") as file:
-            file.seek(read.offset)
-            fresh = file.read()
+            file.seek(state.offset)
+            new_bytes = file.read()
     except FileNotFoundError:
         return
-    complete = fresh[: fresh.rfind(b"\n") + 1]
-    read.offset += len(complete)
+    complete = new_bytes[: new_bytes.rfind(b"\n") + 1]
+    state.offset += len(complete)
     for line in filter(None, complete.splitlines()):
-        with contextlib.suppress(json.JSONDecodeError):  # what a crash left of a line
+        with contextlib.suppress(json.JSONDecodeError):  # a line that a crash cut off
             data = json.loads(line)
-            read.revision += 1
-            _take(read, data)
+            state.revision += 1
+            _apply_line(state, data)
 
 
-def _take(read: _Read, data: dict[str, Json]) -> None:
+def _apply_line(state: _TranscriptState, data: dict[str, Json]) -> None:
     content = data["said"] if "said" in data else reply_from_json(data["reply"])
-    known = read.entries.get(data["id"])
-    at = datetime.fromisoformat(data["at"]) if known is None else known.at
-    read.entries[data["id"]] = Entry(id=data["id"], at=at, content=content, revision=read.revision)
+    previous = state.entries.get(data["id"])
+    posted_at = datetime.fromisoformat(data["at"]) if previous is None else previous.posted_at
+    state.entries[data["id"]] = TranscriptEntry(
+        id=data["id"], posted_at=posted_at, content=content, revision=state.revision
+    )

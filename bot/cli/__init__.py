@@ -1,4 +1,4 @@
-"""The command line. Nothing heavy is imported before a command needs it: `parley --help` answers at once."""
+"""The command line. Commands import slow modules only when they run, so `parley --help` is fast."""
 
 from bot.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The commands, and how the process ends."""
+"""The `parley` command with its subcommands and global options."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import answer, ask, buckets, chat, demo, doctor, export, grants, ingest, serve, sources
-from bot.cli import eval as evaluation
-from bot.cli.failures import last_resort
-from bot.cli.running import Given, given
+from bot.cli.commands import answer_worker, ask, buckets, chat, demo, doctor, export, grants, ingest, serve, sources
+from bot.cli.commands import eval as evaluation
+from bot.cli.failures import report_internal_error
+from bot.cli.runtime import GlobalOptions, global_options
 
 app = typer.Typer(
     name="parley",
@@ -17,12 +17,12 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain text, and rich is not imported for it
+    rich_markup_mode=None,  # plain text, so rich is not imported
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         from importlib.metadata import version
 
         typer.echo(version("parley"))
@@ -30,25 +30,25 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def set_global_options(
     home: Annotated[Path | None, typer.Option("--home", help="The folder that holds everything.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Tracebacks where something fails.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say it and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say it and end.")
     ] = False,
 ) -> None:
     """Answers questions about your documents, and asks back with counted choices."""
-    given.set(Given(home, debug))
+    global_options.set(GlobalOptions(home, debug))
 
 
 app.command()(demo.demo)
 app.command()(chat.chat)
 app.command()(serve.serve)
-app.command(hidden=True)(answer.answer)
+app.command(hidden=True)(answer_worker.answer)
 app.command()(ingest.ingest)
 app.command()(ask.ask)
 app.command()(export.export)
-app.command("eval")(evaluation.evaluate)
+app.command("eval")(evaluation.run_evaluation)
 app.add_typer(buckets.app, name="bucket")
 app.add_typer(sources.app, name="source")
 app.command()(grants.grant)
@@ -60,5 +60,5 @@ app.command()(doctor.doctor)
 
 def main() -> None:
     """The entry point `parley`."""
-    sys.excepthook = last_resort
+    sys.excepthook = report_internal_error
     app()

@@ -1,4 +1,4 @@
-"""How a command ends that cannot do what was asked: one plain sentence on stderr, and an exit status."""
+"""Ends a failed command with one plain sentence on stderr and an exit status."""
 
 import os
 import sys
@@ -10,21 +10,21 @@ from types import TracebackType
 import typer
 
 
-class Failed(Exception):
-    """The command cannot go on. `status`: 1 failed, 2 wrong usage."""
+class CommandFailed(Exception):
+    """The command cannot go on. `exit_status`: 1 failed, 2 wrong usage."""
 
-    def __init__(self, sentence: str, *, status: int = 1) -> None:
-        super().__init__(sentence)
-        self.sentence, self.status = sentence, status
+    def __init__(self, message: str, *, exit_status: int = 1) -> None:
+        super().__init__(message)
+        self.message, self.exit_status = message, exit_status
 
 
-def complain(sentence: str) -> None:
-    print(f"parley: {sentence}", file=sys.stderr)  # noqa: T201
+def print_to_stderr(message: str) -> None:
+    print(f"parley: {message}", file=sys.stderr)  # noqa: T201
 
 
 @contextmanager
-def plainly(*, debug: bool) -> Generator[None]:
-    """Turns what the rooms raise into the sentence and the exit status; with `debug` the traceback comes first."""
+def exit_on_failure(*, debug: bool) -> Generator[None]:
+    """Turn the application's errors into a message and an exit status. With `debug`, the traceback comes first."""
     from bot.errors import BotError, InvalidSubject
     from storage.ingest.errors import IngestError
     from storage.search.errors import IndexUnavailable, SearchError
@@ -32,35 +32,36 @@ def plainly(*, debug: bool) -> Generator[None]:
 
     try:
         yield
-    except Failed as exc:
-        _end(exc, exc.sentence, status=exc.status, debug=debug)
+    except CommandFailed as exc:
+        _exit_with_message(exc, exc.message, exit_status=exc.exit_status, debug=debug)
     except InvalidSubject as exc:
-        _end(exc, str(exc), status=2, debug=debug)
+        _exit_with_message(exc, str(exc), exit_status=2, debug=debug)
     except (BotError, SqlError, IngestError) as exc:
-        _end(exc, str(exc), debug=debug)
+        _exit_with_message(exc, str(exc), debug=debug)
     except IndexUnavailable as exc:
-        _end(exc, f"{exc}; check that it runs, and PARLEY_INDEX_URL", debug=debug)
-    except BrokenPipeError as exc:  # whoever read our output has read enough
+        _exit_with_message(exc, f"{exc}; check that it runs, and PARLEY_INDEX_URL", debug=debug)
+    except BrokenPipeError as exc:  # the reader closed our output, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from exc
     except SearchError as exc:
-        _end(exc, str(exc), debug=debug)
+        _exit_with_message(exc, str(exc), debug=debug)
     except OSError as exc:
-        where = f"{exc.filename}: " if exc.filename else ""
-        _end(exc, f"{where}{exc.strerror or exc}", debug=debug)
+        path_prefix = f"{exc.filename}: " if exc.filename else ""
+        _exit_with_message(exc, f"{path_prefix}{exc.strerror or exc}", debug=debug)
 
 
-def _end(exc: Exception, sentence: str, *, status: int = 1, debug: bool) -> None:
+def _exit_with_message(exc: Exception, message: str, *, exit_status: int = 1, debug: bool) -> None:
     if debug:
         traceback.print_exception(exc)
-    complain(sentence)
-    raise typer.Exit(status) from exc
+    print_to_stderr(message)
+    raise typer.Exit(exit_status) from exc
 
 
-def last_resort(kind: type[BaseException], exc: BaseException, trace: TracebackType | None) -> None:
-    """For `sys.excepthook`: a fault of Parley's own is one sentence too, unless `--debug` was given."""
+def report_internal_error(error_type: type[BaseException], exc: BaseException, trace: TracebackType | None) -> None:
+    """A handler for `sys.excepthook`: print one sentence for an internal error, and with `--debug` the traceback."""
     if "--debug" in sys.argv:
-        sys.__excepthook__(kind, exc, trace)
-    complain(
-        f"something is wrong in Parley itself ({kind.__name__}); run it again with --debug and report what it says"
+        sys.__excepthook__(error_type, exc, trace)
+    print_to_stderr(
+        f"something is wrong in Parley itself ({error_type.__name__}); "
+        "run it again with --debug and report what it says"
     )

@@ -1,4 +1,4 @@
-"""Who speaks on the command line, and the messages that they send."""
+"""The person who speaks on the command line, and the messages that they send."""
 
 import os
 import secrets
@@ -8,57 +8,57 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.ids import OPERATOR, ConversationId, MessageId, PersonId
-from bot.inbound import Audience, Body, Inbound, Operator, Private
+from bot.surface.inbound import Audience, Inbound, InboundBody, OperatorAudience, PrivateAudience
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SURFACE = "terminal"
+TERMINAL_SURFACE = "terminal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speaker:
+class CliSpeaker:
     person: PersonId
     name: str
     audience: Audience
 
-    def says(self, body: Body, conversation: ConversationId, buckets: "Sequence[str]" = ()) -> Inbound:
-        """A message of their own, which nothing can have sent before."""
+    def inbound_for(self, body: InboundBody, conversation: ConversationId, buckets: "Sequence[str]" = ()) -> Inbound:
+        """A new message with a unique id."""
         message = MessageId(secrets.token_urlsafe(12))
         return Inbound(
-            surface=SURFACE,
-            event_id=f"{SURFACE}:{message}",
+            surface=TERMINAL_SURFACE,
+            event_id=f"{TERMINAL_SURFACE}:{message}",
             conversation=conversation,
             message_id=message,
             person=self.person,
-            name=self.name,
+            person_name=self.name,
             audience=self.audience,
             body=body,
-            received=datetime.now(UTC),
-            time_zone=_time_zone(),
+            received_at=datetime.now(UTC),
+            time_zone=_local_time_zone(),
             buckets=tuple(buckets),
         )
 
 
-def speaker(as_: str | None) -> Speaker:
-    """The operator, or the person named. Raises `InvalidSubject`."""
-    if as_ is None:
-        return Speaker(person=OPERATOR, name="you", audience=Operator())
-    from bot.subjects import parse_person
+def speaker_for(person_text: str | None) -> CliSpeaker:
+    """The operator, or the named person. Raises `InvalidSubject`."""
+    if person_text is None:
+        return CliSpeaker(person=OPERATOR, name="you", audience=OperatorAudience())
+    from bot.access.subjects import parse_person
 
-    person = parse_person(as_)
-    # Whether a chat product's user is a guest is not known here, and who may be one is treated as one.
-    audience = Private(person=person, guest=not person.startswith("local:"))
-    return Speaker(person=person, name=person.rpartition(":")[2], audience=audience)
-
-
-def new_conversation() -> ConversationId:
-    return ConversationId(f"{SURFACE}:{secrets.token_urlsafe(9)}")
+    person = parse_person(person_text)
+    # The command line does not know which users of a chat product are guests, so it treats all of them as guests.
+    audience = PrivateAudience(person=person, is_guest=not person.startswith("local:"))
+    return CliSpeaker(person=person, name=person.rpartition(":")[2], audience=audience)
 
 
-def _time_zone() -> str:
-    """This machine's, by its IANA name; UTC where it cannot be told."""
+def new_conversation_id() -> ConversationId:
+    return ConversationId(f"{TERMINAL_SURFACE}:{secrets.token_urlsafe(9)}")
+
+
+def _local_time_zone() -> str:
+    """The IANA name of this machine's time zone; UTC if it is unknown."""
     if name := os.environ.get("TZ", "").lstrip(":"):
         return name
-    _, found, name = str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")
-    return name if found else "UTC"
+    _, separator, name = str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")
+    return name if separator else "UTC"

@@ -6,11 +6,11 @@ The pure compounds are the same for every seed; the blends are drawn. Some have 
 from dataclasses import dataclass
 from random import Random
 
-from bot.demo.records import Record, present, weighted
+from bot.demo.records import CorpusRecord, draw_weighted, drop_missing_values
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Field, FieldType, Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 
-_BLENDS = 250
+_BLEND_COUNT = 250
 
 SCHEMA = Schema(
     bucket=BucketId("chemicals"),
@@ -19,7 +19,7 @@ SCHEMA = Schema(
     synonyms=("solvents", "solvent", "chemicals", "chemical", "substances", "organic solvents"),
     order=SchemaOrder(field=FieldName("boiling_point"), descending=False),
     fields=(
-        Field(
+        SchemaField(
             name=FieldName("family"),
             type=FieldType.CATEGORY,
             title="Family",
@@ -39,16 +39,16 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("formula"), type=FieldType.TEXT, title="Formula", synonyms=("formula", "molecular formula")
         ),
-        Field(
+        SchemaField(
             name=FieldName("cas"),
             type=FieldType.TEXT,
             title="CAS number",
             synonyms=("CAS number", "CAS", "CAS no"),
         ),
-        Field(
+        SchemaField(
             name=FieldName("boiling_point"),
             type=FieldType.NUMBER,
             title="Boiling point",
@@ -56,7 +56,7 @@ SCHEMA = Schema(
             unit="degC",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("flash_point"),
             type=FieldType.NUMBER,
             title="Flash point",
@@ -65,7 +65,7 @@ SCHEMA = Schema(
             unit="degC",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("density"),
             type=FieldType.NUMBER,
             title="Density",
@@ -74,7 +74,7 @@ SCHEMA = Schema(
             unit="g/cm^3",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("hazards"),
             type=FieldType.LIST,
             title="Hazards",
@@ -89,7 +89,7 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("water_miscible"),
             type=FieldType.FLAG,
             title="Water miscible",
@@ -99,7 +99,7 @@ SCHEMA = Schema(
     ),
 )
 
-# name | family | formula | CAS | boils at °C | flash point °C or - | density g/cm³ | hazards by letter | w: miscible
+# name | family | formula | CAS | boiling point °C | flash point °C or - | density g/cm³ | hazard letters | w: miscible
 _COMPOUNDS = """
 Acetone|ketone|C3H6O|67-64-1|56.1|-20|0.784|f i|w
 2-Butanone|ketone|C4H8O|78-93-3|79.6|-9|0.805|f i|
@@ -166,7 +166,7 @@ N,N-Dimethylacetamide|amide|C4H9NO|127-19-5|165|63|0.937|t|w
 N-Methyl-2-pyrrolidone|amide|C5H9NO|872-50-4|202|91|1.028|t i|w
 Formamide|amide|CH3NO|75-12-7|210|154|1.133|t|w
 """
-_HAZARDS = {
+_HAZARD_BY_LETTER = {
     "f": "flammable",
     "t": "toxic",
     "i": "irritant",
@@ -174,7 +174,7 @@ _HAZARDS = {
     "r": "corrosive",
     "n": "harmful to water",
 }
-_SHARES = {"flammable": 0.6, "toxic": 0.15, "irritant": 0.45, "corrosive": 0.1, "harmful to water": 0.25}
+_HAZARD_SHARES = {"flammable": 0.6, "toxic": 0.15, "irritant": 0.45, "corrosive": 0.1, "harmful to water": 0.25}
 _BRANDS = ("Clarisol", "Tamasolv", "Purane", "Veltrane", "Lumosolv")
 _USES = (
     "cleaning printing rollers",
@@ -186,7 +186,7 @@ _USES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Chemical:
+class _DemoChemical:
     name: str
     family: str
     formula: str | None
@@ -197,8 +197,8 @@ class _Chemical:
     hazards: list[str]
     water_miscible: bool
 
-    def record(self, number: int, use: str) -> Record:
-        metadata = present(
+    def to_record(self, number: int, use: str) -> CorpusRecord:
+        metadata = drop_missing_values(
             {
                 "family": self.family,
                 "formula": self.formula,
@@ -213,13 +213,13 @@ class _Chemical:
         return {
             "doc_id": f"chm-{number:04}",
             "title": self.name,
-            "text": "\n".join(self._lines(use)),
+            "text": "\n".join(self._text_lines(use)),
             "metadata": metadata,
             "page_starts": None,
             "source": f"chemicals/chm-{number:04}.txt",
         }
 
-    def _lines(self, use: str) -> list[str]:
+    def _text_lines(self, use: str) -> list[str]:
         numbered = f" Formula: {self.formula}. CAS number: {self.cas}." if self.cas else ""
         return [
             f"{self.name}. Family: {self.family}.{numbered}",
@@ -234,19 +234,19 @@ class _Chemical:
         ]
 
 
-def records(seed: int, rng: Random) -> list[Record]:
-    chemicals = [*_compounds(), *(_blend(rng, number) for number in range(1, _BLENDS + 1))]
-    return [one.record(number, rng.choice(_USES)) for number, one in enumerate(chemicals, start=1)]
+def generate_chemical_records(seed: int, rng: Random) -> list[CorpusRecord]:
+    chemicals = [*_parse_compounds(), *(_draw_blend(rng, number) for number in range(1, _BLEND_COUNT + 1))]
+    return [chemical.to_record(number, rng.choice(_USES)) for number, chemical in enumerate(chemicals, start=1)]
 
 
-def _compounds() -> list[_Chemical]:
-    return [_compound(*line.split("|")) for line in _COMPOUNDS.strip().splitlines()]
+def _parse_compounds() -> list[_DemoChemical]:
+    return [_parse_compound(*line.split("|")) for line in _COMPOUNDS.strip().splitlines()]
 
 
-def _compound(
+def _parse_compound(
     name: str, family: str, formula: str, cas: str, boiling: str, flash: str, density: str, hazards: str, miscible: str
-) -> _Chemical:
-    return _Chemical(
+) -> _DemoChemical:
+    return _DemoChemical(
         name=name,
         family=family,
         formula=formula,
@@ -254,21 +254,21 @@ def _compound(
         boiling_point=float(boiling),
         flash_point=None if flash == "-" else float(flash),
         density=float(density),
-        hazards=[_HAZARDS[letter] for letter in hazards.split()],
+        hazards=[_HAZARD_BY_LETTER[letter] for letter in hazards.split()],
         water_miscible=miscible == "w",
     )
 
 
-def _blend(rng: Random, number: int) -> _Chemical:
-    boiling = round(38 + 190 * rng.random(), 1)
-    hazards = [hazard for hazard, share in _SHARES.items() if rng.random() < share]
-    return _Chemical(
+def _draw_blend(rng: Random, number: int) -> _DemoChemical:
+    boiling_point = round(38 + 190 * rng.random(), 1)
+    hazards = [hazard for hazard, share in _HAZARD_SHARES.items() if rng.random() < share]
+    return _DemoChemical(
         name=f"{rng.choice(_BRANDS)} {200 + number}",
-        family=weighted(rng, {"blend": 4.0, "alkane": 1.0, "aromatic": 1.0, "ester": 1.0}),
+        family=draw_weighted(rng, {"blend": 4.0, "alkane": 1.0, "aromatic": 1.0, "ester": 1.0}),
         formula=None,
         cas=None,
-        boiling_point=boiling,
-        flash_point=round(boiling * 0.62 - 52 + 14 * rng.random(), 0) if rng.random() > 0.12 else None,
+        boiling_point=boiling_point,
+        flash_point=round(boiling_point * 0.62 - 52 + 14 * rng.random(), 0) if rng.random() > 0.12 else None,
         density=round(0.68 + 0.55 * rng.random(), 3),
         hazards=hazards,
         water_miscible=rng.random() < 0.3,

@@ -1,4 +1,4 @@
-"""The demo corpus: some 6,000 made-up documents in six buckets, the same for the same seed wherever it is made."""
+"""The demo corpus: some 6,000 made-up documents in six buckets. The same seed gives the same corpus everywhere."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,55 +9,58 @@ from random import Random
 import yaml
 
 from bot.demo import chemicals, contracts, manuals, panels, parts, receipts
-from bot.demo.naming import ORIGINAL, Naming
-from bot.demo.records import Record, Value
+from bot.demo.naming import ORIGINAL_NAMING, CorpusNaming
+from bot.demo.records import CorpusRecord, MetadataValue
 from storage.search.codec import schema_to_json
 from storage.search.schema import Schema
 
 DEFAULT_SEED = 2031
 
-_BUCKETS: Mapping[str, tuple[Schema, Callable[[int, Random], list[Record]]]] = {
-    "receipts": (receipts.SCHEMA, receipts.records),
-    "panels": (panels.SCHEMA, panels.records),
-    "manuals": (manuals.SCHEMA, manuals.records),
-    "contracts": (contracts.SCHEMA, contracts.records),
-    "parts": (parts.SCHEMA, parts.records),
-    "chemicals": (chemicals.SCHEMA, chemicals.records),
+_BUCKET_GENERATORS: Mapping[str, tuple[Schema, Callable[[int, Random], list[CorpusRecord]]]] = {
+    "receipts": (receipts.SCHEMA, receipts.generate_receipt_records),
+    "panels": (panels.SCHEMA, panels.generate_panel_records),
+    "manuals": (manuals.SCHEMA, manuals.generate_manual_records),
+    "contracts": (contracts.SCHEMA, contracts.generate_contract_records),
+    "parts": (parts.SCHEMA, parts.generate_part_records),
+    "chemicals": (chemicals.SCHEMA, chemicals.generate_chemical_records),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BucketOfRecords:
+class DemoBucket:
     schema: Schema
-    records: tuple[Record, ...]
+    records: tuple[CorpusRecord, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corpus:
-    """Buckets by the generator's own names (`receipts`), whatever `names` calls them and their fields."""
+class DemoCorpus:
+    """A generated corpus. The keys of `buckets` are the generator's names (`receipts`), independent of `naming`."""
 
     seed: int
-    names: Naming
-    buckets: Mapping[str, BucketOfRecords]
+    naming: CorpusNaming
+    buckets: Mapping[str, DemoBucket]
 
 
-def generate(seed: int = DEFAULT_SEED, *, names: Naming = ORIGINAL) -> Corpus:
-    """The corpus of `seed`; `names` changes the words for buckets and fields and nothing else."""
+def generate_corpus(seed: int = DEFAULT_SEED, *, naming: CorpusNaming = ORIGINAL_NAMING) -> DemoCorpus:
+    """The corpus of `seed`. `naming` changes only the names of buckets and fields."""
     buckets = {
-        bucket: BucketOfRecords(
-            schema=names.schema(schema),
-            # Each bucket draws from its own stream: a change in one leaves the others as they are.
-            records=tuple(_renamed(one, bucket, names) for one in draw(seed, Random(f"{seed}:{bucket}"))),  # noqa: S311 - made-up data
+        bucket: DemoBucket(
+            schema=naming.rename_schema(schema),
+            # Each bucket has its own random stream, so a change in one bucket does not change the others.
+            records=tuple(
+                _rename_record(record, bucket, naming)
+                for record in generate_records(seed, Random(f"{seed}:{bucket}"))  # noqa: S311 - made-up data
+            ),
         )
-        for bucket, (schema, draw) in _BUCKETS.items()
+        for bucket, (schema, generate_records) in _BUCKET_GENERATORS.items()
     }
-    return Corpus(seed=seed, names=names, buckets=buckets)
+    return DemoCorpus(seed=seed, naming=naming, buckets=buckets)
 
 
-def write(corpus: Corpus, folder: Path) -> list[Path]:
-    """Writes `<bucket>.jsonl` and `<bucket>.schema.yaml` for each bucket into `folder`; the JSONL files written."""
+def write_corpus(corpus: DemoCorpus, folder: Path) -> list[Path]:
+    """Write `<bucket>.jsonl` and `<bucket>.schema.yaml` for each bucket into `folder`; return the JSONL files."""
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
+    paths: list[Path] = []
     for bucket in corpus.buckets.values():
         name = bucket.schema.bucket
         lines = (json.dumps({**record, "bucket": name}, ensure_ascii=False) for record in bucket.records)
@@ -65,21 +68,23 @@ def write(corpus: Corpus, folder: Path) -> list[Path]:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         schema = yaml.safe_dump(schema_to_json(bucket.schema), sort_keys=False, allow_unicode=True)
         (folder / f"{name}.schema.yaml").write_text(schema, encoding="utf-8")
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths
 
 
-def _renamed(record: Record, bucket: str, names: Naming) -> Record:
-    metadata: dict[str, Value] = {}
+def _rename_record(record: CorpusRecord, bucket: str, naming: CorpusNaming) -> CorpusRecord:
+    metadata: dict[str, MetadataValue] = {}
     for name, value in record["metadata"].items():
         path = f"{bucket}.{name}"
-        metadata[names.name(path)] = _columns_renamed(value, path, names)
+        metadata[naming.name_of(path)] = _rename_columns(value, path, naming)
     return {**record, "metadata": metadata}
 
 
-def _columns_renamed(value: Value, path: str, names: Naming) -> Value:
+def _rename_columns(value: MetadataValue, path: str, naming: CorpusNaming) -> MetadataValue:
     if not isinstance(value, list) or not value or isinstance(value[0], str):
         return value
     return [
-        {names.name(f"{path}.{column}"): cell for column, cell in row.items()} for row in value if isinstance(row, dict)
+        {naming.name_of(f"{path}.{column}"): cell for column, cell in row.items()}
+        for row in value
+        if isinstance(row, dict)
     ]

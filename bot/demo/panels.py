@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from random import Random
 
-from bot.demo.records import Record, paged, present, some
+from bot.demo.records import CorpusRecord, draw_each, drop_missing_values, join_pages
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Field, FieldType, Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 
-_COUNT = 420
+_PANEL_COUNT = 420
 
 SCHEMA = Schema(
     bucket=BucketId("panels"),
@@ -16,7 +16,7 @@ SCHEMA = Schema(
     synonyms=("panels", "panel", "solar panels", "solar panel", "solar modules", "PV panels"),
     order=SchemaOrder(field=FieldName("power")),
     fields=(
-        Field(
+        SchemaField(
             name=FieldName("maker"),
             type=FieldType.CATEGORY,
             title="Maker",
@@ -24,8 +24,8 @@ SCHEMA = Schema(
             values={"AlphaSolar": ("Alpha Solar",), "Étincelle Solaire": ("Etincelle",)},
             facet=True,
         ),
-        Field(name=FieldName("model"), type=FieldType.TEXT, title="Model", synonyms=("model", "model name")),
-        Field(
+        SchemaField(name=FieldName("model"), type=FieldType.TEXT, title="Model", synonyms=("model", "model name")),
+        SchemaField(
             name=FieldName("width"),
             type=FieldType.NUMBER,
             title="Width",
@@ -33,28 +33,28 @@ SCHEMA = Schema(
             unit="mm",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("height"),
             type=FieldType.NUMBER,
             title="Height",
             synonyms=("height", "high", "tall", "length", "long"),
             unit="mm",
         ),
-        Field(
+        SchemaField(
             name=FieldName("thickness"),
             type=FieldType.NUMBER,
             title="Thickness",
             synonyms=("thickness", "thick", "thin"),
             unit="mm",
         ),
-        Field(
+        SchemaField(
             name=FieldName("weight"),
             type=FieldType.NUMBER,
             title="Weight",
             synonyms=("weight", "weigh", "weighing", "heavy", "light"),
             unit="kg",
         ),
-        Field(
+        SchemaField(
             name=FieldName("power"),
             type=FieldType.NUMBER,
             title="Rated power",
@@ -62,7 +62,7 @@ SCHEMA = Schema(
             unit="W",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("efficiency"),
             type=FieldType.NUMBER,
             title="Efficiency",
@@ -70,7 +70,7 @@ SCHEMA = Schema(
             unit="percent",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("price"),
             type=FieldType.MONEY,
             title="Price",
@@ -78,7 +78,7 @@ SCHEMA = Schema(
             currency="USD",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("cell_type"),
             type=FieldType.CATEGORY,
             title="Cell type",
@@ -90,7 +90,7 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("warranty"),
             type=FieldType.NUMBER,
             title="Warranty",
@@ -98,7 +98,7 @@ SCHEMA = Schema(
             unit="year",
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("certificates"),
             type=FieldType.LIST,
             title="Certificates",
@@ -111,7 +111,7 @@ SCHEMA = Schema(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Maker:
+class _PanelMaker:
     name: str
     prefix: str
     widths: tuple[int, ...]
@@ -119,34 +119,34 @@ class _Maker:
 
 
 _MAKERS = (
-    _Maker(name="AlphaSolar", prefix="AS", widths=(992, 1038, 1134, 1303), weight=4),
-    _Maker(name="Heliant", prefix="HL", widths=(670, 992, 1052, 1134), weight=4),
-    _Maker(name="Brightline Energy", prefix="BL", widths=(1048, 1134, 1303), weight=3),
-    _Maker(name="Sunforge", prefix="SF", widths=(808, 1002, 1134), weight=3),
-    _Maker(name="Étincelle Solaire", prefix="ES", widths=(990, 1096), weight=2),
-    _Maker(name="Nordvolt PV", prefix="NV", widths=(1040, 1134, 1303), weight=2),
+    _PanelMaker(name="AlphaSolar", prefix="AS", widths=(992, 1038, 1134, 1303), weight=4),
+    _PanelMaker(name="Heliant", prefix="HL", widths=(670, 992, 1052, 1134), weight=4),
+    _PanelMaker(name="Brightline Energy", prefix="BL", widths=(1048, 1134, 1303), weight=3),
+    _PanelMaker(name="Sunforge", prefix="SF", widths=(808, 1002, 1134), weight=3),
+    _PanelMaker(name="Étincelle Solaire", prefix="ES", widths=(990, 1096), weight=2),
+    _PanelMaker(name="Nordvolt PV", prefix="NV", widths=(1040, 1134, 1303), weight=2),
 )
-_CELLS = {"monocrystalline": 0.205, "polycrystalline": 0.172, "thin film": 0.135}
+_CELL_EFFICIENCIES = {"monocrystalline": 0.205, "polycrystalline": 0.172, "thin film": 0.135}
 _CERTIFICATES = ("IEC 61215", "IEC 61730", "salt mist", "ammonia", "hail class 4")
 
 
-def records(seed: int, rng: Random) -> list[Record]:
+def generate_panel_records(seed: int, rng: Random) -> list[CorpusRecord]:
     makers = [maker for maker in _MAKERS for _ in range(maker.weight)]
-    return [_record(rng, number, rng.choice(makers)) for number in range(1, _COUNT + 1)]
+    return [_draw_panel_record(rng, number, rng.choice(makers)) for number in range(1, _PANEL_COUNT + 1)]
 
 
-def _record(rng: Random, number: int, maker: _Maker) -> Record:
-    cell = rng.choices(list(_CELLS), (6, 2, 1))[0]
-    # A few millimetres of the maker's own make the smallest width one panel's, not a size class.
+def _draw_panel_record(rng: Random, number: int, maker: _PanelMaker) -> CorpusRecord:
+    cell = rng.choices(list(_CELL_EFFICIENCIES), (6, 2, 1))[0]
+    # The random millimetres make sure that one panel has the smallest width, and not a whole size class.
     width = rng.choice(maker.widths) + rng.choice((0, 0, 0, -2, 3, 6))
     height = rng.choice((1480, 1650, 1722, 1762, 1961, 2094, 2278))
-    efficiency = round(100 * _CELLS[cell] * (0.94 + 0.12 * rng.random()), 1)
+    efficiency = round(100 * _CELL_EFFICIENCIES[cell] * (0.94 + 0.12 * rng.random()), 1)
     power = 5 * round(width * height / 1e6 * efficiency * 10 / 5)
-    sheet = _Sheet(
+    sheet = _PanelDataSheet(
         number=number,
         maker=maker.name,
         model=f"{maker.prefix}-{power}-{number:03}",
-        cell=cell,
+        cell_type=cell,
         width=width,
         height=height,
         thickness=rng.choice((30, 35, 40)),
@@ -155,17 +155,17 @@ def _record(rng: Random, number: int, maker: _Maker) -> Record:
         efficiency=efficiency,
         price=round(power * (0.31 + 0.22 * rng.random()), 2) if rng.random() > 0.08 else None,
         warranty=rng.choice((10, 12, 15, 20, 25)) if rng.random() > 0.07 else None,
-        certificates=some(rng, _CERTIFICATES, 0.5),
+        certificates=draw_each(rng, _CERTIFICATES, 0.5),
     )
-    return sheet.record()
+    return sheet.to_record()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sheet:
+class _PanelDataSheet:
     number: int
     maker: str
     model: str
-    cell: str
+    cell_type: str
     width: int
     height: int
     thickness: int
@@ -176,9 +176,9 @@ class _Sheet:
     warranty: int | None
     certificates: list[str]
 
-    def record(self) -> Record:
-        text, starts = paged(("\n".join(self._electrical()), "\n".join(self._mechanical())))
-        metadata = present(
+    def to_record(self) -> CorpusRecord:
+        text, starts = join_pages(("\n".join(self._electrical_page_lines()), "\n".join(self._mechanical_page_lines())))
+        metadata = drop_missing_values(
             {
                 "maker": self.maker,
                 "model": self.model,
@@ -189,7 +189,7 @@ class _Sheet:
                 "power": self.power,
                 "efficiency": self.efficiency,
                 "price": self.price,
-                "cell_type": self.cell,
+                "cell_type": self.cell_type,
                 "warranty": self.warranty,
                 "certificates": self.certificates,
             }
@@ -203,17 +203,17 @@ class _Sheet:
             "source": f"panels/{self.model}.pdf",
         }
 
-    def _electrical(self) -> list[str]:
+    def _electrical_page_lines(self) -> list[str]:
         return [
             f"{self.maker} {self.model}",
-            f"Solar panel with {self.cell} cells for roofs and open ground.",
+            f"Solar panel with {self.cell_type} cells for roofs and open ground.",
             f"Rated power: {self.power} W under standard test conditions.",
             f"Module efficiency: {self.efficiency} %.",
             f"List price: {self.price:.2f} USD, without tax." if self.price is not None else "Price on request.",
             "The output falls by 0.35 % for each degree above 25 °C.",
         ]
 
-    def _mechanical(self) -> list[str]:
+    def _mechanical_page_lines(self) -> list[str]:
         return [
             "Mechanical data",
             f"Width: {self.width} mm. Height: {self.height} mm. Thickness: {self.thickness} mm.",

@@ -1,8 +1,8 @@
 """Receipts: some 4,000 slips of ten categories.
 
-A *tire purchase* is a receipt of the category `tires`; it always has a row with a tire in it, and no other category has
-one. Vehicle services that merely mention tires in a note ("tire pressure checked"), or come from a dealer with
-"Tire" in its name, are no tire purchases.
+A *tire purchase* is a receipt of the category `tires`. It always has a row with a tire, and no other category has such
+a row. A vehicle service that only mentions tires in a note ("tire pressure checked"), or comes from a dealer with
+"Tire" in its name, is no tire purchase.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,20 @@ from dataclasses import dataclass
 from datetime import date
 from random import Random
 
-from bot.demo.records import Record, Scalar, day_between, present, some, weighted, written
+from bot.demo.records import (
+    CorpusRecord,
+    ScalarValue,
+    draw_day_between,
+    draw_each,
+    draw_weighted,
+    drop_missing_values,
+    format_day,
+)
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Field, FieldType, Schema, SchemaOrder
+from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
 
-_COUNT = 4_000
-_STORY_SEED, _STORY_TIRES = 2031, 1_042  # "List every tire purchase receipt" finds 1,042 in the story
+_RECEIPT_COUNT = 4_000
+_STORY_SEED, _STORY_TIRE_COUNT = 2031, 1_042  # "List every tire purchase receipt" finds 1,042 in the story
 
 SCHEMA = Schema(
     bucket=BucketId("receipts"),
@@ -24,7 +32,7 @@ SCHEMA = Schema(
     synonyms=("receipts", "receipt", "sales slips", "purchases", "purchase receipt", "bills"),
     order=SchemaOrder(field=FieldName("date")),
     fields=(
-        Field(
+        SchemaField(
             name=FieldName("date"),
             type=FieldType.DATE,
             title="Date",
@@ -32,7 +40,7 @@ SCHEMA = Schema(
             synonyms=("date", "dated", "purchase date"),
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("vendor"),
             type=FieldType.CATEGORY,
             title="Vendor",
@@ -47,7 +55,7 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("category"),
             type=FieldType.CATEGORY,
             title="Category",
@@ -67,7 +75,7 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("currency"),
             type=FieldType.CATEGORY,
             title="Currency",
@@ -82,7 +90,7 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("total"),
             type=FieldType.MONEY,
             title="Total",
@@ -91,7 +99,7 @@ SCHEMA = Schema(
             currency_field=FieldName("currency"),
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("payment"),
             type=FieldType.CATEGORY,
             title="Payment method",
@@ -104,7 +112,7 @@ SCHEMA = Schema(
             },
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("city"),
             type=FieldType.CATEGORY,
             title="City",
@@ -113,7 +121,7 @@ SCHEMA = Schema(
             values={"Zürich": ("Zurich",)},
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("reimbursed"),
             type=FieldType.FLAG,
             title="Reimbursed",
@@ -121,32 +129,32 @@ SCHEMA = Schema(
             synonyms=("reimbursed", "reimbursement", "refunded"),
             facet=True,
         ),
-        Field(
+        SchemaField(
             name=FieldName("items"),
             type=FieldType.ROWS,
             title="Items",
             description="The rows of the slip.",
             synonyms=("items", "item", "rows", "line items", "lines"),
             columns=(
-                Field(
+                SchemaField(
                     name=FieldName("name"),
                     type=FieldType.TEXT,
                     title="Item name",
                     synonyms=("item name", "article name"),
                 ),
-                Field(
+                SchemaField(
                     name=FieldName("qty"),
                     type=FieldType.NUMBER,
                     title="Quantity",
                     synonyms=("quantity", "qty", "how many"),
                 ),
-                Field(
+                SchemaField(
                     name=FieldName("unit_price"),
                     type=FieldType.MONEY,
                     title="Unit price",
                     synonyms=("unit price", "price per piece", "price each"),
                 ),
-                Field(
+                SchemaField(
                     name=FieldName("total"),
                     type=FieldType.MONEY,
                     title="Row total",
@@ -159,7 +167,7 @@ SCHEMA = Schema(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Vendor:
+class _ReceiptVendor:
     name: str
     cities: tuple[str, ...]
     currencies: tuple[str, ...] = ("USD",)
@@ -167,17 +175,19 @@ class _Vendor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    """A category: who sells it, and its wares with their price in dollars and the most bought at once."""
+class _ReceiptCategory:
+    """A category: its vendors, and its wares with price in US dollars and maximum quantity."""
 
-    vendors: tuple[_Vendor, ...]
+    vendors: tuple[_ReceiptVendor, ...]
     wares: tuple[tuple[str, float, int], ...]
     notes: tuple[str, ...] = ()
     share: float = 1.0
 
 
-def _vendor(name: str, cities: str, currencies: str = "USD", weight: float = 1.0) -> _Vendor:
-    return _Vendor(name=name, cities=tuple(cities.split(", ")), currencies=tuple(currencies.split()), weight=weight)
+def _make_vendor(name: str, cities: str, currencies: str = "USD", weight: float = 1.0) -> _ReceiptVendor:
+    return _ReceiptVendor(
+        name=name, cities=tuple(cities.split(", ")), currencies=tuple(currencies.split()), weight=weight
+    )
 
 
 _TIRE_MODELS = (
@@ -191,36 +201,36 @@ _TIRE_MODELS = (
     ("Bulwark Lift forklift tire 7.00-12", 266.0, 8),
 )
 _TIRE_EXTRAS = (("Mounting and balancing", 24.0, 4), ("Valve set", 6.5, 4), ("Disposal of used rubber", 4.0, 4))
-_TIRES = _Kind(
+_TIRE_CATEGORY = _ReceiptCategory(
     vendors=(
-        _vendor("Redwood Tire & Wheel", "Portland, Seattle", weight=9),
-        _vendor("Ridgeline Tire Depot", "Denver, Boise", weight=7),
-        _vendor("Harbor Auto Center", "Boston, Portland", weight=6),
-        _vendor("Reifen Köhler GmbH", "Munich, Stuttgart", "EUR", 6),
-        _vendor("Pneus Étoile", "Lyon, Geneva", "EUR CHF", 4),
-        _vendor("Thornbury Tyres", "Leeds, Bristol", "GBP", 4),
-        _vendor("Mesa Wheel Works", "Tucson, Phoenix", weight=4),
-        _vendor("Great Lakes Rubber Co", "Chicago, Detroit", weight=3),
-        _vendor("Autohof Lindner", "Cologne, Dresden", "EUR", 3),
-        _vendor("Nakamura Wheels", "Osaka, Tokyo", "JPY", 2),
-        _vendor("Kirkwall Garage", "Aberdeen", "GBP", 2),
-        _vendor("Prairie Fleet Supply", "Omaha, Wichita", weight=2),
-        _vendor("Sundown Truck Stop", "Amarillo", weight=2),
-        _vendor("Gomma Bianchi", "Turin, Bologna", "EUR", 2),
-        _vendor("Alpine Wheel Service", "Zürich, Bern", "CHF", 1.5),
-        _vendor("Cobalt Motorsport", "Charlotte", weight=1),
-        _vendor("Delta Farm Equipment", "Fresno", weight=1),
+        _make_vendor("Redwood Tire & Wheel", "Portland, Seattle", weight=9),
+        _make_vendor("Ridgeline Tire Depot", "Denver, Boise", weight=7),
+        _make_vendor("Harbor Auto Center", "Boston, Portland", weight=6),
+        _make_vendor("Reifen Köhler GmbH", "Munich, Stuttgart", "EUR", 6),
+        _make_vendor("Pneus Étoile", "Lyon, Geneva", "EUR CHF", 4),
+        _make_vendor("Thornbury Tyres", "Leeds, Bristol", "GBP", 4),
+        _make_vendor("Mesa Wheel Works", "Tucson, Phoenix", weight=4),
+        _make_vendor("Great Lakes Rubber Co", "Chicago, Detroit", weight=3),
+        _make_vendor("Autohof Lindner", "Cologne, Dresden", "EUR", 3),
+        _make_vendor("Nakamura Wheels", "Osaka, Tokyo", "JPY", 2),
+        _make_vendor("Kirkwall Garage", "Aberdeen", "GBP", 2),
+        _make_vendor("Prairie Fleet Supply", "Omaha, Wichita", weight=2),
+        _make_vendor("Sundown Truck Stop", "Amarillo", weight=2),
+        _make_vendor("Gomma Bianchi", "Turin, Bologna", "EUR", 2),
+        _make_vendor("Alpine Wheel Service", "Zürich, Bern", "CHF", 1.5),
+        _make_vendor("Cobalt Motorsport", "Charlotte", weight=1),
+        _make_vendor("Delta Farm Equipment", "Fresno", weight=1),
     ),
     wares=_TIRE_MODELS,
     notes=("Retorque the wheel nuts after 50 km.", "Old set taken back.", "Warranty card handed over."),
 )
-_KINDS: Mapping[str, _Kind] = {
-    "vehicle service": _Kind(
+_OTHER_CATEGORIES: Mapping[str, _ReceiptCategory] = {
+    "vehicle service": _ReceiptCategory(
         vendors=(
-            _vendor("Redwood Tire & Wheel", "Portland, Seattle", weight=2),
-            _vendor("Harbor Auto Center", "Boston, Portland", weight=3),
-            _vendor("Autohof Lindner", "Cologne, Dresden", "EUR", 2),
-            _vendor("Kirkwall Garage", "Aberdeen", "GBP"),
+            _make_vendor("Redwood Tire & Wheel", "Portland, Seattle", weight=2),
+            _make_vendor("Harbor Auto Center", "Boston, Portland", weight=3),
+            _make_vendor("Autohof Lindner", "Cologne, Dresden", "EUR", 2),
+            _make_vendor("Kirkwall Garage", "Aberdeen", "GBP"),
         ),
         wares=(
             ("Oil change", 64.0, 1),
@@ -236,22 +246,22 @@ _KINDS: Mapping[str, _Kind] = {
         ),
         share=1.2,
     ),
-    "fuel": _Kind(
+    "fuel": _ReceiptCategory(
         vendors=(
-            _vendor("Sundown Truck Stop", "Amarillo", weight=2),
-            _vendor("Crestline Fuels", "Denver, Boise", weight=3),
-            _vendor("Tankhof Weber", "Cologne, Munich", "EUR", 2),
-            _vendor("Fairway Petrol", "Leeds, Bristol", "GBP"),
+            _make_vendor("Sundown Truck Stop", "Amarillo", weight=2),
+            _make_vendor("Crestline Fuels", "Denver, Boise", weight=3),
+            _make_vendor("Tankhof Weber", "Cologne, Munich", "EUR", 2),
+            _make_vendor("Fairway Petrol", "Leeds, Bristol", "GBP"),
         ),
         wares=(("Diesel, litres", 1.459, 70), ("Unleaded, litres", 1.379, 55), ("Screen wash", 4.2, 2)),
         notes=("Pump 4.", "Loyalty points credited."),
         share=1.6,
     ),
-    "groceries": _Kind(
+    "groceries": _ReceiptCategory(
         vendors=(
-            _vendor("Corner Pantry", "Portland, Boston", weight=3),
-            _vendor("Marché Lumière", "Lyon, Geneva", "EUR CHF", 2),
-            _vendor("Hilltop Grocers", "Bristol", "GBP"),
+            _make_vendor("Corner Pantry", "Portland, Boston", weight=3),
+            _make_vendor("Marché Lumière", "Lyon, Geneva", "EUR CHF", 2),
+            _make_vendor("Hilltop Grocers", "Bristol", "GBP"),
         ),
         wares=(
             ("Coffee beans 1 kg", 17.9, 4),
@@ -262,12 +272,12 @@ _KINDS: Mapping[str, _Kind] = {
         ),
         share=1.6,
     ),
-    "restaurant": _Kind(
+    "restaurant": _ReceiptCategory(
         vendors=(
-            _vendor("Blue Heron Grill", "Seattle, Boston", weight=3),
-            _vendor("Trattoria Sestri", "Turin", "EUR", 2),
-            _vendor("The Copper Ladle", "Leeds", "GBP"),
-            _vendor("Izakaya Hoshi", "Tokyo, Osaka", "JPY"),
+            _make_vendor("Blue Heron Grill", "Seattle, Boston", weight=3),
+            _make_vendor("Trattoria Sestri", "Turin", "EUR", 2),
+            _make_vendor("The Copper Ladle", "Leeds", "GBP"),
+            _make_vendor("Izakaya Hoshi", "Tokyo, Osaka", "JPY"),
         ),
         wares=(
             ("Lunch menu", 19.5, 6),
@@ -278,20 +288,20 @@ _KINDS: Mapping[str, _Kind] = {
         notes=("Table of the sales team.", "Tip not included."),
         share=1.5,
     ),
-    "hotel": _Kind(
+    "hotel": _ReceiptCategory(
         vendors=(
-            _vendor("Grand Meridian Hotel", "Chicago, Geneva, Munich", "USD CHF EUR", 3),
-            _vendor("Harbourside Inn", "Aberdeen, Bristol", "GBP"),
-            _vendor("Hotel Sakuragi", "Tokyo", "JPY"),
+            _make_vendor("Grand Meridian Hotel", "Chicago, Geneva, Munich", "USD CHF EUR", 3),
+            _make_vendor("Harbourside Inn", "Aberdeen, Bristol", "GBP"),
+            _make_vendor("Hotel Sakuragi", "Tokyo", "JPY"),
         ),
         wares=(("Single room, night", 148.0, 5), ("Breakfast", 21.0, 5), ("Late check-out", 35.0, 1)),
         share=0.9,
     ),
-    "office supplies": _Kind(
+    "office supplies": _ReceiptCategory(
         vendors=(
-            _vendor("Paperclip & Sons", "Boston, Chicago", weight=3),
-            _vendor("Bürobedarf Anders", "Stuttgart", "EUR", 2),
-            _vendor("Kanda Stationers", "Tokyo", "JPY"),
+            _make_vendor("Paperclip & Sons", "Boston, Chicago", weight=3),
+            _make_vendor("Bürobedarf Anders", "Stuttgart", "EUR", 2),
+            _make_vendor("Kanda Stationers", "Tokyo", "JPY"),
         ),
         wares=(
             ("Copy paper, ream", 6.4, 20),
@@ -301,19 +311,19 @@ _KINDS: Mapping[str, _Kind] = {
         ),
         share=1.4,
     ),
-    "travel": _Kind(
+    "travel": _ReceiptCategory(
         vendors=(
-            _vendor("Continental Rail", "Geneva, Lyon, Cologne", "EUR CHF", 3),
-            _vendor("Cascade Airways", "Seattle, Denver", weight=2),
-            _vendor("Northern Cabs", "Leeds, Aberdeen", "GBP"),
+            _make_vendor("Continental Rail", "Geneva, Lyon, Cologne", "EUR CHF", 3),
+            _make_vendor("Cascade Airways", "Seattle, Denver", weight=2),
+            _make_vendor("Northern Cabs", "Leeds, Aberdeen", "GBP"),
         ),
         wares=(("Return ticket", 186.0, 2), ("Seat reservation", 6.0, 2), ("Airport transfer", 41.0, 1)),
     ),
-    "software": _Kind(
+    "software": _ReceiptCategory(
         vendors=(
-            _vendor("Quillcode", "Boston", "USD EUR"),
-            _vendor("Stackwright", "Denver"),
-            _vendor("Formwerk", "Munich", "EUR"),
+            _make_vendor("Quillcode", "Boston", "USD EUR"),
+            _make_vendor("Stackwright", "Denver"),
+            _make_vendor("Formwerk", "Munich", "EUR"),
         ),
         wares=(
             ("Editor licence, seat per month", 12.0, 25),
@@ -323,10 +333,10 @@ _KINDS: Mapping[str, _Kind] = {
         notes=("Invoice sent by e-mail.",),
         share=0.7,
     ),
-    "hardware store": _Kind(
+    "hardware store": _ReceiptCategory(
         vendors=(
-            _vendor("Anvil & Oak Hardware", "Omaha, Boise", weight=2),
-            _vendor("Werkmarkt Nord", "Dresden", "EUR"),
+            _make_vendor("Anvil & Oak Hardware", "Omaha, Boise", weight=2),
+            _make_vendor("Werkmarkt Nord", "Dresden", "EUR"),
         ),
         wares=(
             ("Cordless drill", 139.0, 1),
@@ -336,66 +346,71 @@ _KINDS: Mapping[str, _Kind] = {
         ),
     ),
 }
-_RATES = {"USD": 1.0, "EUR": 0.92, "GBP": 0.79, "CHF": 0.88, "JPY": 151.0}
-_PAYMENTS = {"credit card": 5.0, "company account": 2.5, "cash": 1.6, "bank transfer": 0.9}
-_FIRST, _LAST = date(2022, 1, 1), date(2025, 12, 31)
+_CURRENCY_RATES = {"USD": 1.0, "EUR": 0.92, "GBP": 0.79, "CHF": 0.88, "JPY": 151.0}
+_PAYMENT_WEIGHTS = {"credit card": 5.0, "company account": 2.5, "cash": 1.6, "bank transfer": 0.9}
+_FIRST_DAY, _LAST_DAY = date(2022, 1, 1), date(2025, 12, 31)
 
 
-def tire_purchases(seed: int) -> int:
-    """How many the corpus of `seed` has: the story's number for the story's seed, another one near it for others."""
-    return _STORY_TIRES + (seed - _STORY_SEED) % 97
+def count_tire_purchases(seed: int) -> int:
+    """The number of tire purchases in the corpus of `seed`. Only the story's seed gives the story's number."""
+    return _STORY_TIRE_COUNT + (seed - _STORY_SEED) % 97
 
 
-def records(seed: int, rng: Random) -> list[Record]:
-    tires = tire_purchases(seed)
-    shares = {name: kind.share for name, kind in _KINDS.items()}
-    categories = ["tires"] * tires + [weighted(rng, shares) for _ in range(_COUNT - tires)]
+def generate_receipt_records(seed: int, rng: Random) -> list[CorpusRecord]:
+    tires = count_tire_purchases(seed)
+    shares = {name: category.share for name, category in _OTHER_CATEGORIES.items()}
+    categories = ["tires"] * tires + [draw_weighted(rng, shares) for _ in range(_RECEIPT_COUNT - tires)]
     rng.shuffle(categories)
-    return [_record(rng, number, category) for number, category in enumerate(categories, start=1)]
+    return [_draw_receipt_record(rng, number, category) for number, category in enumerate(categories, start=1)]
 
 
-def _record(rng: Random, number: int, category: str) -> Record:
-    kind = _TIRES if category == "tires" else _KINDS[category]
-    vendor = weighted(rng, {one: one.weight for one in kind.vendors})
+def _draw_receipt_record(rng: Random, number: int, category: str) -> CorpusRecord:
+    receipt_category = _TIRE_CATEGORY if category == "tires" else _OTHER_CATEGORIES[category]
+    vendor = draw_weighted(rng, {vendor: vendor.weight for vendor in receipt_category.vendors})
     city, currency = rng.choice(vendor.cities), rng.choice(vendor.currencies)
-    items = _items(rng, kind, currency)
-    slip = _Slip(
+    items = _draw_item_rows(rng, receipt_category, currency)
+    slip = _DemoReceipt(
         number=number,
         vendor=vendor.name if rng.random() > 0.03 else None,
         city=city if rng.random() > 0.1 else None,
-        day=day_between(rng, _FIRST, _LAST) if rng.random() > 0.04 else None,
+        day=draw_day_between(rng, _FIRST_DAY, _LAST_DAY) if rng.random() > 0.04 else None,
         category=category,
         currency=currency,
-        payment=weighted(rng, _PAYMENTS) if rng.random() > 0.05 else None,
+        payment=draw_weighted(rng, _PAYMENT_WEIGHTS) if rng.random() > 0.05 else None,
         reimbursed=rng.random() < 0.3,
         items=items,
-        total=_rounded(sum(float(row["total"]) for row in items), currency),
-        note=rng.choice(kind.notes) if kind.notes and rng.random() < 0.6 else "",
+        total=_round_amount(sum(float(row["total"]) for row in items), currency),
+        note=rng.choice(receipt_category.notes) if receipt_category.notes and rng.random() < 0.6 else "",
     )
-    return slip.record()
+    return slip.to_record()
 
 
-def _items(rng: Random, kind: _Kind, currency: str) -> list[dict[str, Scalar]]:
-    """One to four different wares; of tires one or two models, and what goes with them."""
-    if kind is _TIRES:
-        wares = [rng.choice(_TIRE_MODELS), *some(rng, _TIRE_EXTRAS, 0.45)]
+def _draw_item_rows(rng: Random, category: _ReceiptCategory, currency: str) -> list[dict[str, ScalarValue]]:
+    """The rows of a receipt: different wares of the category; for tires, one model and extras."""
+    if category is _TIRE_CATEGORY:
+        wares = [rng.choice(_TIRE_MODELS), *draw_each(rng, _TIRE_EXTRAS, 0.45)]
     else:
-        wares = some(rng, kind.wares, 0.5) or [rng.choice(kind.wares)]
-    return [_row(rng, name, price, most, currency) for name, price, most in wares]
+        wares = draw_each(rng, category.wares, 0.5) or [rng.choice(category.wares)]
+    return [_draw_item_row(rng, name, price, max_quantity, currency) for name, price, max_quantity in wares]
 
 
-def _row(rng: Random, name: str, price: float, most: int, currency: str) -> dict[str, Scalar]:
-    quantity = most if most > 1 and rng.random() < 0.35 else 1 + rng.randrange(most)
-    unit_price = _rounded(price * _RATES[currency] * (0.85 + 0.4 * rng.random()), currency)
-    return {"name": name, "qty": quantity, "unit_price": unit_price, "total": _rounded(unit_price * quantity, currency)}
+def _draw_item_row(rng: Random, name: str, price: float, max_quantity: int, currency: str) -> dict[str, ScalarValue]:
+    quantity = max_quantity if max_quantity > 1 and rng.random() < 0.35 else 1 + rng.randrange(max_quantity)
+    unit_price = _round_amount(price * _CURRENCY_RATES[currency] * (0.85 + 0.4 * rng.random()), currency)
+    return {
+        "name": name,
+        "qty": quantity,
+        "unit_price": unit_price,
+        "total": _round_amount(unit_price * quantity, currency),
+    }
 
 
-def _rounded(amount: float, currency: str) -> float:
+def _round_amount(amount: float, currency: str) -> float:
     return float(round(amount)) if currency == "JPY" else round(amount, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Slip:
+class _DemoReceipt:
     number: int
     vendor: str | None
     city: str | None
@@ -404,12 +419,12 @@ class _Slip:
     currency: str
     payment: str | None
     reimbursed: bool
-    items: list[dict[str, Scalar]]
+    items: list[dict[str, ScalarValue]]
     total: float
     note: str
 
-    def record(self) -> Record:
-        metadata = present(
+    def to_record(self) -> CorpusRecord:
+        metadata = drop_missing_values(
             {
                 "date": self.day and self.day.isoformat(),
                 "vendor": self.vendor,
@@ -425,27 +440,28 @@ class _Slip:
         return {
             "doc_id": f"rcp-{self.number:05}",
             "title": f"Receipt {self.number:05}, {self.vendor or 'vendor not legible'}",
-            "text": "\n".join(line for line in self._lines() if line),
+            "text": "\n".join(line for line in self._text_lines() if line),
             "metadata": metadata,
             "page_starts": None,
             "source": f"receipts/rcp-{self.number:05}.txt",
         }
 
-    def _lines(self) -> list[str]:
+    def _text_lines(self) -> list[str]:
         return [
             self.vendor or "",
             self.city or "",
-            f"Date: {written(self.day)}" if self.day else "Date: not legible",
+            f"Date: {format_day(self.day)}" if self.day else "Date: not legible",
             f"Category: {self.category}",
             *(
-                f"{row['qty']} x {row['name']} at {self._money(row['unit_price'])} = {self._money(row['total'])}"
+                f"{row['qty']} x {row['name']} at {self._format_money(row['unit_price'])} "
+                f"= {self._format_money(row['total'])}"
                 for row in self.items
             ),
-            f"Total: {self._money(self.total)}",
+            f"Total: {self._format_money(self.total)}",
             f"Paid by {self.payment}." if self.payment else "",
             "Reimbursed to the employee." if self.reimbursed else "",
             self.note,
         ]
 
-    def _money(self, amount: Scalar) -> str:
+    def _format_money(self, amount: ScalarValue) -> str:
         return f"{amount:.0f} JPY" if self.currency == "JPY" else f"{amount:.2f} {self.currency}"

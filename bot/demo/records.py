@@ -1,59 +1,56 @@
-"""A document of the demo corpus, in the JSONL form that `parley ingest` takes, and the drawing of its parts."""
+"""The record of a demo document, in the JSONL format of `parley ingest`, and functions that draw random values."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 from typing import TypeAlias, TypedDict, TypeVar
 
+from storage.quantities.days import ENGLISH_MONTHS
+
 T = TypeVar("T")
 
-Scalar: TypeAlias = str | float | bool
-Value: TypeAlias = Scalar | list[str] | list[dict[str, Scalar]]
-
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
+ScalarValue: TypeAlias = str | float | bool
+MetadataValue: TypeAlias = ScalarValue | list[str] | list[dict[str, ScalarValue]]
 
 
-class Record(TypedDict):
-    """`page_starts` are code point offsets into `text`, None where the document has no pages."""
+class CorpusRecord(TypedDict):
+    """A document. `page_starts` are code point offsets in `text`; None if the document has no pages."""
 
     doc_id: str
     title: str
     text: str
-    metadata: dict[str, Value]
+    metadata: dict[str, MetadataValue]
     page_starts: list[int] | None
     source: str
 
 
-def paged(pages: Sequence[str]) -> tuple[str, list[int]]:
-    """The pages as one text, and where in it each begins."""
+def join_pages(pages: Sequence[str]) -> tuple[str, list[int]]:
+    """The pages joined to one text, and the offset of each page's start."""
     starts = [0]
     for page in pages[:-1]:
         starts.append(starts[-1] + len(page) + 1)
     return "\n".join(pages), starts
 
 
-def present(values: Mapping[str, Value | None]) -> dict[str, Value]:
-    """Without the fields that have no value: an absent key is what *missing* means."""
+def drop_missing_values(values: Mapping[str, MetadataValue | None]) -> dict[str, MetadataValue]:
+    """The values without empty ones, because an absent key means a missing value."""
     return {name: value for name, value in values.items() if value is not None and value != []}
 
 
-def weighted(rng: Random, weights: Mapping[T, float]) -> T:
+def draw_weighted(rng: Random, weights: Mapping[T, float]) -> T:
     return rng.choices(list(weights), list(weights.values()))[0]
 
 
-def some(rng: Random, choices: Sequence[T], probability: float) -> list[T]:
-    """Each of `choices` with the same probability, in their order."""
-    return [one for one in choices if rng.random() < probability]
+def draw_each(rng: Random, choices: Sequence[T], probability: float) -> list[T]:
+    """A random subset of `choices` in their order. Each choice is drawn with the same probability."""
+    return [choice for choice in choices if rng.random() < probability]
 
 
-def day_between(rng: Random, first: date, last: date) -> date:
-    """A day from `first` to `last`, both included."""
-    return first + timedelta(days=rng.randrange((last - first).days + 1))
+def draw_day_between(rng: Random, first_day: date, last_day: date) -> date:
+    """A day from `first_day` to `last_day`, both included."""
+    return first_day + timedelta(days=rng.randrange((last_day - first_day).days + 1))
 
 
-def written(day: date) -> str:
-    """As a letter has it: 5 March 2024. No locale decides."""
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+def format_day(day: date) -> str:
+    """The day as in a letter, independent of the locale: 5 March 2024."""
+    return f"{day.day} {ENGLISH_MONTHS[day.month - 1]} {day.year}"

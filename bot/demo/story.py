@@ -1,6 +1,6 @@
-"""The story that the demo plays, and how each of its steps must end.
+"""The story that the demo plays, with the expected result of each step.
 
-What must come out is worked out from the generator's own records, by code of its own: nothing here asks an index.
+Expected results are computed from the generator's records, with code that uses no index.
 """
 
 import csv
@@ -11,48 +11,52 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from bot.demo.records import Record
+from bot.demo.records import CorpusRecord
 from bot.ids import ChoiceId
-from bot.inbound import Body, Clicked, Said
+from bot.surface.inbound import ButtonClick, InboundBody, TextMessage
 
 if TYPE_CHECKING:
-    from bot.demo.corpus import Corpus
-    from bot.turns import TurnDone
+    from bot.demo.corpus import DemoCorpus
+    from bot.turns.turn_processor import FinishedTurn
 
-_EVERY_TIRE = "List every tire purchase receipt"
-_IN_TYPED_YEAR = "only 2024"
-_EXPORT = "export"
-_ACME = "Contracts with ACME for 2031"
-_LOOKUP = "How often must the air filter of the battery cabinet B-120 be replaced?"
-_DISJOINT = ("filter", "more", "missing")  # buttons of one facet
-Result = Mapping[str, Any]
-Holds = Callable[[Record], bool]
+_LIST_TIRES_QUESTION = "List every tire purchase receipt"
+_YEAR_FOLLOW_UP = "only 2024"
+_EXPORT_COMMAND = "export"
+_ACME_QUESTION = "Contracts with ACME for 2031"
+_LOOKUP_QUESTION = "How often must the air filter of the battery cabinet B-120 be replaced?"
+_FACET_CHOICE_KINDS = ("filter", "more", "missing")  # buttons of one facet
+ResultJson = Mapping[str, Any]
 
 
-class Otherwise(Exception):
-    """A step ended otherwise than the story says."""
+class StoryMismatch(Exception):
+    """A step did not end as the story expects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """A conversation of its own."""
+class StoryScene:
+    """A separate conversation of the story."""
 
     title: str
     as_stranger: bool = False
 
 
-class Stage(Protocol):
-    """Where a scene is played. `shown` is what a person would type or press."""
+class ScenePlayer(Protocol):
+    """Plays the turns of a scene. `display_text` is the text that a person types or the button that they press."""
 
-    async def turn(self, body: Body, shown: str) -> "TurnDone": ...
-
-
-Open = Callable[[Scene], Stage]
+    async def run_turn(self, body: InboundBody, display_text: str) -> "FinishedTurn": ...
 
 
-async def play(corpus: "Corpus", open_scene: Open) -> None:
-    """Every scene in order. Raises `Otherwise`."""
-    scenes: tuple[Callable[[Corpus, Open], Awaitable[None]], ...] = (_too_much, _nothing, _cited, _stranger)
+OpenScene = Callable[[StoryScene], ScenePlayer]
+
+
+async def play_story(corpus: "DemoCorpus", open_scene: OpenScene) -> None:
+    """Play every scene in order. Raises `StoryMismatch`."""
+    scenes: tuple[Callable[[DemoCorpus, OpenScene], Awaitable[None]], ...] = (
+        _play_overload,
+        _play_no_results,
+        _play_citation,
+        _play_refusal,
+    )
     for scene in scenes:
         await scene(corpus, open_scene)
 
@@ -60,158 +64,181 @@ async def play(corpus: "Corpus", open_scene: Open) -> None:
 # -- the scenes
 
 
-async def _too_much(corpus: "Corpus", open_scene: Open) -> None:
-    stage = open_scene(Scene(title="Too many results: Parley asks back"))
-    tires = [one for one in corpus.buckets["receipts"].records if one["metadata"].get("category") == "tires"]
-    asked = await _said(stage, _EVERY_TIRE)
-    _expect(asked, outcome="overload", count=len(tires))
-    facet = [choice for choice in asked["choices"] if choice["kind"] in _DISJOINT]
-    _same("the numbers on the buttons add up", sum(choice["count"] for choice in facet), len(tires))
-    _same("the export has every row", [_export(asked)["count"]], [len(tires)])
+async def _play_overload(corpus: "DemoCorpus", open_scene: OpenScene) -> None:
+    stage = open_scene(StoryScene(title="Too many results: Parley asks back"))
+    tires = [
+        receipt for receipt in corpus.buckets["receipts"].records if receipt["metadata"].get("category") == "tires"
+    ]
+    listed = await _send_message(stage, _LIST_TIRES_QUESTION)
+    _expect_fields(listed, outcome="overload", count=len(tires))
+    facet_choices = [choice for choice in listed["choices"] if choice["kind"] in _FACET_CHOICE_KINDS]
+    _expect_equal("the numbers on the buttons add up", sum(choice["count"] for choice in facet_choices), len(tires))
+    _expect_equal("the export has every row", [_find_export_choice(listed)["count"]], [len(tires)])
 
-    chosen = max((one for one in facet if one["kind"] == "filter"), key=lambda choice: choice["count"])
-    narrowed = [one for one in tires if _holds(chosen["filters"], one)]
-    clicked = await _clicked(stage, chosen)
-    _same(f"{chosen['label']!r} leads where it said", clicked["count"], len(narrowed))
-    _same("its number was true", chosen["count"], len(narrowed))
+    largest_choice = max(
+        (choice for choice in facet_choices if choice["kind"] == "filter"), key=lambda choice: choice["count"]
+    )
+    narrowed_tires = [receipt for receipt in tires if _meets_filters(largest_choice["filters"], receipt)]
+    clicked_result = await _click_choice(stage, largest_choice)
+    _expect_equal(f"{largest_choice['label']!r} leads where it said", clicked_result["count"], len(narrowed_tires))
+    _expect_equal("its number was true", largest_choice["count"], len(narrowed_tires))
 
-    typed = await _said(stage, _IN_TYPED_YEAR)
-    in_year = [one for one in narrowed if str(one["metadata"].get("date", "")).startswith("2024")]
-    _same("the typed year narrows", typed["count"], len(in_year))
+    year_result = await _send_message(stage, _YEAR_FOLLOW_UP)
+    tires_in_year = [
+        receipt for receipt in narrowed_tires if str(receipt["metadata"].get("date", "")).startswith("2024")
+    ]
+    _expect_equal("the typed year narrows", year_result["count"], len(tires_in_year))
 
-    exported = await _said(stage, _EXPORT)
-    _same("one file arrives", len(exported["files"]), 1)
-    _same("it holds exactly the set", _ids_in(Path(exported["files"][0]["path"])), sorted(_ids(in_year)))
-
-
-async def _nothing(corpus: "Corpus", open_scene: Open) -> None:
-    stage = open_scene(Scene(title="No result: every way out is counted"))
-    asked = await _said(stage, _ACME)
-    _expect(asked, outcome="no_results", count=0)
-    ways = [choice for choice in asked["choices"] if choice["count"] is not None]
-    if not ways or min(choice["count"] for choice in ways) < 1:
-        raise Otherwise("no counted way out was offered")
-    acme = [one for one in corpus.buckets["contracts"].records if _is_with(one, "ACME Corporation")]
-    dropped = next((one for one in ways if one["kind"] == "drop" and one["count"] == len(acme)), None)
-    if dropped is None:
-        raise Otherwise(f"no button leads to the {len(acme)} contracts with ACME of other years")
-    clicked = await _clicked(stage, dropped)
-    _same("the way out leads where it said", clicked["count"], len(acme))
-    if clicked["outcome"] == "answer":
-        _same("to the contracts with ACME", sorted(clicked["doc_ids"]), sorted(_ids(acme)))
+    export_result = await _send_message(stage, _EXPORT_COMMAND)
+    _expect_equal("one file arrives", len(export_result["files"]), 1)
+    _expect_equal(
+        "it holds exactly the set",
+        _read_csv_ids(Path(export_result["files"][0]["path"])),
+        sorted(_document_ids_of(tires_in_year)),
+    )
 
 
-async def _cited(corpus: "Corpus", open_scene: Open) -> None:
-    stage = open_scene(Scene(title="One fact, with its page"))
-    manual = next(one for one in corpus.buckets["manuals"].records if "B-120" in one["title"])
-    found = re.search(r"Replace the air filter every (\d+ months)", manual["text"])
-    if found is None:
-        raise Otherwise("the generator's manual of the B-120 has no such sentence")
-    page = bisect_right(manual["page_starts"] or [0], found.start())
-    answer = await _said(stage, _LOOKUP)
-    _expect(answer, outcome="answer")
-    if found[1] not in answer["text"]:
-        raise Otherwise(f"the answer does not say {found[1]!r}")
+async def _play_no_results(corpus: "DemoCorpus", open_scene: OpenScene) -> None:
+    stage = open_scene(StoryScene(title="No result: every way out is counted"))
+    no_results = await _send_message(stage, _ACME_QUESTION)
+    _expect_fields(no_results, outcome="no_results", count=0)
+    counted_choices = [choice for choice in no_results["choices"] if choice["count"] is not None]
+    if not counted_choices or min(choice["count"] for choice in counted_choices) < 1:
+        raise StoryMismatch("no counted way out was offered")
+    acme_contracts = [
+        contract for contract in corpus.buckets["contracts"].records if _has_party(contract, "ACME Corporation")
+    ]
+    drop_choice = next(
+        (choice for choice in counted_choices if choice["kind"] == "drop" and choice["count"] == len(acme_contracts)),
+        None,
+    )
+    if drop_choice is None:
+        raise StoryMismatch(f"no button leads to the {len(acme_contracts)} contracts with ACME of other years")
+    clicked_result = await _click_choice(stage, drop_choice)
+    _expect_equal("the way out leads where it said", clicked_result["count"], len(acme_contracts))
+    if clicked_result["outcome"] == "answer":
+        _expect_equal(
+            "to the contracts with ACME", sorted(clicked_result["doc_ids"]), sorted(_document_ids_of(acme_contracts))
+        )
+
+
+async def _play_citation(corpus: "DemoCorpus", open_scene: OpenScene) -> None:
+    stage = open_scene(StoryScene(title="One fact, with its page"))
+    manual = next(record for record in corpus.buckets["manuals"].records if "B-120" in record["title"])
+    match = re.search(r"Replace the air filter every (\d+ months)", manual["text"])
+    if match is None:
+        raise StoryMismatch("the generator's manual of the B-120 has no such sentence")
+    page = bisect_right(manual["page_starts"] or [0], match.start())
+    answer = await _send_message(stage, _LOOKUP_QUESTION)
+    _expect_fields(answer, outcome="answer")
+    if match[1] not in answer["text"]:
+        raise StoryMismatch(f"the answer does not say {match[1]!r}")
     cited = {(citation["doc_id"], citation["page"]) for citation in answer["citations"]}
     if (manual["doc_id"], page) not in cited:
-        raise Otherwise(f"page {page} of {manual['title']!r} is not cited, but {sorted(cited)}")
+        raise StoryMismatch(f"page {page} of {manual['title']!r} is not cited, but {sorted(cited)}")
 
 
-async def _stranger(corpus: "Corpus", open_scene: Open) -> None:
-    stage = open_scene(Scene(title="Somebody without the grant", as_stranger=True))
-    result = await _said(stage, _EVERY_TIRE)
-    _expect(result, outcome="refused", count=None)
-    for shown in ("doc_ids", "hits", "citations", "choices", "groups", "values", "files", "missing"):
-        _same(f"nothing is shown of the documents ({shown})", result[shown], [])
+async def _play_refusal(corpus: "DemoCorpus", open_scene: OpenScene) -> None:
+    stage = open_scene(StoryScene(title="Somebody without the grant", as_stranger=True))
+    result = await _send_message(stage, _LIST_TIRES_QUESTION)
+    _expect_fields(result, outcome="refused", count=None)
+    for key in ("doc_ids", "hits", "citations", "choices", "groups", "values", "files", "missing"):
+        _expect_equal(f"nothing is shown of the documents ({key})", result[key], [])
 
 
-# -- turns and what must hold
+# -- turns and expectations
 
 
-async def _said(stage: Stage, text: str) -> Result:
-    return _ended(await stage.turn(Said(text), text))
+async def _send_message(player: ScenePlayer, text: str) -> ResultJson:
+    return _result_of_turn(await player.run_turn(TextMessage(text), text))
 
 
-async def _clicked(stage: Stage, choice: Result) -> Result:
-    return _ended(await stage.turn(Clicked(ChoiceId(choice["id"])), f"[{choice['label']} · {choice['count']:,}]"))
+async def _click_choice(player: ScenePlayer, choice: ResultJson) -> ResultJson:
+    return _result_of_turn(
+        await player.run_turn(ButtonClick(ChoiceId(choice["id"])), f"[{choice['label']} · {choice['count']:,}]")
+    )
 
 
-def _ended(done: "TurnDone") -> Result:
-    if done.error is not None:
-        raise Otherwise(f"a turn failed: {done.error}") from done.cause
-    return done.result
+def _result_of_turn(turn_done: "FinishedTurn") -> ResultJson:
+    if turn_done.error is not None:
+        raise StoryMismatch(f"a turn failed: {turn_done.error}") from turn_done.cause
+    return turn_done.result
 
 
-def _expect(result: Result, **wanted: object) -> None:
-    for key, value in wanted.items():
-        _same(f"{result['question']!r}: {key}", result[key], value)
+def _expect_fields(result: ResultJson, **expected_fields: object) -> None:
+    for key, value in expected_fields.items():
+        _expect_equal(f"{result['question']!r}: {key}", result[key], value)
 
 
-def _same(what: str, found: object, wanted: object) -> None:
-    if found != wanted:
-        raise Otherwise(f"{what}: {_short(found)} in place of {_short(wanted)}")
+def _expect_equal(description: str, actual: object, expected: object) -> None:
+    if actual != expected:
+        raise StoryMismatch(f"{description}: {_shorten_text(actual)} in place of {_shorten_text(expected)}")
 
 
-def _short(value: object) -> str:
+def _shorten_text(value: object) -> str:
     text = str(value)
     return text if len(text) <= 100 else f"{text[:100]} …"
 
 
-def _export(result: Result) -> Result:
+def _find_export_choice(result: ResultJson) -> ResultJson:
     for choice in result["choices"]:
         if choice["kind"] == "export":
             return choice
-    raise Otherwise("no export was offered")
+    raise StoryMismatch("no export was offered")
 
 
-# -- the records, seen without any index
+# -- expected results from the records
 
 
-def _ids(records: Sequence[Record]) -> list[str]:
-    return [one["doc_id"] for one in records]
+def _document_ids_of(records: Sequence[CorpusRecord]) -> list[str]:
+    return [record["doc_id"] for record in records]
 
 
-def _is_with(record: Record, party: str) -> bool:
+def _has_party(record: CorpusRecord, party: str) -> bool:
     return party in cast(list[str], record["metadata"].get("parties", []))
 
 
-def _ids_in(file: Path) -> list[str]:
-    """The ids in a CSV that Parley wrote, without the apostrophe that keeps spreadsheets from computing."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        return sorted(row["doc_id"].removeprefix("'") for row in csv.DictReader(lines))
+def _read_csv_ids(file: Path) -> list[str]:
+    """The ids in an exported CSV, without the apostrophe that stops spreadsheets from running formulas."""
+    with file.open(encoding="utf-8-sig", newline="") as csv_file:
+        return sorted(row["doc_id"].removeprefix("'") for row in csv.DictReader(csv_file))
 
 
-def _holds(filters: object, record: Record) -> bool:
-    """Whether a record meets the filters of a choice, in their JSON form; unknown is not met."""
+def _meets_filters(filters: object, record: CorpusRecord) -> bool:
+    """Whether a record meets the filters of a choice, in their JSON format. A missing value meets no comparison."""
     if isinstance(filters, list):
-        return all(_holds(one, record) for one in cast(list[object], filters))
-    one = cast(dict[str, Any], filters)
+        return all(_meets_filters(condition, record) for condition in cast(list[object], filters))
+    condition = cast(dict[str, Any], filters)
     for connective, combine in (("all", all), ("any", any)):
-        if connective in one:
-            return combine(_holds(member, record) for member in one[connective])
-    if "not" in one:
-        return not _holds(one["not"], record)
-    value = record["metadata"].get(one["field"])
-    return value is None if one["op"] == "missing" else value is not None and _compares(one["op"], value, one["value"])
+        if connective in condition:
+            return combine(_meets_filters(member, record) for member in condition[connective])
+    if "not" in condition:
+        return not _meets_filters(condition["not"], record)
+    value = record["metadata"].get(condition["field"])
+    return (
+        value is None
+        if condition["op"] == "missing"
+        else value is not None and _meets_comparison(condition["op"], value, condition["value"])
+    )
 
 
-def _compares(op: str, value: Any, wanted: Any) -> bool:
+def _meets_comparison(op: str, value: Any, expected: Any) -> bool:
     match op:
         case "eq":
-            return value == wanted
+            return value == expected
         case "in":
-            return value in wanted
+            return value in expected
         case "has":
-            return wanted in value
+            return expected in value
         case "between":
-            return wanted[0] <= value <= wanted[1]
+            return expected[0] <= value <= expected[1]
         case "gte":
-            return value >= wanted
+            return value >= expected
         case "gt":
-            return value > wanted
+            return value > expected
         case "lte":
-            return value <= wanted
+            return value <= expected
         case "lt":
-            return value < wanted
+            return value < expected
         case _:
-            raise Otherwise(f"a button of the story compares by {op!r}, which it should not")
+            raise StoryMismatch(f"a button of the story compares by {op!r}, which it should not")

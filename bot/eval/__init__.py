@@ -1,1 +1,1 @@
-"""Measuring Parley on documents and questions whose answers are known."""
+"""Measures Parley on documents and questions with known answers."""

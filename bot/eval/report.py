@@ -1,4 +1,4 @@
-"""What an evaluation comes to: means of measures, confusions, times, the worst questions, changes since a report."""
+"""The report of an evaluation: means, confusion counts, times, worst questions, changes since an earlier report."""
 
 import json
 from collections import Counter, defaultdict
@@ -9,176 +9,200 @@ from pathlib import Path
 from typing import Any as Json
 from typing import cast
 
-from bot.eval.load import Question, UnreadableSet
-from bot.eval.score import Result, Score, scored
+from bot.eval.eval_sets import EvalQuestion, UnreadableEvalSet
+from bot.eval.score import QuestionScore, ResultJson, score_result
 
-VERSION = 1
-WORST = 20
-_HALF = 0.5  # from here on a question counts as right, for what changed
-_SHOWN_IDS, _SHOWN_TEXT = 10, 400
-Object = dict[str, Json]
-Key = tuple[str, str, str]  # set, kind, measure
+REPORT_VERSION = 1
+WORST_COUNT = 20
+_RIGHT_THRESHOLD = 0.5  # a score of at least this counts as right when reports are compared
+_MAX_SHOWN_IDS, _MAX_SHOWN_CHARACTERS = 10, 400
+JsonObject = dict[str, Json]
+MeasureKey = tuple[str, str, str]  # set, kind, measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """A question, what came of it, and how good that is."""
+class JudgedQuestion:
+    """A question with its result and score."""
 
-    set: str
-    question: Question
-    result: Result
-    score: Score
-    cpu_ms: float | None  # of the whole turn; None where several ran at once
+    set_name: str
+    question: EvalQuestion
+    result: ResultJson
+    score: QuestionScore
+    cpu_ms: float | None  # of the whole turn; None if several ran at once
 
     @property
     def is_right(self) -> bool:
-        return self.score.right >= _HALF
+        return self.score.right >= _RIGHT_THRESHOLD
 
     @property
     def agent_ms(self) -> float:
-        """Of the agent's stages alone, by the clock."""
+        """Wall time of the agent's stages."""
         return sum(float(stage["ms"]) for stage in self.result["stages"])
 
 
-def judged(set_name: str, question: Question, result: Result, cpu_ms: float | None) -> Judged:
-    return Judged(set=set_name, question=question, result=result, score=scored(question, result), cpu_ms=cpu_ms)
+def judge_question(set_name: str, question: EvalQuestion, result: ResultJson, cpu_ms: float | None) -> JudgedQuestion:
+    return JudgedQuestion(
+        set_name=set_name, question=question, result=result, score=score_result(question, result), cpu_ms=cpu_ms
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One way of asking all questions: `metadata`, `metadata alone`, `extracted`, `extracted alone`."""
+class ReportColumn:
+    """All questions asked in one mode: `metadata`, `metadata alone`, `extracted`, `extracted alone`."""
 
     name: str
-    judged: tuple[Judged, ...]
+    judged_questions: tuple[JudgedQuestion, ...]
     remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """The mean of a measure over the `n` questions that have it. `category`: None for all of the kind."""
+class MeasureMean:
+    """The mean of a measure over the `question_count` questions that have it. `category`: None for the whole kind."""
 
-    set: str
+    set_name: str
     kind: str
     category: str | None
     measure: str
-    n: int
+    question_count: int
     mean: float
 
 
 # -- means
 
 
-def lines_of(column: Column) -> list[Line]:
-    """By set and kind, `right` first, then the other measures; then `right` of each category."""
-    groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
-    for one in column.judged:
-        groups[one.set, one.question.kind].append(one)
-    return [line for (name, kind), members in groups.items() for line in _lines(name, kind, members)]
+def measure_means_of(column: ReportColumn) -> list[MeasureMean]:
+    """The means by set and kind: `right` first, then the other measures, then `right` of each category."""
+    groups: dict[tuple[str, str], list[JudgedQuestion]] = defaultdict(list)
+    for judged in column.judged_questions:
+        groups[judged.set_name, judged.question.kind].append(judged)
+    return [
+        measure_mean
+        for (set_name, kind), members in groups.items()
+        for measure_mean in _means_of_kind(set_name, kind, members)
+    ]
 
 
-def _lines(name: str, kind: str, members: Sequence[Judged]) -> Iterator[Line]:
-    measures = dict.fromkeys(["right", *(measure for one in members for measure in one.score.measures)])
+def _means_of_kind(set_name: str, kind: str, members: Sequence[JudgedQuestion]) -> Iterator[MeasureMean]:
+    measures = dict.fromkeys(["right", *(measure for judged in members for measure in judged.score.measures)])
     for measure in measures:
-        yield _line(name, kind, None, measure, members)
-    categories = sorted({one.question.category for one in members if one.question.category})
+        yield _mean_of_measure(set_name, kind, None, measure, members)
+    categories = sorted({judged.question.category for judged in members if judged.question.category})
     for category in categories if len(categories) > 1 else ():
-        yield _line(name, kind, category, "right", [one for one in members if one.question.category == category])
+        yield _mean_of_measure(
+            set_name, kind, category, "right", [judged for judged in members if judged.question.category == category]
+        )
 
 
-def _line(name: str, kind: str, category: str | None, measure: str, members: Sequence[Judged]) -> Line:
-    values = [one.score.measures[measure] for one in members if measure in one.score.measures]
+def _mean_of_measure(
+    set_name: str, kind: str, category: str | None, measure: str, members: Sequence[JudgedQuestion]
+) -> MeasureMean:
+    values = [judged.score.measures[measure] for judged in members if measure in judged.score.measures]
     mean = sum(values) / len(values)
-    return Line(set=name, kind=kind, category=category, measure=measure, n=len(values), mean=mean)
+    return MeasureMean(
+        set_name=set_name, kind=kind, category=category, measure=measure, question_count=len(values), mean=mean
+    )
 
 
-def confusion(column: Column) -> dict[tuple[str, str], int]:
-    """How often a behaviour was expected and another came; the most frequent first."""
-    counts = Counter((one.score.expected, one.score.got) for one in column.judged)
+def count_confusions(column: ReportColumn) -> dict[tuple[str, str], int]:
+    """The number of questions for each pair of expected and actual behaviour, the most frequent pair first."""
+    counts = Counter((judged.score.expected, judged.score.actual) for judged in column.judged_questions)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def quantile(values: Sequence[float], share: float) -> float | None:
-    """By nearest rank; None of nothing."""
+def quantile_of(values: Sequence[float], share: float) -> float | None:
+    """The quantile by nearest rank; None if there are no values."""
     ordered = sorted(values)
     return ordered[max(0, ceil(share * len(ordered)) - 1)] if ordered else None
 
 
-def times(column: Column) -> dict[str, float | None]:
-    """Milliseconds a question: processor time of the whole turn, and the agent's stages by the clock."""
-    cpu = [one.cpu_ms for one in column.judged if one.cpu_ms is not None]
-    agent = [one.agent_ms for one in column.judged if one.result["stages"]]
+def time_quantiles_of(column: ReportColumn) -> dict[str, float | None]:
+    """Milliseconds per question: CPU time of the whole turn, and wall time of the agent's stages."""
+    cpu = [judged.cpu_ms for judged in column.judged_questions if judged.cpu_ms is not None]
+    agent = [judged.agent_ms for judged in column.judged_questions if judged.result["stages"]]
     return {
-        "cpu_p50": quantile(cpu, 0.5),
-        "cpu_p95": quantile(cpu, 0.95),
-        "agent_p50": quantile(agent, 0.5),
-        "agent_p95": quantile(agent, 0.95),
+        "cpu_p50": quantile_of(cpu, 0.5),
+        "cpu_p95": quantile_of(cpu, 0.95),
+        "agent_p50": quantile_of(agent, 0.5),
+        "agent_p95": quantile_of(agent, 0.95),
     }
 
 
-def worst(column: Column, count: int = WORST) -> list[Judged]:
-    """What is not quite right, the worst first; of equals by set and id."""
+def worst_questions_of(column: ReportColumn, count: int = WORST_COUNT) -> list[JudgedQuestion]:
+    """The questions with a score below 1, the worst first; ties in order of set and id."""
 
-    def order(one: Judged) -> tuple[float, float, str, str]:
-        measures = one.score.measures
-        return (one.score.right, sum(measures.values()) / len(measures), one.set, one.question.query_id)
+    def sort_key(judged: JudgedQuestion) -> tuple[float, float, str, str]:
+        measures = judged.score.measures
+        return (judged.score.right, sum(measures.values()) / len(measures), judged.set_name, judged.question.query_id)
 
-    return sorted((one for one in column.judged if one.score.right < 1), key=order)[:count]
+    return sorted(
+        (judged_question for judged_question in column.judged_questions if judged_question.score.right < 1),
+        key=sort_key,
+    )[:count]
 
 
 # -- as JSON
 
 
-def report_json(columns: Sequence[Column], unscored: Mapping[str, int]) -> Object:
-    """All of it, question by question, so that a later run can be held against it."""
-    return {"version": VERSION, "columns": {one.name: _column_json(one) for one in columns}, "unscored": dict(unscored)}
-
-
-def _column_json(column: Column) -> Object:
+def report_to_json(columns: Sequence[ReportColumn], unscored: Mapping[str, int]) -> JsonObject:
+    """The whole report with every question, so that a later run can be compared with it."""
     return {
-        "lines": [
-            {
-                "set": line.set,
-                "kind": line.kind,
-                "category": line.category,
-                "measure": line.measure,
-                "n": line.n,
-                "mean": round(line.mean, 4),
-            }
-            for line in lines_of(column)
-        ],
-        "confusion": [{"expected": expected, "got": got, "n": n} for (expected, got), n in confusion(column).items()],
-        "ms": {name: None if ms is None else round(ms, 1) for name, ms in times(column).items()},
-        "remarks": list(column.remarks),
-        "questions": [_judged_json(one) for one in column.judged],
+        "version": REPORT_VERSION,
+        "columns": {column.name: _column_to_json(column) for column in columns},
+        "unscored": dict(unscored),
     }
 
 
-def _judged_json(one: Judged) -> Object:
-    question, result, gold = one.question, one.result, one.question.gold
+def _column_to_json(column: ReportColumn) -> JsonObject:
     return {
-        "set": one.set,
+        "lines": [
+            {
+                "set": mean.set_name,
+                "kind": mean.kind,
+                "category": mean.category,
+                "measure": mean.measure,
+                "n": mean.question_count,
+                "mean": round(mean.mean, 4),
+            }
+            for mean in measure_means_of(column)
+        ],
+        "confusion": [
+            {"expected": expected, "got": actual, "n": count}
+            for (expected, actual), count in count_confusions(column).items()
+        ],
+        "ms": {name: None if ms is None else round(ms, 1) for name, ms in time_quantiles_of(column).items()},
+        "remarks": list(column.remarks),
+        "questions": [_judged_question_to_json(judged) for judged in column.judged_questions],
+    }
+
+
+def _judged_question_to_json(judged: JudgedQuestion) -> JsonObject:
+    question, result, gold = judged.question, judged.result, judged.question.gold
+    return {
+        "set": judged.set_name,
         "query_id": question.query_id,
         "kind": question.kind,
         "category": question.category,
         "question": question.query,
-        "right": round(one.score.right, 4),
-        "measures": {name: round(value, 4) for name, value in one.score.measures.items()},
+        "right": round(judged.score.right, 4),
+        "measures": {name: round(value, 4) for name, value in judged.score.measures.items()},
         "expected": {
-            "behaviour": one.score.expected,
+            "behaviour": judged.score.expected,
             "answer": gold.answer,
             "count": gold.count,
-            "doc_ids": list(gold.doc_ids[:_SHOWN_IDS]),
+            "doc_ids": list(gold.doc_ids[:_MAX_SHOWN_IDS]),
             "filter": gold.filter,
         },
         "got": {
-            "behaviour": one.score.got,
-            "text": str(result["text"])[:_SHOWN_TEXT],
+            "behaviour": judged.score.actual,
+            "text": str(result["text"])[:_MAX_SHOWN_CHARACTERS],
             "count": result["count"],
             "values": result["values"],
             "cited": [citation["doc_id"] for citation in result["citations"]],
             "first hits": [hit["doc_id"] for hit in result["hits"][:3]],
-            "missing": sorted(set(gold.doc_ids) - set(result["doc_ids"]))[:_SHOWN_IDS] if _has_set(one) else [],
-            "extra": _extra(one)[:_SHOWN_IDS] if _has_set(one) else [],
+            "missing": sorted(set(gold.doc_ids) - set(result["doc_ids"]))[:_MAX_SHOWN_IDS]
+            if _has_document_set(judged)
+            else [],
+            "extra": _extra_documents_of(judged)[:_MAX_SHOWN_IDS] if _has_document_set(judged) else [],
         },
         "plan": {
             "route": result["route"],
@@ -186,80 +210,85 @@ def _judged_json(one: Judged) -> Object:
             "legs": [{"question": leg["question"], "filters": leg["filters"]} for leg in result["legs"]],
             "assumptions": result["assumptions"],
         },
-        "cpu_ms": None if one.cpu_ms is None else round(one.cpu_ms, 1),
-        "agent_ms": round(one.agent_ms, 1),
+        "cpu_ms": None if judged.cpu_ms is None else round(judged.cpu_ms, 1),
+        "agent_ms": round(judged.agent_ms, 1),
     }
 
 
-def _has_set(one: Judged) -> bool:
-    return one.question.kind in ("list", "aggregate")
+def _has_document_set(judged: JudgedQuestion) -> bool:
+    return judged.question.kind in ("list", "aggregate")
 
 
-def _extra(one: Judged) -> list[str]:
-    gold = one.question.gold
-    return sorted(set(one.result["doc_ids"]) - {*gold.doc_ids, *gold.unjudged_doc_ids})
+def _extra_documents_of(judged: JudgedQuestion) -> list[str]:
+    gold = judged.question.gold
+    return sorted(set(judged.result["doc_ids"]) - {*gold.doc_ids, *gold.unjudged_doc_ids})
 
 
-# -- against an earlier report
+# -- comparison with an earlier report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A question that was right and is wrong now, or the other way round."""
+class CorrectnessChange:
+    """A question that was right and is now wrong, or the reverse."""
 
     column: str
-    set: str
+    set_name: str
     query_id: str
     question: str
     is_right: bool  # now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
-    """A report read back: means by column and key, and what was right."""
+class EarlierReport:
+    """An earlier report: means by column and key, and scores by column, set and query id."""
 
-    means: Mapping[str, Mapping[Key, float]]
-    right: Mapping[str, Mapping[tuple[str, str], float]]
+    means_by_column: Mapping[str, Mapping[MeasureKey, float]]
+    scores_by_column: Mapping[str, Mapping[tuple[str, str], float]]
 
-    def changes(self, columns: Iterable[Column]) -> list[Change]:
-        """Of questions that both have; those that went wrong first."""
-        found = [
-            Change(
+    def find_changes(self, columns: Iterable[ReportColumn]) -> list[CorrectnessChange]:
+        """The changes of the questions that are in both reports, those that are now wrong first."""
+        changes = [
+            CorrectnessChange(
                 column=column.name,
-                set=one.set,
-                query_id=one.question.query_id,
-                question=one.question.query,
-                is_right=one.is_right,
+                set_name=judged.set_name,
+                query_id=judged.question.query_id,
+                question=judged.question.query,
+                is_right=judged.is_right,
             )
             for column in columns
-            for one in column.judged
-            if (before := self.right.get(column.name, {}).get((one.set, one.question.query_id))) is not None
-            and (before >= _HALF) != one.is_right
+            for judged in column.judged_questions
+            if (
+                earlier_score := self.scores_by_column.get(column.name, {}).get(
+                    (judged.set_name, judged.question.query_id)
+                )
+            )
+            is not None
+            and (earlier_score >= _RIGHT_THRESHOLD) != judged.is_right
         ]
-        return sorted(found, key=lambda change: change.is_right)
+        return sorted(changes, key=lambda change: change.is_right)
 
 
-def read_report(path: Path) -> Earlier:
-    """What `report_json` made. Raises `UnreadableSet`, and `OSError` for a file that cannot be read."""
+def read_report(path: Path) -> EarlierReport:
+    """Read a report of `report_to_json`. Raises `UnreadableEvalSet`, and `OSError` for a file that cannot be read."""
     try:
-        data = cast(Object, json.loads(path.read_text(encoding="utf-8")))
-        if data["version"] != VERSION:
-            raise UnreadableSet(str(path), f"it is a report of version {data['version']}, not {VERSION}")
-        columns = cast(dict[str, Object], data["columns"])
-        return Earlier(
-            means={name: dict(_means(one["lines"])) for name, one in columns.items()},
-            right={name: dict(_rights(one["questions"])) for name, one in columns.items()},
+        data = cast(JsonObject, json.loads(path.read_text(encoding="utf-8")))
+        if data["version"] != REPORT_VERSION:
+            raise UnreadableEvalSet(str(path), f"it is a report of version {data['version']}, not {REPORT_VERSION}")
+        columns = cast(dict[str, JsonObject], data["columns"])
+        return EarlierReport(
+            means_by_column={name: dict(_parse_means(column["lines"])) for name, column in columns.items()},
+            scores_by_column={name: dict(_parse_scores(column["questions"])) for name, column in columns.items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise UnreadableSet(str(path), "it is no report of an evaluation") from exc
+        raise UnreadableEvalSet(str(path), "it is no report of an evaluation") from exc
 
 
-def _means(lines: Iterable[Object]) -> Iterator[tuple[Key, float]]:
-    for one in lines:
-        if one["category"] is None:
-            yield (one["set"], one["kind"], one["measure"]), float(one["mean"])
+def _parse_means(lines: Iterable[JsonObject]) -> Iterator[tuple[MeasureKey, float]]:
+    for line in lines:
+        if line["category"] is None:
+            yield (line["set"], line["kind"], line["measure"]), float(line["mean"])
 
 
-def _rights(questions: Iterable[Object]) -> Iterator[tuple[tuple[str, str], float]]:
-    for one in questions:
-        yield (one["set"], one["query_id"]), float(one["right"])
+def _parse_scores(questions: Iterable[JsonObject]) -> Iterator[tuple[tuple[str, str], float]]:
+    for question in questions:
+        yield (question["set"], question["query_id"]), float(question["right"])

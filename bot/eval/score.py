@@ -1,134 +1,140 @@
-"""How good a result is, by the kind of its question. Every measure lies between 0 and 1, and their means are reported.
+"""Scores a result by the kind of its question. Every measure is between 0 and 1; the report has their means.
 
-`right` is what a question is judged by as a whole:
-- list: the expected behaviour and, where there is something to list, exactly the expected documents;
-- lookup, yes_no: the answer, titles of cited documents aside; of a lookup also that a gold document is cited;
-- aggregate: value, currency and the set behind it;
+`right` is the score of the question as a whole:
+- list: the expected behaviour and, if there is something to list, exactly the expected documents;
+- lookup, yes_no: the answer, outside the titles of cited documents; a lookup must also cite a gold document;
+- aggregate: value, currency and the set of documents;
 - compare: both documents among the first ten passages;
-- qa: the evidence among the first ten passages, where it was located, else a gold document;
-- qrels: nDCG@10, which is no yes or no;
-- `…_query`: nothing found where nothing is to be found; else every value of the gold filter and nothing more;
+- qa: the evidence among the first ten passages if it was located, else a gold document;
+- qrels: nDCG@10, a value between 0 and 1;
+- `…_query`: no result if none is expected, else exactly the values of the gold filter;
 - table_qa: the answer.
 
-Questions without located evidence have no measure of evidence. Documents that are not judged count on neither side.
-A passage holds evidence where it overlaps it, or stands on the same page of the same document if pages are known.
+Questions without located evidence have no evidence measures. Unjudged documents count neither as right nor as wrong.
+A passage has the evidence if it overlaps the evidence, or is on the same page of the same document.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any as Json
 
-from bot.eval.answers import holds_words, is_short, said, without, words
-from bot.eval.filters import same, values_of
-from bot.eval.load import Evidence, Question
-from bot.eval.rankings import average_precision, ndcg, recall
+from bot.eval.answer_matching import contains_all_words, is_short_answer, remove_titles, split_words, states_answer
+from bot.eval.eval_sets import EvalQuestion, GoldEvidence
+from bot.eval.filter_comparison import equal_values_of, is_same_filter
+from bot.eval.ranking_measures import average_precision, ndcg_at, recall_at
 
-_BEHAVIOURS = {"no_results": "no_result", "overload": "clarify_too_many"}  # else the outcome's own name
-_OVERLOADED = 100  # documents above which a list asks back
-_NEAR = 0.005  # of a sum: half a cent
-Result = Mapping[str, Json]
+_BEHAVIOUR_BY_OUTCOME = {"no_results": "no_result", "overload": "clarify_too_many"}  # other outcomes keep their name
+_OVERLOAD_LIMIT = 100  # documents; a longer list asks back
+_VALUE_TOLERANCE = 0.005  # half a cent in a sum
+ResultJson = Mapping[str, Json]
 Measures = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """`right`: between 0 and 1. `expected` and `got` are behaviours."""
+class QuestionScore:
+    """`right`: between 0 and 1. `expected` and `actual` are behaviours."""
 
     right: float
     expected: str
-    got: str
+    actual: str
     measures: Mapping[str, float]
 
 
-def scored(question: Question, result: Result) -> Score:
-    """The result as `parley ask --json` has it."""
-    got, expected = _behaviour(question, result), question.gold.behaviour or "answer"
-    measures = _measures(question, result, got)
-    return Score(right=measures["right"], expected=expected, got=got, measures=measures)
+def score_result(question: EvalQuestion, result: ResultJson) -> QuestionScore:
+    """Score a result in the format of `parley ask --json`."""
+    actual, expected = _behaviour_of(question, result), question.gold.behaviour or "answer"
+    measures = _measures_for(question, result, actual)
+    return QuestionScore(right=measures["right"], expected=expected, actual=actual, measures=measures)
 
 
-def _measures(question: Question, result: Result, got: str) -> Measures:
+def _measures_for(question: EvalQuestion, result: ResultJson, actual: str) -> Measures:
     match question.kind:
         case "list":
-            return _list(question, result, got)
+            return _score_list(question, result, actual)
         case "lookup" | "yes_no":
-            return _lookup(question, result)
+            return _score_lookup(question, result)
         case "aggregate":
-            return _aggregate(question, result)
+            return _score_aggregate(question, result)
         case "compare":
-            return _compare(question, result)
+            return _score_comparison(question, result)
         case "qrels":
-            return _ranking(question, result)
+            return _score_ranking(question, result)
         case "table_qa":
-            return _table(question, result)
+            return _score_table_question(question, result)
         case kind if kind.endswith("_query"):
-            return _multihop(question, result, got)
+            return _score_multihop(question, result, actual)
         case _:
-            return _qa(question, result)
+            return _score_open_question(question, result)
 
 
-def _behaviour(question: Question, result: Result) -> str:
-    """The outcome in the words of the gold behaviours."""
+def _behaviour_of(question: EvalQuestion, result: ResultJson) -> str:
+    """The gold behaviour that corresponds to the result's outcome."""
     outcome = str(result["outcome"])
     if outcome == "answer" and question.kind == "list":
-        nothing = question.gold.behaviour == "no_result" and result["doc_ids"] and not _judged(question, result)
-        return "no_result" if nothing else "list"
-    return _BEHAVIOURS.get(outcome, outcome)
+        is_no_result = (
+            question.gold.behaviour == "no_result" and result["doc_ids"] and not _judged_documents_of(question, result)
+        )
+        return "no_result" if is_no_result else "list"
+    return _BEHAVIOUR_BY_OUTCOME.get(outcome, outcome)
 
 
 # -- sets
 
 
-def _judged(question: Question, result: Result) -> set[str]:
+def _judged_documents_of(question: EvalQuestion, result: ResultJson) -> set[str]:
     return set(result["doc_ids"]) - set(question.gold.unjudged_doc_ids)
 
 
-def _gold_set(question: Question) -> set[str]:
+def _gold_documents_of(question: EvalQuestion) -> set[str]:
     return set(question.gold.doc_ids) - set(question.gold.unjudged_doc_ids)
 
 
-def _list(question: Question, result: Result, got: str) -> Measures:
-    behaves = float(got == question.gold.behaviour)
-    measures: Measures = {"behaviour": behaves}
+def _score_list(question: EvalQuestion, result: ResultJson, actual: str) -> Measures:
+    behaviour_score = float(actual == question.gold.behaviour)
+    measures: Measures = {"behaviour": behaviour_score}
     match question.gold.behaviour:
         case "no_result":
-            measures |= {"behaviour@0": behaves, "right": behaves}
+            measures |= {"behaviour@0": behaviour_score, "right": behaviour_score}
         case "clarify_too_many":
-            measures |= {f"behaviour@{_OVERLOADED}+": behaves, "right": behaves}
+            measures |= {f"behaviour@{_OVERLOAD_LIMIT}+": behaviour_score, "right": behaviour_score}
         case _:
-            measures |= _set_measures(_gold_set(question), _judged(question, result))
+            measures |= _document_set_measures(_gold_documents_of(question), _judged_documents_of(question, result))
             measures["right"] = measures["exact"]
     if question.gold.filter is not None:
-        measures["filter"] = float(same(question.gold.filter, result["filters"]))
+        measures["filter"] = float(is_same_filter(question.gold.filter, result["filters"]))
     return measures
 
 
-def _set_measures(gold: set[str], found: set[str]) -> Measures:
-    both = len(gold & found)
+def _document_set_measures(gold: set[str], actual: set[str]) -> Measures:
+    shared_count = len(gold & actual)
     return {
-        "precision": both / len(found) if found else 0.0,
-        "recall": both / len(gold) if gold else 0.0,
-        "exact": float(gold == found),
+        "precision": shared_count / len(actual) if actual else 0.0,
+        "recall": shared_count / len(gold) if gold else 0.0,
+        "exact": float(gold == actual),
     }
 
 
-def _aggregate(question: Question, result: Result) -> Measures:
+def _score_aggregate(question: EvalQuestion, result: ResultJson) -> Measures:
     gold = question.gold
-    near = [one for one in result["values"] if _is_value(one["value"], gold.answer)]
-    currency = float(gold.currency is None or any(one["unit"] == gold.currency for one in near))
-    exact = float(_gold_set(question) == _judged(question, result))
-    value = float(bool(near))
+    near_values = [
+        computed_value for computed_value in result["values"] if _is_near_value(computed_value["value"], gold.answer)
+    ]
+    currency = float(
+        gold.currency is None or any(computed_value["unit"] == gold.currency for computed_value in near_values)
+    )
+    exact = float(_gold_documents_of(question) == _judged_documents_of(question, result))
+    value = float(bool(near_values))
     return {"value": value, "currency": currency, "set": exact, "right": value * currency * exact}
 
 
-def _is_value(value: Json, gold: Json) -> bool:
-    return isinstance(value, (int, float)) and isinstance(gold, (int, float)) and abs(value - gold) < _NEAR
+def _is_near_value(value: Json, gold: Json) -> bool:
+    return isinstance(value, (int, float)) and isinstance(gold, (int, float)) and abs(value - gold) < _VALUE_TOLERANCE
 
 
 # -- passages
 
 
-def _holds(passage: Mapping[str, Json], evidence: Evidence) -> bool:
+def _overlaps_evidence(passage: Mapping[str, Json], evidence: GoldEvidence) -> bool:
     if passage["doc_id"] != evidence.doc_id:
         return False
     if evidence.page is not None and passage["page"] == evidence.page:
@@ -139,135 +145,151 @@ def _holds(passage: Mapping[str, Json], evidence: Evidence) -> bool:
     return bool(start < evidence.end and evidence.start < end)
 
 
-def _evidence(question: Question, result: Result) -> Measures:
-    """Any of the located evidence within the first passages, and in what is cited."""
-    located = [one for one in question.gold.evidence if one.is_located]
-    if not located:
+def _evidence_measures(question: EvalQuestion, result: ResultJson) -> Measures:
+    """Whether located evidence is among the first passages, and among the citations."""
+    located_evidence = [evidence for evidence in question.gold.evidence if evidence.is_located]
+    if not located_evidence:
         return {}
-    holding = [any(_holds(hit, one) for one in located) for hit in result["hits"]]
-    cited = any(_holds(citation, one) for citation in result["citations"] for one in located)
-    at = {f"evidence@{depth}": float(any(holding[:depth])) for depth in (1, 3, 10)}
-    return at | {"evidence cited": float(cited)}
+    hit_has_evidence = [
+        any(_overlaps_evidence(hit, evidence) for evidence in located_evidence) for hit in result["hits"]
+    ]
+    is_cited = any(
+        _overlaps_evidence(citation, evidence) for citation in result["citations"] for evidence in located_evidence
+    )
+    measures = {f"evidence@{depth}": float(any(hit_has_evidence[:depth])) for depth in (1, 3, 10)}
+    return measures | {"evidence cited": float(is_cited)}
 
 
-def _documents(passages: Sequence[Mapping[str, Json]]) -> list[str]:
-    """In order, each once."""
-    return list(dict.fromkeys(str(one["doc_id"]) for one in passages))
+def _document_ids_of(passages: Sequence[Mapping[str, Json]]) -> list[str]:
+    """The documents of the passages in order, each once."""
+    return list(dict.fromkeys(str(passage["doc_id"]) for passage in passages))
 
 
-def _document_hits(question: Question, result: Result) -> Measures:
-    """A gold document among the documents of the first passages."""
+def _document_hit_measures(question: EvalQuestion, result: ResultJson) -> Measures:
+    """Whether a gold document is among the documents of the first passages."""
     gold, hits = set(question.gold.doc_ids), result["hits"]
     if not gold:
         return {}
-    return {f"document@{depth}": float(bool(gold & set(_documents(hits[:depth])))) for depth in (1, 10)}
+    return {f"document@{depth}": float(bool(gold & set(_document_ids_of(hits[:depth])))) for depth in (1, 10)}
 
 
-def _is_cited(doc_id: str, result: Result) -> bool:
+def _is_cited(doc_id: str, result: ResultJson) -> bool:
     return any(citation["doc_id"] == doc_id for citation in result["citations"])
 
 
 # -- questions about documents
 
 
-def _lookup(question: Question, result: Result) -> Measures:
+def _score_lookup(question: EvalQuestion, result: ResultJson) -> Measures:
     gold = question.gold
     cited = any(_is_cited(doc_id, result) for doc_id in gold.doc_ids)
-    own_words = without((citation["title"] for citation in result["citations"]), result["text"])
-    says = result["outcome"] == "answer" and said(gold.answer, own_words, gold.unit)
-    answer = float(says and (cited or question.kind == "yes_no"))
-    return {"answer": answer, "right": answer, "document cited": float(cited)} | _evidence(question, result)
+    text_without_titles = remove_titles((citation["title"] for citation in result["citations"]), result["text"])
+    states_gold = result["outcome"] == "answer" and states_answer(gold.answer, text_without_titles, gold.unit)
+    answer = float(states_gold and (cited or question.kind == "yes_no"))
+    return {"answer": answer, "right": answer, "document cited": float(cited)} | _evidence_measures(question, result)
 
 
-def _qa(question: Question, result: Result) -> Measures:
-    measures = _document_hits(question, result) | _evidence(question, result)
-    if is_short(question.gold.answer):
-        measures["answer"] = float(_says_short(question.gold.answer, result))
-    found = measures.get("evidence@10", measures.get("document@10", measures.get("answer", 0.0)))
-    return measures | {"right": found}
+def _score_open_question(question: EvalQuestion, result: ResultJson) -> Measures:
+    measures = _document_hit_measures(question, result) | _evidence_measures(question, result)
+    if is_short_answer(question.gold.answer):
+        measures["answer"] = float(_states_short_answer(question.gold.answer, result))
+    right = measures.get("evidence@10", measures.get("document@10", measures.get("answer", 0.0)))
+    return measures | {"right": right}
 
 
-def _says_short(gold: Json, result: Result) -> bool:
-    """As `said`, or all words of the gold answer in one sentence's length of reply or citation."""
-    told = [str(result["text"]), *(str(one["text"]) for one in result["citations"])]
-    return any(said(gold, one) or (isinstance(gold, str) and holds_words(gold, one)) for one in told)
+def _states_short_answer(gold: Json, result: ResultJson) -> bool:
+    """Whether the reply or a citation states the gold answer or contains all its words."""
+    texts = [str(result["text"]), *(str(text["text"]) for text in result["citations"])]
+    return any(
+        states_answer(gold, text) or (isinstance(gold, str) and contains_all_words(gold, text)) for text in texts
+    )
 
 
-def _compare(question: Question, result: Result) -> Measures:
+def _score_comparison(question: EvalQuestion, result: ResultJson) -> Measures:
     gold, answer = question.gold, question.gold.answer
-    found = set(_documents(result["hits"][:10]))
-    both = float(set(gold.doc_ids) <= found)
+    top_doc_ids = set(_document_ids_of(result["hits"][:10]))
+    has_both = float(set(gold.doc_ids) <= top_doc_ids)
     measures = {
-        "both@10": both,
-        "both cited": float(all(_is_cited(one, result) for one in gold.doc_ids)),
-        "sub_questions": likeness(gold.sub_questions, result["sub_questions"]),
-        "right": both,
+        "both@10": has_both,
+        "both cited": float(all(_is_cited(doc_id, result) for doc_id in gold.doc_ids)),
+        "sub_questions": mean_best_overlap(gold.sub_questions, result["sub_questions"]),
+        "right": has_both,
     }
     if isinstance(answer, dict):
-        measures["answer"] = float(all(said(one, result["text"]) for one in answer.values()))  # pyright: ignore
-    located = [one for one in gold.evidence if one.is_located]
-    if {one.doc_id for one in located} == set(gold.doc_ids):
-        holding = {one.doc_id for one in located for hit in result["hits"][:10] if _holds(hit, one)}
-        measures["evidence both@10"] = float(holding == set(gold.doc_ids))
+        measures["answer"] = float(all(states_answer(value, result["text"]) for value in answer.values()))  # pyright: ignore
+    located_evidence = [evidence for evidence in gold.evidence if evidence.is_located]
+    if {evidence.doc_id for evidence in located_evidence} == set(gold.doc_ids):
+        overlapped_doc_ids = {
+            evidence.doc_id
+            for evidence in located_evidence
+            for hit in result["hits"][:10]
+            if _overlaps_evidence(hit, evidence)
+        }
+        measures["evidence both@10"] = float(overlapped_doc_ids == set(gold.doc_ids))
     return measures
 
 
-def likeness(gold: Sequence[str], got: Sequence[str]) -> float:
-    """Mean over the gold questions of the best overlap of words (F1) with one that was made."""
-    best = [max((_overlap(one, other) for other in got), default=0.0) for one in gold]
-    return sum(best) / len(best) if best else 0.0
+def mean_best_overlap(gold: Sequence[str], actual: Sequence[str]) -> float:
+    """The mean, over the gold questions, of the best word overlap (F1) with an actual question."""
+    best_overlaps = [
+        max((_word_overlap_f1(gold_question, actual_question) for actual_question in actual), default=0.0)
+        for gold_question in gold
+    ]
+    return sum(best_overlaps) / len(best_overlaps) if best_overlaps else 0.0
 
 
-def _overlap(one: str, other: str) -> float:
-    mine, theirs = set(words(one)), set(words(other))
-    return 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine and theirs else 0.0
+def _word_overlap_f1(left: str, right: str) -> float:
+    left_words, right_words = set(split_words(left)), set(split_words(right))
+    return (
+        2 * len(left_words & right_words) / (len(left_words) + len(right_words)) if left_words and right_words else 0.0
+    )
 
 
-def _ranking(question: Question, result: Result) -> Measures:
-    ranking, relevant = _documents(result["hits"]), set(question.gold.doc_ids)
-    gain = ndcg(ranking, relevant)
+def _score_ranking(question: EvalQuestion, result: ResultJson) -> Measures:
+    ranking, relevant = _document_ids_of(result["hits"]), set(question.gold.doc_ids)
+    gain = ndcg_at(ranking, relevant)
     return {
         "nDCG@10": gain,
         "MAP": average_precision(ranking, relevant),
-        "recall@100": recall(ranking, relevant, 100),
+        "recall@100": recall_at(ranking, relevant, 100),
         "right": gain,
     }
 
 
-def _table(question: Question, result: Result) -> Measures:
-    answer = float(result["outcome"] == "answer" and said(question.gold.answer, result["text"]))
-    return _document_hits(question, result) | {"answer": answer, "right": answer}
+def _score_table_question(question: EvalQuestion, result: ResultJson) -> Measures:
+    answer = float(result["outcome"] == "answer" and states_answer(question.gold.answer, result["text"]))
+    return _document_hit_measures(question, result) | {"answer": answer, "right": answer}
 
 
-def _multihop(question: Question, result: Result, got: str) -> Measures:
+def _score_multihop(question: EvalQuestion, result: ResultJson, actual: str) -> Measures:
     gold = question.gold
     if gold.behaviour == "no_result":
-        return {"no answer": float(got == "no_result"), "right": float(got == "no_result")}
-    ranking = _documents(result["hits"])
-    answer = float(got == "answer" and _says(gold.answer, result))
-    measures: Measures = {"recall@10": recall(ranking, set(gold.doc_ids), 10), "answer": answer}
-    extracted = _filter_extraction(question, result)
-    return measures | extracted | {"right": extracted.get("filter", answer)}
+        return {"no answer": float(actual == "no_result"), "right": float(actual == "no_result")}
+    ranking = _document_ids_of(result["hits"])
+    answer = float(actual == "answer" and _states_multihop_answer(gold.answer, result))
+    measures: Measures = {"recall@10": recall_at(ranking, set(gold.doc_ids), 10), "answer": answer}
+    filter_measures = _filter_value_measures(question, result)
+    return measures | filter_measures | {"right": filter_measures.get("filter", answer)}
 
 
-def _says(gold: Json, result: Result) -> bool:
+def _states_multihop_answer(gold: Json, result: ResultJson) -> bool:
     if isinstance(gold, str) and gold.casefold() in ("yes", "no"):
-        return said(gold, result["text"])
-    return _says_short(gold, result)
+        return states_answer(gold, result["text"])
+    return _states_short_answer(gold, result)
 
 
-def _filter_extraction(question: Question, result: Result) -> Measures:
-    """The values that the question sets fields equal to, against those of all legs, field by field."""
+def _filter_value_measures(question: EvalQuestion, result: ResultJson) -> Measures:
+    """Compares, field by field, the values in equalities of the gold filter with those in the filters of all legs."""
     members: Sequence[Mapping[str, Json]] = (question.gold.filter or {}).get("all", [])
-    fields = sorted({str(one["field"]) for one in members})
+    fields = sorted({str(member["field"]) for member in members})
     if not fields:
         return {}
     trees = [result["filters"], *(leg["filters"] for leg in result["legs"])]
-    wanted = {(field, value) for field in fields for value in values_of(question.gold.filter, field)}
-    found = {(field, value) for field in fields for tree in trees for value in values_of(tree, field)}
-    both = len(wanted & found)
+    expected = {(field, value) for field in fields for value in equal_values_of(question.gold.filter, field)}
+    actual = {(field, value) for field in fields for tree in trees for value in equal_values_of(tree, field)}
+    shared_count = len(expected & actual)
     return {
-        "filter": float(wanted == found),
-        "filter precision": both / len(found) if found else 0.0,
-        "filter recall": both / len(wanted) if wanted else 0.0,
+        "filter": float(expected == actual),
+        "filter precision": shared_count / len(actual) if actual else 0.0,
+        "filter recall": shared_count / len(expected) if expected else 0.0,
     }

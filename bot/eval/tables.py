@@ -1,108 +1,138 @@
-"""A report as people read it: rows of cells, and sentences."""
+"""Formats a report for people: rows of cells, and sentences."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any as Json
 
-from bot.eval.report import Column, Earlier, Judged, Line, confusion, lines_of, times, worst
+from bot.eval.report import (
+    EarlierReport,
+    JudgedQuestion,
+    MeasureMean,
+    ReportColumn,
+    count_confusions,
+    measure_means_of,
+    time_quantiles_of,
+    worst_questions_of,
+)
 
-Row = tuple[str, ...]
-_SAME = 0.0005  # below which a change is none
-_LONGEST = 300  # characters of a filter or a text
+ReportRow = tuple[str, ...]
+_MIN_SHOWN_CHANGE = 0.0005  # smaller changes are not shown
+_MAX_SHOWN_CHARACTERS = 300  # of a filter or a text
 
 
-def measure_rows(columns: Sequence[Column], earlier: Earlier | None, *, categories: bool) -> list[Row]:
-    """A heading and a row a measure, with a cell for each column: the mean, and what it gained or lost."""
-    found = {column.name: {_key(line): line for line in lines_of(column)} for column in columns}
-    keys = dict.fromkeys(key for lines in found.values() for key in lines)
+def measure_rows(
+    columns: Sequence[ReportColumn], earlier: EarlierReport | None, *, categories: bool
+) -> list[ReportRow]:
+    """A heading and a row per measure, with a cell per column: the mean, and its change since the earlier report."""
+    means_by_column = {
+        column.name: {_mean_key_of(measure_mean): measure_mean for measure_mean in measure_means_of(column)}
+        for column in columns
+    }
+    keys = dict.fromkeys(key for means in means_by_column.values() for key in means)
     heading = ("set", "kind", "measure", "n", *(column.name for column in columns))
-    rows = [_row(key, [found[column.name] for column in columns], columns, earlier) for key in keys]
+    rows = [_measure_row(key, [means_by_column[column.name] for column in columns], columns, earlier) for key in keys]
     return [heading, *(row for key, row in zip(keys, rows, strict=True) if categories or key[2] is None)]
 
 
-_Key = tuple[str, str, str | None, str]
+_MeanKey = tuple[str, str, str | None, str]
 
 
-def _key(line: Line) -> _Key:
-    return (line.set, line.kind, line.category, line.measure)
+def _mean_key_of(line: MeasureMean) -> _MeanKey:
+    return (line.set_name, line.kind, line.category, line.measure)
 
 
-def _row(key: _Key, lines: Sequence[Mapping[_Key, Line]], columns: Sequence[Column], earlier: Earlier | None) -> Row:
+def _measure_row(
+    key: _MeanKey,
+    means_by_key: Sequence[Mapping[_MeanKey, MeasureMean]],
+    columns: Sequence[ReportColumn],
+    earlier: EarlierReport | None,
+) -> ReportRow:
     name, kind, category, measure = key
-    n = max(by_key[key].n for by_key in lines if key in by_key)
-    cells = [_cell(by_key.get(key), column.name, earlier) for by_key, column in zip(lines, columns, strict=True)]
+    n = max(by_key[key].question_count for by_key in means_by_key if key in by_key)
+    cells = [
+        _mean_cell(by_key.get(key), column.name, earlier) for by_key, column in zip(means_by_key, columns, strict=True)
+    ]
     return (name, kind, measure if category is None else f"· {category}", str(n), *cells)
 
 
-def _cell(line: Line | None, column: str, earlier: Earlier | None) -> str:
-    if line is None:
+def _mean_cell(measure_mean: MeasureMean | None, column: str, earlier: EarlierReport | None) -> str:
+    if measure_mean is None:
         return "–"
-    mean = f"{line.mean:.3f}"
-    if earlier is None or line.category is not None:
+    mean = f"{measure_mean.mean:.3f}"
+    if earlier is None or measure_mean.category is not None:
         return mean
-    before = earlier.means.get(column, {}).get((line.set, line.kind, line.measure))
-    if before is None or abs(line.mean - before) < _SAME:
+    earlier_mean = earlier.means_by_column.get(column, {}).get(
+        (measure_mean.set_name, measure_mean.kind, measure_mean.measure)
+    )
+    if earlier_mean is None or abs(measure_mean.mean - earlier_mean) < _MIN_SHOWN_CHANGE:
         return mean
-    return f"{mean} ({line.mean - before:+.3f})"
+    return f"{mean} ({measure_mean.mean - earlier_mean:+.3f})"
 
 
-def confusion_rows(column: Column) -> list[Row]:
-    counts = confusion(column)
-    got = list(dict.fromkeys(one for _, one in sorted(counts)))
-    expected = list(dict.fromkeys(one for one, _ in sorted(counts)))
-    body = [(one, *(str(counts.get((one, other), 0)) for other in got)) for one in expected]
-    return [("expected \\ got", *got), *body]
+def confusion_rows(column: ReportColumn) -> list[ReportRow]:
+    counts = count_confusions(column)
+    actual_behaviours = list(dict.fromkeys(actual for _, actual in sorted(counts)))
+    expected_behaviours = list(dict.fromkeys(expected for expected, _ in sorted(counts)))
+    body = [
+        (expected, *(str(counts.get((expected, actual), 0)) for actual in actual_behaviours))
+        for expected in expected_behaviours
+    ]
+    return [("expected \\ got", *actual_behaviours), *body]
 
 
-def time_sentence(column: Column) -> str:
-    ms = times(column)
-    cpu = f"CPU ms a question p50 {_ms(ms['cpu_p50'])}, p95 {_ms(ms['cpu_p95'])}"
-    return f"{column.name}: {cpu}; in the agent p50 {_ms(ms['agent_p50'])}, p95 {_ms(ms['agent_p95'])}"
+def time_sentence_for(column: ReportColumn) -> str:
+    ms = time_quantiles_of(column)
+    cpu = f"CPU ms a question p50 {_format_ms(ms['cpu_p50'])}, p95 {_format_ms(ms['cpu_p95'])}"
+    return f"{column.name}: {cpu}; in the agent p50 {_format_ms(ms['agent_p50'])}, p95 {_format_ms(ms['agent_p95'])}"
 
 
-def _ms(value: float | None) -> str:
+def _format_ms(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
-def changed_sentences(earlier: Earlier, columns: Sequence[Column]) -> Iterator[str]:
-    for one in earlier.changes(columns):
-        now = "right now" if one.is_right else "WRONG NOW"
-        yield f"{now}: [{one.column}] {one.set} {one.query_id}: {one.question}"
+def change_sentences(earlier: EarlierReport, columns: Sequence[ReportColumn]) -> Iterator[str]:
+    for change in earlier.find_changes(columns):
+        status = "right now" if change.is_right else "WRONG NOW"
+        yield f"{status}: [{change.column}] {change.set_name} {change.query_id}: {change.question}"
 
 
-def explanations(column: Column) -> Iterator[str]:
-    """The worst questions, each with its plan, what was expected and what came."""
-    for one in worst(column):
-        yield _explained(column.name, one)
+def explain_worst_questions(column: ReportColumn) -> Iterator[str]:
+    """For each of the worst questions: its plan, the expected result and the actual result."""
+    for judged in worst_questions_of(column):
+        yield _explain_question(column.name, judged)
 
 
-def _explained(column: str, one: Judged) -> str:
-    question, result, gold = one.question, one.result, one.question.gold
-    measures = ", ".join(f"{name} {value:.2f}" for name, value in one.score.measures.items())
+def _explain_question(column: str, judged: JudgedQuestion) -> str:
+    question, result, gold = judged.question, judged.result, judged.question.gold
+    measures = ", ".join(f"{name} {value:.2f}" for name, value in judged.score.measures.items())
     lines = [
-        f"[{column}] {one.set} {question.kind} {question.category or ''} {question.query_id}: {question.query}",
+        f"[{column}] {judged.set_name} {question.kind} {question.category or ''} {question.query_id}: {question.query}",
         f"  {measures}",
-        f"  expected {one.score.expected}: {_short(gold.answer)} {len(gold.doc_ids)} documents {_short(gold.filter)}",
-        f"  got {one.score.got}: {_short(result['count'])} documents by route {result['route']}; "
-        f"filters {_short(result['filters'])}",
-        *(f"  leg {leg['question']}: {leg['outcome']}, filters {_short(leg['filters'])}" for leg in result["legs"]),
-        f"  said: {_short(' '.join(str(result['text']).split()))}",
+        f"  expected {judged.score.expected}: {_shorten_value(gold.answer)} {len(gold.doc_ids)} documents "
+        f"{_shorten_value(gold.filter)}",
+        f"  got {judged.score.actual}: {_shorten_value(result['count'])} documents by route {result['route']}; "
+        f"filters {_shorten_value(result['filters'])}",
+        *(
+            f"  leg {leg['question']}: {leg['outcome']}, filters {_shorten_value(leg['filters'])}"
+            for leg in result["legs"]
+        ),
+        f"  said: {_shorten_value(' '.join(str(result['text']).split()))}",
     ]
     return "\n".join(lines)
 
 
-def _short(value: Json) -> str:
-    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return written if len(written) <= _LONGEST else written[:_LONGEST] + "…"
+def _shorten_value(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_SHOWN_CHARACTERS else text[:_MAX_SHOWN_CHARACTERS] + "…"
 
 
-def plain(rows: Sequence[Row]) -> str:
-    """Aligned by blanks; cells from the fourth on to the right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+def align_rows(rows: Sequence[ReportRow]) -> str:
+    """The rows as text with columns aligned by blanks. From the fourth column on, cells are right-aligned."""
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if at > 2 else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if index > 2 else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     )

@@ -1,6 +1,6 @@
-"""The fields of a bucket as numpy columns, addressed by a document's position (in rows: by the row's).
+"""The fields of a bucket as numpy columns, indexed by the position of the document (columns of rows: of the row).
 
-Columns are never changed: a later state of a bucket is the earlier one with new positions joined on.
+A column never changes: a later state of a bucket is a new column with the new positions appended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,167 +12,188 @@ from typing import Protocol, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.embedded.dictionary import Codes, Dictionary
-from storage.search.documents import Row, Value, Values
+from storage.embedded.string_dictionary import Codes, StringDictionary
+from storage.search.documents import FieldValue, FieldValues, RowValues
 from storage.search.ids import FieldName
-from storage.search.schema import Field, FieldType
+from storage.search.schema import FieldType, SchemaField
 
 Mask: TypeAlias = NDArray[np.bool_]
 Doubles: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """Numbers and money as they are, days as ordinals of the proleptic calendar. NaN where there is none."""
+class NumberColumn:
+    """Numbers, amounts of money, and days as ordinals of the proleptic Gregorian calendar. NaN: no value."""
 
     values: Doubles
 
     @property
-    def present(self) -> Mask:
+    def present_mask(self) -> Mask:
         return ~np.isnan(self.values)
 
-    def joined(self, later: "Numbers", shift: int) -> "Numbers":
-        return Numbers(np.concatenate((self.values, later.values)))
+    def append_column(self, later: "NumberColumn", shift: int) -> "NumberColumn":
+        return NumberColumn(np.concatenate((self.values, later.values)))
 
 
 @dataclass(frozen=True, slots=True)
-class Strings:
-    """Codes of the dictionary; -1 where there is none."""
+class StringColumn:
+    """Codes of strings in the dictionary. -1: no value."""
 
     codes: Codes
-    dictionary: Dictionary
+    dictionary: StringDictionary
 
     @property
-    def present(self) -> Mask:
+    def present_mask(self) -> Mask:
         return self.codes >= 0
 
-    def joined(self, later: "Strings", shift: int) -> "Strings":
-        return Strings(np.concatenate((self.codes, later.codes)), self.dictionary)
+    def append_column(self, later: "StringColumn", shift: int) -> "StringColumn":
+        return StringColumn(np.concatenate((self.codes, later.codes)), self.dictionary)
 
 
 @dataclass(frozen=True, slots=True)
-class Flags:
-    """1 true, 0 false, -1 not given, which means false."""
+class FlagColumn:
+    """1: true, 0: false, -1: no value, which means false."""
 
     values: NDArray[np.int8]
 
     @property
-    def present(self) -> Mask:
+    def present_mask(self) -> Mask:
         return self.values >= 0
 
-    def joined(self, later: "Flags", shift: int) -> "Flags":
-        return Flags(np.concatenate((self.values, later.values)))
+    def append_column(self, later: "FlagColumn", shift: int) -> "FlagColumn":
+        return FlagColumn(np.concatenate((self.values, later.values)))
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
-    """`codes[i]` is a member of the list of the document at `owners[i]`, ascending; `size` documents in all."""
+class ListColumn:
+    """Lists: `codes[i]` is a member of the list of the document at position `owners[i]`.
+
+    `owners` ascends. There are `size` documents.
+    """
 
     owners: NDArray[np.int64]
     codes: Codes
-    dictionary: Dictionary
+    dictionary: StringDictionary
     size: int
 
     @property
-    def present(self) -> Mask:
-        return any_of(self.owners, self.size)
+    def present_mask(self) -> Mask:
+        return mask_of_owners(self.owners, self.size)
 
-    def joined(self, later: "Lists", shift: int) -> "Lists":
+    def append_column(self, later: "ListColumn", shift: int) -> "ListColumn":
         owners = np.concatenate((self.owners, later.owners + shift))
-        return Lists(owners, np.concatenate((self.codes, later.codes)), self.dictionary, self.size + later.size)
+        return ListColumn(owners, np.concatenate((self.codes, later.codes)), self.dictionary, self.size + later.size)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Row i is the document's at `owners[i]`, ascending; its columns are addressed by row."""
+class RowsColumn:
+    """Rows: row i belongs to the document at position `owners[i]`; `columns` are indexed by row.
+
+    `owners` ascends. There are `size` documents.
+    """
 
     owners: NDArray[np.int64]
     columns: Mapping[FieldName, "Column"]
     size: int
 
     @property
-    def present(self) -> Mask:
-        return any_of(self.owners, self.size)
+    def present_mask(self) -> Mask:
+        return mask_of_owners(self.owners, self.size)
 
-    def joined(self, later: "Rows", shift: int) -> "Rows":
-        columns = {name: joined(column, later.columns[name], len(self.owners)) for name, column in self.columns.items()}
-        return Rows(np.concatenate((self.owners, later.owners + shift)), columns, self.size + later.size)
-
-
-Column: TypeAlias = Numbers | Strings | Flags | Lists | Rows
-C = TypeVar("C", bound="_Joining")
+    def append_column(self, later: "RowsColumn", shift: int) -> "RowsColumn":
+        columns = {
+            name: join_columns(column, later.columns[name], len(self.owners)) for name, column in self.columns.items()
+        }
+        return RowsColumn(np.concatenate((self.owners, later.owners + shift)), columns, self.size + later.size)
 
 
-class _Joining(Protocol):
-    def joined(self: C, later: C, shift: int) -> C: ...
+Column: TypeAlias = NumberColumn | StringColumn | FlagColumn | ListColumn | RowsColumn
+C = TypeVar("C", bound="_AppendableColumn")
 
 
-def joined(earlier: Column, later: Column, shift: int) -> Column:
-    """Both of one kind; `shift` is the length of the earlier one."""
-    return cast(Column, cast(_Joining, earlier).joined(cast(_Joining, later), shift))
+class _AppendableColumn(Protocol):
+    def append_column(self: C, later: C, shift: int) -> C: ...
 
 
-class Dictionaries:
-    """One dictionary a field or column name, across buckets, so that codes of one name compare."""
+def join_columns(earlier: Column, later: Column, shift: int) -> Column:
+    """Append the later column to the earlier one of the same type. `shift` is the length of the earlier one."""
+    return cast(Column, cast(_AppendableColumn, earlier).append_column(cast(_AppendableColumn, later), shift))
+
+
+class DictionarySet:
+    """One dictionary per field or column name for all buckets, so that codes of one name are comparable."""
 
     def __init__(self) -> None:
-        self._all = dict[str, Dictionary]()
+        self._by_name = dict[str, StringDictionary]()
 
-    def of(self, name: str) -> Dictionary:
-        return self._all.setdefault(name, Dictionary())
+    def dictionary_for(self, name: str) -> StringDictionary:
+        return self._by_name.setdefault(name, StringDictionary())
 
 
-def column_of(one: Field, values: Sequence[Value | None], dictionaries: Dictionaries, prefix: str = "") -> Column:
-    """The column of a field; `values` fit it. Lists may be JSON's."""
-    name = f"{prefix}{one.name}"
-    match one.type:
+def build_column(
+    field: SchemaField, values: Sequence[FieldValue | None], dictionaries: DictionarySet, prefix: str = ""
+) -> Column:
+    """Build the column of a field from values that fit it. Lists and rows may be Python lists."""
+    name = f"{prefix}{field.name}"
+    match field.type:
         case FieldType.NUMBER | FieldType.MONEY:
-            return Numbers(np.array([np.nan if v is None else v for v in values], dtype=np.float64))
+            return NumberColumn(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
         case FieldType.DATE:
-            days = [np.nan if v is None else ordinal(str(v)) for v in values]
-            return Numbers(np.array(days, dtype=np.float64))
+            days = [np.nan if value is None else day_ordinal_of(str(value)) for value in values]
+            return NumberColumn(np.array(days, dtype=np.float64))
         case FieldType.FLAG:
-            return Flags(np.array([-1 if v is None else bool(v) for v in values], dtype=np.int8))
+            return FlagColumn(np.array([-1 if value is None else bool(value) for value in values], dtype=np.int8))
         case FieldType.CATEGORY | FieldType.TEXT:
-            return Strings(dictionaries.of(name).codes(cast(Sequence[str | None], values)), dictionaries.of(name))
+            return StringColumn(
+                dictionaries.dictionary_for(name).encode_strings(cast(Sequence[str | None], values)),
+                dictionaries.dictionary_for(name),
+            )
         case FieldType.LIST:
-            owners, members = _flat(cast(Sequence[Sequence[str] | None], values))
-            return Lists(owners, dictionaries.of(name).codes(members), dictionaries.of(name), len(values))
+            owners, members = _flatten_lists(cast(Sequence[Sequence[str] | None], values))
+            return ListColumn(
+                owners,
+                dictionaries.dictionary_for(name).encode_strings(members),
+                dictionaries.dictionary_for(name),
+                len(values),
+            )
         case FieldType.ROWS:
-            owners, rows = _flat(cast(Sequence[Sequence[Row] | None], values))
+            owners, rows = _flatten_lists(cast(Sequence[Sequence[RowValues] | None], values))
             columns = {
-                column.name: column_of(column, [row.get(column.name) for row in rows], dictionaries, f"{name}.")
-                for column in one.columns
+                column.name: build_column(column, [row.get(column.name) for row in rows], dictionaries, f"{name}.")
+                for column in field.columns
             }
-            return Rows(owners, columns, len(values))
+            return RowsColumn(owners, columns, len(values))
 
 
-def columns_of(
-    fields: Sequence[Field], values: Sequence[Values], dictionaries: Dictionaries
+def build_columns(
+    fields: Sequence[SchemaField], values: Sequence[FieldValues], dictionaries: DictionarySet
 ) -> dict[FieldName, Column]:
-    return {one.name: column_of(one, [each.get(one.name) for each in values], dictionaries) for one in fields}
+    return {
+        field.name: build_column(field, [document_values.get(field.name) for document_values in values], dictionaries)
+        for field in fields
+    }
 
 
 T = TypeVar("T")
 
 
-def _flat(lists: Sequence[Sequence[T] | None]) -> tuple[NDArray[np.int64], list[T]]:
-    lengths = np.array([len(one) if one else 0 for one in lists], dtype=np.int64)
-    return np.repeat(np.arange(len(lists)), lengths), [member for one in lists if one for member in one]
+def _flatten_lists(lists: Sequence[Sequence[T] | None]) -> tuple[NDArray[np.int64], list[T]]:
+    lengths = np.array([len(members) if members else 0 for members in lists], dtype=np.int64)
+    return np.repeat(np.arange(len(lists)), lengths), [member for members in lists if members for member in members]
 
 
-def any_of(owners: NDArray[np.int64], size: int) -> Mask:
-    """A mask of `size` positions that is true at the owners."""
+def mask_of_owners(owners: NDArray[np.int64], size: int) -> Mask:
+    """Returns a mask of `size` positions that is True at the owners."""
     mask = np.zeros(size, dtype=np.bool_)
     mask[owners] = True
     return mask
 
 
 @lru_cache(maxsize=65_536)
-def ordinal(day: str) -> int:
-    return date.fromisoformat(day).toordinal()
+def day_ordinal_of(iso_date: str) -> int:
+    return date.fromisoformat(iso_date).toordinal()
 
 
 @lru_cache(maxsize=65_536)
-def iso_day(day: float) -> str:
-    return date.fromordinal(int(day)).isoformat()
+def iso_day_of(day_ordinal: float) -> str:
+    return date.fromordinal(int(day_ordinal)).isoformat()

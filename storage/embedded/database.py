@@ -1,7 +1,7 @@
-"""The one SQLite file: its tables, its connections, and the translation of SQLite's errors.
+"""The SQLite file of the index: its tables, its connections, and the translation of SQLite's errors.
 
-Every row has an id that is never used again, and no document or passage is changed in place: replacing is deleting and
-inserting. So what a process keeps in memory follows by ids alone.
+A row id is never used again, and no document or passage is changed in place: to replace is to delete and insert. So the
+ids alone are enough to update what a process has in memory.
 """
 
 import sqlite3
@@ -15,11 +15,11 @@ from pathlib import Path
 from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import TenantId
 
-FORMAT = 1  # of the tables; kept as `user_version`
-FILE = "index.sqlite"
+FORMAT_VERSION = 1  # of the tables; stored as `user_version`
+FILE_NAME = "index.sqlite"
 _OLDEST_SQLITE = (3, 35, 0)
 
-# `text` stands last in its row: reading the columns before it does not walk its overflow pages.
+# `text` is the last column, so that SQLite reads the other columns without its overflow pages.
 _TABLES = """
 CREATE TABLE state(tenant TEXT NOT NULL, epoch TEXT NOT NULL, generation INTEGER NOT NULL);
 CREATE TABLE bucket(
@@ -39,7 +39,7 @@ CREATE TABLE vector(passage INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, embedd
 CREATE INDEX vector_by_bucket ON vector(bucket, embedder, passage);
 """
 
-# Came later: made where it is missing, and a file without any reads as one without annotations.
+# Tables of a later version of Parley, created in files that lack them. Such files have no annotations.
 _LATER_TABLES = """
 CREATE TABLE IF NOT EXISTS annotation(doc INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS outline(
@@ -47,8 +47,8 @@ CREATE TABLE IF NOT EXISTS outline(
 CREATE INDEX IF NOT EXISTS outline_by_bucket ON outline(bucket, doc, length);
 """
 
-# Each bucket has its own: one bucket's statistics and size do not touch another's. The tokenizer `ascii` splits at
-# ASCII characters that are neither letters nor digits, which our terms do not hold, and leaves all others as they are.
+# Each bucket has its own tables, so that the statistics and the size of one bucket do not affect another. The tokenizer
+# `ascii` splits at ASCII characters that are neither letters nor digits; our terms have none, so it leaves them whole.
 _TERM_TABLES = """
 CREATE VIRTUAL TABLE terms_{n} USING fts5(title, text, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE passages_{n} USING fts5(title, text, content='', tokenize='ascii');
@@ -58,42 +58,43 @@ CREATE VIRTUAL TABLE placed_{n} USING fts5vocab('passages_{n}', 'instance');
 CREATE VIRTUAL TABLE spelt_{n} USING fts5vocab('words_{n}', 'row');
 """
 _TERM_TABLE_NAMES = ("common", "placed", "told", "spelt", "terms", "passages", "outlines", "words")
-# Came later: a file made before holds documents that are in none of these yet.
+# Tables of a later version of Parley. The documents of an earlier file are not in them yet.
 _OUTLINE_TABLES = """
 CREATE VIRTUAL TABLE outlines_{n} USING fts5(title, text, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE told_{n} USING fts5vocab('outlines_{n}', 'instance');
 """
 
 
-class Database:
+class EmbeddedDatabase:
     """Connections to the file, each used by one thread at a time. Safe to share between threads."""
 
-    def __init__(self, folder: Path, tenant: TenantId, patience: timedelta) -> None:
-        """Creates folder and file if need be; waits for other writers as long as `patience`.
+    def __init__(self, folder: Path, tenant: TenantId, lock_timeout: timedelta) -> None:
+        """Create the folder and the file if they do not exist. Waits for other writers for up to `lock_timeout`.
 
-        Raises `IndexUnavailable` (not writable, not an index, another tenant's) and `IndexTooNew`.
+        Raises `IndexUnavailable` (the file is not writable, is no index, or belongs to another tenant) and
+        `IndexTooNew`.
         """
-        self.where = str(folder / FILE)
-        self._patience = patience
-        self._idle = list[sqlite3.Connection]()
+        self.location = str(folder / FILE_NAME)
+        self._lock_timeout = lock_timeout
+        self._idle_connections = list[sqlite3.Connection]()
         self._lock = threading.Lock()
-        self._closed = False
-        self._check_library()
+        self._is_closed = False
+        self._check_sqlite_version()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
-            raise IndexUnavailable(self.where, f"the folder cannot be made ({exc.strerror})") from exc
+            raise IndexUnavailable(self.location, f"the folder cannot be made ({exc.strerror})") from exc
         try:
-            with self._translated(), self._leased() as connection:
-                self._prepare(connection, tenant)
+            with self._translate_errors(), self._borrow_connection() as connection:
+                self._prepare_file(connection, tenant)
         except BaseException:
             self.close()
             raise
 
     @contextmanager
-    def reading(self) -> Generator[sqlite3.Connection]:
-        """One read transaction: all that is read is of one state of the file."""
-        with self._translated(), self._leased() as connection:
+    def read_transaction(self) -> Generator[sqlite3.Connection]:
+        """Begin a read transaction: all reads in the block see the same state of the file."""
+        with self._translate_errors(), self._borrow_connection() as connection:
             connection.execute("PRAGMA query_only = 1")
             connection.execute("BEGIN")
             try:
@@ -102,9 +103,9 @@ class Database:
                 connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self) -> Generator[sqlite3.Connection]:
-        """One write transaction, the only one at a time across processes; committed unless the block raises."""
-        with self._translated(), self._leased() as connection:
+    def write_transaction(self) -> Generator[sqlite3.Connection]:
+        """Begin a write transaction, the only one at a time in all processes. Commits unless the block raises."""
+        with self._translate_errors(), self._borrow_connection() as connection:
             connection.execute("PRAGMA query_only = 0")
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -115,33 +116,33 @@ class Database:
                     connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """When no thread is at work in it any more."""
+        """Close all connections. Call it when no thread uses the database any more."""
         with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
+            self._is_closed = True
+            idle, self._idle_connections = self._idle_connections, []
         for connection in idle:
             connection.close()
 
     @contextmanager
-    def _leased(self) -> Generator[sqlite3.Connection]:
+    def _borrow_connection(self) -> Generator[sqlite3.Connection]:
         with self._lock:
-            if self._closed:
-                raise IndexUnavailable(self.where, "it was closed")
-            connection = self._idle.pop() if self._idle else None
-        connection = connection or self._connect()
+            if self._is_closed:
+                raise IndexUnavailable(self.location, "it was closed")
+            connection = self._idle_connections.pop() if self._idle_connections else None
+        connection = connection or self._open_connection()
         try:
             yield connection
         finally:
             with self._lock:
-                kept = not self._closed
-                if kept:
-                    self._idle.append(connection)
-            if not kept:
+                keeps_connection = not self._is_closed
+                if keeps_connection:
+                    self._idle_connections.append(connection)
+            if not keeps_connection:
                 connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.where, timeout=self._patience.total_seconds(), isolation_level=None, check_same_thread=False
+            self.location, timeout=self._lock_timeout.total_seconds(), isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute("PRAGMA synchronous = FULL")
@@ -152,51 +153,52 @@ class Database:
             raise
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection, tenant: TenantId) -> None:
-        version = _version(connection)
-        if version > FORMAT:
-            raise IndexTooNew(self.where)
+    def _prepare_file(self, connection: sqlite3.Connection, tenant: TenantId) -> None:
+        version = _read_format_version(connection)
+        if version > FORMAT_VERSION:
+            raise IndexTooNew(self.location)
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")  # also tells whether the folder can be written
+        connection.execute("BEGIN IMMEDIATE")  # fails if the folder cannot be written
         try:
-            if _version(connection) == 0:  # asked again under the lock: another process may have been quicker
-                self._create(connection, tenant)
-            _add_views(connection)
-            _run(connection, _LATER_TABLES)
+            # Read the version again under the lock: another process may have created the tables meanwhile.
+            if _read_format_version(connection) == 0:
+                self._create_tables(connection, tenant)
+            _add_position_views(connection)
+            _run_statements(connection, _LATER_TABLES)
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-        (owner,) = connection.execute("SELECT tenant FROM state").fetchone()
-        if owner != tenant:
-            raise IndexUnavailable(self.where, "it belongs to another tenant")
+        (file_tenant,) = connection.execute("SELECT tenant FROM state").fetchone()
+        if file_tenant != tenant:
+            raise IndexUnavailable(self.location, "it belongs to another tenant")
 
-    def _create(self, connection: sqlite3.Connection, tenant: TenantId) -> None:
+    def _create_tables(self, connection: sqlite3.Connection, tenant: TenantId) -> None:
         if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-            raise IndexUnavailable(self.where, "the file is another program's database")
-        _run(connection, _TABLES)
+            raise IndexUnavailable(self.location, "the file is another program's database")
+        _run_statements(connection, _TABLES)
         connection.execute("INSERT INTO state VALUES(?, ?, 0)", (tenant, uuid.uuid4().hex))
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
 
-    def _check_library(self) -> None:
+    def _check_sqlite_version(self) -> None:
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-            raise IndexUnavailable(self.where, f"SQLite {sqlite3.sqlite_version} is older than 3.35")
+            raise IndexUnavailable(self.location, f"SQLite {sqlite3.sqlite_version} is older than 3.35")
 
     @contextmanager
-    def _translated(self) -> Generator[None]:
+    def _translate_errors(self) -> Generator[None]:
         try:
             yield
         except sqlite3.Error as exc:
-            raise self._translation(exc) from exc
+            raise self._translate_error(exc) from exc
 
-    def _translation(self, error: sqlite3.Error) -> IndexUnavailable:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the primary one
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT):
-            return IndexTimedOut(self.where)
-        return IndexUnavailable(self.where, _REASONS.get(code, str(error)))
+    def _translate_error(self, error: sqlite3.Error) -> IndexUnavailable:
+        error_code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the primary error code
+        if error_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT):
+            return IndexTimedOut(self.location)
+        return IndexUnavailable(self.location, _ERROR_REASONS.get(error_code, str(error)))
 
 
-_REASONS = {
+_ERROR_REASONS = {
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; may the folder be written?",
     sqlite3.SQLITE_READONLY: "the folder or the file cannot be written",
     sqlite3.SQLITE_PERM: "the file may not be opened",
@@ -207,22 +209,22 @@ _REASONS = {
 
 
 def create_term_tables(connection: sqlite3.Connection, bucket: int) -> None:
-    _run(connection, _TERM_TABLES.format(n=bucket))
+    _run_statements(connection, _TERM_TABLES.format(n=bucket))
     create_outline_tables(connection, bucket)
 
 
 def has_outlines(connection: sqlite3.Connection, bucket: int) -> bool:
-    """Whether the bucket has its table of outlines; one made by an earlier Parley has none."""
+    """Whether the bucket has its table of outlines. A bucket of an earlier version of Parley has none."""
     name = f"outlines_{bucket:d}"
     return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
 
 
 def create_outline_tables(connection: sqlite3.Connection, bucket: int) -> None:
-    _run(connection, _OUTLINE_TABLES.format(n=bucket))
+    _run_statements(connection, _OUTLINE_TABLES.format(n=bucket))
 
 
-def _add_views(connection: sqlite3.Connection) -> None:
-    """The views of terms that files made before there were any lack; they hold no rows of their own."""
+def _add_position_views(connection: sqlite3.Connection) -> None:
+    """Create the views of term positions in files of an earlier version. The views have no rows of their own."""
     for (bucket,) in connection.execute("SELECT id FROM bucket").fetchall():
         connection.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS placed_{bucket:d} USING fts5vocab('passages_{bucket:d}', 'instance')"
@@ -234,12 +236,12 @@ def drop_term_tables(connection: sqlite3.Connection, bucket: int) -> None:
         connection.execute(f"DROP TABLE IF EXISTS {name}_{bucket:d}")
 
 
-def _run(connection: sqlite3.Connection, statements: str) -> None:
-    # Not executescript, which would commit first.
+def _run_statements(connection: sqlite3.Connection, statements: str) -> None:
+    # `executescript` would commit the transaction first.
     for statement in statements.split(";\n"):
         if statement.strip():
             connection.execute(statement)
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _read_format_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])

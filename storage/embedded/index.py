@@ -1,7 +1,7 @@
-"""The embedded engine: a SearchIndex in one SQLite file, for one machine and some 300,000 passages.
+"""The embedded engine: a `SearchIndex` in one SQLite file, for one machine and up to about 300,000 passages.
 
-Work is done by a few threads, each with a connection of its own while it works; the event loop never waits for a disk.
-Several processes may use one folder at once.
+A small thread pool does the work, each thread with its own connection, so that the event loop never waits for the disk.
+Several processes can use one folder at the same time.
 """
 
 import asyncio
@@ -15,38 +15,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from storage.embedded import writing
-from storage.embedded.asking import Asking
-from storage.embedded.bucket import Header, Memory, Outdated, Remembered, State
-from storage.embedded.database import Database, has_outlines
-from storage.embedded.records import Order
-from storage.embedded.terms import analysed
-from storage.embedded.writing import Fate, Prepared
+from storage.embedded.bucket_snapshot import BucketHeader, IndexState, LruCache, OutdatedSnapshot, SnapshotCache
+from storage.embedded.database import EmbeddedDatabase, has_outlines
+from storage.embedded.reading.records import RecordOrder
+from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
+from storage.embedded.term_tables import analyse_document
+from storage.embedded.writing import EmbeddedPutStatus, PreparedDocument
 from storage.embedder import Embedder
+from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable, NotInScope, UnknownBucket
-from storage.search.fit import fitted
+from storage.search.evaluation.value_validation import validate_values
 from storage.search.ids import BucketId, DocId, Generation, TenantId
-from storage.search.index import Answers, BucketState, NearPassages, Put, Request, Vocabulary
+from storage.search.index import (
+    BucketState,
+    IndexAnswers,
+    IndexRequest,
+    IndexVocabulary,
+    PutResult,
+    SemanticPassageRequest,
+)
 from storage.search.schema import Schema
 from storage.search.scope import Scope
-from storage.search.text import Analyser
 
 if TYPE_CHECKING:
     from storage.embedder import Vectors
 
 T = TypeVar("T")
-_THREADS = 4
-_TRIES = 50  # of a read that is overtaken by writes
-_BATCH, _BATCH_CHARACTERS = 200, 1_000_000  # documents, and about how much text, a write transaction
-_WRITTEN = (Fate.ADDED, Fate.REPLACED)
+_THREAD_COUNT = 4
+_MAX_READ_ATTEMPTS = 50  # of a read whose snapshot is outdated by writes
+_BATCH_DOCUMENTS, _BATCH_CHARACTERS = 200, 1_000_000  # of one write transaction; the characters approximately
+_WRITTEN_STATUSES = (EmbeddedPutStatus.ADDED, EmbeddedPutStatus.REPLACED)
 
 
 class EmbeddedIndex:
-    """Implements `SearchIndex`. Made by `open`."""
+    """Implements `SearchIndex`. Create it with `open`."""
 
     def __init__(
         self,
-        database: Database,
+        database: EmbeddedDatabase,
         pool: ThreadPoolExecutor,
         *,
         tenant: TenantId,
@@ -55,9 +62,9 @@ class EmbeddedIndex:
     ) -> None:
         self._database, self._pool, self._tenant = database, pool, tenant
         self._analysers, self._embedder = analysers, embedder
-        self._memory = Memory()
-        self._orders = Remembered[Order](4)
-        self._vocabularies = Remembered[Vocabulary](16)
+        self._snapshots = SnapshotCache()
+        self._order_cache = LruCache[RecordOrder](4)
+        self._vocabulary_cache = LruCache[IndexVocabulary](16)
 
     @classmethod
     async def open(
@@ -67,26 +74,27 @@ class EmbeddedIndex:
         tenant: TenantId,
         analysers: Callable[[str], Analyser],
         embedder: Embedder | None,
-        patience: timedelta = timedelta(seconds=10),
+        lock_timeout: timedelta = timedelta(seconds=10),
     ) -> "EmbeddedIndex":
-        """The index in `folder`, which is made if need be. `analysers` gives the analyser of a language.
+        """Open the index in `folder`; create it if it does not exist. `analysers` returns the analyser of a language.
 
-        Without an embedder passages have no vectors. A write waits for those of other processes as long as `patience`,
-        then raises `IndexTimedOut`. Term tables of another version of the analyser are made anew, and outlines made
-        for documents that an earlier Parley put.
-        Raises `IndexUnavailable` (the folder cannot be written, the file is damaged or another tenant's) and
-        `IndexTooNew`.
+        Without an embedder passages have no vectors. A write waits up to `lock_timeout` for writes of other processes,
+        then raises `IndexTimedOut`. Rebuilds term tables of another version of the analyser, and builds the outlines
+        that documents of an earlier version of Parley lack. Raises `IndexUnavailable` (the folder cannot be written,
+        the file is damaged or belongs to another tenant) and `IndexTooNew`.
         """
-        pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="embedded-index")
+        pool = ThreadPoolExecutor(_THREAD_COUNT, thread_name_prefix="embedded-index")
         try:
-            database = await asyncio.get_running_loop().run_in_executor(pool, Database, folder, tenant, patience)
+            database = await asyncio.get_running_loop().run_in_executor(
+                pool, EmbeddedDatabase, folder, tenant, lock_timeout
+            )
         except BaseException:
             pool.shutdown(wait=False)
             raise
         index = cls(database, pool, tenant=tenant, analysers=analysers, embedder=embedder)
         try:
-            await index._run(index._renew_terms)
-            await index._run(index._outline_earlier)
+            await index._run_in_pool(index._rebuild_stale_terms)
+            await index._run_in_pool(index._build_missing_outlines)
         except BaseException:
             await index.close()
             raise
@@ -99,61 +107,70 @@ class EmbeddedIndex:
     # -- writing
 
     async def set_schema(self, schema: Schema) -> None:
-        def job(connection: sqlite3.Connection, state: State) -> None:
-            writing.set_schema(connection, state.headers, schema, self._analysers)
+        def write_schema(connection: sqlite3.Connection, state: IndexState) -> None:
+            writing.write_schema(connection, state.headers, schema, self._analysers)
 
-        await self._run(lambda: self._write(job))
+        await self._run_in_pool(lambda: self._run_write(write_schema))
 
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
-        header = await self._run(lambda: self._read(lambda _, state: _header(state, bucket)))
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        header = await self._run_in_pool(lambda: self._run_read(lambda _, state: _find_header(state, bucket)))
         latest = list({document.doc_id: document for document in documents}.values())
-        await self._run(lambda: [fitted(document, header.schema) for document in latest])
-        fates = dict[DocId, Fate]()
-        batches = deque(_batches(latest))
-        ready: Mapping[DocId, Prepared] = await self._prepared(bucket, batches[0], {}) if batches else {}
+        await self._run_in_pool(lambda: [validate_values(document, header.schema) for document in latest])
+        statuses = dict[DocId, EmbeddedPutStatus]()
+        batches = deque(_split_into_batches(latest))
+        prepared: Mapping[DocId, PreparedDocument] = (
+            await self._prepare_documents(bucket, batches[0], {}) if batches else {}
+        )
         while batches:
-            batch, upcoming = batches.popleft(), batches[0] if batches else ()
-            written, ready = await asyncio.gather(
-                self._put(bucket, batch, ready),
-                self._prepared(bucket, upcoming, {}),  # SQLite leaves a processor free
+            batch, next_batch = batches.popleft(), batches[0] if batches else ()
+            # SQLite uses one processor only: prepare the next batch at the same time.
+            written, prepared = await asyncio.gather(
+                self._put_batch(bucket, batch, prepared), self._prepare_documents(bucket, next_batch, {})
             )
-            fates |= written
-        return Put(**{fate.value: tuple(d for d, mine in fates.items() if mine is fate) for fate in Fate})
+            statuses |= written
+        return PutResult(
+            **{
+                status.value: tuple(doc_id for doc_id, document_status in statuses.items() if document_status is status)
+                for status in EmbeddedPutStatus
+            }
+        )
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
-        return await self._run(lambda: self._write(lambda c, _: writing.delete(c, doc_ids, self._analysers)))
+        return await self._run_in_pool(
+            lambda: self._run_write(lambda c, _: writing.delete_documents(c, doc_ids, self._analysers))
+        )
 
     async def drop_bucket(self, bucket: BucketId) -> None:
-        def job(connection: sqlite3.Connection, state: State) -> None:
-            writing.drop(connection, _header(state, bucket))
+        def drop_stored_bucket(connection: sqlite3.Connection, state: IndexState) -> None:
+            writing.drop_bucket(connection, _find_header(state, bucket))
 
-        await self._run(lambda: self._write(job))
+        await self._run_in_pool(lambda: self._run_write(drop_stored_bucket))
 
-    # -- knowing
+    # -- states
 
-    async def buckets(self) -> Mapping[BucketId, BucketState]:
-        def job(connection: sqlite3.Connection, state: State) -> Mapping[BucketId, BucketState]:
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        def read_bucket_states(connection: sqlite3.Connection, state: IndexState) -> Mapping[BucketId, BucketState]:
             epoch = state.generation.partition("-")[0]
-            return {name: self._bucket_state(connection, header, epoch) for name, header in state.headers.items()}
+            return {name: self._bucket_state_of(connection, header, epoch) for name, header in state.headers.items()}
 
-        return await self._run(lambda: self._read(job))
+        return await self._run_in_pool(lambda: self._run_read(read_bucket_states))
 
-    async def digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        def job(connection: sqlite3.Connection, state: State) -> Mapping[DocId, str]:
-            number = _header(state, bucket).id
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        def read_digests(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, str]:
+            bucket_number = _find_header(state, bucket).id
             return dict(
-                connection.execute("SELECT doc_id, digest FROM document WHERE bucket = ?", (number,)).fetchall()
+                connection.execute("SELECT doc_id, digest FROM document WHERE bucket = ?", (bucket_number,)).fetchall()
             )
 
-        return await self._run(lambda: self._read(job))
+        return await self._run_in_pool(lambda: self._run_read(read_digests))
 
-    def within(self, scope: Scope) -> "ScopedEmbeddedIndex":
+    def within_scope(self, scope: Scope) -> "ScopedEmbeddedIndex":
         if scope.tenant != self._tenant:
             raise ValueError("the scope is of another tenant")
         return ScopedEmbeddedIndex(self, scope)
 
     async def ping(self) -> None:
-        await self._run(lambda: self._read(lambda _, state: state))
+        await self._run_in_pool(lambda: self._run_read(lambda _, state: state))
 
     async def close(self) -> None:
         await asyncio.to_thread(self._pool.shutdown)
@@ -161,198 +178,219 @@ class EmbeddedIndex:
 
     # -- within a scope
 
-    async def ask(self, scope: Scope, requests: Sequence[Request[object]]) -> Answers:
-        once = list(dict.fromkeys(requests))
-        vectors = await self._vectors([one.text for one in once if isinstance(one, NearPassages)])
+    async def answer_requests(self, scope: Scope, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
+        distinct_requests = list(dict.fromkeys(requests))
+        vectors = await self._embed_queries(
+            [request.text for request in distinct_requests if isinstance(request, SemanticPassageRequest)]
+        )
 
-        def job(connection: sqlite3.Connection, state: State) -> Answers:
-            asking = self._asking(connection, state, scope, vectors)
-            return Answers(state.generation, {request: asking.answer(request) for request in once})
+        def answer_all(connection: sqlite3.Connection, state: IndexState) -> IndexAnswers:
+            evaluator = self._evaluator_for(connection, state, scope, vectors)
+            return IndexAnswers(state.generation, {request: evaluator.answer(request) for request in distinct_requests})
 
-        return await self._run(lambda: self._read(job))
+        return await self._run_in_pool(lambda: self._run_read(answer_all))
 
-    async def vocabulary(self, scope: Scope, limit: int) -> Vocabulary:
-        def job(connection: sqlite3.Connection, state: State) -> Vocabulary:
-            asking = self._asking(connection, state, scope, {})
-            return self._vocabularies.get((state.generation, scope, limit), lambda: asking.vocabulary(limit))
+    async def load_vocabulary(self, scope: Scope, limit: int) -> IndexVocabulary:
+        def read_vocabulary(connection: sqlite3.Connection, state: IndexState) -> IndexVocabulary:
+            evaluator = self._evaluator_for(connection, state, scope, {})
+            return self._vocabulary_cache.get_or_compute(
+                (state.generation, scope, limit), lambda: evaluator.build_vocabulary(limit)
+            )
 
-        return await self._run(lambda: self._read(job))
+        return await self._run_in_pool(lambda: self._run_read(read_vocabulary))
 
-    async def schemas(self, scope: Scope) -> Mapping[BucketId, Schema]:
-        state = await self._run(lambda: self._read(lambda _, state: state))
+    async def load_schemas(self, scope: Scope) -> Mapping[BucketId, Schema]:
+        state = await self._run_in_pool(lambda: self._run_read(lambda _, state: state))
         return {name: header.schema for name, header in state.headers.items() if name in scope.buckets}
 
-    def analyser(self, scope: Scope, bucket: BucketId) -> Analyser:
-        state = self._memory.latest
+    def analyser_for(self, scope: Scope, bucket: BucketId) -> Analyser:
+        state = self._snapshots.latest_state
         if bucket not in scope.buckets:
             raise NotInScope(bucket)
         if state is None or bucket not in state.headers:
-            # A row of a bucket that another process has just made: some microseconds.
-            state = self._read(lambda _, state: state)
+            # Another process has just created the bucket. Its row is read in a few microseconds.
+            state = self._run_read(lambda _, state: state)
         if bucket not in state.headers:
             raise NotInScope(bucket)
         return self._analysers(state.headers[bucket].schema.language)
 
-    # -- in a thread
+    # -- transactions
 
-    async def _run(self, job: Callable[[], T]) -> T:
+    async def _run_in_pool(self, job: Callable[[], T]) -> T:
         try:
             future = asyncio.get_running_loop().run_in_executor(self._pool, job)
         except RuntimeError as exc:  # the pool was shut down
-            raise IndexUnavailable(self._database.where, "it was closed") from exc
+            raise IndexUnavailable(self._database.location, "it was closed") from exc
         return await future
 
-    def _read(self, job: Callable[[sqlite3.Connection, State], T]) -> T:
-        for _ in range(_TRIES):
-            with self._database.reading() as connection:
+    def _run_read(self, job: Callable[[sqlite3.Connection, IndexState], T]) -> T:
+        for _ in range(_MAX_READ_ATTEMPTS):
+            with self._database.read_transaction() as connection:
                 try:
-                    return job(connection, self._memory.state(connection))
-                except Outdated:
+                    return job(connection, self._snapshots.read_state(connection))
+                except OutdatedSnapshot:
                     continue
-        raise IndexTimedOut(self._database.where)
+        raise IndexTimedOut(self._database.location)
 
-    def _write(self, job: Callable[[sqlite3.Connection, State], T]) -> T:
-        with self._database.writing() as connection:
-            return job(connection, self._memory.state(connection))
+    def _run_write(self, job: Callable[[sqlite3.Connection, IndexState], T]) -> T:
+        with self._database.write_transaction() as connection:
+            return job(connection, self._snapshots.read_state(connection))
 
-    def _renew_terms(self) -> None:
-        """Where the analyser is of another version than the one that made the terms."""
+    def _rebuild_stale_terms(self) -> None:
+        """Rebuild the term tables that another version of the analyser built."""
 
-        def stale(state: State) -> list[Header]:
+        def find_stale_headers(state: IndexState) -> list[BucketHeader]:
             headers = state.headers.values()
-            return [one for one in headers if self._analysers(one.schema.language).version != one.analyser]
+            return [header for header in headers if self._analysers(header.schema.language).version != header.analyser]
 
-        def renew(connection: sqlite3.Connection, state: State) -> None:
-            for header in stale(state):
-                writing.reanalyse(connection, header.id, self._analysers(header.schema.language))
-                writing.changed(connection, header.id)
+        def rebuild_bucket_terms(connection: sqlite3.Connection, state: IndexState) -> None:
+            for header in find_stale_headers(state):
+                writing.rebuild_terms(connection, header.id, self._analysers(header.schema.language))
+                writing.raise_generation(connection, header.id)
 
-        if self._read(lambda _, state: stale(state)):
-            self._write(renew)
+        if self._run_read(lambda _, state: find_stale_headers(state)):
+            self._run_write(rebuild_bucket_terms)
 
-    def _outline_earlier(self) -> None:
-        """The documents of buckets that a Parley made which knew of no outlines."""
+    def _build_missing_outlines(self) -> None:
+        """Build the outlines of buckets of an earlier version of Parley, which had none."""
 
-        def stale(connection: sqlite3.Connection, state: State) -> list[Header]:
-            return [one for one in state.headers.values() if not has_outlines(connection, one.id)]
+        def find_headers_without_outlines(connection: sqlite3.Connection, state: IndexState) -> list[BucketHeader]:
+            return [header for header in state.headers.values() if not has_outlines(connection, header.id)]
 
-        def outline(connection: sqlite3.Connection, state: State) -> None:
-            for header in stale(connection, state):
-                writing.outline(connection, header.id, self._analysers(header.schema.language))
-                writing.changed(connection, header.id)
+        def build_bucket_outlines(connection: sqlite3.Connection, state: IndexState) -> None:
+            for header in find_headers_without_outlines(connection, state):
+                writing.build_outline_table(connection, header.id, self._analysers(header.schema.language))
+                writing.raise_generation(connection, header.id)
 
-        if self._read(stale):
-            self._write(outline)
+        if self._run_read(find_headers_without_outlines):
+            self._run_write(build_bucket_outlines)
 
-    def _asking(
-        self, connection: sqlite3.Connection, state: State, scope: Scope, vectors: "Mapping[str, Vectors]"
-    ) -> Asking:
-        return Asking(
+    def _evaluator_for(
+        self, connection: sqlite3.Connection, state: IndexState, scope: Scope, query_vectors: "Mapping[str, Vectors]"
+    ) -> EmbeddedRequestEvaluator:
+        return EmbeddedRequestEvaluator(
             connection=connection,
             state=state,
-            memory=self._memory,
+            snapshots=self._snapshots,
             scope=scope,
             analysers=self._analysers,
-            orders=self._orders,
-            embedder=self._embedder_name,
-            vectors=vectors,
+            order_cache=self._order_cache,
+            embedder_name=self._embedder_name,
+            query_vectors=query_vectors,
         )
 
-    def _bucket_state(self, connection: sqlite3.Connection, header: Header, epoch: str) -> BucketState:
-        bucket = self._memory.bucket(connection, header)
-        (passages,) = connection.execute("SELECT count(*) FROM passage WHERE bucket = ?", (header.id,)).fetchone()
-        present = {name: int((column.present & bucket.live).sum()) for name, column in bucket.columns.items()}
+    def _bucket_state_of(self, connection: sqlite3.Connection, header: BucketHeader, epoch: str) -> BucketState:
+        snapshot = self._snapshots.snapshot_for(connection, header)
+        (passage_count,) = connection.execute("SELECT count(*) FROM passage WHERE bucket = ?", (header.id,)).fetchone()
+        field_counts = {
+            name: int((column.present_mask & snapshot.live_mask).sum()) for name, column in snapshot.columns.items()
+        }
         return BucketState(
             schema=header.schema,
-            documents=int(bucket.live.sum()),
-            passages=passages,
+            document_count=int(snapshot.live_mask.sum()),
+            passage_count=passage_count,
             generation=Generation(f"{epoch}-{header.generation}"),
-            fields={name: count for name, count in present.items() if count},
+            field_counts={name: count for name, count in field_counts.items() if count},
         )
 
-    # -- putting
+    # -- put
 
     @property
     def _embedder_name(self) -> str:
         return self._embedder.name if self._embedder else ""
 
-    async def _vectors(self, texts: Sequence[str]) -> "Mapping[str, Vectors]":
+    async def _embed_queries(self, texts: Sequence[str]) -> "Mapping[str, Vectors]":
         if self._embedder is None or not texts:
             return {}
-        return dict(zip(texts, await self._embedder.embed(texts), strict=True))
+        return dict(zip(texts, await self._embedder.embed_texts(texts), strict=True))
 
-    async def _put(
-        self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, Prepared]
-    ) -> Mapping[DocId, Fate]:
-        """Analysed and embedded outside the transaction; again if the bucket or a document changed in the meantime."""
-        ready = dict(prepared)
+    async def _put_batch(
+        self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, PreparedDocument]
+    ) -> Mapping[DocId, EmbeddedPutStatus]:
+        """Analyse and embed outside the transaction, again if the bucket or a document has changed before the write."""
+        ready_documents = dict(prepared)
 
-        def job(connection: sqlite3.Connection, state: State) -> Mapping[DocId, Fate] | None:
-            return self._put_ready(connection, state, bucket, documents, ready)
+        def write_batch(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, EmbeddedPutStatus] | None:
+            return self._write_prepared(connection, state, bucket, documents, ready_documents)
 
-        while (fates := await self._run(lambda: self._write(job))) is None:
-            ready.update(await self._prepared(bucket, documents, ready))
-        return fates
+        while (statuses := await self._run_in_pool(lambda: self._run_write(write_batch))) is None:
+            ready_documents.update(await self._prepare_documents(bucket, documents, ready_documents))
+        return statuses
 
-    async def _prepared(
-        self, bucket: BucketId, documents: Sequence[Document], ready: Mapping[DocId, Prepared]
-    ) -> Mapping[DocId, Prepared]:
-        """Those of the documents that are to be written and not ready."""
+    async def _prepare_documents(
+        self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, PreparedDocument]
+    ) -> Mapping[DocId, PreparedDocument]:
+        """Prepare the documents that must be written and are not prepared yet."""
 
-        def wanted(connection: sqlite3.Connection, state: State) -> tuple[Header, list[Document]]:
-            header = _header(state, bucket)
-            fates = {one.doc_id: self._fate(connection, header, one) for one in documents}
-            return header, [one for one in documents if _lacks(ready, one.doc_id, fates[one.doc_id], header)]
+        def find_unprepared(connection: sqlite3.Connection, state: IndexState) -> tuple[BucketHeader, list[Document]]:
+            header = _find_header(state, bucket)
+            statuses = {document.doc_id: self._put_status_of(connection, header, document) for document in documents}
+            return header, [
+                document
+                for document in documents
+                if _needs_preparation(prepared, document.doc_id, statuses[document.doc_id], header)
+            ]
 
-        header, missing = await self._run(lambda: self._read(wanted))
+        header, unprepared = await self._run_in_pool(lambda: self._run_read(find_unprepared))
         analyser = self._analysers(header.schema.language)
         terms, vectors = await asyncio.gather(
-            self._run(lambda: [analysed(one.title, one.text, one.passages, analyser, one.outline) for one in missing]),
-            self._passage_vectors(missing),
+            self._run_in_pool(
+                lambda: [
+                    analyse_document(document.title, document.text, document.passages, analyser, document.outline_text)
+                    for document in unprepared
+                ]
+            ),
+            self._embed_passages(unprepared),
         )
         return {
-            one.doc_id: Prepared(
-                document=one,
-                values=fitted(one, header.schema),
-                terms=terms[at],
+            document.doc_id: PreparedDocument(
+                document=document,
+                values=validate_values(document, header.schema),
+                terms=terms[index],
                 header=header,
-                vectors=None if vectors is None else vectors[at],
+                vectors=None if vectors is None else vectors[index],
                 embedder=self._embedder_name,
             )
-            for at, one in enumerate(missing)
+            for index, document in enumerate(unprepared)
         }
 
-    async def _passage_vectors(self, documents: "Sequence[Document]") -> "list[Vectors] | None":
-        """For each document the vectors of its passages, each with the title before it."""
+    async def _embed_passages(self, documents: "Sequence[Document]") -> "list[Vectors] | None":
+        """Return for each document the vectors of its passages. The embedded text is the title and the passage."""
         if self._embedder is None:
             return None
-        texts = [f"{one.title}\n{one.text[p.start : p.end]}" for one in documents for p in one.passages]
-        vectors = await self._embedder.embed(texts)
-        ends = list(accumulate(len(one.passages) for one in documents))
-        return [vectors[end - len(one.passages) : end] for one, end in zip(documents, ends, strict=True)]
+        texts = [
+            f"{document.title}\n{document.text[passage.start : passage.end]}"
+            for document in documents
+            for passage in document.passages
+        ]
+        vectors = await self._embedder.embed_texts(texts)
+        ends = list(accumulate(len(document.passages) for document in documents))
+        return [vectors[end - len(document.passages) : end] for document, end in zip(documents, ends, strict=True)]
 
-    def _fate(self, connection: sqlite3.Connection, header: Header, document: Document) -> Fate:
-        return writing.fate_of(connection, header, document, self._embedder_name)
+    def _put_status_of(
+        self, connection: sqlite3.Connection, header: BucketHeader, document: Document
+    ) -> EmbeddedPutStatus:
+        return writing.put_status_of(connection, header, document, self._embedder_name)
 
-    def _put_ready(
+    def _write_prepared(
         self,
         connection: sqlite3.Connection,
-        state: State,
+        state: IndexState,
         bucket: BucketId,
         documents: Sequence[Document],
-        ready: Mapping[DocId, Prepared],
-    ) -> Mapping[DocId, Fate] | None:
-        """None, and nothing written, if one that must be written is not ready."""
-        header = _header(state, bucket)
-        fates = {one.doc_id: self._fate(connection, header, one) for one in documents}
-        if any(_lacks(ready, doc_id, fate, header) for doc_id, fate in fates.items()):
+        prepared: Mapping[DocId, PreparedDocument],
+    ) -> Mapping[DocId, EmbeddedPutStatus] | None:
+        """Write the documents. Writes nothing and returns None if a document that must be written is not prepared."""
+        header = _find_header(state, bucket)
+        statuses = {document.doc_id: self._put_status_of(connection, header, document) for document in documents}
+        if any(_needs_preparation(prepared, doc_id, status, header) for doc_id, status in statuses.items()):
             return None
-        written = [doc_id for doc_id, fate in fates.items() if fate in _WRITTEN]
-        for doc_id in written:
-            writing.write(connection, header, ready[doc_id], self._analysers)
-        if written:
-            writing.changed(connection, header.id)
-        return fates
+        written_ids = [doc_id for doc_id, status in statuses.items() if status in _WRITTEN_STATUSES]
+        for doc_id in written_ids:
+            writing.write_document(connection, header, prepared[doc_id], self._analysers)
+        if written_ids:
+            writing.raise_generation(connection, header.id)
+        return statuses
 
 
 class ScopedEmbeddedIndex:
@@ -365,39 +403,43 @@ class ScopedEmbeddedIndex:
     def scope(self) -> Scope:
         return self._scope
 
-    async def ask(self, *requests: Request[object]) -> Answers:
-        return await self._index.ask(self._scope, requests)
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        return await self._index.answer_requests(self._scope, requests)
 
-    async def vocabulary(self, limit: int = 200_000) -> Vocabulary:
-        return await self._index.vocabulary(self._scope, limit)
+    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
+        return await self._index.load_vocabulary(self._scope, limit)
 
-    async def schemas(self) -> Mapping[BucketId, Schema]:
-        return await self._index.schemas(self._scope)
+    async def load_schemas(self) -> Mapping[BucketId, Schema]:
+        return await self._index.load_schemas(self._scope)
 
-    def analyser(self, bucket: BucketId) -> Analyser:
-        return self._index.analyser(self._scope, bucket)
+    def analyser_for(self, bucket: BucketId) -> Analyser:
+        return self._index.analyser_for(self._scope, bucket)
 
 
-def _batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:
-    """Together all of them, in order; none empty."""
-    batch, characters = list[Document](), 0
-    for one in documents:
-        batch.append(one)
-        characters += len(one.text)
-        if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
+def _split_into_batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:
+    """Yield all documents in order, in batches; no batch is empty."""
+    batch, character_count = list[Document](), 0
+    for document in documents:
+        batch.append(document)
+        character_count += len(document.text)
+        if len(batch) >= _BATCH_DOCUMENTS or character_count >= _BATCH_CHARACTERS:
             yield batch
-            batch, characters = [], 0
+            batch, character_count = [], 0
     if batch:
         yield batch
 
 
-def _header(state: State, bucket: BucketId) -> Header:
+def _find_header(state: IndexState, bucket: BucketId) -> BucketHeader:
     if bucket not in state.headers:
         raise UnknownBucket(bucket)
     return state.headers[bucket]
 
 
-def _lacks(ready: Mapping[DocId, Prepared], doc_id: DocId, fate: Fate, header: Header) -> bool:
-    """Whether a document must be written and was not prepared for this state of the bucket."""
-    mine = ready.get(doc_id)
-    return fate in _WRITTEN and (mine is None or mine.header.written != header.written)
+def _needs_preparation(
+    prepared: Mapping[DocId, PreparedDocument], doc_id: DocId, put_status: EmbeddedPutStatus, header: BucketHeader
+) -> bool:
+    """Whether a document must be written and is not prepared for the bucket's current schema."""
+    prepared_document = prepared.get(doc_id)
+    return put_status in _WRITTEN_STATUSES and (
+        prepared_document is None or prepared_document.header.schema_json != header.schema_json
+    )

@@ -1,4 +1,4 @@
-"""Changing the file: buckets and documents, each change in one transaction that also raises the generation."""
+"""Writes of buckets and documents. Each change is in one transaction, which also raises the generation."""
 
 import json
 import sqlite3
@@ -7,33 +7,33 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, cast
 
-from storage.embedded.bucket import Header
+from storage.embedded.bucket_snapshot import BucketHeader
 from storage.embedded.database import create_outline_tables, create_term_tables, drop_term_tables
-from storage.embedded.records import passages_within
-from storage.embedded.terms import (
-    Analysed,
+from storage.embedded.reading.records import read_passages
+from storage.embedded.term_tables import (
+    AnalysedDocument,
     add_document,
     add_outline,
     add_passages,
-    analysed,
+    analyse_document,
     remove_document,
     remove_outline,
 )
+from storage.search.analyser import Analyser
 from storage.search.codec import annotations_to_json, schema_to_json
-from storage.search.documents import Document, Values, outlined
-from storage.search.fit import is_unicode
+from storage.search.documents import Document, FieldValues, outline_text_of
+from storage.search.evaluation.value_validation import is_valid_unicode
 from storage.search.ids import BucketId, DocId
-from storage.search.schema import Field, Schema
-from storage.search.text import Analyser
+from storage.search.schema import Schema, SchemaField
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Analysers = Callable[[str], Analyser]
+AnalyserFactory = Callable[[str], Analyser]
 
 
-class Fate(Enum):
+class EmbeddedPutStatus(Enum):
     ADDED = "added"
     REPLACED = "replaced"
     SKIPPED = "skipped"
@@ -41,13 +41,13 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A document made ready outside the transaction. `vectors`: one row a passage, or None without an embedder."""
+class PreparedDocument:
+    """A document prepared outside the transaction. `vectors`: one row per passage; None without an embedder."""
 
     document: Document
-    values: Values
-    terms: Analysed
-    header: Header  # as it was then
+    values: FieldValues
+    terms: AnalysedDocument
+    header: BucketHeader  # at the time of preparation
     vectors: "NDArray[np.float32] | None"
     embedder: str
 
@@ -55,24 +55,28 @@ class Prepared:
 # -- documents
 
 
-def fate_of(connection: sqlite3.Connection, header: Header, document: Document, embedder: str) -> Fate:
-    """What `put` is going to do with it. The same content under another embedder is put again, for its vectors."""
+def put_status_of(
+    connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str
+) -> EmbeddedPutStatus:
+    """Returns what `put` must do with the document. Unchanged content is put again if the embedder has changed."""
     row = connection.execute(
         "SELECT bucket, digest, embedder FROM document WHERE doc_id = ?", (document.doc_id,)
     ).fetchone()
     if row is None:
-        return Fate.ADDED
+        return EmbeddedPutStatus.ADDED
     if row[0] != header.id:
-        return Fate.TAKEN
-    same = bool(document.digest) and row[1:] == (document.digest, embedder)
-    return Fate.SKIPPED if same else Fate.REPLACED
+        return EmbeddedPutStatus.TAKEN
+    is_unchanged = bool(document.digest) and row[1:] == (document.digest, embedder)
+    return EmbeddedPutStatus.SKIPPED if is_unchanged else EmbeddedPutStatus.REPLACED
 
 
-def write(connection: sqlite3.Connection, header: Header, ready: Prepared, analysers: Analysers) -> None:
-    """Add the document, in place of the one of its id if there is one."""
-    _remove(connection, ready.document.doc_id, analysers)
-    document = ready.document
-    number = _inserted(
+def write_document(
+    connection: sqlite3.Connection, header: BucketHeader, prepared: PreparedDocument, analysers: AnalyserFactory
+) -> None:
+    """Insert the document. Replaces a document with the same id."""
+    _remove_document(connection, prepared.document.doc_id, analysers)
+    document = prepared.document
+    document_number = _insert_row(
         connection,
         "INSERT INTO document(bucket, doc_id, revision, digest, embedder, readers, title, source, vals, text)"
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -81,59 +85,66 @@ def write(connection: sqlite3.Connection, header: Header, ready: Prepared, analy
             document.doc_id,
             header.revision,
             document.digest,
-            ready.embedder,
+            prepared.embedder,
             json.dumps(sorted(document.readers)),
             document.title,
             document.source,
-            json.dumps(ready.values, default=dict),
+            json.dumps(prepared.values, default=dict),
             document.text,
         ),
     )
     if document.annotations:
-        held = json.dumps(annotations_to_json(document.annotations))
-        connection.execute("INSERT INTO annotation(doc, data) VALUES(?, ?)", (number, held))
-    add_document(connection, header.id, number, ready.terms)
-    _add_outline(connection, header.id, number, ready.terms, document.text, document.summary)
-    _add_passages(connection, header, number, ready)
+        annotations_json = json.dumps(annotations_to_json(document.annotations))
+        connection.execute("INSERT INTO annotation(doc, data) VALUES(?, ?)", (document_number, annotations_json))
+    add_document(connection, header.id, document_number, prepared.terms)
+    _write_outline(connection, header.id, document_number, prepared.terms, document.text, document.summary)
+    _write_passages(connection, header, document_number, prepared)
 
 
-def _add_outline(
-    connection: sqlite3.Connection, bucket: int, document: int, terms: Analysed, text: str, summary: str
+def _write_outline(
+    connection: sqlite3.Connection, bucket: int, document: int, terms: AnalysedDocument, text: str, summary: str
 ) -> None:
     add_outline(connection, bucket, document, terms.title, terms.outline)
-    length = len(outlined(text, summary))
+    length = len(outline_text_of(text, summary))
     connection.execute("INSERT OR REPLACE INTO outline VALUES(?, ?, ?, ?)", (document, bucket, length, summary))
 
 
-def _add_passages(connection: sqlite3.Connection, header: Header, document: int, ready: Prepared) -> None:
-    rows = [(header.id, document, at, one.start, one.end, one.page) for at, one in enumerate(ready.document.passages)]
+def _write_passages(
+    connection: sqlite3.Connection, header: BucketHeader, document: int, prepared: PreparedDocument
+) -> None:
+    rows = [
+        (header.id, document, position, passage.start, passage.end, passage.page)
+        for position, passage in enumerate(prepared.document.passages)
+    ]
     connection.executemany(
         "INSERT INTO passage(bucket, doc, position, start, stop, page) VALUES(?, ?, ?, ?, ?, ?)", rows
     )
-    numbers = _passages_of(connection, document)
-    add_passages(connection, header.id, numbers, ready.terms)
-    if ready.vectors is not None:
-        stored = ready.vectors.astype("float16")
+    passage_numbers = _passage_numbers_of(connection, document)
+    add_passages(connection, header.id, passage_numbers, prepared.terms)
+    if prepared.vectors is not None:
+        float16_vectors = prepared.vectors.astype("float16")
         connection.executemany(
             "INSERT INTO vector(passage, bucket, embedder, data) VALUES(?, ?, ?, ?)",
             [
-                (number, header.id, ready.embedder, stored[at].tobytes())
-                for at, number in enumerate(numbers)
-                if ready.vectors[at].any()
+                (passage_number, header.id, prepared.embedder, float16_vectors[index].tobytes())
+                for index, passage_number in enumerate(passage_numbers)
+                if prepared.vectors[index].any()
             ],
         )
 
 
-def delete(connection: sqlite3.Connection, doc_ids: Sequence[DocId], analysers: Analysers) -> int:
-    """How many of them were there."""
-    touched = [_remove(connection, doc_id, analysers) for doc_id in dict.fromkeys(doc_ids) if is_unicode(doc_id)]
-    for bucket in {one for one in touched if one is not None}:
-        changed(connection, bucket)
-    return sum(one is not None for one in touched)
+def delete_documents(connection: sqlite3.Connection, doc_ids: Sequence[DocId], analysers: AnalyserFactory) -> int:
+    """Delete the documents; return how many existed."""
+    bucket_numbers = [
+        _remove_document(connection, doc_id, analysers) for doc_id in dict.fromkeys(doc_ids) if is_valid_unicode(doc_id)
+    ]
+    for bucket_number in {bucket_number for bucket_number in bucket_numbers if bucket_number is not None}:
+        raise_generation(connection, bucket_number)
+    return sum(bucket_number is not None for bucket_number in bucket_numbers)
 
 
-def _remove(connection: sqlite3.Connection, doc_id: DocId, analysers: Analysers) -> int | None:
-    """The number of the bucket it was in; None if it was not there."""
+def _remove_document(connection: sqlite3.Connection, doc_id: DocId, analysers: AnalyserFactory) -> int | None:
+    """Delete the document; return the id of its bucket, or None if the document does not exist."""
     row = connection.execute(
         "SELECT d.id, d.bucket, d.title, d.text, json_extract(b.schema, '$.language'), o.summary"
         " FROM document d JOIN bucket b ON b.id = d.bucket LEFT JOIN outline o ON o.doc = d.id WHERE d.doc_id = ?",
@@ -141,85 +152,100 @@ def _remove(connection: sqlite3.Connection, doc_id: DocId, analysers: Analysers)
     ).fetchone()
     if row is None:
         return None
-    number, bucket, title, text, language, summary = row
-    outline = outlined(text, summary or "")
-    terms = analysed(title, text, passages_within(connection, number), analysers(language), outline)
-    remove_document(connection, bucket, number, _passages_of(connection, number), terms)
-    if summary is not None:  # else a process of an earlier Parley has put it meanwhile
-        remove_outline(connection, bucket, number, terms)
-    connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (number,))
-    connection.execute("DELETE FROM passage WHERE doc = ?", (number,))
-    connection.execute("DELETE FROM annotation WHERE doc = ?", (number,))
-    connection.execute("DELETE FROM outline WHERE doc = ?", (number,))
-    connection.execute("DELETE FROM document WHERE id = ?", (number,))
-    return int(bucket)
+    document_number, bucket_number, title, text, language, summary = row
+    outline = outline_text_of(text, summary or "")
+    terms = analyse_document(title, text, read_passages(connection, document_number), analysers(language), outline)
+    remove_document(connection, bucket_number, document_number, _passage_numbers_of(connection, document_number), terms)
+    if summary is not None:  # None: a process of an earlier version of Parley has put it meanwhile
+        remove_outline(connection, bucket_number, document_number, terms)
+    connection.execute("DELETE FROM vector WHERE passage IN (SELECT id FROM passage WHERE doc = ?)", (document_number,))
+    connection.execute("DELETE FROM passage WHERE doc = ?", (document_number,))
+    connection.execute("DELETE FROM annotation WHERE doc = ?", (document_number,))
+    connection.execute("DELETE FROM outline WHERE doc = ?", (document_number,))
+    connection.execute("DELETE FROM document WHERE id = ?", (document_number,))
+    return int(bucket_number)
 
 
 # -- buckets
 
 
-def set_schema(
-    connection: sqlite3.Connection, headers: Mapping[BucketId, Header], schema: Schema, analysers: Analysers
+def write_schema(
+    connection: sqlite3.Connection, headers: Mapping[BucketId, BucketHeader], schema: Schema, analysers: AnalyserFactory
 ) -> None:
-    known = headers.get(schema.bucket)
-    if known is not None and known.schema == schema:
+    header = headers.get(schema.bucket)
+    if header is not None and header.schema == schema:
         return
-    written, analyser = json.dumps(schema_to_json(schema)), analysers(schema.language).version
-    if known is None:
-        number = _inserted(
+    schema_json, analyser_version = json.dumps(schema_to_json(schema)), analysers(schema.language).version
+    if header is None:
+        bucket_number = _insert_row(
             connection,
             "INSERT INTO bucket(name, schema, revision, analyser, generation) VALUES(?, ?, 1, ?, 0)",
-            (schema.bucket, written, analyser),
+            (schema.bucket, schema_json, analyser_version),
         )
-        create_term_tables(connection, number)
-        changed(connection, number)
+        create_term_tables(connection, bucket_number)
+        raise_generation(connection, bucket_number)
         return
-    revision = known.revision + (_shape(known.schema.fields) != _shape(schema.fields))
-    connection.execute("UPDATE bucket SET schema = ?, revision = ? WHERE id = ?", (written, revision, known.id))
-    if known.analyser != analyser:
-        reanalyse(connection, known.id, analysers(schema.language))
-    changed(connection, known.id)
+    revision = header.revision + (_value_shape_of(header.schema.fields) != _value_shape_of(schema.fields))
+    connection.execute("UPDATE bucket SET schema = ?, revision = ? WHERE id = ?", (schema_json, revision, header.id))
+    if header.analyser != analyser_version:
+        rebuild_terms(connection, header.id, analysers(schema.language))
+    raise_generation(connection, header.id)
 
 
-def _shape(fields: Sequence[Field]) -> object:
-    """What decides whether values fit."""
-    return {one.name: (one.type, _shape(one.columns)) for one in fields}
+def _value_shape_of(fields: Sequence[SchemaField]) -> object:
+    """Returns the part of the schema that decides whether values fit."""
+    return {field.name: (field.type, _value_shape_of(field.columns)) for field in fields}
 
 
-def reanalyse(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
-    """Make the bucket's term tables anew: its language changed, or the analyser itself."""
+def rebuild_terms(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
+    """Rebuild the bucket's term tables, after a change of its language or of the analyser's version."""
     drop_term_tables(connection, bucket)
     create_term_tables(connection, bucket)
     connection.execute("UPDATE bucket SET analyser = ? WHERE id = ?", (analyser.version, bucket))
-    for number, title, text, summary in _documents(connection, bucket):
-        terms = analysed(title, text, passages_within(connection, number), analyser, outlined(text, summary))
-        add_document(connection, bucket, number, terms)
-        _add_outline(connection, bucket, number, terms, text, summary)
-        add_passages(connection, bucket, _passages_of(connection, number), terms)
+    for document_number, title, text, summary in _iterate_documents(connection, bucket):
+        terms = analyse_document(
+            title, text, read_passages(connection, document_number), analyser, outline_text_of(text, summary)
+        )
+        add_document(connection, bucket, document_number, terms)
+        _write_outline(connection, bucket, document_number, terms, text, summary)
+        add_passages(connection, bucket, _passage_numbers_of(connection, document_number), terms)
 
 
-def outline(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
-    """Make the table of outlines that the bucket lacks. Its documents have no summaries yet: they are as they begin."""
+def build_outline_table(connection: sqlite3.Connection, bucket: int, analyser: Analyser) -> None:
+    """Create the table of outlines for a bucket without one.
+
+    Its documents have no summaries: an outline is the beginning of the text.
+    """
     create_outline_tables(connection, bucket)
-    for number, title, text, summary in _documents(connection, bucket):
-        told = outlined(text, summary)
-        add_outline(connection, bucket, number, analyser.unplaced(title).terms, analyser.unplaced(told).terms)
-        connection.execute("INSERT OR REPLACE INTO outline VALUES(?, ?, ?, ?)", (number, bucket, len(told), summary))
+    for document_number, title, text, summary in _iterate_documents(connection, bucket):
+        outline = outline_text_of(text, summary)
+        add_outline(
+            connection,
+            bucket,
+            document_number,
+            analyser.index_terms_of(title).joined_terms,
+            analyser.index_terms_of(outline).joined_terms,
+        )
+        connection.execute(
+            "INSERT OR REPLACE INTO outline VALUES(?, ?, ?, ?)", (document_number, bucket, len(outline), summary)
+        )
 
 
-def _documents(connection: sqlite3.Connection, bucket: int) -> Iterator[tuple[int, str, str, str]]:
-    """Number, title, text and summary of each, one at a time: a bucket need not fit the memory."""
-    for (number,) in connection.execute("SELECT id FROM document WHERE bucket = ? ORDER BY id", (bucket,)).fetchall():
+def _iterate_documents(connection: sqlite3.Connection, bucket: int) -> Iterator[tuple[int, str, str, str]]:
+    """Yield the row id, title, text and summary of each document. Reads one at a time, to limit memory."""
+    for (document_number,) in connection.execute(
+        "SELECT id FROM document WHERE bucket = ? ORDER BY id", (bucket,)
+    ).fetchall():
         yield connection.execute(
             "SELECT d.id, title, text, coalesce(summary, '')"
             " FROM document d LEFT JOIN outline o ON o.doc = d.id WHERE d.id = ?",
-            (number,),
+            (document_number,),
         ).fetchone()
 
 
-def drop(connection: sqlite3.Connection, header: Header) -> None:
-    annotated = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
-    connection.execute(annotated, (header.id,))
+def drop_bucket(connection: sqlite3.Connection, header: BucketHeader) -> None:
+    delete_annotations = "DELETE FROM annotation WHERE doc IN (SELECT id FROM document WHERE bucket = ?)"
+    connection.execute(delete_annotations, (header.id,))
     for table in ("vector", "passage", "outline", "document"):
         connection.execute(f"DELETE FROM {table} WHERE bucket = ?", (header.id,))  # noqa: S608 - a name of ours
     drop_term_tables(connection, header.id)
@@ -227,18 +253,18 @@ def drop(connection: sqlite3.Connection, header: Header) -> None:
     connection.execute("UPDATE state SET generation = generation + 1")
 
 
-def changed(connection: sqlite3.Connection, bucket: int) -> None:
-    """Raise the generation, the index's and the bucket's."""
+def raise_generation(connection: sqlite3.Connection, bucket: int) -> None:
+    """Raise the generation of the index and of the bucket."""
     connection.execute("UPDATE state SET generation = generation + 1")
     connection.execute("UPDATE bucket SET generation = (SELECT generation FROM state) WHERE id = ?", (bucket,))
 
 
-def _passages_of(connection: sqlite3.Connection, document: int) -> list[int]:
-    """The numbers of its passages, in order."""
+def _passage_numbers_of(connection: sqlite3.Connection, document: int) -> list[int]:
+    """Returns the row ids of the document's passages, in order."""
     rows = connection.execute("SELECT id FROM passage WHERE doc = ? ORDER BY position", (document,))
-    return [number for (number,) in rows]
+    return [passage_number for (passage_number,) in rows]
 
 
-def _inserted(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
-    """The id of the new row."""
+def _insert_row(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
+    """Insert a row; return its id."""
     return cast(int, connection.execute(statement, values).lastrowid)

@@ -1,9 +1,9 @@
-"""What ingestion raises. What is wrong with one file or one document is a `Failure` in the report, not an exception.
+"""The exceptions of ingestion. A problem of one file or document is an `IngestFailure` in the report, no exception.
 
 IngestError
-├── UnreadableSchema   a schema file that cannot be read; names file, line and field
-├── Unparsable         one file that gives no text, with the reason
-├── ListingFailed      what a source has could not be listed to the end
+├── UnreadableSchema   a schema file cannot be read; names file, line and field
+├── UnparsableFile     one file yields no text; holds the reason
+├── ListingFailed      the items of a source could not be listed completely
 └── SyncLost           another process has taken over the sync of a source
 """
 
@@ -11,20 +11,20 @@ from pathlib import Path
 
 
 class IngestError(Exception):
-    """Base of all that ingestion raises."""
+    """Base class of the exceptions of ingestion."""
 
 
 class UnreadableSchema(IngestError):
-    """A schema file that cannot be read, or says what cannot be. `line` counts from 1."""
+    """A schema file cannot be read, or describes an invalid schema. `line` counts from 1."""
 
     def __init__(self, path: Path, reason: str, *, line: int | None = None, field: str | None = None) -> None:
-        where = f"{path}, line {line}" if line is not None else str(path)
-        super().__init__(f"{where}: {f'field {field!r}: ' if field is not None else ''}{reason}")
+        location = f"{path}, line {line}" if line is not None else str(path)
+        super().__init__(f"{location}: {f'field {field!r}: ' if field is not None else ''}{reason}")
         self.path, self.reason, self.line, self.field = path, reason, line, field
 
 
-class Unparsable(IngestError):
-    """A file that gives no text. `reason` is for people."""
+class UnparsableFile(IngestError):
+    """A file yields no text. `reason` is shown to people."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,7 +32,7 @@ class Unparsable(IngestError):
 
 
 class ListingFailed(IngestError):
-    """What a source has could not be listed to the end. `reason` is for people."""
+    """The items of a source could not be listed completely. `reason` is shown to people."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -40,7 +40,7 @@ class ListingFailed(IngestError):
 
 
 class SyncLost(IngestError):
-    """Another process has taken over the sync of a source, since this one did not renew its lease in time."""
+    """Another process has taken over the sync of a source because this process did not renew its lease in time."""
 
     def __init__(self, source: str) -> None:
         super().__init__(f"the sync of {source!r} was taken over by another process, which goes on with it")

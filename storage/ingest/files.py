@@ -1,4 +1,4 @@
-"""Which files there are to read, and what their documents are called after."""
+"""Finds the files to read, and the names from which the ids of their documents are made."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -6,29 +6,29 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 
-from storage.ingest.records import Broken, Origin
+from storage.ingest.records import RecordOrigin, RejectedInput
 
-_TABLES = ("jsonl", "csv", "xlsx")
+_TABLE_FORMATS = ("jsonl", "csv", "xlsx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file to read, and what its documents are called after: its path relative to the PATH given."""
+    """A file to read. The ids of its documents are made from `name`, its path relative to the given path."""
 
     path: Path
     name: str
 
     @property
-    def size(self) -> int:
-        """In bytes; 0 where it cannot be had."""
+    def size_bytes(self) -> int:
+        """The size of the file; 0 if it cannot be determined."""
         try:
             return self.path.stat().st_size
         except OSError:
             return 0
 
     @property
-    def kind(self) -> str:
-        """`jsonl`, `csv`, `pdf`, …; the bare suffix for a format that is not known."""
+    def file_format(self) -> str:
+        """The format: `jsonl`, `csv`, `pdf`, …; for an unknown format the bare suffix."""
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
         if suffixes[-2:] == [".jsonl", ".gz"]:
             return "jsonl"
@@ -37,71 +37,71 @@ class SourceFile:
 
     @property
     def is_table(self) -> bool:
-        """Whether it holds many records, with metadata."""
-        return self.kind in _TABLES
+        """Whether the file contains many records with metadata."""
+        return self.file_format in _TABLE_FORMATS
 
 
-def document_id(source: SourceFile) -> str | None:
-    """The id of the one document of a file that is no table; None for a table."""
+def single_document_id(source: SourceFile) -> str | None:
+    """Returns the id of the only document of a file; None for a table, which has many documents."""
     return None if source.is_table else source.name
 
 
-def sources(paths: Iterable[str | Path | SourceFile]) -> Iterator[SourceFile | Broken]:
-    """The files of files, folders (with those within, sorted by path) and globs, in the order given.
+def find_source_files(paths: Iterable[str | Path | SourceFile]) -> Iterator[SourceFile | RejectedInput]:
+    """Yields the files of the given files, folders (recursively, sorted by path) and globs, in the given order.
 
-    Hidden files and folders, links to folders and `.schema.yaml` files are passed over.
+    Skips hidden files and folders, links to folders, and `.schema.yaml` files.
     """
-    for given in paths:
-        if isinstance(given, SourceFile):
-            yield given
+    for path in paths:
+        if isinstance(path, SourceFile):
+            yield path
             continue
-        found = False
-        for one in _sources_of(str(given)):
-            found = True
-            yield one
-        if not found:
-            yield Broken(origin=Origin(file=str(given)), reason="there is no file in it that could be read")
+        has_files = False
+        for source in _source_files_at(str(path)):
+            has_files = True
+            yield source
+        if not has_files:
+            yield RejectedInput(origin=RecordOrigin(file=str(path)), reason="there is no file in it that could be read")
 
 
-def _sources_of(given: str) -> Iterator[SourceFile | Broken]:
-    path = Path(given)
+def _source_files_at(path_or_glob: str) -> Iterator[SourceFile | RejectedInput]:
+    path = Path(path_or_glob)
     if path.is_dir():
-        yield from _in_folder(path, path)
+        yield from _source_files_in_folder(path, path)
     elif os.path.lexists(path):
-        yield SourceFile(path=path, name=_named(path.name))
-    elif has_magic(given):
-        yield from _matching(given)
+        yield SourceFile(path=path, name=_decode_path(path.name))
+    elif has_magic(path_or_glob):
+        yield from _source_files_matching(path_or_glob)
     else:
-        yield Broken(origin=Origin(file=given), reason="there is no such file or folder")
+        yield RejectedInput(origin=RecordOrigin(file=path_or_glob), reason="there is no such file or folder")
 
 
-def _matching(pattern: str) -> Iterator[SourceFile | Broken]:
+def _source_files_matching(pattern: str) -> Iterator[SourceFile | RejectedInput]:
     parts = Path(pattern).parts
-    fixed = next(i for i, part in enumerate(parts) if has_magic(part))
-    base = Path(*parts[:fixed])
-    matches = [Path(match) for match in glob(pattern, recursive=True)]  # noqa: PTH207 - an absolute pattern as well
-    files = {file for match in matches for file in (_files_in(match) if match.is_dir() else [match])}
+    first_magic = next(i for i, part in enumerate(parts) if has_magic(part))
+    base = Path(*parts[:first_magic])
+    matches = [Path(match) for match in glob(pattern, recursive=True)]  # noqa: PTH207 - accepts absolute patterns too
+    files = {file for match in matches for file in (_list_files_in(match) if match.is_dir() else [match])}
     if not files:
-        yield Broken(origin=Origin(file=pattern), reason="nothing matches it")
-    for file in sorted(files, key=lambda one: one.relative_to(base).as_posix()):
-        yield SourceFile(path=file, name=_named(file.relative_to(base).as_posix()))
+        yield RejectedInput(origin=RecordOrigin(file=pattern), reason="nothing matches it")
+    for file in sorted(files, key=lambda match: match.relative_to(base).as_posix()):
+        yield SourceFile(path=file, name=_decode_path(file.relative_to(base).as_posix()))
 
 
-def _in_folder(folder: Path, base: Path) -> Iterator[SourceFile]:
-    for file in _files_in(folder):
-        yield SourceFile(path=file, name=_named(file.relative_to(base).as_posix()))
+def _source_files_in_folder(folder: Path, base: Path) -> Iterator[SourceFile]:
+    for file in _list_files_in(folder):
+        yield SourceFile(path=file, name=_decode_path(file.relative_to(base).as_posix()))
 
 
-def _named(path: str) -> str:
-    """A file's name may hold bytes that are no text."""
+def _decode_path(path: str) -> str:
+    """Returns the path as valid text. A file name may contain bytes that are not UTF-8; they become U+FFFD."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def _files_in(folder: Path) -> list[Path]:
-    found: list[Path] = []
+def _list_files_in(folder: Path) -> list[Path]:
+    files: list[Path] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [
+        files += [
             Path(parent, name) for name in names if not name.startswith(".") and not name.endswith(".schema.yaml")
         ]
-    return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
+    return sorted(files, key=lambda file: file.relative_to(folder).as_posix())

@@ -1,21 +1,21 @@
-"""What one file may cost."""
+"""Limits on the memory, time and text of one file."""
 
 from dataclasses import dataclass
 
-from storage.ingest.errors import Unparsable
+from storage.ingest.errors import UnparsableFile
 
-LARGEST_TEXT = 20_000_000  # characters of a document; to index as much takes some 700 MB of memory
+MAX_TEXT_CHARACTERS = 20_000_000  # characters of a document; indexing that many takes some 700 MB of memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Of the worker, for each file."""
+class ParserLimits:
+    """Limits that the worker process applies to each file."""
 
     memory_mb: int = 1024
-    page_s: float = 30.0  # without a word from the worker
-    file_s: float = 600.0
-    characters: int = LARGEST_TEXT
+    page_timeout_s: float = 30.0  # the longest wait for the next frame of the worker
+    file_timeout_s: float = 600.0
+    max_characters: int = MAX_TEXT_CHARACTERS
 
 
-def too_long(characters: int) -> Unparsable:
-    return Unparsable(f"it has more than {characters:,} characters of text; split it into smaller documents")
+def text_too_long_error(max_characters: int) -> UnparsableFile:
+    return UnparsableFile(f"it has more than {max_characters:,} characters of text; split it into smaller documents")

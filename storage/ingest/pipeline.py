@@ -1,6 +1,7 @@
-"""A run: files into an index. Two passes, the first to see what the metadata holds, the second to put documents.
+"""An ingestion run: loads files into an index in two passes.
 
-Nothing that is read is kept: memory grows with the number of keys and, by a few bytes each, of documents.
+The first pass profiles the metadata, from which the schemas are inferred; the second pass puts the documents. Records
+are not kept in memory: it grows with the number of metadata keys, and by a few bytes for each document.
 """
 
 import asyncio
@@ -14,125 +15,133 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol, TypeVar
 
-from storage.ingest import schema_file
-from storage.ingest.ahead import read_ahead
-from storage.ingest.build import Builder
-from storage.ingest.evidence import seen_in
-from storage.ingest.extract.filling import Annotator
+from storage.ingest.documents.build import DocumentBuilder
+from storage.ingest.dry_run import DryRunIndex, IngestTarget
+from storage.ingest.extract.annotation import DocumentAnnotator
 from storage.ingest.extract.rules import RuleExtractor
-from storage.ingest.files import SourceFile, document_id, sources
-from storage.ingest.infer import inferred, merged
-from storage.ingest.language import Heard
-from storage.ingest.limits import Limits
-from storage.ingest.load import records
-from storage.ingest.profile import Profile, see_all, styles_of
-from storage.ingest.records import Broken, Loaded, Origin, Record, Remark
-from storage.ingest.rehearsal import Rehearsal, Target
-from storage.ingest.report import Progress, Report, SchemaWritten, Tally
-from storage.ingest.values import flattened
-from storage.ingest.worker import Worker
+from storage.ingest.files import SourceFile, find_source_files, single_document_id
+from storage.ingest.limits import ParserLimits
+from storage.ingest.load import load_records
+from storage.ingest.parallel_reading import read_files_ahead
+from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, RejectedInput, SourceRecord
+from storage.ingest.report import IngestProgress, IngestReport, ReportBuilder, SchemaChange
+from storage.ingest.schemas import schema_file
+from storage.ingest.schemas.evidence import evidence_from_profiles
+from storage.ingest.schemas.inference import infer_schema, merge_schemas
+from storage.ingest.schemas.profile import ValueProfile, add_to_profiles, styles_of
+from storage.ingest.schemas.values import flatten_metadata
+from storage.ingest.worker import ParserWorker
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.index import Put, SearchIndex
-from storage.search.schema import Field, Schema
+from storage.search.index import PutResult, SearchIndex
+from storage.search.schema import Schema, SchemaField
+from storage.text.language_detection import LanguageDetector
 
-_BATCH = 500  # documents
+_BATCH_DOCUMENTS = 500
 _BATCH_CHARACTERS = 4_000_000
-_OVERHEARD = 3  # files read twice, to know the language of a new bucket
-_OVERHEARD_BYTES = 2_000_000
-_SAY_EVERY = 200  # records
-_BUCKET = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
-_IGNORED = "the metadata was ignored: the fields hold what the text says; parley bucket review shows how sure that is"
+_LANGUAGE_SAMPLE_FILES = 3  # files that are read twice to detect the language of a new bucket
+_LANGUAGE_SAMPLE_FILE_BYTES = 2_000_000
+_PROGRESS_EVERY_RECORDS = 200
+_BUCKET_NAME = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
+_METADATA_IGNORED = (
+    "the metadata was ignored: the fields hold what the text says; parley bucket review shows how sure that is"
+)
 T = TypeVar("T")
 
 
-class Follower(Protocol):
-    """Keeps books of a run, file by file. What is not awaited is called in threads, one at a time."""
+class IngestHooks(Protocol):
+    """Follows a run file by file. The synchronous methods are called in worker threads, never two at a time."""
 
-    def adopted(self, file: SourceFile, record: Record) -> Record | Broken:
-        """The record as it is to be put, the same in both passes, or why it cannot be."""
+    def adapt_record(self, file: SourceFile, record: SourceRecord) -> SourceRecord | RejectedInput:
+        """Returns the record to put, or a rejection. Both passes must get the same result."""
         ...
 
-    def failed(self, file: str) -> None:
-        """All or part of the file of this name gives no document."""
+    def record_failure(self, file_name: str) -> None:
+        """Notes that the file, or a part of it, yields no document."""
         ...
 
-    async def storing(self, documents: Mapping[DocId, str]) -> None:
-        """These are about to be put; by id the name of the file that each is from."""
+    async def before_put(self, file_by_document: Mapping[DocId, str]) -> None:
+        """Is called before a batch is put. `file_by_document` has the name of the file of each document."""
         ...
 
-    async def stored(self, put: Put) -> None:
-        """What became of them."""
+    async def after_put(self, put_result: PutResult) -> None:
+        """Is called with the result after the batch was put."""
         ...
 
 
 def is_bucket_name(name: str) -> bool:
-    """Whether a bucket may have this name: it is also the name of its schema's file."""
-    return _BUCKET.fullmatch(name) is not None
+    """Whether a bucket may have this name, which is also part of the name of its schema file."""
+    return _BUCKET_NAME.fullmatch(name) is not None
 
 
-def schema_path(folder: Path, bucket: str) -> Path:
-    """Where the schema of a bucket is written for people to edit."""
+def schema_path_for(folder: Path, bucket: str) -> Path:
+    """Returns the path of the editable schema file of a bucket."""
     return folder / f"{bucket}.schema.yaml"
 
 
-async def ingest(
-    index: SearchIndex | Rehearsal,
+async def ingest_files(
+    index: SearchIndex | DryRunIndex,
     paths: Sequence[str | Path | SourceFile],
     *,
     bucket: BucketId | None = None,
     schema: Schema | None = None,
     ignore_metadata: bool = False,
     schema_folder: Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    limits: Limits | None = None,
-    follower: Follower | None = None,
-    any_name: bool = False,
-) -> Report:
-    """Load files, folders and globs into the index; what fails is in the report and the rest goes on.
+    progress: Callable[[IngestProgress], None] | None = None,
+    limits: ParserLimits | None = None,
+    hooks: IngestHooks | None = None,
+    allow_any_bucket_name: bool = False,
+) -> IngestReport:
+    """Loads files, folders and globs into the index. Failures are listed in the report; the run continues after them.
 
-    `bucket` wins over what a document names; where neither does, the bucket of `schema`. With `schema`, its bucket (or
-    `bucket`) gets exactly it, and its documents the fields it has; other buckets keep theirs, widened by new keys.
-    Documents without metadata, with `ignore_metadata` all, get the values that their text gives. `schema_folder`: where
-    schemas made or widened are written as `BUCKET.schema.yaml`, unless that file is there; made where missing. Into a
-    `Rehearsal` nothing changes. `any_name`: the bucket is none of people's, and may be called as theirs may not.
+    The bucket of a document is `bucket`, else the bucket that the document names, else the bucket of `schema`.
+    With `schema`, its bucket (or `bucket`) gets exactly this schema, and its documents get the fields of this schema.
+    Other buckets keep their schema; a field is added for each new metadata key.
+    Documents without metadata get values that are extracted from their text; with `ignore_metadata` all documents do.
+    Schemas that were made or extended are written into `schema_folder` as `BUCKET.schema.yaml`, unless that file
+    exists. The folder is created if it is missing.
+    A `DryRunIndex` stays unchanged. `allow_any_bucket_name` is for internal buckets, whose names may break the rules
+    for the names that people choose.
     Raises what the index raises.
     """
-    given = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
-    run = _Run(
+    given_schema = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
+    run = _IngestRun(
         bucket=bucket,
-        given=given,
+        given_schema=given_schema,
         ignore_metadata=ignore_metadata,
-        say=_on_this_loop(progress),
-        follower=follower,
-        any_name=any_name,
+        report_progress=_report_on_loop(progress),
+        hooks=hooks,
+        allow_any_bucket_name=allow_any_bucket_name,
     )
-    worker = Worker(limits)
+    worker = ParserWorker(limits)
     try:
-        await _in_thread(run, lambda: run.look(paths, worker))
-        written = await _set_schemas(index, run, schema_folder, worker)
-        with closing(run.batches(worker)) as batches:
-            annotator = _annotator(index)
-            await _put_all(index, run, batches, annotator)
-            await annotator.settle()
+        await _run_in_thread(run, lambda: run.scan_files(paths, worker))
+        schema_changes = await _set_schemas(index, run, schema_folder, worker)
+        with closing(run.read_batches(worker)) as batches:
+            annotator = _make_annotator(index)
+            await _put_batches(index, run, batches, annotator)
+            await annotator.settle_names()
     finally:
         await asyncio.to_thread(worker.close)
-    return run.tally.report(tuple(sorted(run.profiles)), tuple(written))
+    return run.report_builder.build_report(tuple(sorted(run.profiles)), tuple(schema_changes))
 
 
-def _on_this_loop(progress: Callable[[Progress], None] | None) -> Callable[[Progress], None]:
-    """Progress is made in threads, and shown in the loop."""
+def _report_on_loop(progress: Callable[[IngestProgress], None] | None) -> Callable[[IngestProgress], None]:
+    """Returns a function that any thread can call to report progress in the event loop."""
     loop = asyncio.get_running_loop()
 
-    def say(one: Progress) -> None:
+    def report_progress(update: IngestProgress) -> None:
         if progress is not None:
-            loop.call_soon_threadsafe(progress, one)
+            loop.call_soon_threadsafe(progress, update)
 
-    return say
+    return report_progress
 
 
-async def _in_thread(run: "_Run", work: Callable[[], T]) -> T:
-    """`work` beside the loop. Cancelled, it is asked to stop and waited for: what it uses is still open."""
+async def _run_in_thread(run: "_IngestRun", work: Callable[[], T]) -> T:
+    """Runs `work` in a thread.
+
+    On cancellation, stops the run and waits for the thread, because it still uses open resources.
+    """
     task = asyncio.create_task(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
@@ -142,280 +151,306 @@ async def _in_thread(run: "_Run", work: Callable[[], T]) -> T:
         raise
 
 
-async def _set_schemas(index: Target, run: "_Run", folder: Path | None, worker: Worker) -> list[SchemaWritten]:
-    existing = {name: state.schema for name, state in (await index.buckets()).items()}
-    written: list[SchemaWritten] = []
+async def _set_schemas(
+    index: IngestTarget, run: "_IngestRun", folder: Path | None, worker: ParserWorker
+) -> list[SchemaChange]:
+    existing = {name: state.schema for name, state in (await index.load_bucket_states()).items()}
+    changes: list[SchemaChange] = []
     for bucket in sorted(run.profiles):
         if bucket not in existing:
-            await _in_thread(run, partial(run.overhear, bucket, worker))
+            await _run_in_thread(run, partial(run.sample_language, bucket, worker))
         before, after = existing.get(bucket), run.decide_schema(bucket, existing.get(bucket))
         if after == before:
             continue
         await index.set_schema(after)
-        is_ours = folder is not None and after is not run.given
-        path = await asyncio.to_thread(_write, after, folder, run) if folder is not None and is_ours else None
-        known = before.by_name if before else dict[FieldName, Field]()
-        added = tuple(one.name for one in after.fields if one.name not in known)
-        written.append(SchemaWritten(schema=after, is_new=before is None, added=added, path=path))
-    return written
+        is_inferred = folder is not None and after is not run.given_schema
+        path = (
+            await asyncio.to_thread(_write_schema_file, after, folder, run)
+            if folder is not None and is_inferred
+            else None
+        )
+        fields_before = before.by_name if before else dict[FieldName, SchemaField]()
+        added = tuple(field.name for field in after.fields if field.name not in fields_before)
+        changes.append(SchemaChange(schema=after, is_new=before is None, added_fields=added, path=path))
+    return changes
 
 
-def _write(schema: Schema, folder: Path, run: "_Run") -> Path | None:
-    """Where the schema now stands; None where a file of that name is there already, which may hold somebody's work."""
-    path = schema_path(folder, schema.bucket)
+def _write_schema_file(schema: Schema, folder: Path, run: "_IngestRun") -> Path | None:
+    """Writes the schema as YAML and returns the path; None if it cannot be written.
+
+    An existing file is left as it is, because it may contain manual edits.
+    """
+    path = schema_path_for(folder, schema.bucket)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(schema_file.written(schema, run.evidence(schema)))
+            file.write(schema_file.schema_to_yaml(schema, run.evidence_for(schema)))
     except FileExistsError:
-        run.tally.remark(f"{path} is there already and was left as it is")
+        run.report_builder.add_remark(f"{path} is there already and was left as it is")
         return None
     except OSError as exc:
-        run.tally.remark(f"{path} could not be written: {exc.strerror or exc}")
+        run.report_builder.add_remark(f"{path} could not be written: {exc.strerror or exc}")
         return None
     return path
 
 
-def _annotator(index: SearchIndex | Rehearsal) -> Annotator:
-    is_rehearsed = isinstance(index, Rehearsal)
-    return Annotator(index.index if is_rehearsed else index, RuleExtractor(), rehearsed=is_rehearsed)
+def _make_annotator(index: SearchIndex | DryRunIndex) -> DocumentAnnotator:
+    is_dry_run = isinstance(index, DryRunIndex)
+    return DocumentAnnotator(index.index if is_dry_run else index, RuleExtractor(), is_dry_run=is_dry_run)
 
 
-async def _put_all(index: Target, run: "_Run", batches: "Iterator[_Batch]", annotator: Annotator) -> None:
-    """Puts each batch while the next is read."""
+async def _put_batches(
+    index: IngestTarget, run: "_IngestRun", batches: "Iterator[_DocumentBatch]", annotator: DocumentAnnotator
+) -> None:
+    """Puts each batch while a thread reads the next one."""
 
-    def read_on() -> "asyncio.Task[_Batch | None]":
-        return asyncio.create_task(_in_thread(run, lambda: next(batches, None)))
+    def read_next_batch() -> "asyncio.Task[_DocumentBatch | None]":
+        return asyncio.create_task(_run_in_thread(run, lambda: next(batches, None)))
 
-    upcoming = read_on()
+    upcoming = read_next_batch()
     try:
         while batch := await upcoming:
-            upcoming = read_on()
-            batch.documents = await annotator.filled(batch.documents, run.schema_of(batch.bucket))
-            await _put(index, run, batch)
+            upcoming = read_next_batch()
+            batch.documents = await annotator.fill_documents(batch.documents, run.schema_of(batch.bucket))
+            await _put_batch(index, run, batch)
     finally:
         run.is_stopped = True
         await asyncio.wait([upcoming])
 
 
-async def _put(index: Target, run: "_Run", batch: "_Batch") -> None:
-    if run.follower is not None:
-        await run.follower.storing(batch.files)
-    put = await index.put(batch.bucket, batch.documents)
-    run.tally.put(batch.bucket, put, batch.origins)
-    if run.follower is not None:
-        await run.follower.stored(put)
+async def _put_batch(index: IngestTarget, run: "_IngestRun", batch: "_DocumentBatch") -> None:
+    if run.hooks is not None:
+        await run.hooks.before_put(batch.file_by_document)
+    put_result = await index.put(batch.bucket, batch.documents)
+    run.report_builder.add_put_result(batch.bucket, put_result, batch.origin_by_document)
+    if run.hooks is not None:
+        await run.hooks.after_put(put_result)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Batch:
-    """Documents for one bucket, on their way."""
+class _DocumentBatch:
+    """Documents of one bucket that are put together."""
 
     bucket: BucketId
     documents: list[Document] = field(default_factory=list[Document])
-    origins: dict[DocId, str] = field(default_factory=dict[DocId, str])
-    files: dict[DocId, str] = field(default_factory=dict[DocId, str])
+    origin_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
+    file_by_document: dict[DocId, str] = field(default_factory=dict[DocId, str])
     characters: int = 0
 
-    def add(self, document: Document, record: Record) -> None:
+    def add_document(self, document: Document, record: SourceRecord) -> None:
         self.documents.append(document)
-        self.origins[document.doc_id] = str(record.origin)
-        self.files[document.doc_id] = record.origin.file
+        self.origin_by_document[document.doc_id] = str(record.origin)
+        self.file_by_document[document.doc_id] = record.origin.file
         self.characters += len(document.text)
 
     @property
     def is_full(self) -> bool:
-        return len(self.documents) >= _BATCH or self.characters >= _BATCH_CHARACTERS
+        return len(self.documents) >= _BATCH_DOCUMENTS or self.characters >= _BATCH_CHARACTERS
 
 
-class _Run:
-    """What a run knows. Used by one thread at a time, except the tally's counts of what was put."""
+class _IngestRun:
+    """The state of a run.
+
+    Only one thread uses it at a time, except that the event loop adds put results to the report builder meanwhile.
+    """
 
     def __init__(
         self,
         *,
         bucket: BucketId | None,
-        given: Schema | None,
+        given_schema: Schema | None,
         ignore_metadata: bool,
-        say: Callable[[Progress], None],
-        follower: Follower | None,
-        any_name: bool,
+        report_progress: Callable[[IngestProgress], None],
+        hooks: IngestHooks | None,
+        allow_any_bucket_name: bool,
     ) -> None:
-        self._any_name = any_name
-        self._bucket, self.given, self._ignore, self._say = bucket, given, ignore_metadata, say
-        self.follower = follower
+        self._allow_any_bucket_name = allow_any_bucket_name
+        self._bucket, self.given_schema, self._ignore_metadata, self._report_progress = (
+            bucket,
+            given_schema,
+            ignore_metadata,
+            report_progress,
+        )
+        self.hooks = hooks
         self._files: list[SourceFile] = []
-        self._copies = Counter[int]()  # hash of bucket and id -> how often it is still to come
+        self._remaining_copies = Counter[int]()  # hash of bucket and id -> how many records with this id are still due
         self._schemas: dict[BucketId, Schema] = {}
-        self.profiles: dict[BucketId, dict[FieldName, Profile]] = {}
-        self._heard = defaultdict[BucketId, Heard](Heard)
-        self._met = Counter[BucketId]()  # documents in the first pass
-        self.tally = Tally()
+        self.profiles: dict[BucketId, dict[FieldName, ValueProfile]] = {}
+        self._language_detectors = defaultdict[BucketId, LanguageDetector](LanguageDetector)
+        self._document_counts = Counter[BucketId]()  # documents that the first pass counted
+        self.report_builder = ReportBuilder()
         self.is_stopped = False
         if ignore_metadata:
-            self.tally.remark(_IGNORED)
+            self.report_builder.add_remark(_METADATA_IGNORED)
 
     # -- the first pass
 
-    def look(self, paths: Sequence[str | Path | SourceFile], worker: Worker) -> None:
-        """Which files, buckets and keys there are, and which documents come more than once."""
-        for one in sources(paths):
-            if isinstance(one, Broken):
-                self._fail(one.origin, one.reason)
+    def scan_files(self, paths: Sequence[str | Path | SourceFile], worker: ParserWorker) -> None:
+        """Collects the files, profiles the metadata of each bucket, and counts document ids that occur repeatedly."""
+        for file in find_source_files(paths):
+            if isinstance(file, RejectedInput):
+                self._record_failure(file.origin, file.reason)
             else:
-                self._files.append(one)
-        for source, loaded in self._read(worker, looking=True):
-            if isinstance(loaded, Record):
-                self._meet(loaded.bucket, loaded.doc_id, loaded.metadata, loaded.text)
-            elif loaded is None and (doc_id := document_id(source)):
-                self._meet(None, doc_id, {}, "")
-        self._copies = Counter({key: count for key, count in self._copies.items() if count > 1})
+                self._files.append(file)
+        for source, loaded in self._read_files(worker, is_first_pass=True):
+            if isinstance(loaded, SourceRecord):
+                self._note_document(loaded.bucket, loaded.doc_id, loaded.metadata, loaded.text)
+            elif loaded is None and (doc_id := single_document_id(source)):
+                self._note_document(None, doc_id, {}, "")
+        self._remaining_copies = Counter({key: count for key, count in self._remaining_copies.items() if count > 1})
 
-    def _meet(self, named: str | None, doc_id: str, metadata: Mapping[str, object], text: str) -> None:
-        bucket = self._bucket_of(named)
+    def _note_document(self, bucket_name: str | None, doc_id: str, metadata: Mapping[str, object], text: str) -> None:
+        bucket = self._bucket_for(bucket_name)
         if bucket is None:
             return
-        self._copies[hash((bucket, doc_id))] += 1
+        self._remaining_copies[hash((bucket, doc_id))] += 1
         profiles = self.profiles.setdefault(bucket, {})
-        self._met[bucket] += 1
-        self._heard[bucket].hear(text)
-        if not self._ignore:
-            see_all(flattened(metadata).values, profiles)
+        self._document_counts[bucket] += 1
+        self._language_detectors[bucket].add_text(text)
+        if not self._ignore_metadata:
+            add_to_profiles(flatten_metadata(metadata).values, profiles)
 
-    def _bucket_of(self, named: str | None) -> BucketId | None:
-        """The bucket of a document that names this one; None where it has none, or one that cannot be."""
-        name = self._bucket or named or (self.given.bucket if self.given else None)
-        return BucketId(name) if name is not None and (self._any_name or is_bucket_name(name)) else None
+    def _bucket_for(self, bucket_name: str | None) -> BucketId | None:
+        """Returns the bucket of a document that names `bucket_name`; None if there is none or its name is invalid."""
+        name = self._bucket or bucket_name or (self.given_schema.bucket if self.given_schema else None)
+        return BucketId(name) if name is not None and (self._allow_any_bucket_name or is_bucket_name(name)) else None
 
-    # -- between
+    # -- between the passes
 
-    def overhear(self, bucket: BucketId, worker: Worker) -> None:
-        """Read the first few files of a new bucket of which no text was heard, for its language: the first pass opens
-        tables alone, and the language must be known before the first document is put.
+    def sample_language(self, bucket: BucketId, worker: ParserWorker) -> None:
+        """Reads the first few files of a new bucket to detect its language, if the first pass read no text of it.
+
+        The first pass opens only tables, and the language must be known before the first document is put.
         """
-        is_given = self.given is not None and self.given.bucket == bucket
-        if is_given or bucket != self._bucket_of(None) or self._heard[bucket].words:
+        is_given = self.given_schema is not None and self.given_schema.bucket == bucket
+        if is_given or bucket != self._bucket_for(None) or self._language_detectors[bucket].word_count:
             return
-        files = [one for one in self._files if not one.is_table and one.size <= _OVERHEARD_BYTES]
-        for source in files[:_OVERHEARD]:
-            for loaded in records(source, worker):
+        files = [file for file in self._files if not file.is_table and file.size_bytes <= _LANGUAGE_SAMPLE_FILE_BYTES]
+        for source in files[:_LANGUAGE_SAMPLE_FILES]:
+            for loaded in load_records(source, worker):
                 if self.is_stopped:
                     return
-                if isinstance(loaded, Record):
-                    self._heard[bucket].hear(loaded.text)
+                if isinstance(loaded, SourceRecord):
+                    self._language_detectors[bucket].add_text(loaded.text)
 
-    def evidence(self, schema: Schema) -> Mapping[str, str]:
-        """What speaks for each field."""
-        return seen_in(schema, self.profiles[schema.bucket], self._met[schema.bucket])
+    def evidence_for(self, schema: Schema) -> Mapping[str, str]:
+        """Returns a line of evidence for each field: counts, ranges and examples of its values."""
+        return evidence_from_profiles(schema, self.profiles[schema.bucket], self._document_counts[schema.bucket])
 
     def decide_schema(self, bucket: BucketId, existing: Schema | None) -> Schema:
-        """The schema given, or what is there with the keys that it lacks, or what the metadata suggests."""
-        found = inferred(bucket, self.profiles[bucket], self._heard[bucket].language)
-        schema = self.given if self.given and self.given.bucket == bucket else None
-        self._schemas[bucket] = schema or (merged(existing, found) if existing else found)
+        """Returns the given schema, else the existing one with added fields, else the inferred one."""
+        inferred = infer_schema(bucket, self.profiles[bucket], self._language_detectors[bucket].language)
+        schema = self.given_schema if self.given_schema and self.given_schema.bucket == bucket else None
+        self._schemas[bucket] = schema or (merge_schemas(existing, inferred) if existing else inferred)
         return self._schemas[bucket]
 
     def schema_of(self, bucket: BucketId) -> Schema:
-        """As it was decided."""
+        """Returns the schema that `decide_schema` chose."""
         return self._schemas[bucket]
 
     # -- the second pass
 
-    def batches(self, worker: Worker) -> "Generator[_Batch, None, None]":
-        """The documents, in batches of one bucket each. Ends early when stopped."""
-        waiting: dict[BucketId, _Batch] = {}
-        builders = {bucket: self._builder(bucket) for bucket in self.profiles}
-        for _, loaded in self._read(worker, looking=False):
-            record = self._record_in(loaded)
-            bucket = self._bucket_of(record.bucket) if record else None
+    def read_batches(self, worker: ParserWorker) -> "Generator[_DocumentBatch, None, None]":
+        """Yields the documents in batches, each of one bucket. Ends early when the run is stopped."""
+        waiting: dict[BucketId, _DocumentBatch] = {}
+        builders = {bucket: self._document_builder_for(bucket) for bucket in self.profiles}
+        for _, loaded in self._read_files(worker, is_first_pass=False):
+            record = self._record_to_put(loaded)
+            bucket = self._bucket_for(record.bucket) if record else None
             if record is None or bucket is None:
                 continue
-            batch = waiting.setdefault(bucket, _Batch(bucket=bucket))
-            batch.add(builders[bucket].document(record), record)
-            if batch.is_full or sum(one.characters for one in waiting.values()) >= 2 * _BATCH_CHARACTERS:
-                largest = max(waiting.values(), key=lambda one: one.characters)
+            batch = waiting.setdefault(bucket, _DocumentBatch(bucket=bucket))
+            batch.add_document(builders[bucket].build_document(record), record)
+            if batch.is_full or sum(pending.characters for pending in waiting.values()) >= 2 * _BATCH_CHARACTERS:
+                largest = max(waiting.values(), key=lambda pending: pending.characters)
                 yield waiting.pop(bucket if batch.is_full else largest.bucket)
         if not self.is_stopped:
             yield from waiting.values()
 
-    def _builder(self, bucket: BucketId) -> Builder:
-        return Builder(
+    def _document_builder_for(self, bucket: BucketId) -> DocumentBuilder:
+        return DocumentBuilder(
             schema=self._schemas[bucket],
             styles=styles_of(self.profiles[bucket]),
-            ignore_metadata=self._ignore,
-            tally=self.tally,
+            ignore_metadata=self._ignore_metadata,
+            report_builder=self.report_builder,
         )
 
-    def _record_in(self, loaded: Loaded | None) -> Record | None:
-        """The record to put, if it is one; what is wrong with it is told."""
+    def _record_to_put(self, loaded: LoadedItem | None) -> SourceRecord | None:
+        """Returns the record to put, if the item is one; reports failures and remarks."""
         match loaded:
-            case Record():
-                return loaded if self._is_due(loaded) else None
-            case Broken(origin=origin, reason=reason):
-                self._fail(origin, reason)
-            case Remark(origin=origin, text=text):
-                self.tally.remark(f"{origin}: {text}")
+            case SourceRecord():
+                return loaded if self._should_put(loaded) else None
+            case RejectedInput(origin=origin, reason=reason):
+                self._record_failure(origin, reason)
+            case LoadRemark(origin=origin, text=text):
+                self.report_builder.add_remark(f"{origin}: {text}")
             case None:
                 pass
         return None
 
-    def _is_due(self, record: Record) -> bool:
-        """Whether it has a bucket, and does not come again later."""
-        bucket = self._bucket_of(record.bucket)
+    def _should_put(self, record: SourceRecord) -> bool:
+        """Whether the record has a bucket and its id does not occur again later; reports the reason if not."""
+        bucket = self._bucket_for(record.bucket)
         if bucket is None:
-            named = self._bucket or record.bucket
-            reason = f"{named!r} is no name for a bucket" if named else "it names no bucket; give one with --bucket"
-            self._fail(record.origin, reason, record.doc_id)
+            name = self._bucket or record.bucket
+            reason = f"{name!r} is no name for a bucket" if name else "it names no bucket; give one with --bucket"
+            self._record_failure(record.origin, reason, record.doc_id)
             return False
         key = hash((bucket, record.doc_id))
-        if self._copies[key] > 1:
-            self._copies[key] -= 1
-            self.tally.supersede(record.origin, record.doc_id)
+        if self._remaining_copies[key] > 1:
+            self._remaining_copies[key] -= 1
+            self.report_builder.add_superseded(record.origin, record.doc_id)
             return False
         return True
 
-    # -- both
+    # -- both passes
 
-    def _fail(self, origin: Origin, reason: str, doc_id: str | None = None) -> None:
-        self.tally.fail(origin, reason, doc_id, bucket=self._bucket_of(None))
-        if self.follower is not None:
-            self.follower.failed(origin.file)
+    def _record_failure(self, origin: RecordOrigin, reason: str, doc_id: str | None = None) -> None:
+        self.report_builder.add_failure(origin, reason, doc_id, bucket=self._bucket_for(None))
+        if self.hooks is not None:
+            self.hooks.record_failure(origin.file)
 
-    def _read(self, worker: Worker, *, looking: bool) -> Iterator[tuple[SourceFile, Loaded | None]]:
-        """What the files hold; None for one that is not opened, in the first pass all that are no tables."""
-        start, done, documents, total = monotonic(), 0, 0, sum(source.size for source in self._files)
+    def _read_files(
+        self, worker: ParserWorker, *, is_first_pass: bool
+    ) -> Iterator[tuple[SourceFile, LoadedItem | None]]:
+        """Yields the items of all files. The first pass opens only tables and yields None for each other file."""
+        start, finished_bytes, documents, bytes_total = monotonic(), 0, 0, sum(file.size_bytes for file in self._files)
 
-        def say(source: SourceFile, files: int, read: int, documents: int) -> None:
-            self._say(
-                Progress(
-                    looking=looking,
-                    file=source.name,
-                    files=files,
-                    of_files=len(self._files),
-                    bytes=read,
-                    of_bytes=total,
+        def report_progress(source: SourceFile, files_done: int, bytes_done: int, documents: int) -> None:
+            self._report_progress(
+                IngestProgress(
+                    is_first_pass=is_first_pass,
+                    file_name=source.name,
+                    files_done=files_done,
+                    files_total=len(self._files),
+                    bytes_done=bytes_done,
+                    bytes_total=bytes_total,
                     documents=documents,
                     elapsed_s=monotonic() - start,
                 )
             )
 
-        with closing(self._looked_at(worker) if looking else read_ahead(self._files, worker)) as files:
-            for finished, (source, held) in enumerate(files):
-                read = 0
-                for loaded in held:
+        with closing(
+            self._read_tables_only(worker) if is_first_pass else read_files_ahead(self._files, worker)
+        ) as files:
+            for finished_files, (source, items) in enumerate(files):
+                bytes_read = 0
+                for loaded in items:
                     if self.is_stopped:
                         return
-                    if self.follower is not None and isinstance(loaded, Record):
-                        loaded = self.follower.adopted(source, loaded)
+                    if self.hooks is not None and isinstance(loaded, SourceRecord):
+                        loaded = self.hooks.adapt_record(source, loaded)
                     if loaded is not None:
-                        documents, read = documents + isinstance(loaded, Record), loaded.origin.read
-                        if documents % _SAY_EVERY == 1:
-                            say(source, finished, done + read, documents)
+                        documents, bytes_read = documents + isinstance(loaded, SourceRecord), loaded.origin.bytes_read
+                        if documents % _PROGRESS_EVERY_RECORDS == 1:
+                            report_progress(source, finished_files, finished_bytes + bytes_read, documents)
                     yield source, loaded
-                done += source.size
-                if not looking or source.is_table:
-                    say(source, finished + 1, done, documents)
+                finished_bytes += source.size_bytes
+                if not is_first_pass or source.is_table:
+                    report_progress(source, finished_files + 1, finished_bytes, documents)
 
-    def _looked_at(self, worker: Worker) -> Generator[tuple[SourceFile, Iterator[Loaded | None]], None, None]:
+    def _read_tables_only(
+        self, worker: ParserWorker
+    ) -> Generator[tuple[SourceFile, Iterator[LoadedItem | None]], None, None]:
         for source in self._files:
-            yield source, records(source, worker) if source.is_table else iter([None])
+            yield source, load_records(source, worker) if source.is_table else iter([None])

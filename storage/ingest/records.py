@@ -1,4 +1,4 @@
-"""What loading gives: records as their source has them, before any schema, and what could not be loaded."""
+"""The results of loading a file: records as their source has them, before any schema, rejected input and remarks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from storage.search.ids import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Where a record stands: its file, its line from 1 (None: the whole file), bytes of the file read so far."""
+class RecordOrigin:
+    """The position of a record in its file."""
 
     file: str
-    line: int | None = None
-    read: int = 0
+    line: int | None = None  # counted from 1; None: the whole file
+    bytes_read: int = 0  # bytes of the file that were read up to and including the record
     sheet: str | None = None
 
     def __str__(self) -> str:
@@ -22,14 +22,14 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One document as its source has it. No string holds a lone surrogate; `page_starts` ascend within the text."""
+class SourceRecord:
+    """One document as its source has it. No string contains a lone surrogate; `page_starts` ascend within the text."""
 
     doc_id: str
     title: str
     text: str
     source: str
-    origin: Origin
+    origin: RecordOrigin
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
     page_starts: tuple[int | None, ...] = ()
     bucket: str | None = None
@@ -37,19 +37,19 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """A file or a line that gives no document. `reason` is for people."""
+class RejectedInput:
+    """A file or a line that yields no document. `reason` is shown to people."""
 
-    origin: Origin
+    origin: RecordOrigin
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """Something said about a file that was loaded all the same."""
+class LoadRemark:
+    """A warning about a file that was loaded nevertheless."""
 
-    origin: Origin
+    origin: RecordOrigin
     text: str
 
 
-Loaded: TypeAlias = Record | Broken | Remark
+LoadedItem: TypeAlias = SourceRecord | RejectedInput | LoadRemark

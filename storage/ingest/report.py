@@ -1,31 +1,31 @@
-"""What comes of a run, and the tally it is made from."""
+"""The report of an ingestion run, and the builder that counts while the run proceeds."""
 
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from storage.ingest.records import Origin
-from storage.ingest.values import Misfit, rendered
+from storage.ingest.records import RecordOrigin
+from storage.ingest.schemas.values import MisfitValue, render_raw_value
 from storage.search.errors import DocumentTaken
 from storage.search.ids import BucketId, DocId, FieldName
-from storage.search.index import Put
+from storage.search.index import PutResult
 from storage.search.schema import Schema
 
-_NAMED = 1000  # failures that are named; more are counted
-_EXAMPLES = 3
+_MAX_FAILURES = 1000  # failures that the report lists; further ones are only counted
+_MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """Where a run is. In the first pass it looks at tables, in the second it puts documents."""
+class IngestProgress:
+    """How far a run is. The first pass reads the tables only; the second reads all files and puts their documents."""
 
-    looking: bool
-    file: str
-    files: int  # finished
-    of_files: int
-    bytes: int
-    of_bytes: int
+    is_first_pass: bool
+    file_name: str
+    files_done: int
+    files_total: int
+    bytes_done: int
+    bytes_total: int
     documents: int  # read in this pass
     elapsed_s: float = 0.0  # of this pass
 
@@ -35,12 +35,16 @@ class Progress:
 
     @property
     def remaining_s(self) -> float | None:
-        """As long as the rest takes if its bytes come as fast; None while nothing can be said."""
-        return self.elapsed_s * (self.of_bytes - self.bytes) / self.bytes if self.bytes and self.elapsed_s else None
+        """The estimated time for the remaining bytes at the speed so far; None while there is no speed yet."""
+        return (
+            self.elapsed_s * (self.bytes_total - self.bytes_done) / self.bytes_done
+            if self.bytes_done and self.elapsed_s
+            else None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class IngestFailure:
     """A file, line or document that was not loaded, and why."""
 
     where: str
@@ -49,8 +53,8 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Renamed:
-    """A key of the metadata that stands under another name."""
+class RenamedKey:
+    """A metadata key that is stored under another field name."""
 
     bucket: BucketId
     key: str
@@ -58,8 +62,8 @@ class Renamed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfitting:
-    """Values that did not fit their field. They stand in their documents' text, so that nothing is lost."""
+class UnfittingValues:
+    """Values that did not fit their field. They are appended to the text of their documents, so none is lost."""
 
     bucket: BucketId
     field: FieldName  # or a column, `items.qty`
@@ -68,8 +72,8 @@ class Unfitting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ignored:
-    """A key that the schema given does not have, and in how many documents it stood."""
+class IgnoredKey:
+    """A metadata key that the given schema does not have, and the number of documents that have the key."""
 
     bucket: BucketId
     key: FieldName
@@ -77,18 +81,18 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaWritten:
-    """A schema that the run made or changed. `path`: where it stands as YAML, if it was written."""
+class SchemaChange:
+    """A schema that the run made or changed. `path` is the YAML file that it was written to, if any."""
 
     schema: Schema
     is_new: bool
-    added: tuple[FieldName, ...]
+    added_fields: tuple[FieldName, ...]
     path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Of documents; `failed` also counts files and lines that gave none."""
+class DocumentCounts:
+    """Numbers of documents. `failed` also counts files and lines that yield no document."""
 
     added: int = 0
     replaced: int = 0
@@ -100,96 +104,108 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Counts):
-    """All that came of a run."""
+class IngestReport(DocumentCounts):
+    """The complete result of a run."""
 
-    by_bucket: Mapping[BucketId, Counts] = field(default_factory=dict[BucketId, Counts])  # failures where it is known
-    failures: tuple[Failure, ...] = ()  # the first thousand
-    superseded: tuple[Failure, ...] = ()  # documents whose id came again later; the first thousand
-    renamed: tuple[Renamed, ...] = ()
-    unfitting: tuple[Unfitting, ...] = ()
-    ignored: tuple[Ignored, ...] = ()
+    by_bucket: Mapping[BucketId, DocumentCounts] = field(
+        default_factory=dict[BucketId, DocumentCounts]
+    )  # a failure counts here if its bucket is known
+    failures: tuple[IngestFailure, ...] = ()  # the first thousand
+    superseded: tuple[IngestFailure, ...] = ()  # documents whose id occurs again later; the first thousand
+    renamed_keys: tuple[RenamedKey, ...] = ()
+    unfitting_values: tuple[UnfittingValues, ...] = ()
+    ignored_keys: tuple[IgnoredKey, ...] = ()
     buckets: tuple[BucketId, ...] = ()
-    schemas: tuple[SchemaWritten, ...] = ()
+    schema_changes: tuple[SchemaChange, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
-    def last_line(self) -> str:
-        return Counts.__str__(self)
+    def summary_line(self) -> str:
+        return DocumentCounts.__str__(self)
 
 
 @dataclass(slots=True)
-class Tally:
-    """Counts while a run goes on."""
+class ReportBuilder:
+    """Collects the counts, failures and remarks of a run."""
 
     _counts: Counter[tuple[BucketId | None, str]] = field(default_factory=Counter[tuple[BucketId | None, str]])
-    _failures: list[Failure] = field(default_factory=list[Failure])
-    _superseded: list[Failure] = field(default_factory=list[Failure])
-    _renamed: dict[tuple[BucketId, str], FieldName] = field(default_factory=dict[tuple[BucketId, str], FieldName])
-    _unfitting: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
+    _failures: list[IngestFailure] = field(default_factory=list[IngestFailure])
+    _superseded: list[IngestFailure] = field(default_factory=list[IngestFailure])
+    _renamed_keys: dict[tuple[BucketId, str], FieldName] = field(default_factory=dict[tuple[BucketId, str], FieldName])
+    _misfit_counts: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
     _examples: dict[tuple[BucketId, FieldName], list[str]] = field(
         default_factory=dict[tuple[BucketId, FieldName], list[str]]
     )
-    _ignored: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
+    _ignored_counts: Counter[tuple[BucketId, FieldName]] = field(default_factory=Counter[tuple[BucketId, FieldName]])
     _remarks: dict[str, None] = field(default_factory=dict[str, None])
 
-    def fail(
-        self, where: Origin | str, reason: str, doc_id: str | None = None, *, bucket: BucketId | None = None
+    def add_failure(
+        self, origin: RecordOrigin | str, reason: str, doc_id: str | None = None, *, bucket: BucketId | None = None
     ) -> None:
         self._counts[bucket, "failed"] += 1
-        if len(self._failures) < _NAMED:
-            self._failures.append(Failure(where=str(where), reason=reason, doc_id=DocId(doc_id) if doc_id else None))
+        if len(self._failures) < _MAX_FAILURES:
+            self._failures.append(
+                IngestFailure(where=str(origin), reason=reason, doc_id=DocId(doc_id) if doc_id else None)
+            )
 
-    def supersede(self, where: Origin, doc_id: str) -> None:
-        if len(self._superseded) < _NAMED:
+    def add_superseded(self, origin: RecordOrigin, doc_id: str) -> None:
+        if len(self._superseded) < _MAX_FAILURES:
             reason = "the same doc_id comes again later, which counts"
-            self._superseded.append(Failure(where=str(where), reason=reason, doc_id=DocId(doc_id)))
+            self._superseded.append(IngestFailure(where=str(origin), reason=reason, doc_id=DocId(doc_id)))
 
-    def remark(self, text: str) -> None:
-        if len(self._remarks) < _NAMED:
+    def add_remark(self, text: str) -> None:
+        if len(self._remarks) < _MAX_FAILURES:
             self._remarks[text] = None
 
-    def put(self, bucket: BucketId, result: Put, origins: Mapping[DocId, str]) -> None:
-        """What the index made of a batch."""
+    def add_put_result(self, bucket: BucketId, result: PutResult, origin_by_document: Mapping[DocId, str]) -> None:
+        """Counts the documents of a batch by what the index did with them."""
         self._counts[bucket, "added"] += len(result.added)
         self._counts[bucket, "replaced"] += len(result.replaced)
         self._counts[bucket, "skipped"] += len(result.skipped)
         for doc_id in result.taken:
-            self.fail(origins[doc_id], str(DocumentTaken(doc_id)), doc_id, bucket=bucket)
+            self.add_failure(origin_by_document[doc_id], str(DocumentTaken(doc_id)), doc_id, bucket=bucket)
 
-    def rename(self, bucket: BucketId, renamed: Mapping[str, FieldName]) -> None:
+    def add_renamed_keys(self, bucket: BucketId, renamed: Mapping[str, FieldName]) -> None:
         for key, name in renamed.items():
-            self._renamed[bucket, key] = name
+            self._renamed_keys[bucket, key] = name
 
-    def misfit(self, bucket: BucketId, misfit: Misfit) -> None:
+    def add_misfit(self, bucket: BucketId, misfit: MisfitValue) -> None:
         key = (bucket, misfit.field)
-        self._unfitting[key] += 1
+        self._misfit_counts[key] += 1
         examples = self._examples.setdefault(key, [])
-        if len(examples) < _EXAMPLES:
-            examples.append(rendered(misfit.raw)[:100])
+        if len(examples) < _MAX_EXAMPLES:
+            examples.append(render_raw_value(misfit.raw)[:100])
 
-    def ignore(self, bucket: BucketId, name: FieldName) -> None:
-        self._ignored[bucket, name] += 1
+    def add_ignored_key(self, bucket: BucketId, name: FieldName) -> None:
+        self._ignored_counts[bucket, name] += 1
 
-    def _sums(self, buckets: Set[BucketId | None]) -> dict[str, int]:
+    def _sum_counts(self, buckets: Set[BucketId | None]) -> dict[str, int]:
         return {
-            fate: sum(self._counts[bucket, fate] for bucket in buckets)
-            for fate in ("added", "replaced", "skipped", "failed")
+            outcome: sum(self._counts[bucket, outcome] for bucket in buckets)
+            for outcome in ("added", "replaced", "skipped", "failed")
         }
 
-    def report(self, buckets: tuple[BucketId, ...], schemas: tuple[SchemaWritten, ...]) -> Report:
-        return Report(
-            **self._sums({bucket for bucket, _ in self._counts}),
-            by_bucket={bucket: Counts(**self._sums({bucket})) for bucket in buckets},
+    def build_report(self, buckets: tuple[BucketId, ...], schema_changes: tuple[SchemaChange, ...]) -> IngestReport:
+        return IngestReport(
+            **self._sum_counts({bucket for bucket, _ in self._counts}),
+            by_bucket={bucket: DocumentCounts(**self._sum_counts({bucket})) for bucket in buckets},
             failures=tuple(self._failures),
             superseded=tuple(self._superseded),
-            renamed=tuple(Renamed(bucket=b, key=key, field=name) for (b, key), name in self._renamed.items()),
-            unfitting=tuple(
-                Unfitting(bucket=b, field=name, count=count, examples=tuple(self._examples[b, name]))
-                for (b, name), count in self._unfitting.items()
+            renamed_keys=tuple(
+                RenamedKey(bucket=bucket_id, key=key, field=name)
+                for (bucket_id, key), name in self._renamed_keys.items()
             ),
-            ignored=tuple(Ignored(bucket=b, key=name, count=count) for (b, name), count in self._ignored.items()),
+            unfitting_values=tuple(
+                UnfittingValues(
+                    bucket=bucket_id, field=name, count=count, examples=tuple(self._examples[bucket_id, name])
+                )
+                for (bucket_id, name), count in self._misfit_counts.items()
+            ),
+            ignored_keys=tuple(
+                IgnoredKey(bucket=bucket_id, key=name, count=count)
+                for (bucket_id, name), count in self._ignored_counts.items()
+            ),
             buckets=buckets,
-            schemas=schemas,
+            schema_changes=schema_changes,
             remarks=tuple(self._remarks),
         )

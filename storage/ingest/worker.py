@@ -1,7 +1,8 @@
-"""A process beside this one that parses files, so that a broken or hostile one costs that process and no more.
+"""A child process that parses files, so that a broken or hostile file can only crash that process.
 
-The two speak JSON lines: a request `{"format", "path"}`; then frames, as the format's parser yields them, and
-`{"end"}`, or `{"error"}` instead of any of them. Memory is limited in the worker, time here.
+The two processes exchange JSON lines. A request is `{"format", "path"}`. The response is the frames that the parser of
+the format yields, followed by `{"end"}`; an `{"error"}` can replace any of these lines and ends the response.
+The worker limits its memory; the parent process limits the time.
 """
 
 import contextlib
@@ -17,83 +18,83 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TextIO, TypeAlias
 
-from storage.ingest.errors import Unparsable
-from storage.ingest.limits import Limits, too_long
+from storage.ingest.errors import UnparsableFile
+from storage.ingest.limits import ParserLimits, text_too_long_error
 
-COMMAND = (sys.executable, "-m", "storage.ingest.worker")
-_OUT_OF_MEMORY = 86  # exit status of a worker that hit its limit
-Frame: TypeAlias = Mapping[str, Any]
+WORKER_COMMAND = (sys.executable, "-m", "storage.ingest.worker")
+_OUT_OF_MEMORY_STATUS = 86  # exit status of a worker that reached its memory limit
+ParserFrame: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pages:
+class ParsedPages:
     """The text of a file, page by page; blank pages are empty strings."""
 
     title: str
     texts: tuple[str, ...]
 
 
-class Worker:
-    """One worker process, started when first needed and again after it died. A context manager.
+class ParserWorker:
+    """One worker process, started when it is first needed and restarted after it died. A context manager.
 
-    Use from one thread; another may close it, which ends what it does.
+    Only one thread may use it. Another thread may close it, which aborts the current file.
     """
 
-    def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
-        self._limits, self._command = limits or Limits(), command
+    def __init__(self, limits: ParserLimits | None = None, command: Sequence[str] = WORKER_COMMAND) -> None:
+        self._limits, self._command = limits or ParserLimits(), command
         self._process: subprocess.Popen[str] | None = None
-        self._starting, self._is_closed = threading.Lock(), False
+        self._start_lock, self._is_closed = threading.Lock(), False
 
-    def sibling(self) -> "Worker":
-        """Another one like it."""
-        return Worker(self._limits, self._command)
+    def make_sibling(self) -> "ParserWorker":
+        """Returns another worker with the same limits and command."""
+        return ParserWorker(self._limits, self._command)
 
-    def __enter__(self) -> "Worker":
+    def __enter__(self) -> "ParserWorker":
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def pages(self, path: Path, kind: str) -> Pages:
-        """The pages of a file of format `kind`: its frames `title` and `page`. Raises `Unparsable`."""
+    def read_pages(self, path: Path, file_format: str) -> ParsedPages:
+        """Returns the pages of a file, made from its frames `title` and `page`. Raises `UnparsableFile`."""
         title, texts, size = "", list[str](), 0
-        with contextlib.closing(self.frames(path, kind)) as frames:
+        with contextlib.closing(self.read_frames(path, file_format)) as frames:
             for frame in frames:
                 title = str(frame.get("title", title))
                 if "page" in frame:
                     texts.append(str(frame["page"]))
                     size += len(texts[-1])
-                if size > self._limits.characters:
-                    raise too_long(self._limits.characters)
-        return Pages(title=title, texts=tuple(texts))
+                if size > self._limits.max_characters:
+                    raise text_too_long_error(self._limits.max_characters)
+        return ParsedPages(title=title, texts=tuple(texts))
 
-    def frames(self, path: Path, kind: str) -> Generator[Frame, None, None]:
-        """What the parser of format `kind` makes of a file, as it makes it. Raises `Unparsable`.
+    def read_frames(self, path: Path, file_format: str) -> Generator[ParserFrame, None, None]:
+        """Yields the frames of a file as soon as the parser of `file_format` makes them. Raises `UnparsableFile`.
 
-        The worker is busy until the last; closed before it, the process is ended.
+        The worker is busy until the last frame. Closing the generator earlier kills the process.
         """
-        may_begin_again = self._process is not None  # the files before it may have left too little memory
+        may_retry = self._process is not None  # a process that parsed earlier files may have too little memory left
         while True:
             try:
-                for frame in self._asked(path, kind):
-                    may_begin_again = False
+                for frame in self._request_frames(path, file_format):
+                    may_retry = False
                     yield frame
                 return
-            except _Died as exc:
-                if exc.timed_out or not may_begin_again or self._is_closed:
-                    raise Unparsable(exc.reason) from exc
-                may_begin_again = False
+            except _WorkerDied as exc:
+                if exc.timed_out or not may_retry or self._is_closed:
+                    raise UnparsableFile(exc.reason) from exc
+                may_retry = False
             except GeneratorExit:
-                self._end()
+                self._kill_process()
                 raise
 
     def close(self) -> None:
-        """End the worker for good."""
-        with self._starting:
+        """Ends the worker permanently."""
+        with self._start_lock:
             self._is_closed = True
-        self._end()
+        self._kill_process()
 
-    def _end(self) -> None:
+    def _kill_process(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
@@ -101,61 +102,61 @@ class Worker:
         with contextlib.suppress(BrokenPipeError, ValueError):  # the other thread may have closed its pipes
             process.communicate()
 
-    def _asked(self, path: Path, kind: str) -> Iterator[Frame]:
-        process = self._started()
+    def _request_frames(self, path: Path, file_format: str) -> Iterator[ParserFrame]:
+        process = self._running_process()
         assert process.stdin is not None  # noqa: S101 - both are pipes
         try:
-            process.stdin.write(json.dumps({"format": kind, "path": str(path.absolute())}) + "\n")
+            process.stdin.write(json.dumps({"format": file_format, "path": str(path.absolute())}) + "\n")
             process.stdin.flush()
-        except (OSError, ValueError) as exc:  # it is dead, or closed
-            raise self._died(process, timed_out=False) from exc
-        left = self._limits.file_s  # of waiting; what is done with the frames does not count
+        except (OSError, ValueError) as exc:  # the process is dead, or its pipe is closed
+            raise self._process_failure(process, timed_out=False) from exc
+        remaining_s = self._limits.file_timeout_s  # only waiting counts, not what the caller does with the frames
         while True:
-            asked = monotonic()
-            frame = self._frame(process, left)
-            left -= monotonic() - asked
+            wait_start = monotonic()
+            frame = self._read_frame(process, remaining_s)
+            remaining_s -= monotonic() - wait_start
             if "error" in frame:
-                raise Unparsable(str(frame["error"]))
+                raise UnparsableFile(str(frame["error"]))
             if "end" in frame:
                 return
             yield frame
 
-    def _frame(self, process: "subprocess.Popen[str]", left: float) -> Frame:
+    def _read_frame(self, process: "subprocess.Popen[str]", remaining_s: float) -> ParserFrame:
         timed_out = threading.Event()
 
-        def stop() -> None:
+        def kill_process() -> None:
             timed_out.set()
             process.kill()
 
-        watchdog = threading.Timer(min(self._limits.page_s, max(0.0, left)), stop)
+        watchdog = threading.Timer(min(self._limits.page_timeout_s, max(0.0, remaining_s)), kill_process)
         watchdog.daemon = True
         watchdog.start()
         try:
             assert process.stdout is not None  # noqa: S101 - a pipe
             return json.loads(process.stdout.readline())
-        except ValueError as exc:  # it ended in the middle of a line, or before one
+        except ValueError as exc:  # the output ended in the middle of a line, or before a line
             watchdog.cancel()
-            raise self._died(process, timed_out=timed_out.is_set()) from exc
+            raise self._process_failure(process, timed_out=timed_out.is_set()) from exc
         finally:
             watchdog.cancel()
 
-    def _died(self, process: "subprocess.Popen[str]", *, timed_out: bool) -> "_Died":
-        """What to say of a worker that went silent; clears it away."""
+    def _process_failure(self, process: "subprocess.Popen[str]", *, timed_out: bool) -> "_WorkerDied":
+        """Returns the error for a worker that sent no complete frame, and removes the process."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1)
         status = process.poll()
-        self._end()
+        self._kill_process()
         if timed_out:
-            limits = f"{self._limits.page_s:g} seconds for a page, {self._limits.file_s:g} for all"
-            return _Died(f"reading it took too long ({limits})", timed_out=True)
-        if status == _OUT_OF_MEMORY:
-            return _Died(f"reading it takes more than {self._limits.memory_mb} MB of memory")
-        return _Died("the program that reads it broke down over it")
+            limits = f"{self._limits.page_timeout_s:g} seconds for a page, {self._limits.file_timeout_s:g} for all"
+            return _WorkerDied(f"reading it took too long ({limits})", timed_out=True)
+        if status == _OUT_OF_MEMORY_STATUS:
+            return _WorkerDied(f"reading it takes more than {self._limits.memory_mb} MB of memory")
+        return _WorkerDied("the program that reads it broke down over it")
 
-    def _started(self) -> "subprocess.Popen[str]":
-        with self._starting:
+    def _running_process(self) -> "subprocess.Popen[str]":
+        with self._start_lock:
             if self._is_closed:
-                raise _Died("the run was stopped")
+                raise _WorkerDied("the run was stopped")
             if self._process is None:
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                     [*self._command, str(self._limits.memory_mb)],
@@ -168,70 +169,73 @@ class Worker:
             return self._process
 
 
-class _Died(Exception):
+class _WorkerDied(Exception):
     def __init__(self, reason: str, *, timed_out: bool = False) -> None:
         super().__init__(reason)
         self.reason, self.timed_out = reason, timed_out
 
 
-# -- in the worker
+# -- code that runs in the worker process
 
 
-class Parser(Protocol):
-    """Gives what a file holds, frame by frame. Raises `Unparsable`."""
+class FrameParser(Protocol):
+    """Yields the content of a file, frame by frame. Raises `UnparsableFile`."""
 
-    def __call__(self, path: Path) -> Iterator[Frame]: ...
+    def __call__(self, path: Path) -> Iterator[ParserFrame]: ...
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Answer requests until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+def run_worker_loop(arguments: Sequence[str]) -> None:
+    """Answers requests from standard input until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     _limit_memory(int(arguments[0]))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no frame
+    os.dup2(2, 1)  # output that a library prints must not mix with the frames
     for line in sys.stdin:
         request: dict[str, str] = json.loads(line)
         try:
-            for frame in _parser(request["format"])(Path(request["path"])):
-                _send(out, frame)
-            _send(out, {"end": True})
-        except Unparsable as exc:
-            _send(out, {"error": exc.reason})
+            for frame in _load_parser(request["format"])(Path(request["path"])):
+                _send_frame(out, frame)
+            _send_frame(out, {"end": True})
+        except UnparsableFile as exc:
+            _send_frame(out, {"error": exc.reason})
         except MemoryError:
-            os._exit(_OUT_OF_MEMORY)
+            os._exit(_OUT_OF_MEMORY_STATUS)
 
 
-def _parser(kind: str) -> Parser:
-    """Imported here: the libraries are loaded under the limit, and each when it is needed."""
-    match kind:
+def _load_parser(file_format: str) -> FrameParser:
+    """Returns the parser of a format.
+
+    The imports stand here, so that a library is loaded only when it is needed and within the memory limit.
+    """
+    match file_format:
         case "pdf":
-            from storage.ingest.pages.pdf import frames
+            from storage.ingest.pages.pdf import read_frames
         case "docx":
-            from storage.ingest.pages.docx import frames
+            from storage.ingest.pages.docx import read_frames
         case "pptx":
-            from storage.ingest.pages.pptx import frames
+            from storage.ingest.pages.pptx import read_frames
         case "html":
-            from storage.ingest.pages.html import frames
+            from storage.ingest.pages.html import read_frames
         case "xlsx":
-            from storage.ingest.pages.xlsx import frames
+            from storage.ingest.pages.xlsx import read_frames
         case _:
-            raise Unparsable(f"there is no reader for {kind}")
-    return frames
+            raise UnparsableFile(f"there is no reader for {file_format}")
+    return read_frames
 
 
 def _limit_memory(megabytes: int) -> None:
     try:
-        import resource  # not on Windows, which has no such limit
+        import resource  # missing on Windows, which has no such limit
     except ImportError:
         return
     size = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
-def _send(out: TextIO, frame: Frame) -> None:
+def _send_frame(out: TextIO, frame: ParserFrame) -> None:
     out.write(json.dumps(frame) + "\n")
     out.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_worker_loop(sys.argv[1:])

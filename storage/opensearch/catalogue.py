@@ -1,9 +1,9 @@
-"""What buckets there are, in which version of their index, and the generation of each.
+"""The catalogue of buckets: the index version of each bucket, and its generation.
 
-The truth is in the mappings behind the buckets' aliases (`_meta`) and in the registry, which every round trip of a
-reader asks too: a layout that has changed since it was read shows by its tag. A generation is written in the bulk of
-the change itself, and once more when the change can be seen: a reader may hold an old generation for new documents,
-never a new one for old documents.
+The state is stored in the mappings behind the buckets' aliases (`_meta`) and in the registry. Every round trip of a
+reader also reads the registry, so a changed layout shows by its digest. A generation is written in the same bulk as
+the change, and again when the change is visible. A reader may therefore see an old generation with new documents, but
+never a new generation with old documents.
 """
 
 import uuid
@@ -11,138 +11,147 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from storage.opensearch.asking import Ask
-from storage.opensearch.connection import Connection, Object, Refused, lines_of
-from storage.opensearch.layout import FORMAT, REGISTRY, Layout, Names, digest_of
-from storage.opensearch.wire import Found, found_in
+from storage.opensearch.connection import ClusterConnection, JsonObject, RequestRefused, json_lines_of
+from storage.opensearch.mapping import FORMAT_VERSION, REGISTRY_INDEX_BODY, IndexLayout, IndexNames, digest_of
+from storage.opensearch.reading.query_steps import OpenSearchRequest
+from storage.opensearch.responses import OpenSearchResponse, parse_multi_search_response
+from storage.search.analyser import Analyser
 from storage.search.codec import schema_from_json
 from storage.search.errors import IndexTooNew, IndexUnavailable, UnknownBucket
 from storage.search.ids import BucketId, Generation
-from storage.search.text import Analyser
 
-BUCKET, DOCUMENT_ID = "bucket", "doc"  # kinds of registry entries
-_OLDEST_MAJOR = 3
+BUCKET_KIND, DOCUMENT_ID_KIND = "bucket", "doc"  # kinds of registry entries
+_MIN_MAJOR_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
-class BucketMark:
-    """What the registry says of a bucket."""
+class BucketRegistryEntry:
+    """The registry's entry of a bucket."""
 
     generation: Generation
-    tag: str  # of the layout
+    layout_digest: str
 
 
 @dataclass(kw_only=True)
-class Catalogue:
-    connection: Connection
-    names: Names
+class BucketCatalogue:
+    connection: ClusterConnection
+    names: IndexNames
     analysers: Callable[[str], Analyser]
-    layouts: Mapping[BucketId, Layout] = field(default_factory=dict[BucketId, Layout])
+    layouts: Mapping[BucketId, IndexLayout] = field(default_factory=dict[BucketId, IndexLayout])
 
     async def open(self) -> None:
-        """Raises `IndexUnavailable` for a server that is not OpenSearch 3 or later, and `IndexTooNew`."""
-        version = cast(Object, (await self.connection.call("GET", "/")).get("version") or {})
+        """Create the registry if needed, and load the layouts.
+
+        Raises `IndexUnavailable` for a server that is not OpenSearch 3 or later, and `IndexTooNew`.
+        """
+        version = cast(JsonObject, (await self.connection.send_request("GET", "/")).get("version") or {})
         number = str(version.get("number", ""))
-        if version.get("distribution") != "opensearch" or int(number.partition(".")[0] or 0) < _OLDEST_MAJOR:
-            raise IndexUnavailable(self.connection.where, f"it is not OpenSearch {_OLDEST_MAJOR} or later")
+        if version.get("distribution") != "opensearch" or int(number.partition(".")[0] or 0) < _MIN_MAJOR_VERSION:
+            raise IndexUnavailable(self.connection.location, f"it is not OpenSearch {_MIN_MAJOR_VERSION} or later")
         try:
-            await self.connection.call("PUT", f"/{self.names.registry}", REGISTRY)
-        except Refused as refused:
-            if refused.kind != "resource_already_exists_exception":
+            await self.connection.send_request("PUT", f"/{self.names.registry_index_name}", REGISTRY_INDEX_BODY)
+        except RequestRefused as exc:
+            if exc.error_type != "resource_already_exists_exception":
                 raise
-        await self.reload()
+        await self.reload_layouts()
 
-    async def reload(self) -> None:
-        answer = await self.connection.call("GET", f"/{self.names.buckets}/_mapping")
-        layouts = [self._layout(index, found["mappings"]) for index, found in answer.items()]
-        self.layouts = {layout.bucket: layout for layout in sorted(layouts, key=lambda one: one.bucket)}
+    async def reload_layouts(self) -> None:
+        response = await self.connection.send_request("GET", f"/{self.names.bucket_alias_pattern}/_mapping")
+        layouts = [self._parse_index_layout(index, definition["mappings"]) for index, definition in response.items()]
+        self.layouts = {layout.bucket: layout for layout in sorted(layouts, key=lambda layout: layout.bucket)}
 
-    async def fresh(self, bucket: BucketId) -> Layout:
-        """Raises `UnknownBucket`."""
-        await self.reload()
+    async def reload_bucket_layout(self, bucket: BucketId) -> IndexLayout:
+        """Reload all layouts and return this bucket's. Raises `UnknownBucket`."""
+        await self.reload_layouts()
         if bucket not in self.layouts:
             raise UnknownBucket(bucket)
         return self.layouts[bucket]
 
-    def _layout(self, index: str, mapping: Object) -> Layout:
-        meta = cast(Object, mapping.get("_meta") or {})
-        if int(meta.get("format", 0)) > FORMAT:
-            raise IndexTooNew(self.connection.where)
+    def _parse_index_layout(self, index: str, mapping: JsonObject) -> IndexLayout:
+        meta = cast(JsonObject, mapping.get("_meta") or {})
+        if int(meta.get("format", 0)) > FORMAT_VERSION:
+            raise IndexTooNew(self.connection.location)
         schema = schema_from_json(meta["schema"])
-        return Layout(
+        return IndexLayout(
             index=index,
-            number=meta["number"],
+            version_number=meta["number"],
             schema=schema,
             analyser=self.analysers(schema.language),
             analyser_version=meta["analyser"],
-            embedder=meta["embedder"],
+            embedder_name=meta["embedder"],
             dimensions=meta["dimensions"],
-            outlined=meta.get("outlined", False),
+            has_outlines=meta.get("outlined", False),
         )
 
-    async def search(self, asks: Sequence[Ask]) -> list[Found]:
-        """The one sender of searches: one `_msearch`, all shards, no partial answers."""
-        if not asks:
+    async def run_multi_search(self, searches: Sequence[OpenSearchRequest]) -> list[OpenSearchResponse]:
+        """Send searches as one `_msearch` that all shards must answer completely. Every search goes through here."""
+        if not searches:
             return []
-        if not all(ask.indexes for ask in asks):
+        if not all(search.indexes for search in searches):
             raise ValueError("a search that names no index would search them all")
-        body = lines_of([line for ask in asks for line in (_header(ask), ask.body)])
+        body = json_lines_of([line for search in searches for line in (_multi_search_header(search), search.body)])
 
-        async def attempt() -> list[Found]:
-            answer = await self.connection.once("POST", "/_msearch", body)
-            return found_in(answer, len(asks), self.connection.where)
+        async def send_searches() -> list[OpenSearchResponse]:
+            response = await self.connection.send_without_retry("POST", "/_msearch", body)
+            return parse_multi_search_response(response, len(searches), self.connection.location)
 
-        return await self.connection.retried(attempt)
+        return await self.connection.retry_transient_failures(send_searches)
 
     # -- the registry
 
-    def asking_for(self, buckets: Iterable[BucketId]) -> Ask:
+    def registry_search_for(self, buckets: Iterable[BucketId]) -> OpenSearchRequest:
         digests = sorted(map(digest_of, buckets))
-        query = {"bool": {"filter": [{"term": {"kind": BUCKET}}, {"terms": {"bucket": digests}}]}}
-        return Ask(indexes=(self.names.registry,), body={"query": query, "size": 10_000, "track_total_hits": True})
+        query = {"bool": {"filter": [{"term": {"kind": BUCKET_KIND}}, {"terms": {"bucket": digests}}]}}
+        return OpenSearchRequest(
+            indexes=(self.names.registry_index_name,), body={"query": query, "size": 10_000, "track_total_hits": True}
+        )
 
     @staticmethod
-    def marks(found: Found) -> dict[BucketId, BucketMark]:
-        stored = [hit.stored for hit in found.hits]
+    def parse_registry_entries(response: OpenSearchResponse) -> dict[BucketId, BucketRegistryEntry]:
+        entries = [hit.stored_entry for hit in response.hits]
         return {
-            BucketId(one["bucket"]): BucketMark(Generation(one["generation"]), one["layout"])
-            for one in sorted(stored, key=lambda one: str(one["bucket"]))
+            BucketId(entry["bucket"]): BucketRegistryEntry(Generation(entry["generation"]), entry["layout"])
+            for entry in sorted(entries, key=lambda entry: str(entry["bucket"]))
         }
 
-    def mark(self, layout: Layout) -> list[Object]:
-        """The lines of a bulk that give the bucket a new generation."""
-        entry = {"bucket": layout.bucket, "generation": uuid.uuid4().hex, "layout": layout.tag}
-        target = {"_index": self.names.registry, "_id": f"{BUCKET}:{digest_of(layout.bucket)}"}
-        return [{"index": target}, {"kind": BUCKET, "bucket": digest_of(layout.bucket), "stored": entry}]
+    def registry_entry_lines(self, layout: IndexLayout) -> list[JsonObject]:
+        """Returns the lines of a bulk that give the bucket a new generation."""
+        entry = {"bucket": layout.bucket, "generation": uuid.uuid4().hex, "layout": layout.layout_digest}
+        target = {"_index": self.names.registry_index_name, "_id": f"{BUCKET_KIND}:{digest_of(layout.bucket)}"}
+        return [{"index": target}, {"kind": BUCKET_KIND, "bucket": digest_of(layout.bucket), "stored": entry}]
 
-    async def show(self, layouts: Sequence[Layout]) -> None:
-        """Make what was written to these indexes visible, and then that it has changed."""
+    async def refresh_indexes(self, layouts: Sequence[IndexLayout]) -> None:
+        """Make the writes to these indexes visible, then publish new generations."""
         names = ",".join(sorted({layout.index for layout in layouts}))
         if not names:
             return
-        await self.connection.call("POST", f"/{names}/_refresh")
-        await self.announce(layouts)
+        await self.connection.send_request("POST", f"/{names}/_refresh")
+        await self.publish_generations(layouts)
 
-    async def announce(self, layouts: Sequence[Layout]) -> None:
-        """New generations, visible on return."""
-        lines = lines_of([line for layout in layouts for line in self.mark(layout)])
-        await self.connection.call("POST", "/_bulk", lines, {"refresh": "true"})
+    async def publish_generations(self, layouts: Sequence[IndexLayout]) -> None:
+        """Give the buckets new generations, which are visible on return."""
+        lines = json_lines_of([line for layout in layouts for line in self.registry_entry_lines(layout)])
+        await self.connection.send_request("POST", "/_bulk", lines, {"refresh": "true"})
 
-    async def heal(self, layouts: Sequence[Layout]) -> None:
-        """Announce those that the registry does not have so: a process died before it could."""
+    async def repair_registry(self, layouts: Sequence[IndexLayout]) -> None:
+        """Publish the layouts that the registry lacks or has wrong, because a process died before it published them."""
         if not layouts:
             return
-        (found,) = await self.search([self.asking_for([layout.bucket for layout in layouts])])
-        marks = self.marks(found)
-        wrong = [one for one in layouts if one.bucket not in marks or marks[one.bucket].tag != one.tag]
-        if wrong:
-            await self.announce(wrong)
+        (response,) = await self.run_multi_search([self.registry_search_for([layout.bucket for layout in layouts])])
+        entries = self.parse_registry_entries(response)
+        wrong_layouts = [
+            layout
+            for layout in layouts
+            if layout.bucket not in entries or entries[layout.bucket].layout_digest != layout.layout_digest
+        ]
+        if wrong_layouts:
+            await self.publish_generations(wrong_layouts)
 
 
-def generation_of(marks: Mapping[BucketId, BucketMark]) -> Generation:
-    """Of several buckets together."""
-    return Generation(digest_of(repr([(bucket, mark.generation) for bucket, mark in sorted(marks.items())])))
+def combine_generations(entries: Mapping[BucketId, BucketRegistryEntry]) -> Generation:
+    """Returns one generation for several buckets together."""
+    return Generation(digest_of(repr([(bucket, entry.generation) for bucket, entry in sorted(entries.items())])))
 
 
-def _header(ask: Ask) -> Object:
-    return {"index": list(ask.indexes), "allow_partial_search_results": False}
+def _multi_search_header(search: OpenSearchRequest) -> JsonObject:
+    return {"index": list(search.indexes), "allow_partial_search_results": False}

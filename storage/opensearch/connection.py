@@ -1,7 +1,7 @@
-"""The one caller of opensearch-py: deadlines, bounded retries, and the translation of its exceptions.
+"""The only caller of opensearch-py: deadlines, bounded retries, and the translation of the library's exceptions.
 
-The library's own retries are off: they come at once and skip 429. A timed-out request is never sent again here, since
-it may have happened.
+The library's own retries are off, because they come without a pause and skip status 429. A request that timed out is
+never sent again here, because the server may have executed it.
 """
 
 import asyncio
@@ -18,148 +18,153 @@ from opensearchpy import exceptions as library
 
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 
-Object: TypeAlias = dict[str, Json]
+JsonObject: TypeAlias = dict[str, Json]
 T = TypeVar("T")
 
-READ_S = 10.0
-WRITE_S = 60.0
-_ATTEMPTS = 4
-_FIRST_PAUSE_S = 0.1
-_RETRIED = frozenset({429, 502, 503, 504})
-# What another attempt does not help: a full disk, a block, more cells than the server gives.
-_FINAL = frozenset({"cluster_block_exception", "too_many_buckets_exception"})
+READ_TIMEOUT_S = 10.0
+WRITE_TIMEOUT_S = 60.0
+_MAX_ATTEMPTS = 4
+_FIRST_BACKOFF_S = 0.1
+_TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
+# Another attempt does not help: a full disk, a write block, more bins than the server allows.
+_PERMANENT_ERROR_TYPES = frozenset({"cluster_block_exception", "too_many_buckets_exception"})
 
 
-class Refused(IndexUnavailable):
-    """OpenSearch answered with an error. `kind` is its type, `status` the HTTP status."""
+class RequestRefused(IndexUnavailable):
+    """OpenSearch answered with an error. `error_type` is its type, `status` the HTTP status."""
 
-    def __init__(self, where: str, status: int, kind: str, reason: str) -> None:
-        super().__init__(where, f"{kind or 'error'} ({status}): {reason}"[:500])
-        self.status, self.kind = status, kind
+    def __init__(self, location: str, status: int, error_type: str, reason: str) -> None:
+        super().__init__(location, f"{error_type or 'error'} ({status}): {reason}"[:500])
+        self.status, self.error_type = status, error_type
 
     @property
     def is_transient(self) -> bool:
-        return self.status in _RETRIED and self.kind not in _FINAL
+        return self.status in _TRANSIENT_STATUSES and self.error_type not in _PERMANENT_ERROR_TYPES
 
 
 class NoConnection(IndexUnavailable):
-    """The request did not arrive, or its answer did not."""
+    """The request or its response was lost."""
 
 
-def translated(error: Exception, where: str) -> IndexUnavailable:
-    """What an exception of the library means. Raises it again if it is none of the library's."""
+def translate_client_error(error: Exception, location: str) -> IndexUnavailable:
+    """Returns the project's error for an exception of the library. Raises any other exception again."""
     match error:
         case library.ConnectionTimeout():
-            return IndexTimedOut(where)
+            return IndexTimedOut(location)
         case library.SSLError():
-            return IndexUnavailable(where, f"its certificate is not trusted ({error.error})")
+            return IndexUnavailable(location, f"its certificate is not trusted ({error.error})")
         case library.ConnectionError():
-            return NoConnection(where, f"no connection ({error.error})")
+            return NoConnection(location, f"no connection ({error.error})")
         case library.AuthenticationException() | library.AuthorizationException():
-            return IndexUnavailable(where, "it refuses this user or password")
+            return IndexUnavailable(location, "it refuses this user or password")
         case library.TransportError():
-            return _refused(error, where)
+            return _refusal_from_error(error, location)
         case library.SerializationError():
-            return IndexUnavailable(where, "its answer is not OpenSearch's")
+            return IndexUnavailable(location, "its answer is not OpenSearch's")
         case library.ImproperlyConfigured() | library.OpenSearchException() | library.OpenSearchDslException():
-            return IndexUnavailable(where, str(error))
+            return IndexUnavailable(location, str(error))
         case _:
             raise error
 
 
-def _refused(error: library.TransportError, where: str) -> Refused:
+def _refusal_from_error(error: library.TransportError, location: str) -> RequestRefused:
     status = error.status_code if isinstance(error.status_code, int) else 0
-    said = cast(Json, error.info)
-    info = cast(Object, said) if isinstance(said, dict) else {}
-    return refusal(where, status, info.get("error", error.error))
+    raw_info = cast(Json, error.info)
+    info = cast(JsonObject, raw_info) if isinstance(raw_info, dict) else {}
+    return parse_error_detail(location, status, info.get("error", error.error))
 
 
-def refusal(where: str, status: int, detail: Json) -> Refused:
-    """Of the `error` of an answer, or of one item of an answer."""
+def parse_error_detail(location: str, status: int, detail: Json) -> RequestRefused:
+    """Returns the refusal for the `error` of a response or of one item of a response."""
     if not isinstance(detail, dict):
-        return Refused(where, status, "", str(detail))
-    found = cast(Object, detail)
-    causes = cast(list[Object], found.get("root_cause") or [found])
-    cause = causes[0] if found.get("type") == "search_phase_execution_exception" else found
-    return Refused(where, status, str(cause.get("type", "")), str(cause.get("reason", "")))
+        return RequestRefused(location, status, "", str(detail))
+    error = cast(JsonObject, detail)
+    causes = cast(list[JsonObject], error.get("root_cause") or [error])
+    cause = causes[0] if error.get("type") == "search_phase_execution_exception" else error
+    return RequestRefused(location, status, str(cause.get("type", "")), str(cause.get("reason", "")))
 
 
-class Connection:
+class ClusterConnection:
     """A pool of connections to one cluster, for one event loop."""
 
-    def __init__(self, urls: Sequence[str], *, user: str | None, password: str | None, ca: str | None) -> None:
-        """Raises `IndexUnavailable` for what is no address, or a certificate file that is none."""
-        self.where = ", ".join(map(_without_secrets, urls))
+    def __init__(self, urls: Sequence[str], *, user: str | None, password: str | None, ca_file: str | None) -> None:
+        """Raises `IndexUnavailable` for an invalid address or an unreadable certificate file."""
+        self.location = ", ".join(map(_redact_credentials, urls))
         try:
-            trusted = ssl.create_default_context(cafile=ca) if self.where.startswith("https:") else None
+            ssl_context = ssl.create_default_context(cafile=ca_file) if self.location.startswith("https:") else None
         except OSError as exc:
-            raise IndexUnavailable(self.where, f"the certificate {ca!r} cannot be read ({exc})") from exc
+            raise IndexUnavailable(self.location, f"the certificate {ca_file!r} cannot be read ({exc})") from exc
         self._client = AsyncOpenSearch(
             hosts=list(urls),
             http_auth=(user, password or "") if user else None,
-            ssl_context=trusted,
+            ssl_context=ssl_context,
             max_retries=0,
-            timeout=READ_S,
+            timeout=READ_TIMEOUT_S,
         )
-        self._random = random.Random()  # noqa: S311 - spreads retries
+        self._random = random.Random()  # noqa: S311 - only spreads retries
 
-    async def call(
+    async def send_request(
         self,
         method: str,
         path: str,
         body: Json = None,
         params: Mapping[str, str] | None = None,
-        timeout_s: float = READ_S,
-    ) -> Object:
-        """The answer's JSON. Retries what is worth it. Raises `IndexUnavailable`, as `Refused` where it answered."""
-        return await self.retried(lambda: self.once(method, path, body, params, timeout_s))
+        timeout_s: float = READ_TIMEOUT_S,
+    ) -> JsonObject:
+        """Returns the response's JSON; retries transient failures.
 
-    async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Again, after growing pauses, when the connection broke or the server was too busy."""
-        for number in range(_ATTEMPTS - 1):
+        Raises `IndexUnavailable`, and `RequestRefused` if the server answered with an error.
+        """
+        return await self.retry_transient_failures(
+            lambda: self.send_without_retry(method, path, body, params, timeout_s)
+        )
+
+    async def retry_transient_failures(self, send: Callable[[], Awaitable[T]]) -> T:
+        """Call `send`; call it again, after growing pauses, while the connection breaks or the server is too busy."""
+        for attempt in range(_MAX_ATTEMPTS - 1):
             try:
-                return await attempt()
+                return await send()
             except NoConnection:
                 pass
-            except Refused as refused:
-                if not refused.is_transient:
+            except RequestRefused as exc:
+                if not exc.is_transient:
                     raise
-            await self.pause(_FIRST_PAUSE_S * 2**number)
-        return await attempt()
+            await self.pause_with_jitter(_FIRST_BACKOFF_S * 2**attempt)
+        return await send()
 
-    async def pause(self, seconds: float) -> None:
-        """About so long: half of it to one and a half."""
+    async def pause_with_jitter(self, seconds: float) -> None:
+        """Sleep for 0.5 to 1.5 times `seconds`."""
         await asyncio.sleep(seconds * (0.5 + self._random.random()))
 
-    async def once(
+    async def send_without_retry(
         self,
         method: str,
         path: str,
         body: Json = None,
         params: Mapping[str, str] | None = None,
-        timeout_s: float = READ_S,
-    ) -> Object:
-        """As `call`, without a second attempt. A `body` of lines is JSON already."""
-        asked = {**(params or {}), "request_timeout": timeout_s}
+        timeout_s: float = READ_TIMEOUT_S,
+    ) -> JsonObject:
+        """Like `send_request`, without a second attempt. A `body` that is a string is JSON lines already."""
+        request_params = {**(params or {}), "request_timeout": timeout_s}
         transport = cast(Json, self._client.transport)
         try:
-            answer = await transport.perform_request(method, path, params=asked, body=body)
+            response = await transport.perform_request(method, path, params=request_params, body=body)
         except (library.OpenSearchException, library.ImproperlyConfigured) as exc:
-            raise translated(exc, self.where) from exc
-        if not isinstance(answer, dict):
-            raise IndexUnavailable(self.where, "its answer is not OpenSearch's")
-        return cast(Object, answer)
+            raise translate_client_error(exc, self.location) from exc
+        if not isinstance(response, dict):
+            raise IndexUnavailable(self.location, "its answer is not OpenSearch's")
+        return cast(JsonObject, response)
 
     async def close(self) -> None:
         await self._client.close()
 
 
-def lines_of(objects: Sequence[Object]) -> str:
-    """As `_msearch` and `_bulk` take them."""
-    return "".join(f"{json.dumps(one, allow_nan=False)}\n" for one in objects)
+def json_lines_of(objects: Sequence[JsonObject]) -> str:
+    """Returns the objects as JSON lines, the format of `_msearch` and `_bulk`."""
+    return "".join(f"{json.dumps(item, allow_nan=False)}\n" for item in objects)
 
 
-def _without_secrets(url: str) -> str:
+def _redact_credentials(url: str) -> str:
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""

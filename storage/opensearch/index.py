@@ -1,36 +1,41 @@
-"""The OpenSearch engine: a SearchIndex in a cluster of OpenSearch 3, for several hosts and millions of passages."""
+"""The OpenSearch engine: a `SearchIndex` in an OpenSearch 3 cluster, for several hosts and millions of passages."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from storage.embedder import Embedder
-from storage.opensearch.asking import Steps, one_search, side_by_side, total
-from storage.opensearch.catalogue import Catalogue
-from storage.opensearch.compile import both
-from storage.opensearch.connection import Connection
-from storage.opensearch.layout import DOCUMENT, PASSAGE, Layout, Names
-from storage.opensearch.reading import Reader, ScopedOpenSearchIndex
-from storage.opensearch.terms import key
-from storage.opensearch.versions import Versions
-from storage.opensearch.vocabulary import Presence, presence
-from storage.opensearch.writing import Fate, Writer
+from storage.opensearch.catalogue import BucketCatalogue
+from storage.opensearch.connection import ClusterConnection
+from storage.opensearch.mapping import DOCUMENT, PASSAGE, IndexLayout, IndexNames
+from storage.opensearch.reading.compile import all_of
+from storage.opensearch.reading.query_steps import (
+    QuerySteps,
+    build_search_request,
+    count_matching_documents,
+    run_pair_side_by_side,
+)
+from storage.opensearch.reading.requests import IndexReader, ScopedOpenSearchIndex
+from storage.opensearch.reading.vocabulary import FieldPresence, count_field_presence
+from storage.opensearch.terms import keyword_term_of
+from storage.opensearch.writing.documents import DocumentWriter, OpenSearchPutStatus
+from storage.opensearch.writing.versions import IndexVersions
+from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import BucketState, Put
+from storage.search.index import BucketState, PutResult
 from storage.search.schema import Schema
 from storage.search.scope import Scope
-from storage.search.text import Analyser
 
-_PAGE = 10_000
+_PAGE_SIZE = 10_000
 
 
 class OpenSearchIndex:
-    """Implements `SearchIndex`. Made by `open`; belongs to one event loop."""
+    """Implements `SearchIndex`. Created by `open`; belongs to one event loop."""
 
-    def __init__(self, catalogue: Catalogue, *, tenant: TenantId, embedder: Embedder | None) -> None:
+    def __init__(self, catalogue: BucketCatalogue, *, tenant: TenantId, embedder: Embedder | None) -> None:
         self._catalogue, self._tenant = catalogue, tenant
-        self._writer = Writer(catalogue=catalogue, embedder=embedder)
-        self._versions = Versions(catalogue=catalogue, writer=self._writer)
-        self._reader = Reader(catalogue=catalogue, embedder=embedder)
+        self._writer = DocumentWriter(catalogue=catalogue, embedder=embedder)
+        self._versions = IndexVersions(catalogue=catalogue, writer=self._writer)
+        self._reader = IndexReader(catalogue=catalogue, embedder=embedder)
 
     @classmethod
     async def open(
@@ -42,30 +47,30 @@ class OpenSearchIndex:
         embedder: Embedder | None,
         user: str | None = None,
         password: str | None = None,
-        ca: str | None = None,
+        ca_file: str | None = None,
         installation: str = "parley",
     ) -> "OpenSearchIndex":
-        """The tenant's index in the cluster at `urls`. `analysers` gives the analyser of a language.
+        """Open the tenant's index in the cluster at `urls`. `analysers` returns the analyser of a language.
 
-        `installation` begins the names of all indexes: lower-case letters, digits and hyphens, a letter first.
-        Without an embedder passages are put without vectors. Buckets whose terms another version of the analyser made,
-        and those that an earlier Parley made without outlines, are indexed anew. Raises `IndexUnavailable` (no answer,
+        `installation` is the prefix of all index names: lower-case letters, digits and hyphens, a letter first.
+        Without an embedder passages are stored without vectors. Buckets with terms of another analyser version, and
+        buckets that an earlier Parley created without outlines, are reindexed. Raises `IndexUnavailable` (no response,
         not OpenSearch 3, user or certificate refused) and `IndexTooNew`.
         """
-        connection = Connection(urls, user=user, password=password, ca=ca)
-        catalogue = Catalogue(connection=connection, names=Names(tenant, installation), analysers=analysers)
+        connection = ClusterConnection(urls, user=user, password=password, ca_file=ca_file)
+        catalogue = BucketCatalogue(connection=connection, names=IndexNames(tenant, installation), analysers=analysers)
         try:
             await catalogue.open()
             index = cls(catalogue, tenant=tenant, embedder=embedder)
-            await index._renew_terms()
+            await index._reindex_outdated_buckets()
         except BaseException:
             await connection.close()
             raise
         return index
 
-    async def _renew_terms(self) -> None:
+    async def _reindex_outdated_buckets(self) -> None:
         for layout in list(self._catalogue.layouts.values()):
-            if layout.analyser.version != layout.analyser_version or not layout.outlined:
+            if layout.analyser.version != layout.analyser_version or not layout.has_outlines:
                 await self._versions.set_schema(layout.schema)
 
     @property
@@ -77,64 +82,75 @@ class OpenSearchIndex:
     async def set_schema(self, schema: Schema) -> None:
         await self._versions.set_schema(schema)
 
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
-        layout = await self._versions.with_embedder(bucket)
-        fates = await self._writer.put(layout, documents)
-        return Put(**{fate.value: tuple(doc_id for doc_id, mine in fates.items() if mine is fate) for fate in Fate})
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        layout = await self._versions.ensure_current_embedder(bucket)
+        statuses = await self._writer.put(layout, documents)
+        return PutResult(
+            **{
+                status.value: tuple(doc_id for doc_id, document_status in statuses.items() if document_status is status)
+                for status in OpenSearchPutStatus
+            }
+        )
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
         return await self._writer.delete(doc_ids)
 
     async def drop_bucket(self, bucket: BucketId) -> None:
-        await self._versions.drop(bucket)
+        await self._versions.drop_bucket(bucket)
 
-    # -- knowing
+    # -- bucket states
 
-    async def buckets(self) -> Mapping[BucketId, BucketState]:
-        await self._catalogue.reload()
-        states = [await self._state(bucket) for bucket in sorted(self._catalogue.layouts)]
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        await self._catalogue.reload_layouts()
+        states = [await self._load_bucket_state(bucket) for bucket in sorted(self._catalogue.layouts)]
         return {state.schema.bucket: state for state in states if state is not None}
 
-    async def _state(self, bucket: BucketId) -> BucketState | None:
-        """None for a bucket that was dropped just now."""
+    async def _load_bucket_state(self, bucket: BucketId) -> BucketState | None:
+        """Returns the state of a bucket; None if it was dropped meanwhile."""
 
-        def questions(layouts: Mapping[BucketId, Layout]) -> list[Steps[tuple[Presence, int]]]:
-            return [_counted(layout) for layout in layouts.values()]
+        def count_bucket_steps(layouts: Mapping[BucketId, IndexLayout]) -> list[QuerySteps[tuple[FieldPresence, int]]]:
+            return [_count_bucket_contents(layout) for layout in layouts.values()]
 
-        generation, found = await self._reader.settled(frozenset({bucket}), questions)
+        generation, contents = await self._reader.read_consistent_state(frozenset({bucket}), count_bucket_steps)
         layout = self._catalogue.layouts.get(bucket)
-        if layout is None or not found:
+        if layout is None or not contents:
             return None
-        ((documents, fields), passages) = found[0]
+        ((document_count, field_counts), passage_count) = contents[0]
         return BucketState(
-            schema=layout.schema, documents=documents, passages=passages, generation=generation, fields=fields
+            schema=layout.schema,
+            document_count=document_count,
+            passage_count=passage_count,
+            generation=generation,
+            field_counts=field_counts,
         )
 
-    async def digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        layout = await self._catalogue.fresh(bucket)
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        layout = await self._catalogue.reload_bucket_layout(bucket)
         digests, after = dict[DocId, str](), ""
         while True:
-            query = both({"term": {"kind": DOCUMENT}}, {"range": {"doc_id": {"gt": after}}})
-            shown = ["stored.doc_id", "stored.digest"]
-            ask = one_search(layout.index, query, None, size=_PAGE, sort=[{"doc_id": "asc"}], _source=shown)
-            (found,) = await self._catalogue.search([ask])
-            digests |= {DocId(hit.stored["doc_id"]): hit.stored["digest"] for hit in found.hits}
-            if len(found.hits) < _PAGE:
+            query = all_of({"term": {"kind": DOCUMENT}}, {"range": {"doc_id": {"gt": after}}})
+            source_fields = ["stored.doc_id", "stored.digest"]
+            request = build_search_request(
+                layout.index, query, None, size=_PAGE_SIZE, sort=[{"doc_id": "asc"}], _source=source_fields
+            )
+            (response,) = await self._catalogue.run_multi_search([request])
+            digests |= {DocId(hit.stored_entry["doc_id"]): hit.stored_entry["digest"] for hit in response.hits}
+            if len(response.hits) < _PAGE_SIZE:
                 return digests
-            after = key(found.hits[-1].stored["doc_id"])
+            after = keyword_term_of(response.hits[-1].stored_entry["doc_id"])
 
-    def within(self, scope: Scope) -> ScopedOpenSearchIndex:
+    def within_scope(self, scope: Scope) -> ScopedOpenSearchIndex:
         if scope.tenant != self._tenant:
             raise ValueError("the scope is of another tenant")
         return ScopedOpenSearchIndex(self._reader, scope)
 
     async def ping(self) -> None:
-        await self._catalogue.connection.call("GET", f"/{self._catalogue.names.registry}/_count")
+        await self._catalogue.connection.send_request("GET", f"/{self._catalogue.names.registry_index_name}/_count")
 
     async def close(self) -> None:
         await self._catalogue.connection.close()
 
 
-def _counted(layout: Layout) -> Steps[tuple[Presence, int]]:
-    passages = total([one_search(layout.index, {"term": {"kind": PASSAGE}})])
-    return side_by_side(presence(layout), passages)
+def _count_bucket_contents(layout: IndexLayout) -> QuerySteps[tuple[FieldPresence, int]]:
+    passage_count_steps = count_matching_documents([build_search_request(layout.index, {"term": {"kind": PASSAGE}})])
+    return run_pair_side_by_side(count_field_presence(layout), passage_count_steps)

@@ -1,61 +1,69 @@
-"""JSON of the kernel's values, both ways, stable across versions.
+"""Converts the kernel's values to JSON and back. The format is stable across versions.
 
-Conditions have the shape of `INTERFACES`: a comparison is `{"field", "op", "value"}`, and `words` where it has them.
-What is stored (plans, refinements, actions, schemas) stands in an envelope `{"version": 1, …}`. Reading JSON of a later
-version, or of no known shape, raises `UnreadableJson`.
+Conditions have the shape of `INTERFACES`: a comparison is `{"field", "op", "value"}`, plus `words` if it has any.
+Stored values (plans, refinements, actions, schemas) have an envelope `{"version": 1, …}`. Reading JSON of a later
+version, or of an unknown shape, raises `UnreadableJson`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from typing import Any as Json
 from typing import TypeVar, assert_never, cast
 
 from storage.search import refinement as refinements
-from storage.search.conditions import All, Any, Compare, Condition, InRow, Missing, Not, Op, Scalar
-from storage.search.documents import Annotation, Value
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    Scalar,
+)
+from storage.search.documents import FieldAnnotation, FieldValue
 from storage.search.errors import SearchError, UnreadableJson
 from storage.search.ids import BucketId, FieldName, LegId
-from storage.search.numbers import plain
+from storage.search.numbers import to_json_number
 from storage.search.plan import (
+    ANSWER_FORMS,
+    AggregateFunction,
+    AnswerForm,
+    CalendarPeriod,
     Clause,
-    Combine,
-    Compute,
-    FindPassages,
-    Function,
-    Group,
+    GroupBy,
     Leg,
-    ListDocuments,
-    Period,
+    LegCombination,
     Plan,
-    ReadFields,
     Search,
-    Summarise,
-    Wanted,
 )
 from storage.search.refinement import Action, Refinement
-from storage.search.schema import Bare, Field, FieldType, Schema, SchemaOrder
+from storage.search.schema import BareValueMatch, FieldType, Schema, SchemaField, SchemaOrder
 
-VERSION = 1
+FORMAT_VERSION = 1
 T = TypeVar("T")
-Object = dict[str, Json]
+JsonObject = dict[str, Json]
 
 
 # -- conditions
 
 
-def condition_to_json(condition: Condition) -> Object:
+def condition_to_json(condition: Condition) -> JsonObject:
     match condition:
-        case Compare(field=name, op=op, value=value, words=words):
-            return {"field": name, "op": op.value, "value": _value_to_json(value)} | _words(words)
-        case Missing(field=name, words=words):
-            return {"field": name, "op": "missing"} | _words(words)
-        case InRow(row=row, condition=inner, words=words):
-            inside = inner if isinstance(inner, (All, Any, Not)) else All((inner,))
-            return {"row": row} | condition_to_json(inside) | _words(words)
-        case All(members):
+        case ComparisonCondition(field=name, op=op, value=value, words=words):
+            return {"field": name, "op": op.value, "value": _value_to_json(value)} | _words_to_json(words)
+        case MissingCondition(field=name, words=words):
+            return {"field": name, "op": "missing"} | _words_to_json(words)
+        case RowCondition(rows_field=row, condition=inner, words=words):
+            inside = inner if isinstance(inner, (AndCondition, OrCondition, NotCondition)) else AndCondition((inner,))
+            return {"row": row} | condition_to_json(inside) | _words_to_json(words)
+        case AndCondition(members):
             return {"all": [condition_to_json(member) for member in members]}
-        case Any(members):
+        case OrCondition(members):
             return {"any": [condition_to_json(member) for member in members]}
-        case Not(inner):
+        case NotCondition(inner):
             return {"not": condition_to_json(inner)}
         case _:
             assert_never(condition)
@@ -63,38 +71,40 @@ def condition_to_json(condition: Condition) -> Object:
 
 def condition_from_json(data: Json) -> Condition:
     """Raises `UnreadableJson`."""
-    return _read(_condition, data)
+    return _parse_json(_parse_condition, data)
 
 
-def _condition(data: Object) -> Condition:
+def _parse_condition(data: JsonObject) -> Condition:
     words = str(data.get("words", ""))
     if "row" in data:
-        inside = _condition({key: value for key, value in data.items() if key not in ("row", "words")})
-        lone = isinstance(inside, All) and len(inside.members) == 1
-        inner = inside.members[0] if isinstance(inside, All) and lone else inside
-        return InRow(row=FieldName(data["row"]), condition=inner, words=words)
+        inside = _parse_condition({key: value for key, value in data.items() if key not in ("row", "words")})
+        lone = isinstance(inside, AndCondition) and len(inside.members) == 1
+        inner = inside.members[0] if isinstance(inside, AndCondition) and lone else inside
+        return RowCondition(rows_field=FieldName(data["row"]), condition=inner, words=words)
     if "all" in data:
-        return All(tuple(_condition(member) for member in data["all"]))
+        return AndCondition(tuple(_parse_condition(member) for member in data["all"]))
     if "any" in data:
-        return Any(tuple(_condition(member) for member in data["any"]))
+        return OrCondition(tuple(_parse_condition(member) for member in data["any"]))
     if "not" in data:
-        return Not(_condition(data["not"]))
+        return NotCondition(_parse_condition(data["not"]))
     name = FieldName(data["field"])
     if data["op"] == "missing":
-        return Missing(field=name, words=words)
-    return Compare(field=name, op=Op(data["op"]), value=_value_from_json(data["value"]), words=words)
+        return MissingCondition(field=name, words=words)
+    return ComparisonCondition(
+        field=name, op=ComparisonOperator(data["op"]), value=_value_from_json(data["value"]), words=words
+    )
 
 
-def _words(words: str) -> Object:
+def _words_to_json(words: str) -> JsonObject:
     return {"words": words} if words else {}
 
 
 def _value_to_json(value: Scalar | tuple[Scalar, ...]) -> Json:
-    return [_scalar_to_json(one) for one in value] if isinstance(value, tuple) else _scalar_to_json(value)
+    return [_scalar_to_json(scalar) for scalar in value] if isinstance(value, tuple) else _scalar_to_json(value)
 
 
 def _scalar_to_json(value: Scalar) -> Scalar | int:
-    return plain(value) if isinstance(value, float) else value
+    return to_json_number(value) if isinstance(value, float) else value
 
 
 def _value_from_json(value: Json) -> Scalar | tuple[Scalar, ...]:
@@ -114,50 +124,50 @@ def _scalar_from_json(value: Json) -> Scalar:
 # -- searches and plans
 
 
-def search_to_json(search: Search) -> Object:
+def search_to_json(search: Search) -> JsonObject:
     return {
         "clauses": [_clause_to_json(clause) for clause in search.clauses],
-        "ranking": search.ranking,
+        "ranking": search.ranking_text,
     }
 
 
-def _clause_to_json(clause: Clause) -> Object:
+def _clause_to_json(clause: Clause) -> JsonObject:
     return {
         "bucket": clause.bucket,
         "condition": condition_to_json(clause.condition),
-        "required": list(clause.required),
+        "required": list(clause.required_terms),
     }
 
 
 def search_from_json(data: Json) -> Search:
     """Raises `UnreadableJson`."""
-    return _read(_search, data)
+    return _parse_json(_parse_search, data)
 
 
-def _search(data: Object) -> Search:
-    return Search(clauses=tuple(_clause(one) for one in data["clauses"]), ranking=str(data["ranking"]))
+def _parse_search(data: JsonObject) -> Search:
+    return Search(clauses=tuple(_parse_clause(clause) for clause in data["clauses"]), ranking_text=str(data["ranking"]))
 
 
-def _clause(data: Object) -> Clause:
+def _parse_clause(data: JsonObject) -> Clause:
     return Clause(
         bucket=BucketId(data["bucket"]),
-        condition=_condition(data["condition"]),
-        required=tuple(map(str, data["required"])),
+        condition=_parse_condition(data["condition"]),
+        required_terms=tuple(map(str, data["required"])),
     )
 
 
-def plan_to_json(plan: Plan) -> Object:
+def plan_to_json(plan: Plan) -> JsonObject:
     return {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "question": plan.question,
-        "combine": plan.combine.value,
+        "combine": plan.combination.value,
         "assumptions": list(plan.assumptions),
         "legs": [
             {
                 "id": leg.id,
                 "question": leg.question,
                 "search": search_to_json(leg.search),
-                "wanted": _wanted_to_json(leg.wanted),
+                "wanted": _answer_form_to_json(leg.answer_form),
                 "probes": list(leg.probes),
             }
             for leg in plan.legs
@@ -167,16 +177,16 @@ def plan_to_json(plan: Plan) -> Object:
 
 def plan_from_json(data: Json) -> Plan:
     """Raises `UnreadableJson`."""
-    return _read(_plan, _unwrapped(data))
+    return _parse_json(_parse_plan, _unwrap_envelope(data))
 
 
-def _plan(data: Object) -> Plan:
+def _parse_plan(data: JsonObject) -> Plan:
     legs = tuple(
         Leg(
             id=LegId(leg["id"]),
             question=leg["question"],
-            search=_search(leg["search"]),
-            wanted=_wanted(leg["wanted"]),
+            search=_parse_search(leg["search"]),
+            answer_form=_parse_answer_form(leg["wanted"]),
             probes=tuple(leg["probes"]),
         )
         for leg in data["legs"]
@@ -184,67 +194,85 @@ def _plan(data: Object) -> Plan:
     return Plan(
         question=data["question"],
         legs=legs,
-        combine=Combine(data["combine"]),
+        combination=LegCombination(data["combine"]),
         assumptions=tuple(data["assumptions"]),
     )
 
 
-def _wanted_to_json(wanted: Wanted) -> Object:
-    match wanted:
-        case FindPassages():
-            return {"kind": "find_passages"}
-        case Summarise():
-            return {"kind": "summarise"}
-        case ReadFields(fields=fields):
-            return {"kind": "read_fields", "fields": [list(pair) for pair in fields]}
-        case ListDocuments(order=order, limit=limit, skip=skip):
-            written = {"kind": "list_documents", "order": _order_to_json(order), "limit": limit}
-            return written | ({"skip": skip} if skip else {})  # came later, as `whole` did
-        case Compute():
-            group = wanted.group
-            whole = {} if wanted.whole is None else {"whole": search_to_json(wanted.whole)}
-            return whole | {
-                "kind": "compute",
-                "functions": [function.value for function in wanted.functions],
-                "field": wanted.field,
-                "group": None if group is None else {"field": group.field, "period": group.period},
-                "limit": wanted.limit,
-                "descending": wanted.descending,
-            }
-        case _:
-            assert_never(wanted)
+# -- forms of answer: the tag, then the fields in the order of the class
 
 
-def _wanted(data: Object) -> Wanted:
-    match data["kind"]:
-        case "find_passages":
-            return FindPassages()
-        case "summarise":
-            return Summarise()
-        case "read_fields":
-            return ReadFields(fields=tuple((BucketId(bucket), FieldName(name)) for bucket, name in data["fields"]))
-        case "list_documents":
-            return ListDocuments(order=_order(data["order"]), limit=data["limit"], skip=data.get("skip", 0))
-        case "compute":
-            group, whole = data["group"], data.get("whole")
-            period = group and group["period"]
-            return Compute(
-                functions=tuple(Function(one) for one in data["functions"]),
-                field=None if data["field"] is None else FieldName(data["field"]),
-                group=group and Group(field=FieldName(group["field"]), period=period and Period(period)),
-                limit=data["limit"],
-                descending=data["descending"],
-                whole=None if whole is None else _search(whole),
-            )
-        case kind:
-            raise ValueError(f"{kind!r} is no form of answer")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FieldCodec:
+    """How a field of a form is stored. `key` is its name in JSON, if that differs."""
+
+    encode: Callable[[Json], Json]
+    decode: Callable[[Json], Json]
+    key: str = ""
+    is_left_out: bool = False  # omitted at its default, because the field was added after the form
 
 
-def _order_to_json(order: SchemaOrder | None) -> Object | None:
+_ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversion
+    "fields": _FieldCodec(
+        encode=lambda pairs: [list(pair) for pair in pairs],
+        decode=lambda pairs: tuple((BucketId(bucket), FieldName(name)) for bucket, name in pairs),
+    ),
+    "order": _FieldCodec(encode=lambda order: _order_to_json(order), decode=lambda data: _parse_order(data)),
+    "skip": _FieldCodec(encode=lambda skip: skip, decode=lambda skip: skip, is_left_out=True),
+    "functions": _FieldCodec(
+        encode=lambda functions: [function.value for function in functions],
+        decode=lambda names: tuple(AggregateFunction(name) for name in names),
+    ),
+    "group": _FieldCodec(encode=lambda group: _group_to_json(group), decode=lambda data: _parse_group(data)),
+    "share_base": _FieldCodec(
+        encode=lambda search: search_to_json(search),
+        decode=lambda data: _parse_search(data),
+        key="whole",
+        is_left_out=True,
+    ),
+}
+_PLAIN_FIELD = _FieldCodec(encode=lambda value: value, decode=lambda value: value)
+
+
+def _answer_form_to_json(answer_form: AnswerForm) -> JsonObject:
+    written: JsonObject = {"kind": answer_form.tag}
+    for own in dataclass_fields(answer_form):
+        codec, value = _ANSWER_FORM_FIELDS.get(own.name, _PLAIN_FIELD), getattr(answer_form, own.name)
+        if not (codec.is_left_out and value == own.default):
+            written[codec.key or own.name] = codec.encode(value)
+    return written
+
+
+def _parse_answer_form(data: JsonObject) -> AnswerForm:
+    forms = {form.tag: form for form in ANSWER_FORMS}
+    form = forms.get(data["kind"])
+    if form is None:
+        raise ValueError(f"{data['kind']!r} is no form of answer")
+    values: dict[str, Json] = {}
+    for own in dataclass_fields(form):
+        codec = _ANSWER_FORM_FIELDS.get(own.name, _PLAIN_FIELD)
+        key = codec.key or own.name
+        if key in data or not codec.is_left_out:
+            values[own.name] = codec.decode(data[key])
+    return form(**values)
+
+
+def _group_to_json(group: GroupBy | None) -> JsonObject | None:
+    return None if group is None else {"field": group.field, "period": group.period}
+
+
+def _parse_group(data: JsonObject | None) -> GroupBy | None:
+    if data is None:
+        return None
+    period = data["period"] and CalendarPeriod(data["period"])
+    return GroupBy(field=FieldName(data["field"]), period=period)
+
+
+def _order_to_json(order: SchemaOrder | None) -> JsonObject | None:
     return None if order is None else {"field": order.field, "descending": order.descending}
 
 
-def _order(data: Object | None) -> SchemaOrder | None:
+def _parse_order(data: JsonObject | None) -> SchemaOrder | None:
     return None if data is None else SchemaOrder(field=FieldName(data["field"]), descending=bool(data["descending"]))
 
 
@@ -262,7 +290,7 @@ _REFINEMENTS: Mapping[str, type[Refinement]] = {
     "add_filter": refinements.AddFilter,
     "open_tail": refinements.OpenTail,
     "only_missing": refinements.OnlyMissing,
-    "take_in_missing": refinements.TakeInMissing,
+    "take_in_missing": refinements.IncludeMissing,
     "drop_filter": refinements.DropFilter,
     "drop_word": refinements.DropWord,
     "use_nearest": refinements.UseNearest,
@@ -270,83 +298,87 @@ _REFINEMENTS: Mapping[str, type[Refinement]] = {
     "add_bucket": refinements.AddBucket,
     "only_bucket": refinements.OnlyBucket,
     "choose_document": refinements.ChooseDocument,
-    "take_reading": refinements.TakeReading,
+    "take_reading": refinements.UseReading,
 }
-_NAMES = {kind: name for name, kind in _REFINEMENTS.items()} | {type(one): name for name, one in _ACTIONS.items()}
-_PART_TO_JSON: Mapping[str, Callable[[Json], Json]] = {
+_CHOICE_NAMES = {kind: name for name, kind in _REFINEMENTS.items()} | {
+    type(action): name for name, action in _ACTIONS.items()
+}
+_ATTRIBUTE_ENCODERS: Mapping[str, Callable[[Json], Json]] = {
     "condition": condition_to_json,
     "old": lambda old: old if isinstance(old, str) else condition_to_json(old),
     "new": lambda new: new if isinstance(new, str) else condition_to_json(new),
     "clause": _clause_to_json,
     "search": search_to_json,
 }
-_PART_FROM_JSON: Mapping[str, Callable[[Json], Json]] = {
-    "condition": _condition,
-    "old": lambda old: old if isinstance(old, str) else _condition(old),
-    "new": lambda new: new if isinstance(new, str) else _condition(new),
-    "clause": _clause,
-    "search": _search,
+_ATTRIBUTE_DECODERS: Mapping[str, Callable[[Json], Json]] = {
+    "condition": _parse_condition,
+    "old": lambda old: old if isinstance(old, str) else _parse_condition(old),
+    "new": lambda new: new if isinstance(new, str) else _parse_condition(new),
+    "clause": _parse_clause,
+    "search": _parse_search,
 }
 
 
-def choice_to_json(chosen: Refinement | Action) -> Object:
-    """What a button does, as it is stored."""
-    names: Sequence[str] = getattr(type(chosen), "__slots__", ())
-    parts = {name: getattr(chosen, name) for name in names}
-    written = {name: _PART_TO_JSON.get(name, _as_is)(part) for name, part in parts.items()}
-    return {"version": VERSION, "does": _NAMES[type(chosen)], **written}
+def choice_to_json(choice: Refinement | Action) -> JsonObject:
+    """Encodes the effect of a button for storage."""
+    names: Sequence[str] = getattr(type(choice), "__slots__", ())
+    parts = {name: getattr(choice, name) for name in names}
+    written = {name: _ATTRIBUTE_ENCODERS.get(name, _return_unchanged)(part) for name, part in parts.items()}
+    return {"version": FORMAT_VERSION, "does": _CHOICE_NAMES[type(choice)], **written}
 
 
 def choice_from_json(data: Json) -> Refinement | Action:
     """Raises `UnreadableJson`."""
-    return _read(_choice, _unwrapped(data))
+    return _parse_json(_parse_choice, _unwrap_envelope(data))
 
 
-def _choice(data: Object) -> Refinement | Action:
+def _parse_choice(data: JsonObject) -> Refinement | Action:
     does = data["does"]
     if does in _ACTIONS:
         return _ACTIONS[does]
     parts = {name: part for name, part in data.items() if name not in ("does", "version")}
-    return _REFINEMENTS[does](**{name: _PART_FROM_JSON.get(name, _as_is)(part) for name, part in parts.items()})
+    return _REFINEMENTS[does](
+        **{name: _ATTRIBUTE_DECODERS.get(name, _return_unchanged)(part) for name, part in parts.items()}
+    )
 
 
-def _as_is(value: Json) -> Json:
+def _return_unchanged(value: Json) -> Json:
     return value
 
 
 # -- schemas
 
 
-def schema_to_json(schema: Schema) -> Object:
-    """As the editable YAML has it: what is at its default is left out."""
-    written: Object = {
-        "version": VERSION,
+def schema_to_json(schema: Schema) -> JsonObject:
+    """Encodes a schema like the editable YAML: defaults are left out, except the language."""
+    written: JsonObject = {
+        "version": FORMAT_VERSION,
         "bucket": schema.bucket,
         "title": schema.title,
         "description": schema.description,
         "synonyms": list(schema.synonyms),
         "language": schema.language,
         "order": _order_to_json(schema.order),
-        "fields": [_field_to_json(one) for one in schema.fields],
+        "fields": [_field_to_json(field) for field in schema.fields],
     }
     return {key: value for key, value in written.items() if value or key == "language"}
 
 
-def _field_to_json(one: Field) -> Object:
-    written: Object = {
-        "name": one.name,
-        "type": one.type.value,
-        "title": one.title,
-        "description": one.description,
-        "synonyms": list(one.synonyms),
-        "unit": one.unit,
-        "currency": one.currency,
-        "currency_field": one.currency_field,
-        "values": {value: list(synonyms) for value, synonyms in one.values.items()},
-        "facet": one.facet,
-        "bare": None if one.bare is Bare.EXACTLY else one.bare.value,
-        "shared": one.shared,
-        "columns": [_field_to_json(column) for column in one.columns],
+def _field_to_json(field: SchemaField) -> JsonObject:
+    written: JsonObject = {
+        "name": field.name,
+        "type": field.type.value,
+        "title": field.title,
+        "description": field.description,
+        "synonyms": list(field.synonyms),
+        "unit": field.unit,
+        "currency": field.currency,
+        "currency_field": field.currency_field,
+        "values": {value: list(synonyms) for value, synonyms in field.values.items()},
+        "facet": field.facet,
+        "bare": None if field.bare is BareValueMatch.EXACTLY else field.bare.value,
+        "shared": field.shared,
+        "columns": [_field_to_json(column) for column in field.columns],
     }
     return {key: value for key, value in written.items() if value}
 
@@ -372,53 +404,55 @@ _FIELD_KEYS = frozenset(
 
 
 def schema_from_json(data: Json) -> Schema:
-    """Raises `UnreadableJson` for what is no schema, `InvalidSchema` for one that cannot be."""
-    return _read(_schema, _unwrapped(data))
+    """Raises `UnreadableJson` if `data` is not a schema, `InvalidSchema` if the schema is not valid."""
+    return _parse_json(_parse_schema, _unwrap_envelope(data))
 
 
-def _schema(data: Object) -> Schema:
-    _refuse_unknown(data, _SCHEMA_KEYS)
+def _parse_schema(data: JsonObject) -> Schema:
+    _refuse_unknown_keys(data, _SCHEMA_KEYS)
     return Schema(
         bucket=BucketId(str(data["bucket"])),
         title=str(data.get("title", "")),
         description=str(data.get("description", "")),
-        synonyms=_strings(data.get("synonyms")),
+        synonyms=_parse_strings(data.get("synonyms")),
         language=str(data.get("language", "en")),
-        order=_order(data.get("order")),
-        fields=tuple(map(_field, _several(data, "fields"))),
+        order=_parse_order(data.get("order")),
+        fields=tuple(map(_parse_field, _objects_under(data, "fields"))),
     )
 
 
-def _field(data: Object) -> Field:
-    _refuse_unknown(data, _FIELD_KEYS)
+def _parse_field(data: JsonObject) -> SchemaField:
+    _refuse_unknown_keys(data, _FIELD_KEYS)
     currency_field = data.get("currency_field")
-    return Field(
+    return SchemaField(
         name=FieldName(str(data["name"])),
         type=FieldType(data["type"]),
         title=str(data.get("title", "")),
         description=str(data.get("description", "")),
-        synonyms=_strings(data.get("synonyms")),
+        synonyms=_parse_strings(data.get("synonyms")),
         unit=str(data.get("unit", "")),
         currency=str(data.get("currency", "")),
         currency_field=None if currency_field is None else FieldName(currency_field),
-        values={str(value): _strings(words) for value, words in cast(Object, data.get("values") or {}).items()},
+        values={
+            str(value): _parse_strings(words) for value, words in cast(JsonObject, data.get("values") or {}).items()
+        },
         facet=bool(data.get("facet", False)),
-        bare=Bare(data.get("bare", Bare.EXACTLY)),
+        bare=BareValueMatch(data.get("bare", BareValueMatch.EXACTLY)),
         shared=bool(data.get("shared", False)),
-        columns=tuple(map(_field, _several(data, "columns"))),
+        columns=tuple(map(_parse_field, _objects_under(data, "columns"))),
     )
 
 
-def _refuse_unknown(data: Object, known: frozenset[str]) -> None:
-    if unknown := sorted(set(data) - known):
-        raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+def _refuse_unknown_keys(data: JsonObject, known_keys: frozenset[str]) -> None:
+    if unknown := sorted(set(data) - known_keys):
+        raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known_keys))}")
 
 
-def _several(data: Object, key: str) -> list[Object]:
+def _objects_under(data: JsonObject, key: str) -> list[JsonObject]:
     return data.get(key) or []
 
 
-def _strings(value: Json) -> tuple[str, ...]:
+def _parse_strings(value: Json) -> tuple[str, ...]:
     if isinstance(value, str):
         raise TypeError(f"a list of words is wanted, not {value!r}")
     return tuple(map(str, value or ()))
@@ -427,14 +461,14 @@ def _strings(value: Json) -> tuple[str, ...]:
 # -- reading
 
 
-def _unwrapped(data: Json) -> Json:
-    version = cast(Object, data).get("version", VERSION) if isinstance(data, dict) else VERSION
-    if version != VERSION:
-        raise UnreadableJson(f"version {version} is not one that this program reads (it reads {VERSION})")
+def _unwrap_envelope(data: Json) -> Json:
+    version = cast(JsonObject, data).get("version", FORMAT_VERSION) if isinstance(data, dict) else FORMAT_VERSION
+    if version != FORMAT_VERSION:
+        raise UnreadableJson(f"version {version} is not one that this program reads (it reads {FORMAT_VERSION})")
     return cast(Json, data)
 
 
-def _read(build: Callable[[Object], T], data: Json) -> T:
+def _parse_json(build: Callable[[JsonObject], T], data: Json) -> T:
     try:
         return build(data)
     except SearchError:
@@ -447,36 +481,36 @@ def _read(build: Callable[[Object], T], data: Json) -> T:
 # -- annotations
 
 
-def annotations_to_json(annotations: Sequence[Annotation]) -> list[Object]:
-    """Without an envelope: they are kept as a document's values are."""
+def annotations_to_json(annotations: Sequence[FieldAnnotation]) -> list[JsonObject]:
+    """Encodes annotations without an envelope, because they are stored like a document's values."""
     return [
         {
-            "field": one.field,
-            "value": _held(one.value),
-            "confidence": one.confidence,
-            "start": one.start,
-            "end": one.end,
+            "field": annotation.field,
+            "value": _field_value_to_json(annotation.value),
+            "confidence": annotation.confidence,
+            "start": annotation.start,
+            "end": annotation.end,
         }
-        for one in annotations
+        for annotation in annotations
     ]
 
 
-def _held(value: Value) -> Json:
+def _field_value_to_json(value: FieldValue) -> Json:
     if not isinstance(value, tuple):
         return value
     return [dict(member) if isinstance(member, Mapping) else member for member in value]
 
 
-def annotations_from_json(data: Sequence[Json]) -> tuple[Annotation, ...]:
+def annotations_from_json(data: Sequence[Json]) -> tuple[FieldAnnotation, ...]:
     """Raises `UnreadableJson`."""
-    return tuple(_read(_annotation, one) for one in data)
+    return tuple(_parse_json(_parse_annotation, annotation_data) for annotation_data in data)
 
 
-def _annotation(data: Object) -> Annotation:
+def _parse_annotation(data: JsonObject) -> FieldAnnotation:
     value = data["value"]
-    return Annotation(
+    return FieldAnnotation(
         field=FieldName(data["field"]),
-        value=cast(Value, tuple(cast(list[Json], value)) if isinstance(value, list) else value),
+        value=cast(FieldValue, tuple(cast(list[Json], value)) if isinstance(value, list) else value),
         confidence=data["confidence"],
         start=data["start"],
         end=data["end"],

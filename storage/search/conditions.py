@@ -1,8 +1,9 @@
-"""Conditions: the typed tree that defines a set of documents, and what it means.
+"""Conditions: the typed tree that defines a set of documents, and its meaning.
 
-A comparison on a document that lacks the field is *unknown*; `Not`, `All`, `Any` follow SQL's three values; only *true*
-is in the set. Lists, rows and flags are never unknown: absent means empty, none, false. `Missing` is always true or
-false, and so is `InRow`.
+A comparison is *unknown* for a document that lacks the field. `NotCondition`, `AndCondition` and `OrCondition` follow
+SQL's three-valued logic; the set contains the documents for which the condition is *true*. Lists, rows and flags are
+never unknown: absent means an empty list, no rows, false. `MissingCondition` and `RowCondition` are always true or
+false.
 
 Dates are ISO days (`2031-05-09`), which compare as strings; numbers and money amounts are doubles.
 """
@@ -17,13 +18,13 @@ from storage.search.ids import FieldName
 
 Scalar: TypeAlias = str | float | bool
 
-TEXT = FieldName("text")  # reserved: title and text of the whole document, by the analyser
-TITLE = FieldName("title")  # reserved: the title alone, by the analyser
-DOC_ID = FieldName("doc_id")  # reserved: the document itself, compared exactly
-RESERVED = frozenset({TEXT, TITLE, DOC_ID})
+TEXT_FIELD = FieldName("text")  # reserved: title and text of the document, compared by the analyser's terms
+TITLE_FIELD = FieldName("title")  # reserved: the title alone, compared by the analyser's terms
+DOC_ID_FIELD = FieldName("doc_id")  # reserved: the document's id, compared exactly
+RESERVED_FIELDS = frozenset({TEXT_FIELD, TITLE_FIELD, DOC_ID_FIELD})
 
 
-class Op(StrEnum):
+class ComparisonOperator(StrEnum):
     EQ = "eq"
     IN = "in"
     HAS = "has"
@@ -36,49 +37,53 @@ class Op(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compare:
-    """`field op value`. `value` is a tuple for `in` (one or more) and `between` (low, high), else one scalar."""
+class ComparisonCondition:
+    """`field op value`. `value` is a tuple for `in` (one or more values) and `between` (low, high), else a scalar."""
 
     field: FieldName
-    op: Op
+    op: ComparisonOperator
     value: Scalar | tuple[Scalar, ...]
-    words: str = attribute(default="", compare=False)  # of the question that gave it; no part of its meaning
+    words: str = attribute(default="", compare=False)  # of the question that it was read from; not part of its meaning
 
     def __post_init__(self) -> None:
         if isinstance(self.value, tuple):
             if 0.0 in self.value:
-                object.__setattr__(self, "value", tuple(map(_without_sign, self.value)))
+                object.__setattr__(self, "value", tuple(map(_drop_zero_sign, self.value)))
         elif self.value == 0.0:
-            object.__setattr__(self, "value", _without_sign(self.value))
+            object.__setattr__(self, "value", _drop_zero_sign(self.value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """The document has no value for the field: always true or false. Empty lists and rows are missing, flags never."""
+class MissingCondition:
+    """True if the document has no value for the field, else false. Empty lists and rows are missing, flags never."""
 
     field: FieldName
     words: str = attribute(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InRow:
-    """One row of the rows field meets all of `condition`, whose fields are the rows' columns. Never unknown."""
+class RowCondition:
+    """True if a single row of the rows field meets all of `condition`, whose fields are the rows' columns.
 
-    row: FieldName
+    Never unknown.
+    """
+
+    rows_field: FieldName
     condition: "Condition"
     words: str = attribute(default="", compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.condition, All) and len(self.condition.members) == 1:
-            object.__setattr__(self, "condition", self.condition.members[0])  # one and the same, in JSON too
+        if isinstance(self.condition, AndCondition) and len(self.condition.members) == 1:
+            # The two mean the same and must be equal, also as JSON.
+            object.__setattr__(self, "condition", self.condition.members[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Several:
+class _CompoundCondition:
     members: tuple["Condition", ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "members", tuple(dict.fromkeys(_flattened(self.members, type(self)))))
+        object.__setattr__(self, "members", tuple(dict.fromkeys(_flatten_members(self.members, type(self)))))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and set(self.members) == set(other.members)
@@ -88,82 +93,95 @@ class _Several:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class All(_Several):
-    """Every member; with none, every document. Nested ones flatten, order and repeats do not matter to equality."""
+class AndCondition(_CompoundCondition):
+    """True if every member is true; without members, for every document.
+
+    Nested conjunctions are flattened; the order of members and repeated members do not matter to equality.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Any(_Several):
-    """At least one member; with none, no document. Nested ones flatten, order and repeats do not matter."""
+class OrCondition(_CompoundCondition):
+    """True if at least one member is true; without members, for no document.
+
+    Nested disjunctions are flattened; the order of members and repeated members do not matter to equality.
+    """
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
-    """True where `condition` is false; unknown where it is unknown."""
+class NotCondition:
+    """True if `condition` is false; unknown if `condition` is unknown."""
 
     condition: "Condition"
 
 
-Condition: TypeAlias = Compare | Missing | InRow | All | Any | Not
+Condition: TypeAlias = ComparisonCondition | MissingCondition | RowCondition | AndCondition | OrCondition | NotCondition
 
 
-def _flattened(members: Sequence["Condition"], kind: type[_Several]) -> Iterator["Condition"]:
+def _flatten_members(members: Sequence["Condition"], compound_type: type[_CompoundCondition]) -> Iterator["Condition"]:
     for member in members:
-        if isinstance(member, _Several) and type(member) is kind:
+        if isinstance(member, _CompoundCondition) and type(member) is compound_type:
             yield from member.members
         else:
             yield member
 
 
-EVERYTHING = All()
+MATCH_ALL = AndCondition()
 
 
-def _without_sign(value: Scalar) -> Scalar:
-    """-0.0 and 0.0 are one value."""
+def _drop_zero_sign(value: Scalar) -> Scalar:
+    """Returns 0.0 for -0.0: the two are one value."""
     return 0.0 if isinstance(value, float) and value == 0.0 else value
 
 
-def all_of(*conditions: Condition) -> Condition:
-    """The conjunction; a single condition stays itself."""
-    together = All(conditions)
-    return together.members[0] if len(together.members) == 1 else together
+def conjunction_of(*conditions: Condition) -> Condition:
+    """Returns the conjunction of the conditions; a single condition is returned as it is."""
+    conjunction = AndCondition(conditions)
+    return conjunction.members[0] if len(conjunction.members) == 1 else conjunction
 
 
-def conjuncts(condition: Condition) -> tuple[Condition, ...]:
-    """The members of a plain conjunction, or the condition alone."""
-    return condition.members if isinstance(condition, All) else (condition,)
+def conjuncts_of(condition: Condition) -> tuple[Condition, ...]:
+    """Returns the members of a conjunction; of any other condition, the condition alone."""
+    return condition.members if isinstance(condition, AndCondition) else (condition,)
 
 
-def contains_text(words: str) -> Compare:
-    """The condition of a required term: a word, or a phrase of the analyser's terms, in title or text."""
-    return Compare(field=TEXT, op=Op.CONTAINS, value=words, words=words)
+def text_condition_for(words: str) -> ComparisonCondition:
+    """Returns the condition for a required term: a word, or a phrase of the analyser's terms, in title or text."""
+    return ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value=words, words=words)
 
 
-def mentions(words: str) -> Condition:
-    """Title or text holds the words; or they are the document's id, in whichever case, where they hold a digit."""
-    return _or_id(contains_text(words), words)
+def mention_condition_for(words: str) -> Condition:
+    """Returns the condition that title or text contains the words.
+
+    Words with a digit also match the document's id, in the given case, upper case or lower case.
+    """
+    return _with_doc_id_alternative(text_condition_for(words), words)
 
 
-def titled(words: str) -> Condition:
-    """The title holds the words; or they are the document's id, as in `mentions`."""
-    return _or_id(Compare(field=TITLE, op=Op.CONTAINS, value=words, words=words), words)
+def title_condition_for(words: str) -> Condition:
+    """Returns the condition that the title contains the words, or the id is the words as in `mention_condition_for`."""
+    return _with_doc_id_alternative(
+        ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value=words, words=words), words
+    )
 
 
-def _or_id(said: Compare, words: str) -> Condition:
-    if not any(one.isdigit() for one in words):
-        return said
+def _with_doc_id_alternative(condition: ComparisonCondition, words: str) -> Condition:
+    if not any(character.isdigit() for character in words):
+        return condition
     spellings = tuple(dict.fromkeys((words, words.upper(), words.lower())))
-    return Any((said, Compare(field=DOC_ID, op=Op.IN, value=spellings, words=words)))
+    return OrCondition(
+        (condition, ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.IN, value=spellings, words=words))
+    )
 
 
 def fields_of(condition: Condition) -> frozenset[FieldName]:
-    """The document fields that the condition names (a row's columns are not among them)."""
+    """Returns the document fields that the condition names, without the columns of rows."""
     match condition:
-        case Compare(field=name) | Missing(field=name) | InRow(row=name):
+        case ComparisonCondition(field=name) | MissingCondition(field=name) | RowCondition(rows_field=name):
             return frozenset({name})
-        case All(members) | Any(members):
+        case AndCondition(members) | OrCondition(members):
             return frozenset[FieldName]().union(*map(fields_of, members))
-        case Not(inner):
+        case NotCondition(inner):
             return fields_of(inner)
         case _:
             assert_never(condition)

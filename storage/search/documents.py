@@ -1,4 +1,4 @@
-"""Documents as the index keeps them."""
+"""Documents, their passages and their field values, as an index stores them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import TypeAlias
 from storage.search.conditions import Scalar
 from storage.search.ids import ChunkId, DocId, FieldName, Subject
 
-Row: TypeAlias = Mapping[FieldName, Scalar]  # a column without a value is absent
+RowValues: TypeAlias = Mapping[FieldName, Scalar]  # a column without a value is absent
 # number and money: float; date: ISO day; category and text: str; flag: bool; list: strings; rows: rows
-Value: TypeAlias = Scalar | tuple[str, ...] | tuple[Row, ...]
-Values: TypeAlias = Mapping[FieldName, Value]  # a field without a value is absent; never None, never empty
-SPEAKS_FOR_ITSELF = 4_000  # code points of a text that needs no summary: all of it is looked at
+FieldValue: TypeAlias = Scalar | tuple[str, ...] | tuple[RowValues, ...]
+FieldValues: TypeAlias = Mapping[FieldName, FieldValue]  # a field without a value is absent; never None, never empty
+MAX_UNSUMMARISED_CHARS = 4_000  # code points; a text up to this length needs no summary, its outline is the text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +24,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Annotation:
-    """A value that was read from the text, as it was read: of a list one member, of rows one row, each in a tuple.
+class FieldAnnotation:
+    """A value as it was extracted from the text.
 
-    `text[start:end]` is its evidence; both None where it stands in the title or follows from other values. Whether it
-    became a value of the document depends on its confidence; a name may have become the one that it is a spelling of.
+    Of a list field it is one member, of a rows field one row, each in a tuple. `text[start:end]` is its evidence; both
+    are None if it is in the title or follows from other values. It becomes a value of the document only if its
+    confidence is high enough. A name may then be replaced by the standard spelling of that name.
     """
 
     field: FieldName
-    value: Value
+    value: FieldValue
     confidence: float  # 0 to 1
     start: int | None = None
     end: int | None = None
@@ -46,22 +47,22 @@ class Document:
     title: str
     text: str
     source: str = ""
-    values: Values = field(default_factory=dict[FieldName, Value])
-    readers: frozenset[Subject] = frozenset()  # empty: whoever sees the bucket
+    values: FieldValues = field(default_factory=dict[FieldName, FieldValue])
+    readers: frozenset[Subject] = frozenset()  # empty: everyone who sees the bucket
     passages: tuple[Passage, ...] = ()
-    annotations: tuple[Annotation, ...] = ()  # where values were extracted: each, and those that were not sure enough
-    digest: str = ""  # of the content as ingested; the same digest again is skipped
-    summary: str = ""  # what it is about, of a long one: headings and telling sentences; empty: it speaks for itself
+    annotations: tuple[FieldAnnotation, ...] = ()  # all extracted values, also those below the confidence limit
+    digest: str = ""  # of the content as ingested; `put` skips a document whose digest is unchanged
+    summary: str = ""  # of a long text: its headings and key sentences; empty: the text is short enough without
 
     @property
-    def outline(self) -> str:
-        """What it is ranked by among documents, beside its title."""
-        return outlined(self.text, self.summary)
+    def outline_text(self) -> str:
+        """The text that documents are ranked by, together with their titles."""
+        return outline_text_of(self.text, self.summary)
 
-    def chunk_id(self, position: int) -> ChunkId:
+    def chunk_id_at(self, position: int) -> ChunkId:
         return ChunkId(f"{self.doc_id}#{position}")
 
 
-def outlined(text: str, summary: str) -> str:
-    """The summary of a document; without one, how its text begins."""
-    return summary or text[:SPEAKS_FOR_ITSELF]
+def outline_text_of(text: str, summary: str) -> str:
+    """Returns the summary of a document; without a summary, the beginning of its text."""
+    return summary or text[:MAX_UNSUMMARISED_CHARS]

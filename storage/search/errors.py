@@ -1,27 +1,27 @@
-"""What the kernel and every index raise.
+"""The exceptions of the kernel and of every index.
 
 SearchError
-├── InvalidSchema        a schema that cannot be
-├── InvalidCondition     a condition that does not fit the schema
-│   └── UnknownField     it names a field the bucket does not have
-├── UnreadableJson       JSON of another version, or of no known shape
-├── NotInScope           a bucket was asked for that the scope does not hold
+├── InvalidSchema        the schema contradicts itself
+├── InvalidCondition     the condition does not fit the schema
+│   └── UnknownField     the condition names a field that the bucket does not have
+├── UnreadableJson       the JSON is of another version or has no known shape
+├── NotInScope           the scope does not contain the requested bucket
 ├── DocumentTaken        the document id belongs to another bucket
-├── UnknownBucket        no such bucket
-└── IndexUnavailable     the index cannot be reached, or answered in part
-    ├── IndexTimedOut    it did not answer in time
-    └── IndexTooNew      a later version of Parley wrote it
+├── UnknownBucket        the bucket does not exist
+└── IndexUnavailable     the index cannot be reached, or gave an incomplete answer
+    ├── IndexTimedOut    the index did not answer in time
+    └── IndexTooNew      a later version of Parley wrote the index
 """
 
 from storage.search.ids import BucketId, DocId, FieldName
 
 
 class SearchError(Exception):
-    """Base of all that the kernel and the engines raise."""
+    """Base class of all exceptions of the kernel and the engines."""
 
 
 class InvalidSchema(SearchError):
-    """A schema that cannot be. `field` is the one at fault, if one is."""
+    """The schema contradicts itself. `field` is the name of the wrong field; None: the schema as a whole is wrong."""
 
     def __init__(self, reason: str, field: str | None = None) -> None:
         super().__init__(reason if field is None else f"field {field!r}: {reason}")
@@ -29,11 +29,11 @@ class InvalidSchema(SearchError):
 
 
 class InvalidCondition(SearchError):
-    """A condition that does not fit the schema."""
+    """The condition does not fit the schema."""
 
 
 class UnknownField(InvalidCondition):
-    """A condition, an order or a facet on a field that the bucket does not have."""
+    """A condition, an order or a facet names a field that the bucket does not have."""
 
     def __init__(self, field: FieldName, bucket: BucketId) -> None:
         super().__init__(f"bucket {bucket!r} has no field {field!r}")
@@ -41,11 +41,11 @@ class UnknownField(InvalidCondition):
 
 
 class UnreadableJson(SearchError):
-    """JSON of a later version, or of no shape that this version writes."""
+    """The JSON is of a later version, or has a shape that this version does not write."""
 
 
 class NotInScope(SearchError):
-    """A search names a bucket that the scope does not hold. Never says whether the bucket exists."""
+    """A search names a bucket that the scope does not contain. Does not reveal whether the bucket exists."""
 
     def __init__(self, bucket: BucketId) -> None:
         super().__init__(f"bucket {bucket!r} is not in scope")
@@ -53,7 +53,7 @@ class NotInScope(SearchError):
 
 
 class DocumentTaken(SearchError):
-    """The document id belongs to a document of another bucket, which is not named."""
+    """The document id belongs to a document of another bucket. Does not reveal which bucket."""
 
     def __init__(self, doc_id: DocId) -> None:
         super().__init__(f"the id {doc_id!r} belongs to a document elsewhere; give this one another doc_id")
@@ -61,7 +61,7 @@ class DocumentTaken(SearchError):
 
 
 class UnknownBucket(SearchError):
-    """There is no such bucket."""
+    """The bucket does not exist."""
 
     def __init__(self, bucket: BucketId) -> None:
         super().__init__(f"there is no bucket {bucket!r}")
@@ -69,22 +69,22 @@ class UnknownBucket(SearchError):
 
 
 class IndexUnavailable(SearchError):
-    """The index cannot be reached, refused the request, or answered for a part of its shards only."""
+    """The index cannot be reached, refused the request, or answered for only a part of its shards."""
 
-    def __init__(self, where: str, reason: str = "") -> None:
-        super().__init__(f"the index at {where} is not available{': ' + reason if reason else ''}")
-        self.where, self.reason = where, reason
+    def __init__(self, location: str, reason: str = "") -> None:
+        super().__init__(f"the index at {location} is not available{': ' + reason if reason else ''}")
+        self.location, self.reason = location, reason
 
 
 class IndexTimedOut(IndexUnavailable):
     """The index did not answer in time."""
 
-    def __init__(self, where: str) -> None:
-        super().__init__(where, "it did not answer in time")
+    def __init__(self, location: str) -> None:
+        super().__init__(location, "it did not answer in time")
 
 
 class IndexTooNew(IndexUnavailable):
-    """A later version of Parley wrote the index, in a form that this one cannot read."""
+    """A later version of Parley wrote the index in a format that this version cannot read."""
 
-    def __init__(self, where: str) -> None:
-        super().__init__(where, "a newer version of Parley wrote it; use that version or newer")
+    def __init__(self, location: str) -> None:
+        super().__init__(location, "a newer version of Parley wrote it; use that version or newer")

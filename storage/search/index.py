@@ -1,36 +1,36 @@
-"""What an index is: the writing side, and the handle within a scope that alone can search.
+"""The protocols of a search index: `SearchIndex` writes, and `ScopedIndex` searches within a scope.
 
-Everything that is asked of the handle is a `Request[T]` value; `ScopedIndex.ask` sends any number of them in one round
-trip and gives an `Answers`, which holds for each request its answer of type T. Conditions are checked against the
-bucket's schema first: a field that is not there raises `UnknownField`, never an empty set.
+A question to a `ScopedIndex` is an `IndexRequest[T]` value. `ScopedIndex.answer_requests` sends any number of requests
+in one round trip and returns `IndexAnswers`, which maps each request to its answer of type T. Conditions are checked
+against the bucket's schema first: a field that does not exist raises `UnknownField` instead of giving an empty set.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
 
-from storage.search.documents import Document, Values
+from storage.search.analyser import Analyser
+from storage.search.documents import Document, FieldValues
 from storage.search.ids import BucketId, ChunkId, DocId, FieldName, Generation, TenantId
-from storage.search.plan import Group, Period, Search
+from storage.search.plan import CalendarPeriod, GroupBy, Search
 from storage.search.schema import Schema, SchemaOrder
 from storage.search.scope import Scope
-from storage.search.text import Analyser
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Request(Generic[T_co]):
-    """Something to ask an index, whose answer is a T. Equal requests are asked once."""
+class IndexRequest(Generic[T_co]):
+    """A request to an index, with an answer of type T. Equal requests of one round trip are answered once."""
 
 
-# -- what comes back
+# -- answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A passage, ranked. `text` is the document's `text[start:end]`; scores compare within one answer only."""
+class PassageHit:
+    """A ranked passage. `text` is the document's `text[start:end]`. Only scores of one answer are comparable."""
 
     doc_id: DocId
     bucket: BucketId
@@ -45,8 +45,8 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
-    """A document, ranked by what it is about. `summary` is empty for one that is short enough to speak for itself."""
+class OutlineHit:
+    """A document, ranked by its outline. `summary` is empty if the document is short enough without one."""
 
     doc_id: DocId
     bucket: BucketId
@@ -57,33 +57,36 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class DocumentRecord:
     """A document without its text."""
 
     doc_id: DocId
     bucket: BucketId
     title: str
     source: str
-    values: Values
+    values: FieldValues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Records in order. `cursor` continues after the last of them; None: that was all."""
+class RecordPage:
+    """Records in order. `cursor` continues after the last of them; None: there are no more."""
 
-    records: tuple[Record, ...]
+    records: tuple[DocumentRecord, ...]
     cursor: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueCount:
-    value: str  # as written most often in the set (or vocabulary) among what folds alike; ties: first by code point
+    value: str  # the most frequent spelling in the set (or vocabulary) of equal folds; ties: first by code point
     count: int  # documents, at least 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeCount:
-    """`low <= value < high`; `high` is None for the last, whose upper end is closed by nothing. See `cells`."""
+    """The documents with `low <= value < high`; the last range has no upper bound: `high` is None.
+
+    See `facet_binning`.
+    """
 
     low: float
     high: float | None
@@ -92,127 +95,134 @@ class RangeCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodCount:
-    """The documents whose day lies in `first` to `last`, ISO days, both included: one period, or the oldest merged."""
+    """The documents with a day from `first_day` to `last_day`, ISO days, both included.
 
-    period: Period
-    first: str
-    last: str
+    It is one period, or the merged oldest periods.
+    """
+
+    period: CalendarPeriod
+    first_day: str
+    last_day: str
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueFacet:
-    """Values by count, then by fold, at most the number asked for. Each document is in one cell, unless `overlapping`.
+    """Values by count, then by fold, at most the requested number.
 
-    `other` counts the documents that have a value and stand in no cell, exactly. `missing` have no value; never of a
-    flag, whose absence is `false`. `overlapping`: the field is a list. `distinct` counts folded values.
+    Each document counts for one value, unless `is_overlapping`, which is true for a list field. `other_count` is the
+    exact number of documents that have a value but none of `values`. `missing_count` is the number of documents without
+    a value; 0 for a flag, where absent means `false`. `distinct_count` is the number of folded values.
     """
 
     values: tuple[ValueCount, ...]
-    other: int
-    missing: int
-    distinct: int
-    overlapping: bool
+    other_count: int
+    missing_count: int
+    distinct_count: int
+    is_overlapping: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeFacet:
-    """Non-empty ranges from low to high, disjoint, covering every value; near equal parts, cut at round numbers."""
+    """Non-empty disjoint ranges from low to high that cover every value, of nearly equal counts, with round edges."""
 
     ranges: tuple[RangeCount, ...]
-    missing: int
+    missing_count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodFacet:
-    """Non-empty periods, oldest first, disjoint, covering every day; the longest period that still splits the set."""
+    """Non-empty disjoint periods, oldest first, that cover every day: the longest periods that still split the set."""
 
     periods: tuple[PeriodCount, ...]
-    missing: int
+    missing_count: int
 
 
 FacetAnswer: TypeAlias = ValueFacet | RangeFacet | PeriodFacet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregated:
-    """Numbers of one group and one unit. Sum and average are rounded as the kernel's `numbers` says.
+class AggregateLine:
+    """The numbers of one group and one unit. Sum and average are rounded by the kernel's module `numbers`.
 
-    `group` is the value, the first day of the period (without a period: the day), true or false; None where the group
-    field is missing, or no grouping was asked. Values that fold alike are one group, named as `ValueCount` is. `unit`
-    is the currency of a money field (of its currency field, folded and in capitals, else of the schema), else the
-    field's unit; None for none. Without a field the numbers are 0. `median` is None unless asked for; of an even number
-    of values it is the average of the middle two, rounded as an average is.
+    `group` is the value, the first day of the period (without a period: the day), true or false; None if the document
+    has no value for the group field or the request has no grouping. Values with the same fold are one group; its name
+    is chosen like the value of a `ValueCount`. `unit` is the currency of a money field (the value of its currency
+    field, folded and in capitals, else the currency in the schema), or the unit of a number field; None if it has no
+    unit. Without a field the numbers are 0. `median` is None unless requested; of an even number of values it is the
+    average of the middle two, rounded like an average.
     """
 
     group: str | float | bool | None
     unit: str | None
-    count: int  # documents that have the value; without a field: documents
+    count: int  # documents with a value for the field; without a field: documents
     sum: float
     average: float
     minimum: float
     maximum: float
     median: float | None = None
-    unrounded: int | float = field(default=0, compare=False, repr=False)  # the sum; of money in scaled integers
+    unrounded_sum: int | float = field(default=0, compare=False, repr=False)  # of money in scaled integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
-    """The nearest existing values below and above one that is not there; None where there is none."""
+class NearestValues:
+    """The nearest existing values below and above a given value; None if there is no such value."""
 
     below: float | str | None
     above: float | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
-    """A word of visible documents that resembles the one asked for."""
+class SpellingSuggestion:
+    """A word of visible documents that is similar to the requested word."""
 
     word: str  # folded, not stemmed
     distance: int  # Damerau-Levenshtein, at least 1
-    documents: int  # visible ones of the buckets asked that hold it; at least 1
+    document_count: int  # visible documents with the word in the requested buckets; at least 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldVocabulary:
-    """What the visible documents of one bucket hold in one field (or in one column, named `rows.column`)."""
+    """The values of the visible documents of one bucket in one field (or in one column, named `rows.column`)."""
 
     bucket: BucketId
     field: FieldName
-    documents: int  # that have a value
-    values: tuple[ValueCount, ...] = ()  # category, list, text and text columns, as many as the limit allows
-    low: float | str | None = None  # number, money, date
+    document_count: int  # visible documents with a value
+    values: tuple[ValueCount, ...] = ()  # of category, list, text and text columns, as many as the limit allows
+    low: float | str | None = None  # of number, money, date
     high: float | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
-    """The dictionary that questions are linked to. Keep it as long as `generation` stays the same.
+class IndexVocabulary:
+    """The dictionary for linking the words of questions. It is valid as long as `generation` stays the same.
 
-    By bucket, then in order of the schema; columns follow their rows field. Fields without any value are left out.
+    `fields` is ordered by bucket, then as in the schema; columns follow their rows field. Fields without a value are
+    left out.
     """
 
     generation: Generation
     fields: tuple[FieldVocabulary, ...]
-    documents: Mapping[BucketId, int]  # visible ones
+    document_counts: Mapping[BucketId, int]  # visible documents
 
 
-# -- what can be asked
+# -- requests
 
 
 @dataclass(frozen=True, slots=True)
-class Count(Request[int]):
-    """Documents in the set, exact."""
+class CountRequest(IndexRequest[int]):
+    """The exact number of documents in the set."""
 
     search: Search
 
 
 @dataclass(frozen=True, slots=True)
-class Passages(Request[tuple[Hit, ...]]):
-    """The best passages of the set for `text` by BM25 (title weighs double), best first; ties by chunk id.
+class KeywordPassageRequest(IndexRequest[tuple[PassageHit, ...]]):
+    """The best passages of the set for `text` by BM25 (the title has double weight), best first; ties by chunk id.
 
-    Terms need not all match; those of over a fifth of a bucket's passages are trimmed when others remain. One said
-    twice in `text` weighs double, up to eight times. A text without terms finds nothing.
+    A passage need not contain all terms. Terms that occur in more than a fifth of a bucket's passages are ignored if
+    others remain. A term that occurs n times in `text` has n times the weight, for n up to 8. A text without terms
+    finds nothing.
     """
 
     search: Search
@@ -221,8 +231,11 @@ class Passages(Request[tuple[Hit, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class NearPassages(Request[tuple[Hit, ...]]):
-    """The passages of the set nearest in meaning to `text`, best first; `score` is the cosine. None without vectors."""
+class SemanticPassageRequest(IndexRequest[tuple[PassageHit, ...]]):
+    """The passages of the set nearest in meaning to `text`, best first; `score` is the cosine.
+
+    Finds nothing in an index without vectors.
+    """
 
     search: Search
     text: str
@@ -230,9 +243,10 @@ class NearPassages(Request[tuple[Hit, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Outlines(Request[tuple[Outline, ...]]):
-    """The best documents of the set for `text` by BM25 over their outlines (title weighs double), best first; ties by
-    document id. Terms need not all match. What a document says beyond its outline does not count.
+class OutlineRequest(IndexRequest[tuple[OutlineHit, ...]]):
+    """The best documents of the set for `text` by BM25 over their outlines (the title has double weight), best first.
+
+    Ties are ordered by document id. An outline need not contain all terms. Text outside the outline does not count.
     """
 
     search: Search
@@ -241,36 +255,39 @@ class Outlines(Request[tuple[Outline, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Facet(Request[FacetAnswer]):
-    """How a field splits the set. Values for category, list, text, flag (`true`, `false`); ranges for number and money;
-    periods for dates, cut as `cells` says. Rows have no facet. Over several buckets the field must be of one type and
-    `shared` in all of them (`InvalidCondition`).
+class FacetRequest(IndexRequest[FacetAnswer]):
+    """The division of the set by a field.
+
+    The answer has values for category, list, text and flag (`true`, `false`), ranges for number and money, and periods
+    for dates; see `facet_binning`. Raises `InvalidCondition` for a rows field, and for several buckets unless the field
+    has the same type and is `shared` in all of them.
     """
 
     search: Search
     field: FieldName
-    limit: int = 1000  # values at most
-    parts: int = 8  # ranges or periods at most
+    max_values: int = 1000
+    max_bins: int = 8  # ranges or periods
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Request[tuple[Aggregated, ...]]):
+class AggregateRequest(IndexRequest[tuple[AggregateLine, ...]]):
     """Numbers over the whole set, a line per group and unit, largest count first, then by group, then unit; None last.
 
-    Without `field` it counts documents per group. Money is never added across currencies. The field is a number or
-    money; the group anything but rows, and of a list each member is a group. An empty set has no line. Over several
-    buckets a field must be of one type in all of them (`InvalidCondition`), here as in `Nearest` and `Records`.
+    Without `field` the lines count documents per group. Money is never added across currencies. The field is number or
+    money; the group field has any type but rows, and each member of a list is a group. An empty set has no line. Raises
+    `InvalidCondition` if a field has different types in several buckets, as do `NearestValueRequest` and
+    `RecordPageRequest`.
     """
 
     search: Search
     field: FieldName | None = None
-    group: Group | None = None
-    median: bool = False  # of the field, which must be named
+    group: GroupBy | None = None
+    with_median: bool = False  # the median of `field`, which then must not be None
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest(Request[Neighbours]):
-    """The values of a number, money or date field in the set just below and above `value`, itself excluded."""
+class NearestValueRequest(IndexRequest[NearestValues]):
+    """The nearest values of a number, money or date field in the set that are less and greater than `value`."""
 
     search: Search
     field: FieldName
@@ -278,9 +295,11 @@ class Nearest(Request[Neighbours]):
 
 
 @dataclass(frozen=True, slots=True)
-class Spellings(Request[tuple[Spelling, ...]]):
-    """Words of the visible documents of `buckets` within two edits of `word`, the nearest, then commonest, first; then
-    by code point. `word` is one word by the analyser, else there is none; it is no suggestion for itself.
+class SpellingRequest(IndexRequest[tuple[SpellingSuggestion, ...]]):
+    """Words of the visible documents of `buckets` that are within two edits of `word`, without `word` itself.
+
+    The nearest come first, then the most common, then by code point. There are no suggestions unless the analyser reads
+    `word` as one word.
     """
 
     buckets: frozenset[BucketId]
@@ -289,134 +308,142 @@ class Spellings(Request[tuple[Spelling, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Records(Request[Page]):
-    """A page of the set in order (`order`, else the natural order if the search has one bucket, else document id),
-    then by document id by code point; documents without the value last, in both directions. Pages over a set that
-    does not change give each document once. `fields` None: all values. Strings are in order of their fold, flags false
-    first (also where absent); lists and rows have no order (`InvalidCondition`), and neither has a cursor that another
-    order gave. `by_id`: without `order` by document id, also where the search has one bucket.
+class RecordPageRequest(IndexRequest[RecordPage]):
+    """A page of the records of the set in order.
+
+    The order is `order`; without it, the natural order if the search has one bucket, else document id. `order_by_id`
+    means document id also for one bucket. Ties are ordered by document id, by code point. Documents without the value
+    come last, in both directions. Strings are ordered by their fold; a flag has false first, and absent means false.
+    The pages of a set that does not change contain each document once. `fields` selects the values; None: all values.
+    Raises `InvalidCondition` for an order by a list or rows, and for a cursor of another order.
     """
 
     search: Search
     order: SchemaOrder | None = None
-    after: str | None = None
+    cursor: str | None = None
     limit: int = 1000
     fields: frozenset[FieldName] | None = None
-    by_id: bool = False
+    order_by_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch(Request[tuple[Document, ...]]):
-    """The visible ones of these documents, with text and passages, in the order asked for."""
+class DocumentRequest(IndexRequest[tuple[Document, ...]]):
+    """The visible documents among those requested, with text and passages, in the requested order."""
 
     doc_ids: tuple[DocId, ...]
 
 
-class Answers:
-    """The answer to each request of one round trip, and the state of the index it was true at."""
+class IndexAnswers:
+    """The answer to each request of one round trip, and the state of the index at that time."""
 
-    def __init__(self, generation: Generation, answers: Mapping[Request[object], object]) -> None:
+    def __init__(self, generation: Generation, answers: Mapping[IndexRequest[object], object]) -> None:
         self.generation = generation
         self._answers = answers
 
-    def __getitem__(self, request: Request[T]) -> T:
-        """Raises `KeyError` for a request that was not asked."""
+    def __getitem__(self, request: IndexRequest[T]) -> T:
+        """Return the answer to the request. Raises `KeyError` for a request that was not sent."""
         return cast(T, self._answers[request])
 
 
 class ScopedIndex(Protocol):
-    """An index within a scope: sees only what the scope sees, in every answer of every kind.
+    """An index within a scope: every answer is only about documents that the scope can see.
 
-    Raises `NotInScope` for a bucket outside the scope (whether or not it exists) and for one that does not exist (any
-    more) whatever the scope, `UnknownField`, `InvalidCondition`, and `IndexUnavailable` rather than an answer from a
-    part of the index. A search without clauses is the empty set.
+    Raises `NotInScope` for a bucket outside the scope, whether or not it exists, and for a bucket that does not exist
+    (any more). Raises `UnknownField`, `InvalidCondition`, and `IndexUnavailable` instead of an answer from a part of
+    the index. A search without clauses is the empty set.
     """
 
     @property
     def scope(self) -> Scope: ...
 
-    async def ask(self, *requests: Request[object]) -> Answers:
-        """All of them in one round trip. Each is answered from one state, and all from the same unless a
-        write lands at that very moment: OpenSearch has no snapshot over several searches without another trip.
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        """Return the answers to all requests, in one round trip.
+
+        Each is answered from one state of the index. All are answered from the same state, unless a write happens
+        meanwhile: OpenSearch needs another round trip for a snapshot over several searches.
         """
         ...
 
-    async def vocabulary(self, limit: int = 200_000) -> Vocabulary:
-        """The dictionary of everything visible, at most `limit` values a field. Cheap while nothing changed."""
+    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
+        """Return the dictionary of all visible documents, at most `limit` values per field.
+
+        Fast while the index does not change.
+        """
         ...
 
-    async def schemas(self) -> Mapping[BucketId, Schema]:
-        """Of the buckets that the scope holds and that exist."""
+    async def load_schemas(self) -> Mapping[BucketId, Schema]:
+        """Return the schemas of the existing buckets in scope."""
         ...
 
-    def analyser(self, bucket: BucketId) -> Analyser:
-        """The bucket's analyser. Raises `NotInScope`."""
+    def analyser_for(self, bucket: BucketId) -> Analyser:
+        """Return the bucket's analyser. Raises `NotInScope`."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Put:
-    """What became of the documents given to `put`, by id."""
+class PutResult:
+    """The results of `put`, by document id."""
 
     added: tuple[DocId, ...] = ()
     replaced: tuple[DocId, ...] = ()
     skipped: tuple[DocId, ...] = ()  # same digest as before
-    taken: tuple[DocId, ...] = ()  # the id belongs to another bucket; the rest was put
+    taken: tuple[DocId, ...] = ()  # not put, since the id belongs to another bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketState:
-    """A bucket as the index has it."""
+    """The schema, the counts and the generation of a bucket."""
 
     schema: Schema
-    documents: int
-    passages: int
+    document_count: int
+    passage_count: int
     generation: Generation
-    fields: Mapping[FieldName, int] = field(default_factory=dict[FieldName, int])  # documents that have a value
+    field_counts: Mapping[FieldName, int] = field(default_factory=dict[FieldName, int])  # documents with a value
 
 
 class SearchIndex(Protocol):
-    """The writing side of an index of one tenant. Safe to use from several tasks and several processes."""
+    """The index of one tenant, for writing. Safe to use from several tasks and several processes."""
 
     @property
     def tenant(self) -> TenantId:
-        """Whose it is."""
+        """The owner of the index."""
         ...
 
     async def set_schema(self, schema: Schema) -> None:
-        """Create the bucket, or change its schema and re-index what needs it. The same schema again does nothing.
+        """Create the bucket, or change its schema and re-index as far as necessary. An equal schema changes nothing.
 
-        Values are kept as they were put: those that do not fit the new schema are as if absent (`still_fitting`), and
-        are back when it fits again.
+        Stored values never change. Values that do not fit the new schema count as absent (`select_fitting_values`),
+        until a later schema fits them.
         """
         ...
 
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
-        """Add or replace, each document in one step: a searcher sees the old or the new. Visible on return.
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        """Add or replace documents, each in one step: a search finds the old or the new document. Visible on return.
 
-        Values must fit the schema (`fit.fitted`: `InvalidCondition`, and then none is put). Of one id given twice the
-        last counts. Skipped is what has the same digest, not empty, as before. Raises `UnknownBucket`.
+        Raises `InvalidCondition` and puts no document if a value does not fit the schema (`validate_values`). Of
+        documents with the same id the last is put. A document whose digest is not empty and unchanged is skipped.
+        Raises `UnknownBucket`.
         """
         ...
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
-        """How many of them were there. Gone on return."""
+        """Delete documents; return how many existed. They are no longer visible on return."""
         ...
 
     async def drop_bucket(self, bucket: BucketId) -> None:
-        """With all its documents. Raises `UnknownBucket`."""
+        """Delete the bucket with all its documents. Raises `UnknownBucket`."""
         ...
 
-    async def buckets(self) -> Mapping[BucketId, BucketState]:
-        """Every bucket, in order of name."""
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        """Return the states of all buckets, in order of name."""
         ...
 
-    async def digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        """What a sync compares with. Raises `UnknownBucket`."""
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        """Return the digests of the bucket's documents, for a sync. Raises `UnknownBucket`."""
         ...
 
-    def within(self, scope: Scope) -> ScopedIndex:
-        """The handle that can search. Raises `ValueError` for a scope of another tenant."""
+    def within_scope(self, scope: Scope) -> ScopedIndex:
+        """Return the index for searches within `scope`. Raises `ValueError` for a scope of another tenant."""
         ...
 
     async def ping(self) -> None:

@@ -1,45 +1,52 @@
-"""The Search, which is the value of one set, and the Plan, which is what a question was turned into."""
+"""The Search, which describes a set of documents, and the Plan, which is the parsed question."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar
 
-from storage.search.conditions import EVERYTHING, All, Condition, all_of, contains_text, mentions
+from storage.search.conditions import (
+    MATCH_ALL,
+    AndCondition,
+    Condition,
+    conjunction_of,
+    mention_condition_for,
+    text_condition_for,
+)
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.schema import SchemaOrder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """The part of a Search that lies in one bucket. Order and repeats of `required` do not matter."""
+    """The part of a Search in one bucket. Order and repeats of `required_terms` do not matter."""
 
     bucket: BucketId
-    condition: Condition = EVERYTHING
-    required: tuple[str, ...] = ()  # words or phrases that it must mention (`mentions`), as the person wrote them
+    condition: Condition = MATCH_ALL
+    required_terms: tuple[str, ...] = ()  # words or phrases a document must mention, as the user wrote them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "required", tuple(sorted(set(self.required))))
+        object.__setattr__(self, "required_terms", tuple(sorted(set(self.required_terms))))
 
     @property
-    def everything(self) -> Condition:
-        """Condition and required terms as one condition, as people are told of it."""
-        return all_of(self.condition, *map(contains_text, self.required))
+    def display_condition(self) -> Condition:
+        """Condition and required terms as one condition, for display."""
+        return conjunction_of(self.condition, *map(text_condition_for, self.required_terms))
 
     @property
-    def held(self) -> Condition:
-        """What a document is held against: a required term may be its id as well."""
-        return all_of(self.condition, *map(mentions, self.required))
+    def match_condition(self) -> Condition:
+        """The condition a document must match. A required term may also be the document's id."""
+        return conjunction_of(self.condition, *map(mention_condition_for, self.required_terms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One set of documents: the union of its clauses. `ranking` orders passages and never defines the set.
+    """One set of documents: the union of its clauses. `ranking_text` orders passages and never defines the set.
 
-    Clauses are kept in the order of their buckets; one clause a bucket.
+    Clauses are sorted by bucket, with one clause per bucket.
     """
 
     clauses: tuple[Clause, ...]
-    ranking: str = ""
+    ranking_text: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=lambda clause: clause.bucket)))
@@ -50,14 +57,16 @@ class Search:
     def buckets(self) -> tuple[BucketId, ...]:
         return tuple(clause.bucket for clause in self.clauses)
 
-    def clause(self, bucket: BucketId) -> Clause | None:
+    def clause_for(self, bucket: BucketId) -> Clause | None:
         return next((clause for clause in self.clauses if clause.bucket == bucket), None)
 
-    def narrowed(self, condition: Condition, bucket: BucketId | None = None) -> "Search":
-        """With `condition` added in `bucket`, or in every clause."""
+    def with_condition(self, condition: Condition, bucket: BucketId | None = None) -> "Search":
+        """The Search with `condition` added in `bucket`, or in every clause."""
         return self.with_clauses(
             *(
-                Clause(bucket=c.bucket, condition=all_of(c.condition, condition), required=c.required)
+                Clause(
+                    bucket=c.bucket, condition=conjunction_of(c.condition, condition), required_terms=c.required_terms
+                )
                 if bucket is None or c.bucket == bucket
                 else c
                 for c in self.clauses
@@ -65,110 +74,274 @@ class Search:
         )
 
     def with_clauses(self, *clauses: Clause) -> "Search":
-        return Search(clauses=clauses, ranking=self.ranking)
+        return Search(clauses=clauses, ranking_text=self.ranking_text)
 
 
-class Period(StrEnum):
+class CalendarPeriod(StrEnum):
     YEAR = "year"
     QUARTER = "quarter"
     MONTH = "month"
     DAY = "day"
 
 
-class Function(StrEnum):
+class AggregateFunction(StrEnum):
     SUM = "sum"
     COUNT = "count"
     AVERAGE = "average"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
     MEDIAN = "median"
-    DISTINCT = "distinct"  # how many values of the field occur
-    SHARE = "share"  # of `whole` that the set is, in percent
+    DISTINCT = "distinct"  # number of different values of the field
+    SHARE = "share"  # the set as a percentage of `share_base`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """By the values of a field; a date field by its periods."""
+class GroupBy:
+    """Groups by the values of a field, or by the periods of a date field."""
 
     field: FieldName
-    period: Period | None = None
+    period: CalendarPeriod | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindPassages:
-    """Answer from text: the passages that say it."""
+class AnswerForm:
+    """The kind of answer a leg asks for. Other rooms read these properties instead of testing for the class.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadFields:
-    """Answer from the values of one document (or of few): which fields, by bucket."""
-
-    fields: tuple[tuple[BucketId, FieldName], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListDocuments:
-    """All documents of the set, in the order asked for (None: the schema's), at most `limit` of them if it asks so.
-
-    `skip` documents go before them, which were shown already.
+    `tag` identifies the form in stored plans and never changes; `codec` defines how its fields are stored.
     """
 
+    tag: ClassVar[str] = ""
+    reads_text: ClassVar[bool] = False  # the answer is in the text of documents; the set only narrows the search
+    reads_values: ClassVar[bool] = False  # the answer is the field values of one document
+    lists_documents: ClassVar[bool] = False
+    shows_documents: ClassVar[bool] = False  # shows single documents, which a follow-up can refer to
+    computes: ClassVar[bool] = False  # numbers over the whole set
+    is_of_whole_bucket: ClassVar[bool] = False  # covers the whole bucket if the question has no condition
+
+    @property
+    def names_a_set(self) -> bool:
+        """Whether the answer depends on the whole set."""
+        return self.shows_documents or self.computes
+
+    @property
+    def list_order(self) -> SchemaOrder | None:
+        """The order of the list."""
+        return None
+
+    @property
+    def list_limit(self) -> int | None:
+        """The maximum number of documents in the list."""
+        return None
+
+    @property
+    def list_skip(self) -> int:
+        """Number of documents of the list that were shown before."""
+        return 0
+
+    @property
+    def requested_fields(self) -> tuple[tuple[BucketId, FieldName], ...]:
+        """The fields whose values the question asks for, by bucket."""
+        return ()
+
+    @property
+    def computed_functions(self) -> tuple[AggregateFunction, ...]:
+        return ()
+
+    @property
+    def computed_field(self) -> FieldName | None:
+        return None
+
+    @property
+    def grouping(self) -> GroupBy | None:
+        """How the numbers are grouped."""
+        return None
+
+    @property
+    def is_document_count(self) -> bool:
+        """Whether the answer is only the number of documents."""
+        return self.computed_functions == (AggregateFunction.COUNT,) and self.grouping is None
+
+    @property
+    def depends_on_field(self) -> bool:
+        """Whether only a bucket with a certain field can answer."""
+        return self.list_order is not None or self.computed_field is not None or self.grouping is not None
+
+    def grouped_by(self, group: GroupBy) -> "AnswerForm | None":
+        """The same numbers by group; None if the form cannot be grouped."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindPassages(AnswerForm):
+    """Answers from text, with the passages that contain the answer."""
+
+    tag: ClassVar[str] = "find_passages"
+    reads_text: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFields(AnswerForm):
+    """Answers from the field values of one document or a few. `fields` lists them by bucket."""
+
+    tag: ClassVar[str] = "read_fields"
+    reads_values: ClassVar[bool] = True
+    fields: tuple[tuple[BucketId, FieldName], ...]
+
+    @property
+    def requested_fields(self) -> tuple[tuple[BucketId, FieldName], ...]:
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListDocuments(AnswerForm):
+    """All documents of the set in `order` (None: the schema's order), at most `limit` of them if it is given.
+
+    The first `skip` documents are left out, because they were shown before.
+    """
+
+    tag: ClassVar[str] = "list_documents"
+    lists_documents: ClassVar[bool] = True
+    shows_documents: ClassVar[bool] = True
     order: SchemaOrder | None = None
     limit: int | None = None
     skip: int = 0
 
+    @property
+    def list_order(self) -> SchemaOrder | None:
+        return self.order
+
+    @property
+    def list_limit(self) -> int | None:
+        return self.limit
+
+    @property
+    def list_skip(self) -> int:
+        return self.skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compute:
+class ComputeNumbers(AnswerForm):
     """Numbers over the whole set: functions of a field (a count needs none), by group, the first `limit` groups.
 
-    Values that are counted apart (`DISTINCT`) are of any field but rows. `whole`: the set that a share is of.
+    `DISTINCT` works on any field except rows. `share_base` is the set that a share is a percentage of.
     """
 
-    functions: tuple[Function, ...]
+    tag: ClassVar[str] = "compute"
+    computes: ClassVar[bool] = True
+    functions: tuple[AggregateFunction, ...]
     field: FieldName | None = None
-    group: Group | None = None
+    group: GroupBy | None = None
     limit: int | None = None
     descending: bool = True
-    whole: Search | None = None
+    share_base: Search | None = None
+
+    @property
+    def computed_functions(self) -> tuple[AggregateFunction, ...]:
+        return self.functions
+
+    @property
+    def computed_field(self) -> FieldName | None:
+        return self.field
+
+    @property
+    def grouping(self) -> GroupBy | None:
+        return self.group
+
+    def grouped_by(self, group: GroupBy) -> "ComputeNumbers | None":
+        if {AggregateFunction.DISTINCT, AggregateFunction.SHARE} & set(self.functions):
+            return None
+        return replace(self, group=group, limit=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summarise:
-    """What the documents of the set say."""
+class SummariseDocuments(AnswerForm):
+    """Summarises the documents of the set."""
+
+    tag: ClassVar[str] = "summarise"
+    shows_documents: ClassVar[bool] = True
 
 
-Wanted: TypeAlias = FindPassages | ReadFields | ListDocuments | Compute | Summarise
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindSteps(AnswerForm):
+    """All steps of a procedure. `action` is the word for what to do; empty if the question names none.
+
+    With `allows_prose`, a section without a list is accepted too.
+    """
+
+    tag: ClassVar[str] = "find_steps"
+    reads_text: ClassVar[bool] = True
+    action: str = ""
+    allows_prose: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOverTime(AnswerForm):
+    """A number by period (None: a period that suits the span), each compared with the previous period."""
+
+    tag: ClassVar[str] = "change_over_time"
+    computes: ClassVar[bool] = True
+    is_of_whole_bucket: ClassVar[bool] = True
+    functions: tuple[AggregateFunction, ...]
+    field: FieldName | None
+    group: GroupBy
+
+    @property
+    def computed_functions(self) -> tuple[AggregateFunction, ...]:
+        return self.functions
+
+    @property
+    def computed_field(self) -> FieldName | None:
+        return self.field
+
+    @property
+    def grouping(self) -> GroupBy | None:
+        return self.group
+
+    def grouped_by(self, group: GroupBy) -> "AnswerForm | None":
+        if group.period is not None:
+            return replace(self, group=group)
+        return ComputeNumbers(functions=self.functions, field=self.field, group=group)
+
+
+ANSWER_FORMS: tuple[type[AnswerForm], ...] = (
+    FindPassages,
+    ReadFields,
+    ListDocuments,
+    ComputeNumbers,
+    SummariseDocuments,
+    FindSteps,
+    ChangeOverTime,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leg:
-    """One Search, the question it answers in the person's words, its ranked probes, and what is wanted of it."""
+    """One Search, the question it answers in the user's words, its ranked probes, and its form of answer."""
 
     id: LegId
     question: str
     search: Search
-    wanted: Wanted
-    probes: tuple[str, ...] = ()  # ranking texts besides `search.ranking`, from *find* sub-queries
+    answer_form: AnswerForm
+    probes: tuple[str, ...] = ()  # ranking texts besides `search.ranking_text`, from *find* sub-queries
 
 
-class Combine(StrEnum):
+class LegCombination(StrEnum):
     ONE = "one"
     SIDE_BY_SIDE = "side_by_side"  # independent answers, one after the other
     COMPARE = "compare"  # one table over all legs
-    SEQUENCE = "sequence"  # a leg needs the one before it
+    SEQUENCE = "sequence"  # each leg needs the leg before it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a question was turned into, once. At least one leg; leg ids are unique."""
+    """The parsed question. It has at least one leg; leg ids are unique."""
 
     question: str
     legs: tuple[Leg, ...]
-    combine: Combine = Combine.ONE
-    assumptions: tuple[str, ...] = field(default=())  # said in the reply: what was ignored or taken for granted
+    combination: LegCombination = LegCombination.ONE
+    assumptions: tuple[str, ...] = field(default=())  # shown in the reply: ignored words and assumptions
 
-    def leg(self, leg_id: LegId) -> Leg:
+    def leg_by_id(self, leg_id: LegId) -> Leg:
         """Raises `KeyError` for an id the plan does not have."""
         for leg in self.legs:
             if leg.id == leg_id:
@@ -176,16 +349,16 @@ class Plan:
         raise KeyError(leg_id)
 
     def with_search(self, leg_id: LegId, search: Search) -> "Plan":
-        """The plan with another Search in one leg."""
+        """The plan with the Search of one leg replaced."""
         legs = tuple(
-            Leg(id=leg.id, question=leg.question, search=search, wanted=leg.wanted, probes=leg.probes)
+            Leg(id=leg.id, question=leg.question, search=search, answer_form=leg.answer_form, probes=leg.probes)
             if leg.id == leg_id
             else leg
             for leg in self.legs
         )
-        return Plan(question=self.question, legs=legs, combine=self.combine, assumptions=self.assumptions)
+        return Plan(question=self.question, legs=legs, combination=self.combination, assumptions=self.assumptions)
 
 
-def everything_in(*buckets: BucketId) -> Search:
+def unfiltered_search_of(*buckets: BucketId) -> Search:
     """All documents of the buckets."""
-    return Search(clauses=tuple(Clause(bucket=bucket, condition=All()) for bucket in buckets))
+    return Search(clauses=tuple(Clause(bucket=bucket, condition=AndCondition()) for bucket in buckets))

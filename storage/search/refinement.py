@@ -1,19 +1,20 @@
-"""Refinements map one Search to another and are counted before they are offered; actions do something else.
+"""Refinements and actions: what a button under an answer does.
 
-Applying a refinement twice is applying it once.
+A refinement maps one Search to another; its documents are counted before it is offered. To apply a refinement twice has
+the same effect as to apply it once. An action does something else.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from storage.search.conditions import Any, Condition, Missing, all_of, conjuncts
+from storage.search.conditions import Condition, MissingCondition, OrCondition, conjunction_of, conjuncts_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Clause, Search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddFilter:
-    """Only documents that also meet `condition`; in every clause when `bucket` is None."""
+    """Keeps only documents that also match `condition`, in the clauses of `bucket`; None: in every clause."""
 
     condition: Condition
     bucket: BucketId | None = None
@@ -21,7 +22,7 @@ class AddFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTail:
-    """The rest of a facet: what lies under none of the buttons shown. `condition` excludes those."""
+    """Keeps the rest of a facet: the documents of no button that is shown. `condition` excludes those buttons."""
 
     condition: Condition
     bucket: BucketId | None = None
@@ -29,15 +30,15 @@ class OpenTail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlyMissing:
-    """Only documents that lack the field."""
+    """Keeps only documents without a value for the field."""
 
     field: FieldName
     bucket: BucketId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakeInMissing:
-    """`condition` or no value for `field`: documents that may meet the condition but do not say."""
+class IncludeMissing:
+    """Adds the documents without a value for `field`, which may or may not meet `condition`."""
 
     condition: Condition
     field: FieldName
@@ -46,7 +47,7 @@ class TakeInMissing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropFilter:
-    """Without one of the conditions."""
+    """Removes one of the conditions."""
 
     condition: Condition
     bucket: BucketId | None = None
@@ -54,7 +55,7 @@ class DropFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropWord:
-    """Without one of the required terms."""
+    """Removes one of the required terms."""
 
     word: str
     bucket: BucketId | None = None
@@ -62,7 +63,7 @@ class DropWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseNearest:
-    """The nearest value that exists in place of one that leads to nothing."""
+    """Replaces a value that matches no document by the nearest value that exists."""
 
     old: Condition
     new: Condition
@@ -71,7 +72,7 @@ class UseNearest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectWord:
-    """A required term as the index spells it."""
+    """Replaces a required term by its spelling in the index."""
 
     old: str
     new: str
@@ -80,29 +81,29 @@ class CorrectWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddBucket:
-    """One more bucket, or another clause for one: wider."""
+    """Adds a bucket, or replaces the clause of a bucket."""
 
     clause: Clause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlyBucket:
-    """Only what lies in one bucket."""
+    """Keeps only the documents of one bucket."""
 
     bucket: BucketId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChooseDocument:
-    """Only one named document (its id, as a condition), for a question about one."""
+    """Keeps a single document, for a question about one document. `condition` compares its id."""
 
     condition: Condition
     bucket: BucketId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakeReading:
-    """Another reading of the question: the Search that it gives."""
+class UseReading:
+    """Replaces the Search by that of another reading of the question."""
 
     search: Search
 
@@ -111,7 +112,7 @@ Refinement: TypeAlias = (
     AddFilter
     | OpenTail
     | OnlyMissing
-    | TakeInMissing
+    | IncludeMissing
     | DropFilter
     | DropWord
     | UseNearest
@@ -119,94 +120,98 @@ Refinement: TypeAlias = (
     | AddBucket
     | OnlyBucket
     | ChooseDocument
-    | TakeReading
+    | UseReading
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ExportAll:
-    """The whole set as CSV. The one action with a number: the rows."""
+    """Exports the whole set as CSV. The only action with a count: the number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchWeb:
-    """Look on the web, where that is allowed."""
+    """Searches the web, where that is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class JustAnswer:
-    """Answer as well as may be without another question back."""
+    """Answers as well as possible without another clarification."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContinuePrivately:
-    """Go on where only the asker reads."""
+    """Continues the conversation where only the asker can read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchByMeaning:
-    """Rank by meaning instead of demanding the words."""
+    """Ranks by meaning instead of requiring the words."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartOver:
-    """Forget the last plan."""
+    """Forgets the last plan."""
 
 
 Action: TypeAlias = ExportAll | SearchWeb | JustAnswer | ContinuePrivately | SearchByMeaning | StartOver
 
 
-def apply(refinement: Refinement, search: Search) -> Search:
-    """The refined Search. A refinement that finds nothing to change leaves the search as it is."""
+def apply_refinement(refinement: Refinement, search: Search) -> Search:
+    """Returns the refined Search; if the refinement has nothing to change, the search as it is."""
     match refinement:
         case (
             AddFilter(condition=condition, bucket=bucket)
             | OpenTail(condition=condition, bucket=bucket)
             | ChooseDocument(condition=condition, bucket=bucket)
         ):
-            return search.narrowed(condition, bucket)
+            return search.with_condition(condition, bucket)
         case OnlyMissing(field=name, bucket=bucket):
-            return search.narrowed(Missing(field=name), bucket)
-        case TakeInMissing(condition=condition, field=name, bucket=bucket):
-            return _replaced(search, condition, Any((condition, Missing(field=name))), bucket)
+            return search.with_condition(MissingCondition(field=name), bucket)
+        case IncludeMissing(condition=condition, field=name, bucket=bucket):
+            return _replace_condition(search, condition, OrCondition((condition, MissingCondition(field=name))), bucket)
         case DropFilter(condition=condition, bucket=bucket):
-            return _replaced(search, condition, None, bucket)
+            return _replace_condition(search, condition, None, bucket)
         case UseNearest(old=old, new=new, bucket=bucket):
-            return _replaced(search, old, new, bucket)
+            return _replace_condition(search, old, new, bucket)
         case DropWord(word=word, bucket=bucket):
-            return _reworded(search, word, None, bucket)
+            return _replace_required_term(search, word, None, bucket)
         case CorrectWord(old=old, new=new, bucket=bucket):
-            return _reworded(search, old, new, bucket)
+            return _replace_required_term(search, old, new, bucket)
         case AddBucket(clause=clause):
-            return search.with_clauses(*(c for c in search.clauses if c.bucket != clause.bucket), clause)
+            return search.with_clauses(*(other for other in search.clauses if other.bucket != clause.bucket), clause)
         case OnlyBucket(bucket=bucket):
-            return search.with_clauses(*(c for c in search.clauses if c.bucket == bucket))
-        case TakeReading(search=reading):
+            return search.with_clauses(*(clause for clause in search.clauses if clause.bucket == bucket))
+        case UseReading(search=reading):
             return reading
         case _:
             assert_never(refinement)
 
 
-def _replaced(search: Search, old: Condition, new: Condition | None, bucket: BucketId | None) -> Search:
+def _replace_condition(search: Search, old: Condition, new: Condition | None, bucket: BucketId | None) -> Search:
     def condition_of(clause: Clause) -> Condition:
-        kept = [new if member == old else member for member in conjuncts(clause.condition)]
-        return all_of(*(member for member in kept if member is not None))
+        members = [new if member == old else member for member in conjuncts_of(clause.condition)]
+        return conjunction_of(*(member for member in members if member is not None))
 
     return search.with_clauses(
         *(
-            Clause(bucket=c.bucket, condition=condition_of(c), required=c.required) if bucket in (None, c.bucket) else c
-            for c in search.clauses
+            replace(clause, condition=condition_of(clause)) if bucket in (None, clause.bucket) else clause
+            for clause in search.clauses
         )
     )
 
 
-def _reworded(search: Search, old: str, new: str | None, bucket: BucketId | None) -> Search:
-    def required_of(clause: Clause) -> tuple[str, ...]:
-        return tuple(word for one in clause.required if (word := new if one == old else one) is not None)
+def _replace_required_term(search: Search, old: str, new: str | None, bucket: BucketId | None) -> Search:
+    def required_terms_of(clause: Clause) -> tuple[str, ...]:
+        return tuple(
+            term
+            for required_term in clause.required_terms
+            if (term := new if required_term == old else required_term) is not None
+        )
 
     return search.with_clauses(
         *(
-            Clause(bucket=c.bucket, condition=c.condition, required=required_of(c)) if bucket in (None, c.bucket) else c
-            for c in search.clauses
+            replace(clause, required_terms=required_terms_of(clause)) if bucket in (None, clause.bucket) else clause
+            for clause in search.clauses
         )
     )

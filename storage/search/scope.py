@@ -1,4 +1,4 @@
-"""What one execution may see."""
+"""The scope: what one turn may see."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from storage.search.ids import BucketId, Subject, TenantId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Tenant, granted buckets, and the subjects that document readers are held against. Holds no more than this turn.
+    """Tenant, granted buckets, and the subjects that a document's readers are compared with. Valid for one turn.
 
     A document is visible when its bucket is granted and it names no readers, or one of `subjects`.
     """
@@ -15,8 +15,8 @@ class Scope:
     tenant: TenantId
     buckets: frozenset[BucketId]
     subjects: frozenset[Subject] = frozenset()
-    all_readers: bool = False  # the operator, owner of the home: readers do not narrow
+    ignores_readers: bool = False  # True for the operator, who owns the home: sees documents of all readers
 
-    def sees(self, bucket: BucketId, readers: frozenset[Subject]) -> bool:
+    def can_see(self, bucket: BucketId, readers: frozenset[Subject]) -> bool:
         """Whether a document of `bucket` with these readers is visible."""
-        return bucket in self.buckets and (self.all_readers or not readers or bool(readers & self.subjects))
+        return bucket in self.buckets and (self.ignores_readers or not readers or bool(readers & self.subjects))

@@ -1,8 +1,9 @@
-"""One database, SQLite or PostgreSQL: opened, brought up to date, and worked on in transactions.
+"""One database, SQLite or PostgreSQL: opens it, upgrades its schema, and runs transactions.
 
-A transaction is a function of a connection. SQLite runs the whole of it in one trip to a thread, since a trip for each
-statement costs many times what the statement does; PostgreSQL runs it beside the event loop, which its driver waits on.
-On SQLite, those that wait to write reach the disk together: its time for one is its time for all of them.
+A transaction is a function of a connection. On SQLite the whole function runs in one call to a thread, because a thread
+call per statement costs many times more than the statement. On PostgreSQL the function runs in a greenlet beside the
+event loop, on which its driver waits. On SQLite all waiting writes share one transaction (group commit), because
+syncing many writes to the disk takes as long as syncing one.
 """
 
 import asyncio
@@ -27,32 +28,34 @@ from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from storage.sql.address import parsed, shown
+from storage.sql.database_url import display_url, parse_database_url
+from storage.sql.error_translation import LIBRARY_ERRORS, translate_library_error
 from storage.sql.errors import DatabaseBusy, DatabaseNotWritable
-from storage.sql.migrations.upgrade import upgrade
-from storage.sql.translate import LIBRARY_ERRORS, translated
+from storage.sql.migrations.upgrade import upgrade_schema
 
-_BUSY_S: Final = 10
-_CONNECT_S: Final = 10
-_STATEMENT_S: Final = 30
-_WAIT_S: Final = 30  # for a thread of SQLite's
-_POLL_S: Final = 0.001  # between two looks whether another process has ended its transaction
-_TOGETHER: Final = 64
-_READERS: Final = 3
+_BUSY_TIMEOUT_S: Final = 10
+_CONNECT_TIMEOUT_S: Final = 10
+_STATEMENT_TIMEOUT_S: Final = 30
+_THREAD_WAIT_S: Final = 30  # for a free SQLite thread
+_LOCK_POLL_S: Final = 0.001  # between two attempts to lock while another process writes
+_MAX_BATCH: Final = 64
+_READER_COUNT: Final = 3
 _SQLITE_PRAGMAS: Final = (
-    f"PRAGMA busy_timeout = {_BUSY_S * 1000}",
+    f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_S * 1000}",
     "PRAGMA foreign_keys = ON",
-    "PRAGMA synchronous = FULL",  # what was acknowledged outlives a power cut
+    "PRAGMA synchronous = FULL",  # acknowledged writes survive a power cut
 )
 _MIGRATION_LOCK: Final = 0x5041524C4559  # "PARLEY"
 
 _new_id: Final = partial(secrets.token_urlsafe, 16)
-_json_text: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=dict).encode  # any Mapping will do
+# `default=dict` serialises any Mapping.
+_json_text: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=dict).encode
 
 
-def _json_read(text: str) -> Any:
-    """What is no JSON reads as an empty object: whoever misses something in it fails alone, and not all that read
-    along with it.
+def _parse_json_leniently(text: str) -> Any:
+    """Parse JSON; invalid JSON becomes an empty object.
+
+    One broken row then fails only where its values are used, and not every query that reads it.
     """
     try:
         return json.loads(text)
@@ -60,121 +63,132 @@ def _json_read(text: str) -> Any:
         return {}
 
 
-_ENGINE: Final = {"json_serializer": _json_text, "json_deserializer": _json_read, "hide_parameters": True}
+_ENGINE_OPTIONS: Final = {
+    "json_serializer": _json_text,
+    "json_deserializer": _parse_json_leniently,
+    "hide_parameters": True,
+}
 
-Object: TypeAlias = Mapping[str, Any]  # JSON of the caller's making: kept, given back, never looked into
-Insert: TypeAlias = sqlite.Insert | postgresql.Insert
+JsonMapping: TypeAlias = Mapping[str, Any]  # the caller's JSON: stored and returned, never interpreted
+InsertStatement: TypeAlias = sqlite.Insert | postgresql.Insert
 T = TypeVar("T")
 
 
-class _Transactions(Protocol):
-    """Runs functions, each in a transaction of its own: committed when it returns, undone when it raises."""
+class _TransactionRunner(Protocol):
+    """Runs functions in transactions: commits when the function returns, rolls back when it raises."""
 
-    async def run(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T: ...
+    async def run_transaction(self, work: Callable[[Connection], T], *, durable: bool = True) -> T: ...
 
     async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    """To be run in a transaction."""
+class _PendingTransaction:
+    """A function that waits for its transaction."""
 
     work: Callable[[Connection], Any]
-    lightly: bool
-    answer: Future[Any]
+    durable: bool
+    result: Future[Any]
 
 
-class _InThreads:
-    """On SQLite: in as many threads as there are connections. What is cancelled while it runs ends nevertheless."""
+class _ThreadedTransactions:
+    """Runs transactions on SQLite, one thread per connection. A running transaction completes even if cancelled."""
 
-    def __init__(self, engine: Engine, threads: int, most: int = 1) -> None:
-        """`most`: so many of those that wait share a transaction."""
-        self._engine, self._threads = engine, ThreadPoolExecutor(threads, thread_name_prefix="parley-sql")
-        self._idle: deque[Connection] = deque()  # kept out of the engine's pool, which is slow to lend
-        self._waiting: deque[_Waiting] = deque()
-        self._most = most
+    def __init__(self, engine: Engine, thread_count: int, max_batch: int = 1) -> None:
+        """`max_batch`: how many pending functions may share a transaction."""
+        self._engine, self._executor = engine, ThreadPoolExecutor(thread_count, thread_name_prefix="parley-sql")
+        self._idle_connections: deque[Connection] = deque()  # not returned to the engine's pool, whose checkout is slow
+        self._pending: deque[_PendingTransaction] = deque()
+        self._max_batch = max_batch
 
-    async def run(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
-        running: Future[T] = Future()
-        self._waiting.append(_Waiting(work, lightly, running))
-        batch: list[_Waiting] = []
-        self._threads.submit(self._together, batch).add_done_callback(partial(self._settle, batch))
-        too_long = asyncio.get_running_loop().call_later(_WAIT_S, running.cancel)  # changes nothing once it has begun
+    async def run_transaction(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        result: Future[T] = Future()
+        self._pending.append(_PendingTransaction(work, durable, result))
+        batch: list[_PendingTransaction] = []
+        self._executor.submit(self._run_pending_batch, batch).add_done_callback(partial(self._settle_batch, batch))
+        # Has no effect once the function runs.
+        timeout = asyncio.get_running_loop().call_later(_THREAD_WAIT_S, result.cancel)
         try:
-            return await asyncio.wrap_future(running)
+            return await asyncio.wrap_future(result)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
             raise TimeoutError("no connection came free") from None
         finally:
-            too_long.cancel()
+            timeout.cancel()
 
-    def _together(self, batch: list[_Waiting]) -> list[Any]:
-        """What became of those that wait, which come into `batch`. None of them, where an earlier call took them."""
-        while len(batch) < self._most and (one := self._longest_waiting()) is not None:
-            if one.answer.set_running_or_notify_cancel():
-                batch.append(one)
-        return self._transacted(batch) if batch else []
+    def _run_pending_batch(self, batch: list[_PendingTransaction]) -> list[Any]:
+        """Move pending functions into `batch`, run them, and return their results.
 
-    def _longest_waiting(self) -> _Waiting | None:
+        Returns an empty list if an earlier call has taken all pending functions.
+        """
+        while len(batch) < self._max_batch and (pending := self._pop_longest_pending()) is not None:
+            if pending.result.set_running_or_notify_cancel():
+                batch.append(pending)
+        return self._run_in_one_transaction(batch) if batch else []
+
+    def _pop_longest_pending(self) -> _PendingTransaction | None:
         try:
-            return self._waiting.popleft()
+            return self._pending.popleft()
         except IndexError:
             return None
 
-    def _settle(self, batch: Sequence[_Waiting], done: Future[list[Any]]) -> None:
-        """Where one of several fails, nothing is done yet, and each is on its own."""
-        if done.cancelled():
+    def _settle_batch(self, batch: Sequence[_PendingTransaction], completed: Future[list[Any]]) -> None:
+        """Set the results of a batch.
+
+        If one function of several fails, the transaction is rolled back and each function runs again alone.
+        """
+        if completed.cancelled():
             return
-        if (failure := done.exception()) is None:
-            for one, answer in zip(batch, done.result(), strict=True):
-                one.answer.set_result(answer)
+        if (failure := completed.exception()) is None:
+            for pending, result in zip(batch, completed.result(), strict=True):
+                pending.result.set_result(result)
         elif len(batch) == 1:
-            batch[0].answer.set_exception(failure)
+            batch[0].result.set_exception(failure)
         else:
-            for one in batch:
-                self._repeat(one)
+            for pending in batch:
+                self._rerun_alone(pending)
 
-    def _repeat(self, one: _Waiting) -> None:
+    def _rerun_alone(self, pending: _PendingTransaction) -> None:
         try:
-            alone = self._threads.submit(self._transacted, [one])
-        except RuntimeError as exc:  # it is being closed
-            one.answer.set_exception(exc)
+            rerun = self._executor.submit(self._run_in_one_transaction, [pending])
+        except RuntimeError as exc:  # the executor is shut down
+            pending.result.set_exception(exc)
         else:
-            alone.add_done_callback(partial(self._settle, [one]))
+            rerun.add_done_callback(partial(self._settle_batch, [pending]))
 
-    def _transacted(self, batch: Sequence[_Waiting]) -> list[Any]:
-        connection = self._connection()
+    def _run_in_one_transaction(self, batch: Sequence[_PendingTransaction]) -> list[Any]:
+        connection = self._take_connection()
         try:
-            _flush(connection, all(one.lightly for one in batch))
+            _set_sync_mode(connection, any(pending.durable for pending in batch))
             with connection.begin():
-                return [one.work(connection) for one in batch]
+                return [pending.work(connection) for pending in batch]
         finally:
-            self._idle.append(connection)
+            self._idle_connections.append(connection)
 
-    def _connection(self) -> Connection:
+    def _take_connection(self) -> Connection:
         try:
-            return self._idle.pop()
+            return self._idle_connections.pop()
         except IndexError:
             return self._engine.connect()
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
-        for one in self._waiting:
-            one.answer.cancel()
-        for connection in self._idle:
+        await asyncio.to_thread(self._executor.shutdown, cancel_futures=True)
+        for pending in self._pending:
+            pending.result.cancel()
+        for connection in self._idle_connections:
             connection.close()
         self._engine.dispose()
 
 
-class _BesideTheLoop:
-    """On PostgreSQL."""
+class _AsyncTransactions:
+    """Runs transactions on PostgreSQL."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def run(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
+    async def run_transaction(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         async with self._engine.begin() as connection:
             return await connection.run_sync(work)
 
@@ -183,15 +197,15 @@ class _BesideTheLoop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Database:
-    """Made by `open`; whoever opened it closes it. Every store takes one."""
+class SqlDatabase:
+    """One open database, which every store takes. Created by `open`; the opener closes it."""
 
-    where: str  # for people: never a password
+    location: str  # for messages: never contains a password
     clock: Callable[[], datetime]
     new_id: Callable[[], str]  # opaque, url-safe, unguessable
     is_file: bool
-    _writer: _Transactions
-    _reader: _Transactions
+    _writer: _TransactionRunner
+    _reader: _TransactionRunner
 
     @classmethod
     async def open(
@@ -200,105 +214,118 @@ class Database:
         *,
         clock: Callable[[], datetime],
         new_id: Callable[[], str] = _new_id,
-    ) -> "Database":
-        """Open and bring up to date, under a lock: several processes may open one at the same time.
+    ) -> "SqlDatabase":
+        """Open a database and upgrade its schema under a lock, so that several processes may open it at the same time.
 
-        `sqlite:///FILE` (made with its folder if missing) or `postgresql://…`. Raises `InvalidDatabaseUrl`,
-        `DatabaseUnavailable`, `DatabaseNotWritable`, `DatabaseDamaged`, `DatabaseTooNew`.
+        `url` is `sqlite:///FILE` (the file and its folder are created if missing) or `postgresql://…`. Raises
+        `InvalidDatabaseUrl`, `DatabaseUnavailable`, `DatabaseNotWritable`, `DatabaseDamaged`, `DatabaseTooNew`.
         """
-        address = parsed(url)
-        database = cls._of_file(address, clock, new_id) if _is_file(address) else cls._of_server(address, clock, new_id)
+        parsed_url = parse_database_url(url)
+        database = (
+            cls._open_sqlite_file(parsed_url, clock, new_id)
+            if _is_file(parsed_url)
+            else cls._open_postgresql_server(parsed_url, clock, new_id)
+        )
         try:
-            await database._prepare(address)
+            await database._prepare_file_and_schema(parsed_url)
         except BaseException:
             await database.close()
             raise
         return database
 
     @classmethod
-    def _of_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
-        """SQLite takes one writer at a time: with one thread, tasks wait in order instead of polling its lock."""
-        writer, reader = _file_engine(url, 1), _file_engine(url, _READERS)
-        _prepare_sqlite(writer, _begin_to_write)
-        _prepare_sqlite(reader, _begin_to_read, "PRAGMA query_only = ON")
+    def _open_sqlite_file(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "SqlDatabase":
+        """SQLite allows one writer at a time; with a single thread, writers wait in order and do not poll its lock."""
+        writer, reader = _create_file_engine(url, 1), _create_file_engine(url, _READER_COUNT)
+        _prepare_sqlite_engine(writer, _begin_write_transaction)
+        _prepare_sqlite_engine(reader, _begin_read_transaction, "PRAGMA query_only = ON")
         return cls(
-            where=shown(url),
+            location=display_url(url),
             clock=clock,
             new_id=new_id,
             is_file=True,
-            _writer=_InThreads(writer, 1, _TOGETHER),
-            _reader=_InThreads(reader, _READERS),
+            _writer=_ThreadedTransactions(writer, 1, _MAX_BATCH),
+            _reader=_ThreadedTransactions(reader, _READER_COUNT),
         )
 
     @classmethod
-    def _of_server(cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]) -> "Database":
-        arguments = {
-            "timeout": _CONNECT_S,
-            "command_timeout": _STATEMENT_S,
+    def _open_postgresql_server(
+        cls, url: URL, clock: Callable[[], datetime], new_id: Callable[[], str]
+    ) -> "SqlDatabase":
+        connect_args = {
+            "timeout": _CONNECT_TIMEOUT_S,
+            "command_timeout": _STATEMENT_TIMEOUT_S,
             "server_settings": {"application_name": "parley"},
         }
         engine = create_async_engine(
             url,
-            connect_args=arguments,
+            connect_args=connect_args,
             pool_pre_ping=True,
             pool_size=10,
             max_overflow=10,
-            pool_use_lifo=True,  # the one that was used last has prepared what is asked most
-            **_ENGINE,
+            pool_use_lifo=True,  # the last used connection has the common statements prepared
+            **_ENGINE_OPTIONS,
         )
-        both = _BesideTheLoop(engine)
-        return cls(where=shown(url), clock=clock, new_id=new_id, is_file=False, _writer=both, _reader=both)
+        transactions = _AsyncTransactions(engine)
+        return cls(
+            location=display_url(url),
+            clock=clock,
+            new_id=new_id,
+            is_file=False,
+            _writer=transactions,
+            _reader=transactions,
+        )
 
-    async def _prepare(self, url: URL) -> None:
+    async def _prepare_file_and_schema(self, url: URL) -> None:
         if _is_file(url):
-            await asyncio.to_thread(_make_file, Path(url.database or ""))
-        if await self.read(partial(upgrade, where=self.where, check_only=True)):
+            await asyncio.to_thread(_create_wal_file, Path(url.database or ""))
+        if await self.run_read(partial(upgrade_schema, location=self.location, check_only=True)):
             return
-        await self.write(self._upgraded)
+        await self.run_write(self._upgrade_under_lock)
 
-    def _upgraded(self, connection: Connection) -> None:
+    def _upgrade_under_lock(self, connection: Connection) -> None:
         if not self.is_file:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-        upgrade(connection, self.where)
+        upgrade_schema(connection, self.location)
 
     async def close(self) -> None:
-        """What is under way on SQLite ends; what is still open on PostgreSQL is rolled back."""
+        """Close the connections. Running SQLite transactions complete; open PostgreSQL transactions are rolled back."""
         await self._writer.close()
         if self._reader is not self._writer:
             await self._reader.close()
 
-    def now(self) -> datetime:
-        """The injected clock's time, aware, in UTC."""
+    def utc_now(self) -> datetime:
+        """Returns the time of the injected clock, aware and in UTC."""
         return self.clock().astimezone(UTC)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, in a transaction that only reads. Library exceptions come out as the project's own."""
-        with self._translating():
-            return await self._reader.run(work)
+    async def run_read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a read-only transaction and return its result. Library exceptions become `SqlError`s."""
+        with self._translate_library_errors():
+            return await self._reader.run_transaction(work)
 
-    async def write(self, work: Callable[[Connection], T], *, lightly: bool = False) -> T:
-        """What `work` returns, committed, to the disk, when this returns; undone when `work` raises.
+    async def run_write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Run `work` in a transaction and return its result, committed to the disk. Rolls back if `work` raises.
 
-        `work` may run in another thread: it takes along what it needs and touches nothing else. `lightly`: it outlives
-        any kill, and on SQLite a power cut only together with the next that is not written so; for what is merely done
-        again otherwise.
+        `work` may run in another thread, so it must use only its own arguments. It may also run twice. With
+        `durable=False` the write survives a killed process, but on SQLite it survives a power cut only after the next
+        durable write. Use that for work that is repeated if its result is lost.
         """
-        with self._translating():
-            return await self._writer.run(work, lightly=lightly)
+        with self._translate_library_errors():
+            return await self._writer.run_transaction(work, durable=durable)
 
     @contextmanager
-    def _translating(self) -> Generator[None]:
+    def _translate_library_errors(self) -> Generator[None]:
         try:
             yield
         except LIBRARY_ERRORS as exc:
-            raise translated(exc, self.where) from exc
+            raise translate_library_error(exc, self.location) from exc
 
-    async def answers(self) -> None:
-        """Raises `DatabaseUnavailable` and its like when it does not."""
-        await self.read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
+    async def ping(self) -> None:
+        """Run a trivial query. Raises `DatabaseUnavailable` or another `SqlError` if the database does not answer."""
+        await self.run_read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
 
-    def insert(self, table: Table) -> Insert:
-        """An insert that knows ON CONFLICT, which both databases have and the standard has not."""
+    def insert_into(self, table: Table) -> InsertStatement:
+        """Returns an insert with ON CONFLICT, which both databases have but standard SQL lacks."""
         return sqlite.insert(table) if self.is_file else postgresql.insert(table)
 
 
@@ -306,81 +333,87 @@ def _is_file(url: URL) -> bool:
     return url.drivername.startswith("sqlite")
 
 
-def _file_engine(url: URL, connections: int) -> Engine:
-    return create_engine(url, pool_size=connections, max_overflow=0, **_ENGINE)
+def _create_file_engine(url: URL, pool_size: int) -> Engine:
+    return create_engine(url, pool_size=pool_size, max_overflow=0, **_ENGINE_OPTIONS)
 
 
-def _prepare_sqlite(engine: Engine, begin: Callable[[DBAPIConnection], None], *pragmas: str) -> None:
-    """The driver's own idea of transactions is switched off: `begin` begins each."""
+def _prepare_sqlite_engine(engine: Engine, begin_transaction: Callable[[DBAPIConnection], None], *pragmas: str) -> None:
+    """Switch off the driver's transaction handling; `begin_transaction` begins each transaction."""
 
-    def connected(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    def configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
         for pragma in (*_SQLITE_PRAGMAS, *pragmas):
             connection.cursor().execute(pragma)
 
-    def begun(connection: Connection) -> None:
+    def begin_on_driver(connection: Connection) -> None:
         if (driver := connection.connection.dbapi_connection) is not None:
-            begin(driver)
+            begin_transaction(driver)
 
-    event.listen(engine, "connect", connected)
-    event.listen(engine, "begin", begun)
-
-
-def _flush(connection: Connection, lightly: bool) -> None:
-    """Whether the next transaction waits for the disk, https://sqlite.org/pragma.html#pragma_synchronous."""
-    if connection.info.get("lightly", False) != lightly and (driver := connection.connection.dbapi_connection):
-        driver.cursor().execute(f"PRAGMA synchronous = {'NORMAL' if lightly else 'FULL'}")
-        connection.info["lightly"] = lightly
+    event.listen(engine, "connect", configure_connection)
+    event.listen(engine, "begin", begin_on_driver)
 
 
-def _begin_to_read(driver: DBAPIConnection) -> None:
+def _set_sync_mode(connection: Connection, durable: bool) -> None:
+    """Set whether the next transaction waits for the disk, https://sqlite.org/pragma.html#pragma_synchronous."""
+    if connection.info.get("durable", True) != durable and (driver := connection.connection.dbapi_connection):
+        driver.cursor().execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.info["durable"] = durable
+
+
+def _begin_read_transaction(driver: DBAPIConnection) -> None:
     driver.cursor().execute("BEGIN")
 
 
-def _begin_to_write(driver: DBAPIConnection) -> None:
-    """SQLite itself looks for the lock less and less often, until a tenth of a second lies between two looks."""
+def _begin_write_transaction(driver: DBAPIConnection) -> None:
+    """Begin a write transaction; waits for the lock in short intervals.
+
+    SQLite's own wait checks the lock less and less often, in the end every tenth of a second.
+    """
     cursor = driver.cursor()
-    patience_ms = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
-    deadline = time.monotonic() + patience_ms / 1000
+    busy_timeout_ms = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+    deadline = time.monotonic() + busy_timeout_ms / 1000
     cursor.execute("PRAGMA busy_timeout = 0")
     try:
-        while not _has_begun(cursor, is_last=time.monotonic() > deadline):
-            time.sleep(_POLL_S)
+        while not _try_begin_write(cursor, is_last_attempt=time.monotonic() > deadline):
+            time.sleep(_LOCK_POLL_S)
     finally:
-        cursor.execute(f"PRAGMA busy_timeout = {patience_ms}")
+        cursor.execute(f"PRAGMA busy_timeout = {busy_timeout_ms}")
 
 
-def _has_begun(cursor: DBAPICursor, *, is_last: bool) -> bool:
-    """False while another process writes; raises that where it is the last attempt."""
+def _try_begin_write(cursor: DBAPICursor, *, is_last_attempt: bool) -> bool:
+    """Begin a write transaction; False while another process writes. The last attempt raises the error instead."""
     try:
         cursor.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as exc:
-        if is_last or exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+        if is_last_attempt or exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
             raise
         return False
     return True
 
 
-def _make_file(file: Path) -> None:
-    """The folder, the file, and WAL, which stays with the file. Raises `DatabaseNotWritable`, `DatabaseDamaged`."""
+def _create_wal_file(file: Path) -> None:
+    """Create the folder and the file, and enable WAL, which is stored in the file.
+
+    Raises `DatabaseNotWritable`, `DatabaseDamaged` and `DatabaseBusy`.
+    """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
         raise DatabaseNotWritable(str(file), exc.strerror or str(exc)) from exc
-    deadline = time.monotonic() + _BUSY_S
-    while not _has_wal(file):
+    deadline = time.monotonic() + _BUSY_TIMEOUT_S
+    while not _try_enable_wal(file):
         if time.monotonic() > deadline:
             raise DatabaseBusy(str(file), "others hold it")
         time.sleep(0.01)
 
 
-def _has_wal(file: Path) -> bool:
-    """False when another process is at the same: SQLite does not wait for the lock that the switch needs."""
+def _try_enable_wal(file: Path) -> bool:
+    """Enable WAL; False while another process does the same, since SQLite does not wait for the necessary lock."""
     try:
-        with closing(sqlite3.connect(file, timeout=_BUSY_S)) as connection:
+        with closing(sqlite3.connect(file, timeout=_BUSY_TIMEOUT_S)) as connection:
             return connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
     except sqlite3.Error as exc:
-        error = translated(exc, str(file))
+        error = translate_library_error(exc, str(file))
         if isinstance(error, DatabaseBusy):
             return False
         raise error from exc

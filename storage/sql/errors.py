@@ -1,84 +1,86 @@
-"""What the database raises, whichever it is.
+"""The errors of the database, the same for SQLite and PostgreSQL.
 
 SqlError
 ├── InvalidDatabaseUrl     not the address of a database that Parley knows
-├── DatabaseUnavailable    cannot be reached, does not let Parley in, or went away
-│   └── DatabaseBusy       it did not answer in time, or others held it for too long
+├── DatabaseUnavailable    cannot be reached, refuses the login, or closed the connection
+│   └── DatabaseBusy       it did not answer in time, or others locked it for too long
 ├── DatabaseNotWritable    the file, its folder or the rights do not allow writing, or the disk is full
 ├── DatabaseDamaged        the file is no database, or is broken
 ├── DatabaseTooNew         a later Parley has written it
 ├── ValueRefused           a value that the database cannot hold
-├── ConstraintBroken       a row that must not be: a duplicate, or one that points nowhere
-└── StatementRefused       the database does not understand Parley: a fault of the program
+├── ConstraintBroken       a row that breaks a constraint: a duplicate, or a missing foreign key
+└── StatementRefused       the database rejects a statement: a fault of the program
 """
 
 
 class SqlError(Exception):
-    """Base of all that the stores raise. `where` names the database and never holds a password."""
+    """Base of all errors of the stores. `location` names the database and never contains a password."""
 
-    def __init__(self, where: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.where = where
+    def __init__(self, location: str, message: str) -> None:
+        super().__init__(message)
+        self.location = location
 
 
 class InvalidDatabaseUrl(SqlError):
-    def __init__(self, where: str) -> None:
+    def __init__(self, location: str) -> None:
         super().__init__(
-            where, f"{where!r} is not a database address; use postgresql://user@host/name or sqlite:///file"
+            location, f"{location!r} is not a database address; use postgresql://user@host/name or sqlite:///file"
         )
 
 
 class DatabaseUnavailable(SqlError):
-    """`reason` is what the database or the network said."""
+    """`reason` is the message of the database or the network."""
 
-    check = "check that it runs, its host and port, and the user, password and name in PARLEY_DATABASE_URL"
+    advice = "check that it runs, its host and port, and the user, password and name in PARLEY_DATABASE_URL"
 
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, f"the database at {where} is not available ({reason}); {self.check}")
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(location, f"the database at {location} is not available ({reason}); {self.advice}")
         self.reason = reason
 
 
 class DatabaseBusy(DatabaseUnavailable):
-    check = "check what else uses it"
+    advice = "check what else uses it"
 
 
 class DatabaseNotWritable(SqlError):
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, f"the database at {where} cannot be written ({reason}); check the rights and the disk")
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(
+            location, f"the database at {location} cannot be written ({reason}); check the rights and the disk"
+        )
         self.reason = reason
 
 
 class DatabaseDamaged(SqlError):
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, f"the database at {where} is damaged ({reason}); restore it from a backup")
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(location, f"the database at {location} is damaged ({reason}); restore it from a backup")
         self.reason = reason
 
 
 class DatabaseTooNew(SqlError):
-    """`found` is its revision, `known` the latest one that this program knows."""
+    """`found_revision` is the database's revision, `known_revision` the latest one that this program knows."""
 
-    def __init__(self, where: str, found: str, known: str) -> None:
+    def __init__(self, location: str, found_revision: str, known_revision: str) -> None:
         super().__init__(
-            where,
-            f"the database at {where} was written by a later Parley (revision {found}; this one knows {known}); "
-            "update Parley",
+            location,
+            f"the database at {location} was written by a later Parley "
+            f"(revision {found_revision}; this one knows {known_revision}); update Parley",
         )
-        self.found, self.known = found, known
+        self.found_revision, self.known_revision = found_revision, known_revision
 
 
 class ValueRefused(SqlError):
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, f"the database at {where} cannot hold a value ({reason})")
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(location, f"the database at {location} cannot hold a value ({reason})")
         self.reason = reason
 
 
 class ConstraintBroken(SqlError):
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, f"the database at {where} refuses a row ({reason})")
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(location, f"the database at {location} refuses a row ({reason})")
         self.reason = reason
 
 
 class StatementRefused(SqlError):
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, f"the database at {where} refused a statement ({reason})")
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(location, f"the database at {location} refused a statement ({reason})")
         self.reason = reason

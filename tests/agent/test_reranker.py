@@ -1,4 +1,4 @@
-"""A reranker has its say in the order of passages; without it, late or failing, the order stays as it was."""
+"""A reranker changes the order of passages; if it is missing, late or failing, the order stays the same."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,59 +7,59 @@ from pathlib import Path
 
 import pytest
 
-from agent.context import Context, Limits
+from agent.context import AgentContext, AnswerLimits
 from agent.errors import RerankerUnavailable
 from agent.loop import answer
-from agent.outcome import Answer, FoundPassage, Stage
-from agent.prune import RERANKED, reranked
-from agent.rerank import Reranker, Weighted, relative
+from agent.outcome import Answer, FoundPassage, TraceStage
+from agent.retrieval.fusion import RERANKED_PASSAGES, rerank_passages
+from agent.retrieval.relevance import QueryTerm, Reranker, normalize_scores
 from agent.rules.reasoner import RuleReasoner
-from storage.analysis import analyser_for
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, Passage
 from storage.search.ids import BucketId, ChunkId, DocId, FieldName, TenantId
-from storage.search.index import Hit
-from storage.search.schema import Field, FieldType, Schema
+from storage.search.index import PassageHit
+from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
 from tests.stand_ins.overlap import OverlapReranker
 
 TENANT = TenantId("t")
 HOUSES = BucketId("houses")
 ENGLISH = analyser_for("english")
-SCHEMA = Schema(bucket=HOUSES, fields=(Field(name=FieldName("street"), type=FieldType.CATEGORY),))
+SCHEMA = Schema(bucket=HOUSES, fields=(SchemaField(name=FieldName("street"), type=FieldType.CATEGORY),))
 QUESTION = "How is the heating of the cellar kept going in a frost?"
 COLD = "Heating of the cellar: the heating cellar is below the stairs, and the heating has a cellar of its own."
 WARM = "In a hard frost the caretaker is who keeps it going: he feeds the boiler of the house at dawn and at dusk."
 OTHER = "The roof of the house is made of slate, and slate it is that keeps out the rain."
 
 
-class Opinion:
-    """A reranker that likes the texts with one word best."""
+class WordCountReranker:
+    """A reranker whose score is the number of times a word is in the text."""
 
     def __init__(self, word: str) -> None:
         self._word = word
-        self.asked = 0
+        self.call_count = 0
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        self.asked += 1
+    async def score_passages(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        self.call_count += 1
         return [float(text.count(self._word)) for text in texts]
 
 
-class OutOfOrder:
-    """A reranker whose model is gone."""
+class FailingReranker:
+    """A reranker that always fails."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.call_count = 0
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        self.asked += 1
+    async def score_passages(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        self.call_count += 1
         raise RerankerUnavailable("the model is gone")
 
 
-class Endless:
-    """A reranker that never comes back."""
+class EndlessReranker:
+    """A reranker that never returns."""
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+    async def score_passages(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         await asyncio.Event().wait()
         return []
 
@@ -80,12 +80,14 @@ async def houses(tmp_path: Path) -> AsyncIterator[EmbeddedIndex]:
     await index.close()
 
 
-async def asked(index: EmbeddedIndex, reranker: Reranker | None, question: str = QUESTION) -> Answer:
-    context = Context(
-        index=index.within(Scope(tenant=TENANT, buckets=frozenset({HOUSES}), all_readers=True)),
+async def ask_question(index: EmbeddedIndex, reranker: Reranker | None, question: str = QUESTION) -> Answer:
+    context = AgentContext(
+        index=index.within_scope(Scope(tenant=TENANT, buckets=frozenset({HOUSES}), ignores_readers=True)),
         reasoner=RuleReasoner(),
         now=datetime(2031, 5, 9, tzinfo=UTC),
-        limits=Limits(reranking=timedelta(0)) if isinstance(reranker, Endless) else Limits(),
+        limits=AnswerLimits(reranking_timeout=timedelta(0))
+        if isinstance(reranker, EndlessReranker)
+        else AnswerLimits(),
         reranker=reranker,
     )
     outcome = await answer(question, context)
@@ -93,86 +95,90 @@ async def asked(index: EmbeddedIndex, reranker: Reranker | None, question: str =
     return outcome
 
 
-def documents(answered: Answer) -> list[str]:
-    return [one.hit.doc_id for one in answered.hits]
+def document_ids_of(result: Answer) -> list[str]:
+    return [hit.hit.doc_id for hit in result.hits]
 
 
-def rerankings(answered: Answer) -> list[Stage]:
-    return [one for one in answered.trace.stages if one.name == "rerank"]
+def rerank_stages_of(result: Answer) -> list[TraceStage]:
+    return [stage for stage in result.trace.stages if stage.name == "rerank"]
 
 
 async def test_a_reranker_changes_which_passage_is_first(houses: EmbeddedIndex) -> None:
-    without = await asked(houses, None)
-    judged = await asked(houses, Opinion("boiler"))
+    without_reranker = await ask_question(houses, None)
+    with_reranker = await ask_question(houses, WordCountReranker("boiler"))
 
-    assert documents(without)[0] == "cold"
-    assert documents(judged)[0] == "warm"
-    assert sorted(documents(judged)) == sorted(documents(without))
-    assert rerankings(without) == []
-    assert [one.fallback for one in rerankings(judged)] == [None]
+    assert document_ids_of(without_reranker)[0] == "cold"
+    assert document_ids_of(with_reranker)[0] == "warm"
+    assert sorted(document_ids_of(with_reranker)) == sorted(document_ids_of(without_reranker))
+    assert rerank_stages_of(without_reranker) == []
+    assert [stage.fallback for stage in rerank_stages_of(with_reranker)] == [None]
 
 
-async def test_it_reads_the_question_and_each_passage_under_its_title(houses: EmbeddedIndex) -> None:
+async def test_a_reranker_gets_the_question_and_each_passage_with_its_title(houses: EmbeddedIndex) -> None:
     reranker = OverlapReranker()
 
-    await asked(houses, reranker)
+    await ask_question(houses, reranker)
 
-    ((question, texts),) = reranker.asked
+    ((question, texts),) = reranker.calls
     assert question == QUESTION
     assert {f"cold\n{COLD}", f"warm\n{WARM}"} <= set(texts)
 
 
 @pytest.mark.parametrize(
-    ("reranker", "said"),
-    [(OutOfOrder(), "rule: the reranker is unavailable"), (Endless(), "rule: the reranker is late")],
+    ("reranker", "fallback"),
+    [(FailingReranker(), "rule: the reranker is unavailable"), (EndlessReranker(), "rule: the reranker is late")],
 )
-async def test_one_that_fails_or_is_late_leaves_the_order_as_it_was(
-    houses: EmbeddedIndex, reranker: Reranker, said: str
+async def test_a_reranker_that_fails_or_is_late_does_not_change_the_order(
+    houses: EmbeddedIndex, reranker: Reranker, fallback: str
 ) -> None:
-    without, fallen_back = await asked(houses, None), await asked(houses, reranker)
+    without_reranker, with_fallback = await ask_question(houses, None), await ask_question(houses, reranker)
 
-    assert (fallen_back.text, fallen_back.hits) == (without.text, without.hits)
-    assert [one.fallback for one in rerankings(fallen_back)] == [said]
+    assert (with_fallback.text, with_fallback.hits) == (without_reranker.text, without_reranker.hits)
+    assert [stage.fallback for stage in rerank_stages_of(with_fallback)] == [fallback]
 
 
-async def test_one_that_failed_is_not_asked_again_in_the_turn(houses: EmbeddedIndex) -> None:
-    sound, broken = Opinion("boiler"), OutOfOrder()
-    twofold = f"{QUESTION} And what is the roof of the house made of?"
+async def test_a_reranker_that_failed_is_not_called_again_in_the_turn(houses: EmbeddedIndex) -> None:
+    working, failing = WordCountReranker("boiler"), FailingReranker()
+    two_questions = f"{QUESTION} And what is the roof of the house made of?"
 
-    await asked(houses, sound, twofold)
-    await asked(houses, broken, twofold)
+    await ask_question(houses, working, two_questions)
+    await ask_question(houses, failing, two_questions)
 
-    assert (sound.asked, broken.asked) == (2, 1)
+    assert (working.call_count, failing.call_count) == (2, 1)
 
 
 def a_hit(number: int, text: str, score: float) -> FoundPassage:
     chunk, doc_id = ChunkId(f"d{number:02}#0"), DocId(f"d{number:02}")
-    hit = Hit(
+    hit = PassageHit(
         doc_id=doc_id, bucket=HOUSES, chunk_id=chunk, title="", source="", page=None, start=0, end=len(text),
         text=text, score=score,
     )  # fmt: skip
     return FoundPassage(hit=hit, score=score, found_by=("text",))
 
 
-ROOF = (Weighted(word="roof", stem=ENGLISH.terms("roof")[0].text, weight=1.0, known=True),)
+ROOF = (QueryTerm(word="roof", stem=ENGLISH.extract_terms("roof")[0].text, weight=1.0, is_known=True),)
 
 
-def test_passages_beyond_those_judged_stay_behind() -> None:
-    found = [a_hit(n, f"passage {n}", 2.0 - n / 100) for n in range(RERANKED + 2)]
+def test_passages_without_a_reranker_score_rank_behind() -> None:
+    passages = [a_hit(n, f"passage {n}", 2.0 - n / 100) for n in range(RERANKED_PASSAGES + 2)]
 
-    ranked = reranked(found, ROOF, {HOUSES: ENGLISH}, [float(n) for n in range(RERANKED)])
+    ranked = rerank_passages(passages, ROOF, {HOUSES: ENGLISH}, [float(n) for n in range(RERANKED_PASSAGES)])
 
-    assert [one.hit for one in ranked[RERANKED:]] == [one.hit for one in found[RERANKED:]]
-    assert ranked[0].hit == found[RERANKED - 1].hit
-
-
-def test_a_judgement_that_tells_nothing_apart_changes_nothing() -> None:
-    found = [a_hit(n, f"passage {n} of the roof"[: 12 + 7 * n], 1.0) for n in range(3)]
-
-    assert reranked(found, ROOF, {HOUSES: ENGLISH}, [7.5] * 3) == reranked(found, ROOF, {HOUSES: ENGLISH})
+    assert [passage.hit for passage in ranked[RERANKED_PASSAGES:]] == [
+        passage.hit for passage in passages[RERANKED_PASSAGES:]
+    ]
+    assert ranked[0].hit == passages[RERANKED_PASSAGES - 1].hit
 
 
-def test_scores_of_any_scale_count_from_the_least_to_the_best() -> None:
-    assert relative([-11.0, -1.0, -6.0]) == [0.0, 1.0, 0.5]
-    assert relative([3.0]) == [0.0]
-    assert relative([]) == []
+def test_equal_reranker_scores_change_nothing() -> None:
+    passages = [a_hit(n, f"passage {n} of the roof"[: 12 + 7 * n], 1.0) for n in range(3)]
+
+    assert rerank_passages(passages, ROOF, {HOUSES: ENGLISH}, [7.5] * 3) == rerank_passages(
+        passages, ROOF, {HOUSES: ENGLISH}
+    )
+
+
+def test_scores_of_any_scale_are_normalized_to_0_to_1() -> None:
+    assert normalize_scores([-11.0, -1.0, -6.0]) == [0.0, 1.0, 0.5]
+    assert normalize_scores([3.0]) == [0.0]
+    assert normalize_scores([]) == []

@@ -1,4 +1,6 @@
-"""A bot over a real SQLite database and the real embedded index, with 37 receipts of Acme and 5 of Bolt in it."""
+"""An application on a real SQLite database and the real embedded index, which holds 37 receipts of Acme
+and 5 of Bolt.
+"""
 
 import asyncio
 import itertools
@@ -9,15 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from bot.bootstrap import Bot, build_bot
+from bot.application import Application
+from bot.bootstrap import open_application
 from bot.ids import ChoiceId, ConversationId, MessageId, PersonId, TurnId
-from bot.inbound import Audience, Body, Clicked, Inbound, Operator, Private, Said
 from bot.settings import Settings, load_settings
-from bot.turns import TurnDone
-from storage.analysis import analyser_for
+from bot.surface.inbound import (
+    Audience,
+    ButtonClick,
+    Inbound,
+    InboundBody,
+    OperatorAudience,
+    PrivateAudience,
+    TextMessage,
+)
+from bot.turns.turn_processor import FinishedTurn
 from storage.embedded.index import EmbeddedIndex
-from storage.sql.database import Database
-from tests.bot.fakes import NO_REASONER, Chat, Clock, ListingAgent
+from storage.sql.database import SqlDatabase
+from storage.text.snowball_analyser import analyser_for
+from tests.bot.fakes import NO_REASONER, Clock, FakeChat, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 
 
@@ -33,8 +44,8 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def database(settings: Settings, clock: Clock) -> AsyncIterator[Database]:
-    database = await Database.open(settings.database, clock=clock)
+async def database(settings: Settings, clock: Clock) -> AsyncIterator[SqlDatabase]:
+    database = await SqlDatabase.open(settings.effective_database_url, clock=clock)
     yield database
     await database.close()
 
@@ -57,15 +68,15 @@ def agent() -> ListingAgent:
 
 
 @pytest.fixture
-def chat() -> Chat:
-    return Chat()
+def chat() -> FakeChat:
+    return FakeChat()
 
 
 @pytest.fixture
 async def bot(
-    settings: Settings, clock: Clock, database: Database, index: EmbeddedIndex, agent: ListingAgent, chat: Chat
-) -> AsyncIterator[Bot]:
-    async with build_bot(
+    settings: Settings, clock: Clock, database: SqlDatabase, index: EmbeddedIndex, agent: ListingAgent, chat: FakeChat
+) -> AsyncIterator[Application]:
+    async with open_application(
         settings,
         clock=clock,
         database=database,
@@ -77,12 +88,12 @@ async def bot(
         yield bot
 
 
-class Talk:
-    """One person, somewhere, talking to a bot: each say or click is a turn, worked on at once."""
+class ConversationDriver:
+    """One person in one conversation with the application. Each message or click is a turn, which runs at once."""
 
     def __init__(
         self,
-        bot: Bot,
+        bot: Application,
         *,
         audience: Audience | None = None,
         person: str = "operator",
@@ -92,69 +103,71 @@ class Talk:
         buckets: tuple[str, ...] = (),
     ) -> None:
         self.bot, self.person, self.name, self.surface = bot, PersonId(person), name, surface
-        self.audience = audience or Operator()
+        self.audience = audience or OperatorAudience()
         self.conversation, self.buckets = ConversationId(conversation), buckets
 
-    async def say(self, text: str) -> TurnDone:
-        return await self.bot.run(await self.accepted(Said(text)))
+    async def ask_question(self, text: str) -> FinishedTurn:
+        return await self.bot.run_turn(await self.accept_body(TextMessage(text)))
 
-    async def click(self, done: TurnDone, label: str) -> TurnDone:
-        return await self.bot.run(await self.accepted(Clicked(choice_of(done, label))))
+    async def click_choice(self, finished_turn: FinishedTurn, label: str) -> FinishedTurn:
+        return await self.bot.run_turn(await self.accept_body(ButtonClick(choice_of(finished_turn, label))))
 
-    async def accepted(self, body: Body) -> TurnId:
-        turn = await self.bot.accept(self.inbound(body))
+    async def accept_body(self, body: InboundBody) -> TurnId:
+        turn = await self.bot.accept_inbound(self.build_inbound(body))
         assert turn is not None
         return turn
 
-    def inbound(self, body: Body, event: str | None = None) -> Inbound:
-        one = next(_EVENTS)
+    def build_inbound(self, body: InboundBody, event: str | None = None) -> Inbound:
+        number = next(_EVENT_NUMBERS)
         return Inbound(
             surface=self.surface,
-            event_id=event or f"e{one}",
+            event_id=event or f"e{number}",
             conversation=self.conversation,
-            message_id=MessageId(f"in{one}"),
+            message_id=MessageId(f"in{number}"),
             person=self.person,
-            name=self.name,
+            person_name=self.name,
             audience=self.audience,
             body=body,
-            received=datetime(2031, 5, 9, 12, tzinfo=UTC),
+            received_at=datetime(2031, 5, 9, 12, tzinfo=UTC),
             buckets=self.buckets,
         )
 
 
-_EVENTS = itertools.count(1)
+_EVENT_NUMBERS = itertools.count(1)
 
 
-def choice_of(done: TurnDone, label: str) -> ChoiceId:
-    return next(ChoiceId(choice["id"]) for choice in done.result["choices"] if choice["label"] == label)
+def choice_of(finished_turn: FinishedTurn, label: str) -> ChoiceId:
+    return next(ChoiceId(choice["id"]) for choice in finished_turn.result["choices"] if choice["label"] == label)
 
 
-def somebody(name: str, *, guest: bool = False) -> Private:
-    return Private(person=PersonId(f"slack:T1:{name}"), guest=guest)
+def private_audience_of(name: str, *, guest: bool = False) -> PrivateAudience:
+    return PrivateAudience(person=PersonId(f"slack:T1:{name}"), is_guest=guest)
 
 
 @asynccontextmanager
-async def working(bot: Bot) -> AsyncGenerator[None]:
-    """Workers, as `parley serve` runs them."""
+async def running_workers(bot: Application) -> AsyncGenerator[None]:
+    """The workers, as `parley serve` runs them."""
     stop = asyncio.Event()
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        group.create_task(bot.work(stop))
+        group.create_task(bot.run_until_stopped(stop))
         try:
             yield
         finally:
             stop.set()
 
 
-async def finished(bot: Bot, turn: TurnId, meanwhile: Callable[[], None] = lambda: None) -> TurnDone:
+async def wait_until_finished(
+    bot: Application, turn: TurnId, meanwhile: Callable[[], None] = lambda: None
+) -> FinishedTurn:
     while True:
-        done = await bot.done(turn)
-        if done is not None:
-            return done
+        finished_turn = await bot.load_finished_turn(turn)
+        if finished_turn is not None:
+            return finished_turn
         meanwhile()
         await asyncio.sleep(0.01)
 
 
-async def until(fact: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
-        while not fact():  # noqa: ASYNC110 - what happens elsewhere sets no event
+        while not condition():  # noqa: ASYNC110 - other processes set no event
             await asyncio.sleep(0.01)

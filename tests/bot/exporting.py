@@ -1,4 +1,4 @@
-"""A process that claims a turn and writes its file until there are some rows, says so, and waits to be killed.
+"""A process that claims a turn, writes its file until it has some rows, reports that, and waits to be killed.
 
 `python -m tests.bot.exporting HOME TURN NOW`.
 """
@@ -9,31 +9,31 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from bot.bootstrap import build_bot
-from bot.codec import inbound_from_row
-from bot.delivery import LEASE
-from bot.download import LinkSigner
-from bot.exports import Exports, Wanted
+from bot.bootstrap import open_application
+from bot.conversation.download import LinkSigner
+from bot.conversation.exports import ExportFileRequest, ExportFiles
 from bot.ids import TurnId
 from bot.settings import load_settings
+from bot.surface.json_codec import inbound_from_row
+from bot.turns.delivery import TURN_LEASE
 from storage.search.ids import LegId
-from storage.search.plan import Leg, ListDocuments, everything_in
-from storage.sql.inbox import Inbox
+from storage.search.plan import Leg, ListDocuments, unfiltered_search_of
+from storage.sql.stores.inbox import TurnInbox
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT
 
 
 def main(home: str, turn: str, now: str) -> None:
-    asyncio.run(begun(Path(home), TurnId(turn), datetime.fromisoformat(now)))
+    asyncio.run(write_export(Path(home), TurnId(turn), datetime.fromisoformat(now)))
 
 
-async def begun(home: Path, turn: TurnId, now: datetime) -> None:
+async def write_export(home: Path, turn: TurnId, now: datetime) -> None:
     settings = load_settings(home, {"PARLEY_TENANT": TENANT, "PARLEY_EMBEDDER": "none"}).settings
-    async with build_bot(settings, clock=lambda: now, agent=ListingAgent(), reasoner=NO_REASONER) as bot:
-        [claimed] = await Inbox(bot.database).claim("killed", LEASE, up_to=turn)
-        exports = Exports(
+    async with open_application(settings, clock=lambda: now, agent=ListingAgent(), reasoner=NO_REASONER) as bot:
+        [claimed] = await TurnInbox(bot.database).claim_due_turns("killed", TURN_LEASE, up_to_turn=turn)
+        exports = ExportFiles(
             database=bot.database,
-            attached=bot.attached,
+            attachments=bot.attachments,
             access=bot.access,
             signer=LinkSigner(settings.secret_keys),
             folder=settings.exports_path,
@@ -42,18 +42,18 @@ async def begun(home: Path, turn: TurnId, now: datetime) -> None:
             page_rows=5,
         )
         inbound = inbound_from_row(claimed.turn)
-        leg = Leg(id=LegId("1"), question="", search=everything_in(RECEIPTS), wanted=ListDocuments())
-        wanted = Wanted(
+        leg = Leg(id=LegId("1"), question="", search=unfiltered_search_of(RECEIPTS), answer_form=ListDocuments())
+        request = ExportFileRequest(
             turn=turn, conversation=inbound.conversation, person=inbound.person, audience=inbound.audience, leg=leg
         )
-        await exports.write(wanted, told)
+        await exports.write_file(request, pause_while_writing)
 
 
-def told(text: str) -> None:
+def pause_while_writing(text: str) -> None:
     if text.startswith("Writing the file: 10 of"):
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
-        time.sleep(60)  # the whole process stands still until it is killed
+        time.sleep(60)  # blocks the whole process until it is killed
 
 
 if __name__ == "__main__":

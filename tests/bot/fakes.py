@@ -1,34 +1,39 @@
-"""Working stand-ins for the bot's neighbours: an agent that lists and asks back, a chat that keeps its messages."""
+"""Fakes of the bot's neighbours: an agent that lists and asks back, a chat that keeps its messages, a clock."""
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
 
-from agent.context import Context
+from aiohttp import web
+
+from agent.context import AgentContext
 from agent.outcome import (
     Answer,
-    Attempt,
     Choice,
     Clarify,
-    ExportWanted,
+    ExportOutcome,
     LegResult,
     Outcome,
     OutcomeKind,
     Refused,
-    Route,
-    StartedOver,
-    Trace,
+    SearchAttempt,
+    SearchRoute,
+    SearchTrace,
+    StartOverOutcome,
 )
 from agent.reasoner import Reasoner
 from bot.ids import ConversationId, MessageId, PersonId, TurnId
-from bot.outbox import Opened, Opening, OutboxFailed, opened_at_once
-from bot.replies import Chosen, File, Reply
-from storage.search.conditions import Compare, Op
+from bot.surface.attachments import AttachmentSource
+from bot.surface.directory import Directory
+from bot.surface.outbox import Outbox, OutboxFailed, ThreadPlacer
+from bot.surface.replies import ChosenPart, FilePart, Reply
+from bot.surface.surface import WorkerSupport
+from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.ids import FieldName, LegId
-from storage.search.index import Answers, Count, Facet, Records, ValueFacet
-from storage.search.plan import Leg, ListDocuments, Plan, Search, everything_in
+from storage.search.index import CountRequest, FacetRequest, IndexAnswers, RecordPageRequest, ValueFacet
+from storage.search.plan import Leg, ListDocuments, Plan, Search, unfiltered_search_of
 from storage.search.refinement import (
     AddFilter,
     ContinuePrivately,
@@ -41,55 +46,56 @@ from storage.search.refinement import (
 
 LEG = LegId("1")
 VENDOR = FieldName("vendor")
-NO_REASONER = cast(Reasoner, object())  # the agent here reads no question
+NO_REASONER = cast(Reasoner, object())  # the fake agent uses no reasoner
 
 
 class ListingAgent:
-    """Lists everything visible; asks back above the limit with a button a vendor, the export, and the other ways on.
+    """Lists all visible documents. Above the limit it asks back, with a choice for each vendor, the export, and the
+    other actions.
 
-    `troubles` are raised first, one a call.
+    `failures` are raised first, one per call.
     """
 
     def __init__(self) -> None:
-        self.troubles: list[Exception] = []
-        self.seen: list[Context] = []
+        self.failures: list[Exception] = []
+        self.contexts: list[AgentContext] = []
 
-    async def answer(self, question: str, context: Context) -> Outcome:
+    async def answer(self, question: str, context: AgentContext) -> Outcome:
         if question == "start over":
-            return StartedOver(text="Started over.")
-        schemas = await context.index.schemas()
+            return StartOverOutcome(text="Started over.")
+        schemas = await context.index.load_schemas()
         if not schemas:
             return Refused(text="Nothing here.", may_go_private=context.may_go_private)
         buckets = context.buckets if context.buckets is not None else frozenset(schemas)
-        leg = Leg(id=LEG, question=question, search=everything_in(*sorted(buckets)), wanted=ListDocuments())
+        leg = Leg(id=LEG, question=question, search=unfiltered_search_of(*sorted(buckets)), answer_form=ListDocuments())
         plan = Plan(question=question, legs=(leg,))
-        if question == "go back" and context.earlier:
-            outcome = await self.resume(context.earlier[-1], context)
-            return replace(outcome, went_back=True) if isinstance(outcome, (Answer, Clarify)) else outcome
+        if question == "go back" and context.earlier_plans:
+            outcome = await self.resume(context.earlier_plans[-1], context)
+            return replace(outcome, is_undo=True) if isinstance(outcome, (Answer, Clarify)) else outcome
         if question == "export":
-            return await self._export(context.last or plan, context)
+            return await self._export(context.last_plan or plan, context)
         return await self.resume(plan, context)
 
-    async def resume(self, plan: Plan, context: Context) -> Outcome:
-        self.seen.append(context)
-        if self.troubles:
-            raise self.troubles.pop(0)
-        context.progress("Counting …")
-        search = plan.leg(LEG).search
-        count, records = Count(search), Records(search, limit=context.limits.documents)
-        facet = Facet(search, VENDOR)
-        answers = await context.index.ask(count, records, facet)
+    async def resume(self, plan: Plan, context: AgentContext) -> Outcome:
+        self.contexts.append(context)
+        if self.failures:
+            raise self.failures.pop(0)
+        context.report_progress("Counting …")
+        search = plan.leg_by_id(LEG).search
+        count, records = CountRequest(search), RecordPageRequest(search, limit=context.limits.reported_documents)
+        facet = FacetRequest(search, VENDOR)
+        answers = await context.index.answer_requests(count, records, facet)
         n = answers[count]
-        trace = _trace(n)
-        if n > context.limits.overload and not context.just_answer:
+        trace = _trace_of(n)
+        if n > context.limits.overload_documents and not context.just_answer:
             return Clarify(
                 plan=plan,
                 kind=OutcomeKind.OVERLOAD,
                 leg=LEG,
                 text=f"I found {n:,}. Which?",
-                legs=(_leg(plan, OutcomeKind.OVERLOAD, n),),
-                choices=_choices(answers, facet, n),
-                asked_back=context.asked_back + 1,
+                legs=(_leg_result_of(plan, OutcomeKind.OVERLOAD, n),),
+                choices=_choices_of(answers, facet, n),
+                clarifications_in_a_row=context.clarifications_in_a_row + 1,
                 trace=trace,
                 generation=answers.generation,
             )
@@ -97,38 +103,40 @@ class ListingAgent:
         return Answer(
             plan=plan,
             text=f"There are {n:,}.",
-            legs=(_leg(plan, OutcomeKind.ANSWER, n, ids),),
+            legs=(_leg_result_of(plan, OutcomeKind.ANSWER, n, ids),),
             trace=trace,
             generation=answers.generation,
         )
 
-    def by_meaning(self, plan: Plan, leg_id: LegId) -> Plan:
-        return plan.with_search(leg_id, Search(clauses=plan.leg(leg_id).search.clauses, ranking="by meaning"))
+    def apply_search_by_meaning(self, plan: Plan, leg_id: LegId) -> Plan:
+        return plan.with_search(
+            leg_id, Search(clauses=plan.leg_by_id(leg_id).search.clauses, ranking_text="by meaning")
+        )
 
-    async def _export(self, plan: Plan, context: Context) -> Outcome:
-        count = Count(plan.leg(LEG).search)
-        answers = await context.index.ask(count)
-        return ExportWanted(
-            plan=plan, leg=LEG, count=answers[count], trace=_trace(answers[count]), generation=answers.generation
+    async def _export(self, plan: Plan, context: AgentContext) -> Outcome:
+        count = CountRequest(plan.leg_by_id(LEG).search)
+        answers = await context.index.answer_requests(count)
+        return ExportOutcome(
+            plan=plan, leg=LEG, count=answers[count], trace=_trace_of(answers[count]), generation=answers.generation
         )
 
 
-def _choices(answers: Answers, facet: Facet, n: int) -> tuple[Choice, ...]:
-    split = answers[facet]
-    assert isinstance(split, ValueFacet)
+def _choices_of(answers: IndexAnswers, facet: FacetRequest, n: int) -> tuple[Choice, ...]:
+    facet_counts = answers[facet]
+    assert isinstance(facet_counts, ValueFacet)
     vendors = [
         Choice(
-            label=one.value,
-            count=one.count,
+            label=vendor.value,
+            count=vendor.count,
             leg=LEG,
-            does=AddFilter(condition=Compare(field=VENDOR, op=Op.EQ, value=one.value)),
+            effect=AddFilter(condition=ComparisonCondition(field=VENDOR, op=ComparisonOperator.EQ, value=vendor.value)),
         )
-        for one in split.values
+        for vendor in facet_counts.values
     ]
-    export = Choice(label="Export all", count=n, leg=LEG, does=ExportAll())
+    export = Choice(label="Export all", count=n, leg=LEG, effect=ExportAll())
     others = [
-        Choice(label=label, count=None, leg=LEG, does=does)
-        for label, does in (
+        Choice(label=label, count=None, leg=LEG, effect=effect)
+        for label, effect in (
             ("Just answer", JustAnswer()),
             ("Search the web", SearchWeb()),
             ("Ask in private", ContinuePrivately()),
@@ -139,106 +147,122 @@ def _choices(answers: Answers, facet: Facet, n: int) -> tuple[Choice, ...]:
     return (*vendors, export, *others)
 
 
-def _leg(plan: Plan, kind: OutcomeKind, n: int, ids: tuple[str, ...] = ()) -> LegResult:
-    condition = next(iter(plan.leg(LEG).search.clauses)).everything
+def _leg_result_of(plan: Plan, kind: OutcomeKind, n: int, ids: tuple[str, ...] = ()) -> LegResult:
+    condition = next(iter(plan.leg_by_id(LEG).search.clauses)).display_condition
     return LegResult(
         leg=LEG, question=plan.question, kind=kind, text="", count=n, doc_ids=cast(tuple[()], ids), condition=condition
     )
 
 
-def _trace(n: int) -> Trace:
-    attempt = Attempt(tool="annotations_search", arguments={"filters": []}, documents=n, ms=0.1)
-    return Trace(route=Route.STRUCTURED, attempts=(attempt,))
+def _trace_of(n: int) -> SearchTrace:
+    attempt = SearchAttempt(tool="annotations_search", arguments={"filters": []}, documents=n, ms=0.1)
+    return SearchTrace(route=SearchRoute.STRUCTURED, attempts=(attempt,))
 
 
 @dataclass
-class Message:
-    """As the chat shows it now, and all that it said before."""
+class FakeChatMessage:
+    """A message of the chat: all contents that it has shown, the present one last."""
 
     conversation: ConversationId
-    said: list[Reply] = field(default_factory=list[Reply])
-    chosen: Chosen | None = None
-    files: tuple[str, ...] = ()  # handed over
+    replies: list[Reply] = field(default_factory=list[Reply])
+    chosen: ChosenPart | None = None
+    files: tuple[str, ...] = ()  # names of attached files
 
     @property
     def reply(self) -> Reply:
-        return self.said[-1]
+        return self.replies[-1]
 
 
-class Chat:
-    """An outbox that keeps its messages. `troubles` are raised first, one a call; `forgets` ids: find finds nothing."""
+class FakeChat:
+    """An outbox that keeps its messages. `failures` are raised first, one per call."""
 
     def __init__(self) -> None:
-        self.messages: dict[MessageId, Message] = {}
-        self.troubles: list[OutboxFailed] = []
-        self.handing_over: list[OutboxFailed] = []  # troubles with files
-        self.attended = 0
-        self.whispers: list[tuple[PersonId, Reply]] = []
-        self.before: Callable[[], None] = lambda: None  # what happens right before an effect
+        self.messages: dict[MessageId, FakeChatMessage] = {}
+        self.failures: list[OutboxFailed] = []
+        self.file_failures: list[OutboxFailed] = []  # raised while files are attached
+        self.activity_count = 0
+        self.private_replies: list[tuple[PersonId, Reply]] = []
+        self.before_effect: Callable[[], None] = lambda: None  # called right before an effect
         self._ids = (MessageId(f"m{n}") for n in itertools.count(1))
 
-    async def post(self, conversation: ConversationId, address: Mapping[str, str], reply: Reply) -> MessageId:
-        self._meet_trouble()
-        message = next(self._ids)
-        self.messages[message] = Message(conversation, [reply])
-        return message
+    def thread_for(self, conversation: ConversationId, address: Mapping[str, str]) -> "FakeChatThread":
+        return FakeChatThread(self, conversation)
 
-    async def open(
-        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, opening: Opening
-    ) -> Opened | None:
-        return await opened_at_once(self, conversation, address, opening)
-
-    async def update(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
-    ) -> None:
-        self._meet_trouble()
-        self.messages[message].said.append(reply)
-
-    async def hand_over(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply
-    ) -> None:
-        if self.handing_over:
-            raise self.handing_over.pop(0)
-        assert reply == self.messages[message].reply
-        self.messages[message].files = tuple(part.name for part in reply.parts if isinstance(part, File))
-
-    async def whisper(
-        self, conversation: ConversationId, address: Mapping[str, str], person: PersonId, reply: Reply
-    ) -> None:
-        self._meet_trouble()
-        self.whispers.append((person, reply))
-
-    async def attend(self, conversation: ConversationId, address: Mapping[str, str]) -> None:
-        self.attended += 1
-
-    async def find(
-        self,
-        conversation: ConversationId,
-        address: Mapping[str, str],
-        turn: TurnId,
-        *,
-        others: Collection[MessageId] | None = None,
-    ) -> MessageId | None:
-        self._meet_trouble()
-        return next((id_ for id_, message in self.messages.items() if message.reply.turn == turn), None)
-
-    async def settle(
-        self, conversation: ConversationId, address: Mapping[str, str], message: MessageId, reply: Reply, chosen: Chosen
-    ) -> None:
-        self._meet_trouble()
-        assert reply == self.messages[message].reply
-        self.messages[message].chosen = chosen
-
-    def of(self, turn: TurnId) -> list[Message]:
+    def messages_of_turn(self, turn: TurnId) -> list[FakeChatMessage]:
         return [message for message in self.messages.values() if message.reply.turn == turn]
 
-    def _meet_trouble(self) -> None:
-        if self.troubles:
-            raise self.troubles.pop(0)
+    def new_message_id(self) -> MessageId:
+        return next(self._ids)
+
+    def meet_trouble(self) -> None:
+        if self.failures:
+            raise self.failures.pop(0)
+
+
+class FakeChatThread:
+    """A conversation of a chat; it can show activity and messages for one person alone."""
+
+    def __init__(self, chat: FakeChat, conversation: ConversationId) -> None:
+        self.chat, self.conversation = chat, conversation
+
+    async def post_message(self, reply: Reply) -> MessageId:
+        self.chat.meet_trouble()
+        message = self.chat.new_message_id()
+        self.chat.messages[message] = FakeChatMessage(self.conversation, [reply])
+        return message
+
+    async def update_message(self, message: MessageId, reply: Reply) -> None:
+        self.chat.meet_trouble()
+        self.chat.messages[message].replies.append(reply)
+
+    async def attach_files(self, message: MessageId, reply: Reply) -> None:
+        if self.chat.file_failures:
+            raise self.chat.file_failures.pop(0)
+        assert reply == self.chat.messages[message].reply
+        self.chat.messages[message].files = tuple(part.name for part in reply.parts if isinstance(part, FilePart))
+
+    async def post_privately(self, person: PersonId, reply: Reply) -> None:
+        self.chat.meet_trouble()
+        self.chat.private_replies.append((person, reply))
+
+    async def show_activity(self) -> None:
+        self.chat.activity_count += 1
+
+    async def find_message(
+        self, turn: TurnId, *, other_messages: Collection[MessageId] | None = None
+    ) -> MessageId | None:
+        self.chat.meet_trouble()
+        return next((id_ for id_, message in self.chat.messages.items() if message.reply.turn == turn), None)
+
+    async def show_chosen(self, message: MessageId, reply: Reply, chosen: ChosenPart) -> None:
+        self.chat.meet_trouble()
+        assert reply == self.chat.messages[message].reply
+        self.chat.messages[message].chosen = chosen
+
+
+@dataclass(kw_only=True)
+class PartialSurface:
+    """Fulfils `bot.surface.surface.Surface` with the parts that a test gives it."""
+
+    name: str = "slack"
+    outbox: Outbox
+    directory: Directory | None = None
+    threads: ThreadPlacer | None = None
+    files: AttachmentSource | None = None
+    worker_support: WorkerSupport | None = None
+
+    def http_routes(self) -> Sequence[web.RouteDef]:
+        return ()
+
+    async def start(self) -> None:
+        """There is nothing to open."""
+
+    async def close(self) -> None:
+        """There is nothing to close."""
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that stands still until it is advanced."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now

@@ -1,4 +1,6 @@
-"""Settings: the environment wins over the file, each says where it came from, a wrong one says what to do."""
+"""Settings: the environment overrides the file, each value has its origin, and the error for an invalid one says what
+to do.
+"""
 
 import threading
 from pathlib import Path
@@ -6,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from bot.errors import InvalidSettings
-from bot.settings import Loaded, load_settings
+from bot.settings import LoadedSettings, load_settings
 
 
-def loaded(home: Path, toml: str = "", **environ: str) -> Loaded:
+def load_from(home: Path, toml: str = "", **environ: str) -> LoadedSettings:
     home.mkdir(exist_ok=True)
     (home / "parley.toml").write_text(toml, encoding="utf-8")
     return load_settings(home, environ)
 
 
-def test_a_fresh_home_needs_nothing(tmp_path: Path) -> None:
+def test_a_fresh_home_works_without_any_setting(tmp_path: Path) -> None:
     settings = load_settings(tmp_path / "new" / "home", {}).settings
 
-    assert settings.database == f"sqlite:///{tmp_path / 'new' / 'home' / 'parley.db'}"
+    assert settings.effective_database_url == f"sqlite:///{tmp_path / 'new' / 'home' / 'parley.db'}"
     assert settings.index_url == "embedded:"
     assert (settings.overload_limit, settings.read_limit) == (100, 20)
     assert settings.link_base == "http://127.0.0.1:8080"
@@ -26,14 +28,14 @@ def test_a_fresh_home_needs_nothing(tmp_path: Path) -> None:
 
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
-    found = loaded(tmp_path, 'port = 9000\nPARLEY_TENANT = "acme"\n', PARLEY_PORT="9001")
+    result = load_from(tmp_path, 'port = 9000\nPARLEY_TENANT = "acme"\n', PARLEY_PORT="9001")
 
-    assert (found.settings.port, found.settings.tenant, found.settings.host) == (9001, "acme", "127.0.0.1")
-    assert found.sources["PARLEY_PORT"] == "environment"
-    assert found.sources["PARLEY_TENANT"] == "parley.toml"
-    assert found.sources["PARLEY_HOST"] == "default"
-    assert found.sources["PARLEY_HOME"] == "command line"
-    assert found.sources["PARLEY_SECRET_KEY"] == "generated in the home"
+    assert (result.settings.port, result.settings.tenant, result.settings.host) == (9001, "acme", "127.0.0.1")
+    assert result.sources["PARLEY_PORT"] == "environment"
+    assert result.sources["PARLEY_TENANT"] == "parley.toml"
+    assert result.sources["PARLEY_HOST"] == "default"
+    assert result.sources["PARLEY_HOME"] == "command line"
+    assert result.sources["PARLEY_SECRET_KEY"] == "generated in the home"
 
 
 def test_the_home_comes_from_the_environment_where_none_is_given(tmp_path: Path) -> None:
@@ -41,23 +43,23 @@ def test_the_home_comes_from_the_environment_where_none_is_given(tmp_path: Path)
 
 
 def test_lists_are_separated_by_commas(tmp_path: Path) -> None:
-    found = loaded(tmp_path, 'accounts = ["teams:X"]', PARLEY_ADMINS="slack:T1:U1, local:ann,").settings
+    settings = load_from(tmp_path, 'accounts = ["teams:X"]', PARLEY_ADMINS="slack:T1:U1, local:ann,").settings
 
-    assert found.admins == ("slack:T1:U1", "local:ann")
-    assert found.accounts == ("teams:X",)
-
-
-def test_slack_s_names_stay_as_they_are_everywhere(tmp_path: Path) -> None:
-    found = loaded(tmp_path, 'slack_app_token = "xapp"', SLACK_BOT_TOKEN="xoxb-1").settings
-
-    assert found.slack_bot_token is not None
-    assert found.slack_bot_token.get_secret_value() == "xoxb-1"
-    assert found.slack_app_token is not None
-    assert "xoxb" not in repr(found)
+    assert settings.admins == ("slack:T1:U1", "local:ann")
+    assert settings.accounts == ("teams:X",)
 
 
-def test_a_set_but_empty_variable_is_not_set(tmp_path: Path) -> None:
-    assert loaded(tmp_path, PARLEY_PORT="").settings.port == 8080
+def test_slack_variables_keep_their_names_and_their_secrets_stay_hidden(tmp_path: Path) -> None:
+    settings = load_from(tmp_path, 'slack_app_token = "xapp"', SLACK_BOT_TOKEN="xoxb-1").settings
+
+    assert settings.slack_bot_token is not None
+    assert settings.slack_bot_token.get_secret_value() == "xoxb-1"
+    assert settings.slack_app_token is not None
+    assert "xoxb" not in repr(settings)
+
+
+def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
+    assert load_from(tmp_path, PARLEY_PORT="").settings.port == 8080
 
 
 @pytest.mark.parametrize(
@@ -78,48 +80,48 @@ def test_a_set_but_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("SLACK_API_URL", "http://127.0.0.1/", "does not end in /api/"),
     ],
 )
-def test_a_wrong_setting_names_itself_its_fault_and_what_to_do(
+def test_the_error_names_the_setting_its_fault_and_what_to_do(
     tmp_path: Path, name: str, value: str, reason: str
 ) -> None:
     with pytest.raises(InvalidSettings, match=rf"{name} is not valid .*{reason}.*: correct it") as raised:
-        loaded(tmp_path, **{name: value})
+        load_from(tmp_path, **{name: value})
 
     assert raised.value.setting == name
 
 
-def test_a_key_in_the_file_that_is_no_setting_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_key_in_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"'prot' in .*parley\.toml is no setting"):
-        loaded(tmp_path, "prot = 1")
+        load_from(tmp_path, "prot = 1")
 
 
-def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_toml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"parley.toml cannot be read"):
-        loaded(tmp_path, "port 1")
+        load_from(tmp_path, "port 1")
 
 
-def test_a_home_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidSettings, match=r"PARLEY_HOME points to .*, which cannot be written"):
         load_settings(tmp_path / "file" / "home", {})
 
 
-def test_a_shared_database_needs_a_key_of_its_own(tmp_path: Path) -> None:
+def test_a_shared_database_needs_a_configured_key(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="PARLEY_SECRET_KEY is not set"):
-        loaded(tmp_path, PARLEY_DATABASE_URL="postgresql://db/parley")
+        load_from(tmp_path, PARLEY_DATABASE_URL="postgresql://db/parley")
 
-    found = loaded(tmp_path, PARLEY_DATABASE_URL="postgresql://db/parley", PARLEY_SECRET_KEY="new, old")
-    assert found.settings.secret_keys == (b"new", b"old")
+    result = load_from(tmp_path, PARLEY_DATABASE_URL="postgresql://db/parley", PARLEY_SECRET_KEY="new, old")
+    assert result.settings.secret_keys == (b"new", b"old")
 
 
-def test_the_generated_key_is_kept_for_the_owner_alone(tmp_path: Path) -> None:
-    first, second = loaded(tmp_path).settings, loaded(tmp_path).settings
+def test_the_generated_key_is_kept_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    first, second = load_from(tmp_path).settings, load_from(tmp_path).settings
 
     assert first.secret_keys == second.secret_keys
     assert len(first.secret_keys[0]) >= 48
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
 
 
-def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
+def test_processes_that_start_at_the_same_time_share_one_key(tmp_path: Path) -> None:
     keys: list[bytes] = []
     start = threading.Barrier(8)
 
@@ -138,5 +140,5 @@ def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["secret.key"]
 
 
-def test_names_that_this_version_does_not_read_are_told(tmp_path: Path) -> None:
-    assert loaded(tmp_path, PARLEY_MODEL="gpt").unread == ("PARLEY_MODEL",)
+def test_variables_that_this_version_does_not_read_are_reported(tmp_path: Path) -> None:
+    assert load_from(tmp_path, PARLEY_MODEL="gpt").unsupported == ("PARLEY_MODEL",)

@@ -1,4 +1,4 @@
-"""The program as people start it, and a home with a few documents in it."""
+"""Runs the program as people start it, and a home with a few documents."""
 
 import json
 import os
@@ -24,30 +24,30 @@ RECEIPTS = [
 
 
 @dataclass(frozen=True)
-class Ended:
-    """What a process left behind."""
+class ProcessResult:
+    """The exit status and output of a process."""
 
     status: int
-    out: str
-    err: str
+    stdout: str
+    stderr: str
 
     @property
     def json(self) -> Any:
-        return json.loads(self.out)
+        return json.loads(self.stdout)
 
 
-Parley = Callable[..., Ended]
+Parley = Callable[..., ProcessResult]
 
 
-def environ(home: Path, **more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PARLEY_", "SLACK_"))}
-    return kept | {"PARLEY_HOME": str(home), "PARLEY_EMBEDDER": "none"} | more
+def environment_for(home: Path, **more: str) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PARLEY_", "SLACK_"))}
+    return inherited | {"PARLEY_HOME": str(home), "PARLEY_EMBEDDER": "none"} | more
 
 
-def run(home: Path, *words: str, **more: str) -> Ended:
+def run_parley(home: Path, *words: str, **more: str) -> ProcessResult:
     ended = subprocess.run(
         [sys.executable, "-m", "bot.cli", *words],
-        env=environ(home, **more),
+        env=environment_for(home, **more),
         capture_output=True,
         text=True,
         timeout=120,
@@ -55,22 +55,22 @@ def run(home: Path, *words: str, **more: str) -> Ended:
         check=False,
     )
     assert "Traceback" not in ended.stderr or "--debug" in words, ended.stderr
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
+    return ProcessResult(ended.returncode, ended.stdout, ended.stderr)
 
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the bucket `receipts`. Tests that grant or delete use a home of their own."""
+    """A home with the bucket `receipts`. Tests that grant or delete use their own home."""
     folder = tmp_path_factory.mktemp("home")
     source = folder / "receipts.jsonl"
     source.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
-    assert run(folder, "ingest", str(source), "--bucket", "receipts").status == 0
+    assert run_parley(folder, "ingest", str(source), "--bucket", "receipts").status == 0
     return folder
 
 
 @pytest.fixture
 def parley(home: Path) -> Parley:
-    def started(*words: str, **more: str) -> Ended:
-        return run(home, *words, **more)
+    def started(*words: str, **more: str) -> ProcessResult:
+        return run_parley(home, *words, **more)
 
     return started

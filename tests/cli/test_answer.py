@@ -1,4 +1,4 @@
-"""`parley serve` with a chat product: it receives, and a process beside it answers, for as long as it lives."""
+"""`parley serve` with a chat product: it receives events, and a worker process answers them until it ends."""
 
 import asyncio
 import contextlib
@@ -13,37 +13,37 @@ from typing import Any
 import aiohttp
 import pytest
 
-from adapters.slack.receiving import PATH
-from tests.adapters.web.serving import serving
-from tests.cli.conftest import run
-from tests.faults.home import a_home
+from adapters.slack.events.http_endpoint import EVENTS_PATH
+from tests.adapters.web.serving import serve_parley
+from tests.cli.conftest import run_parley
+from tests.faults.home import build_home
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, Channel, Message, User
+from tests.stand_ins.slack.workspace import BOT_USER, SlackChannel, SlackMember, SlackMessage
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chat:
+class ServedSlackChat:
     """A workspace, and the process that serves it."""
 
     slack: SlackServer
     home: Path
     address: str
-    ada: User
+    ada: SlackMember
 
-    async def ask(self, text: str) -> Message:
+    async def ask(self, text: str) -> SlackMessage:
         """The finished answer to a direct message."""
-        return await self.answer(self.slack.workspace.direct(self.ada.id), text)
+        return await self.answer(self.slack.workspace.direct_channel_of(self.ada.id), text)
 
-    async def answer(self, channel: Channel, text: str) -> Message:
-        said, _ = await self.slack.say(self.ada, channel, text)
-        await self.slack.until(lambda: any(map(is_final, self._replies(said))), 60)
-        return self._replies(said)[-1]
+    async def answer(self, channel: SlackChannel, text: str) -> SlackMessage:
+        question, _ = await self.slack.post_as_person(self.ada, channel, text)
+        await self.slack.wait_until(lambda: any(map(is_final_answer, self._replies_to(question))), 60)
+        return self._replies_to(question)[-1]
 
-    def _replies(self, said: Message) -> list[Message]:
-        return [one for one in self.slack.workspace.answers() if one.thread_ts == said.ts]
+    def _replies_to(self, question: SlackMessage) -> list[SlackMessage]:
+        return [message for message in self.slack.workspace.bot_messages() if message.thread_ts == question.ts]
 
-    async def measured(self, sample: str) -> None:
-        """Once `/metrics` says so."""
+    async def wait_for_metric(self, sample: str) -> None:
+        """Wait until `/metrics` has this sample."""
         async with asyncio.timeout(60), aiohttp.ClientSession() as session:
             while True:
                 async with session.get(f"{self.address}/metrics") as answer:
@@ -51,17 +51,17 @@ class Chat:
                         return
                 await asyncio.sleep(0.05)
 
-    def answering(self) -> list[int]:
-        """Ids of the processes that answer, the ended ones too."""
-        return [line["pid"] for line in self.logged("answering process started")]
+    def worker_pids(self) -> list[int]:
+        """The ids of all worker processes, including ended ones."""
+        return [line["pid"] for line in self.log_lines("answering process started")]
 
-    def logged(self, event: str) -> list[dict[str, Any]]:
+    def log_lines(self, event: str) -> list[dict[str, Any]]:
         lines = (self.home / "logs" / "parley.log").read_text(encoding="utf-8").splitlines()
         return [line for line in map(json.loads, lines) if line["event"] == event]
 
 
-def is_final(message: Message) -> bool:
-    """Progress ends in an ellipsis."""
+def is_final_answer(message: SlackMessage) -> bool:
+    """Whether the message is an answer. A progress message ends in an ellipsis."""
     return not message.text.rstrip().endswith("…")
 
 
@@ -71,27 +71,29 @@ async def slack() -> AsyncIterator[SlackServer]:
         yield server
 
 
-def chat_at(slack: SlackServer, home: Path, address: str) -> Chat:
-    slack.app_url = f"{address}{PATH}"
-    return Chat(slack=slack, home=home, address=address, ada=slack.workspace.add_user(User(id="U1ADA", name="Ada")))
+def chat_at(slack: SlackServer, home: Path, address: str) -> ServedSlackChat:
+    slack.app_url = f"{address}{EVENTS_PATH}"
+    return ServedSlackChat(
+        slack=slack, home=home, address=address, ada=slack.workspace.add_user(SlackMember(id="U1ADA", name="Ada"))
+    )
 
 
-def settings(slack: SlackServer) -> dict[str, str]:
+def slack_settings(slack: SlackServer) -> dict[str, str]:
     return {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "SLACK_API_URL": slack.api_url}
 
 
-async def until(holds: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 - other processes set no event
+        while not condition():  # noqa: ASYNC110 - other processes set no event
             await asyncio.sleep(0.05)
 
 
-def priority(pid: int) -> int:
-    """The higher, the later it gets a processor."""
+def niceness_of(pid: int) -> int:
+    """The niceness of the process. A higher value gets less CPU time."""
     return os.getpriority(os.PRIO_PROCESS, pid)
 
 
-def lives(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -99,79 +101,79 @@ def lives(pid: int) -> bool:
     return "Z" not in Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
 
 
-async def test_questions_are_answered_beside_what_receives_them_and_counted_there(
+async def test_a_worker_process_answers_and_the_receiving_process_counts_the_turns(
     slack: SlackServer, tmp_path: Path
 ) -> None:
-    async with serving(a_home(tmp_path), **settings(slack)) as address:
+    async with serve_parley(build_home(tmp_path), **slack_settings(slack)) as address:
         chat = chat_at(slack, tmp_path, address)
         answer = await chat.ask("How many receipts from Kestrel?")
-        await chat.measured('parley_turns_total{outcome="answer",surface="slack"} 1.0')
-        await chat.measured('parley_answerers{state="ready"} 1.0')
-        [pid] = chat.answering()
-        assert lives(pid)
-        assert priority(pid) > priority(parent_of(pid)), "whoever receives goes first"
+        await chat.wait_for_metric('parley_turns_total{outcome="answer",surface="slack"} 1.0')
+        await chat.wait_for_metric('parley_answerers{state="ready"} 1.0')
+        [pid] = chat.worker_pids()
+        assert is_running(pid)
+        assert niceness_of(pid) > niceness_of(parent_pid_of(pid)), "whoever receives goes first"
 
     assert "40" in answer.text
-    assert not lives(pid)
+    assert not is_running(pid)
 
 
-async def test_one_that_was_killed_is_followed_by_another(slack: SlackServer, tmp_path: Path) -> None:
-    async with serving(a_home(tmp_path), **settings(slack)) as address:
+async def test_a_killed_worker_is_replaced(slack: SlackServer, tmp_path: Path) -> None:
+    async with serve_parley(build_home(tmp_path), **slack_settings(slack)) as address:
         chat = chat_at(slack, tmp_path, address)
-        [first] = chat.answering()
-        os.kill(first, signal.SIGKILL)
+        [first_pid] = chat.worker_pids()
+        os.kill(first_pid, signal.SIGKILL)
 
         answer = await chat.ask("How many receipts from Kestrel?")
-        _, second = chat.answering()
+        _, second_pid = chat.worker_pids()
 
     assert "40" in answer.text
-    assert [line["status"] for line in chat.logged("answering process ended")] == [-signal.SIGKILL]
-    assert not lives(second)
+    assert [line["status"] for line in chat.log_lines("answering process ended")] == [-signal.SIGKILL]
+    assert not is_running(second_pid)
 
 
-async def test_none_outlives_a_process_that_was_killed(slack: SlackServer, tmp_path: Path) -> None:
-    found: list[Chat] = []
-    with contextlib.suppress(ProcessLookupError):  # who serves cannot be told to end any more
-        async with serving(a_home(tmp_path), **settings(slack)) as address:
-            found.append(chat_at(slack, tmp_path, address))
-            [pid] = found[0].answering()
-            os.kill(parent_of(pid), signal.SIGKILL)
-            await until(lambda: not lives(pid))
+async def test_workers_end_when_the_receiving_process_is_killed(slack: SlackServer, tmp_path: Path) -> None:
+    chats: list[ServedSlackChat] = []
+    with contextlib.suppress(ProcessLookupError):  # the serving process cannot be ended a second time
+        async with serve_parley(build_home(tmp_path), **slack_settings(slack)) as address:
+            chats.append(chat_at(slack, tmp_path, address))
+            [pid] = chats[0].worker_pids()
+            os.kill(parent_pid_of(pid), signal.SIGKILL)
+            await wait_until(lambda: not is_running(pid))
 
-    assert found[0].logged("receiving process is gone")
+    assert chats[0].log_lines("receiving process is gone")
 
 
-def parent_of(pid: int) -> int:
+def parent_pid_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
 
 
-async def test_who_joins_a_channel_closes_it_there_before_slack_knows_that_it_was_heard(
+async def test_a_guest_who_joins_closes_the_channel_before_the_event_is_acknowledged(
     slack: SlackServer, tmp_path: Path
 ) -> None:
-    async with serving(a_home(tmp_path), **settings(slack)) as address:
+    async with serve_parley(build_home(tmp_path), **slack_settings(slack)) as address:
         chat = chat_at(slack, tmp_path, address)
-        general = slack.workspace.add_channel(Channel(id="C1", members=[chat.ada.id, BOT_USER]))
-        guest = slack.workspace.add_user(User(id="U9GUEST", name="Guest", is_guest=True))
-        before = await chat.answer(general, f"<@{BOT_USER}> How many receipts from Kestrel?")
+        general = slack.workspace.add_channel(SlackChannel(id="C1", members=[chat.ada.id, BOT_USER]))
+        guest = slack.workspace.add_user(SlackMember(id="U9GUEST", name="Guest", is_guest=True))
+        answer_before = await chat.answer(general, f"<@{BOT_USER}> How many receipts from Kestrel?")
 
-        assert (await slack.join(guest, general)).statuses == [200]
-        after = await chat.answer(general, f"<@{BOT_USER}> How many receipts from Kestrel?")
+        assert (await slack.join_channel(guest, general)).statuses == [200]
+        answer_after = await chat.answer(general, f"<@{BOT_USER}> How many receipts from Kestrel?")
 
-    assert "40" in before.text
-    assert "40" not in after.text
+    assert "40" in answer_before.text
+    assert "40" not in answer_after.text
 
 
-async def test_in_one_process_where_none_is_wanted_beside_it(slack: SlackServer, tmp_path: Path) -> None:
-    async with serving(a_home(tmp_path), PARLEY_WORKERS="0", **settings(slack)) as address:
+async def test_without_workers_one_process_does_everything(slack: SlackServer, tmp_path: Path) -> None:
+    async with serve_parley(build_home(tmp_path), PARLEY_WORKERS="0", **slack_settings(slack)) as address:
         chat = chat_at(slack, tmp_path, address)
         answer = await chat.ask("How many receipts from Kestrel?")
 
     assert "40" in answer.text
-    assert chat.answering() == []
+    assert chat.worker_pids() == []
 
 
-def test_started_by_hand_it_says_what_it_is_for(home: Path) -> None:
-    ended = run(home, "answer")
+def test_the_answer_command_refuses_to_start_by_hand(home: Path) -> None:
+    ended = run_parley(home, "answer")
 
-    assert (ended.status, ended.out) == (2, "")
-    assert "is started by `parley serve`" in ended.err
+    assert (ended.status, ended.stdout) == (2, "")
+    assert "is started by `parley serve`" in ended.stderr

@@ -5,50 +5,50 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Parley, run
+from tests.cli.conftest import Parley, run_parley
 
 
 def test_a_result_is_one_json_value_on_stdout(parley: Parley) -> None:
     ended = parley("ask", "List all receipts from Kestrel", "--json")
 
-    assert (ended.status, ended.err) == (0, "")
+    assert (ended.status, ended.stderr) == (0, "")
     assert ended.json["outcome"] == "answer"
     assert ended.json["count"] == 40
 
 
-def test_a_clarification_is_a_success_and_a_choice_goes_on(parley: Parley) -> None:
-    asked = parley("ask", "List all receipts", "--json").json
-    assert asked["outcome"] == "overload"
-    choice = next(one for one in asked["choices"] if one["kind"] == "filter")
+def test_a_clarification_exits_with_success_and_its_choice_can_be_clicked(parley: Parley) -> None:
+    question_result = parley("ask", "List all receipts", "--json").json
+    assert question_result["outcome"] == "overload"
+    filter_choice = next(choice for choice in question_result["choices"] if choice["kind"] == "filter")
 
-    chosen = parley("ask", "--conversation", asked["conversation"], "--choose", choice["id"], "--json")
+    chosen = parley("ask", "--conversation", question_result["conversation"], "--choose", filter_choice["id"], "--json")
 
     assert chosen.status == 0
-    assert chosen.json["count"] == choice["count"]
+    assert chosen.json["count"] == filter_choice["count"]
 
 
-def test_a_choice_is_made_once(parley: Parley) -> None:
-    asked = parley("ask", "List all receipts", "--json").json
-    click = ("ask", "--conversation", asked["conversation"], "--choose", asked["choices"][0]["id"])
+def test_a_choice_can_be_made_only_once(parley: Parley) -> None:
+    question_result = parley("ask", "List all receipts", "--json").json
+    click = ("ask", "--conversation", question_result["conversation"], "--choose", question_result["choices"][0]["id"])
     assert parley(*click).status == 0
 
-    again = parley(*click)
+    second_click = parley(*click)
 
-    assert again.status == 1
-    assert "already made" in again.err
+    assert second_click.status == 1
+    assert "already made" in second_click.stderr
 
 
-def test_without_json_a_person_can_read_it_and_type_a_number(parley: Parley) -> None:
-    asked = parley("ask", "List all receipts")
+def test_without_json_the_output_is_text_with_a_hint_how_to_choose(parley: Parley) -> None:
+    ended = parley("ask", "List all receipts")
 
-    assert asked.status == 0
-    assert "120 receipts" in asked.out
-    assert "Export all as CSV" in asked.out
-    assert "--conversation" in asked.err
+    assert ended.status == 0
+    assert "120 receipts" in ended.stdout
+    assert "Export all as CSV" in ended.stdout
+    assert "--conversation" in ended.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "message"),
     [
         (["ask", "   "], 1, "no question"),
         (["ask", "a" * 50_000], 1, "10,000 characters"),
@@ -62,22 +62,22 @@ def test_without_json_a_person_can_read_it_and_type_a_number(parley: Parley) -> 
         (["frobnicate"], 2, "frobnicate"),
     ],
 )
-def test_bad_input_is_told_on_stderr_alone(parley: Parley, words: list[str], status: int, said: str) -> None:
+def test_bad_input_is_reported_only_on_stderr(parley: Parley, words: list[str], status: int, message: str) -> None:
     ended = parley(*words)
 
-    assert (ended.status, ended.out) == (status, "")
-    assert said in ended.err
+    assert (ended.status, ended.stdout) == (status, "")
+    assert message in ended.stderr
 
 
 def test_an_error_with_json_still_goes_to_stderr(parley: Parley) -> None:
     ended = parley("ask", "List receipts", "--bucket", "nowhere", "--json")
 
     assert ended.status == 1
-    assert "nowhere" in ended.err
+    assert "nowhere" in ended.stderr
     assert ended.json["outcome"] == "failed"
 
 
-def test_somebody_without_a_grant_sees_nothing(parley: Parley) -> None:
+def test_a_person_without_a_grant_sees_nothing(parley: Parley) -> None:
     result = parley("ask", "List all receipts", "--as", "stranger", "--json").json
 
     assert (result["outcome"], result["count"]) == ("refused", None)
@@ -85,8 +85,8 @@ def test_somebody_without_a_grant_sees_nothing(parley: Parley) -> None:
     assert "120" not in result["text"]
 
 
-def test_a_batch_answers_in_order_each_line_for_itself(parley: Parley, tmp_path: Path) -> None:
-    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+def test_a_batch_answers_each_line_independently_and_in_order(parley: Parley, tmp_path: Path) -> None:
+    source, results_path = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     lines = [
         {"query_id": "a", "query": "List all receipts from Kestrel"},
         {"query_id": "b", "query": ""},
@@ -94,41 +94,41 @@ def test_a_batch_answers_in_order_each_line_for_itself(parley: Parley, tmp_path:
     ]
     source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
-    ended = parley("ask", "--batch", str(source), "--out", str(out), "--jobs", "3")
+    ended = parley("ask", "--batch", str(source), "--out", str(results_path), "--jobs", "3")
 
-    results = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    results = [json.loads(line) for line in results_path.read_text(encoding="utf-8").splitlines()]
     assert ended.status == 0
-    assert [(one["query_id"], one["outcome"]) for one in results] == [
+    assert [(result["query_id"], result["outcome"]) for result in results] == [
         ("a", "answer"),
         ("b", "failed"),
         ("c", "overload"),
     ]
     assert "no question" in results[1]["error"]
-    assert len({one["conversation"] for one in results}) == 3
+    assert len({result["conversation"] for result in results}) == 3
 
 
-def test_a_bad_line_of_a_batch_is_named_and_the_rest_goes_on(parley: Parley, tmp_path: Path) -> None:
-    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+def test_an_error_names_the_bad_line_of_a_batch_and_the_other_lines_run(parley: Parley, tmp_path: Path) -> None:
+    source, results_path = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text('{"query": "List all receipts"}\n{broken\n["list"]\n', encoding="utf-8")
 
-    ended = parley("ask", "--batch", str(source), "--out", str(out))
+    ended = parley("ask", "--batch", str(source), "--out", str(results_path))
 
-    outcomes = [json.loads(line)["outcome"] for line in out.read_text(encoding="utf-8").splitlines()]
+    outcomes = [json.loads(line)["outcome"] for line in results_path.read_text(encoding="utf-8").splitlines()]
     assert (ended.status, outcomes) == (1, ["overload", "failed", "failed"])
-    assert "line 2" in ended.err
+    assert "line 2" in ended.stderr
 
 
 def test_an_export_writes_every_row(parley: Parley, tmp_path: Path) -> None:
-    out = tmp_path / "all.csv"
+    csv_path = tmp_path / "all.csv"
 
-    ended = parley("export", "List all receipts", "--out", str(out), "--json")
+    ended = parley("export", "List all receipts", "--out", str(csv_path), "--json")
 
     assert ended.json["question"] == "List all receipts"
-    assert ended.json["files"] == [{"name": ended.json["files"][0]["name"], "rows": 120, "path": str(out)}]
-    assert len(out.read_text(encoding="utf-8").splitlines()) == 121
+    assert ended.json["files"] == [{"name": ended.json["files"][0]["name"], "rows": 120, "path": str(csv_path)}]
+    assert len(csv_path.read_text(encoding="utf-8").splitlines()) == 121
 
 
-def test_a_limit_on_ids_shows_a_person_the_list_all_the_same(parley: Parley) -> None:
+def test_a_limit_on_ids_does_not_limit_the_list_in_the_text(parley: Parley) -> None:
     ended = parley("ask", "List the receipts from Kestrel", "--limit", "1", "--json")
 
     assert len(ended.json["doc_ids"]) == 1
@@ -138,28 +138,28 @@ def test_a_limit_on_ids_shows_a_person_the_list_all_the_same(parley: Parley) -> 
 def test_an_export_of_nothing_fails_in_one_sentence(parley: Parley) -> None:
     ended = parley("export", "List all receipts after 2031-01-01")
 
-    assert (ended.status, ended.out) == (1, "")
-    assert ended.err.count("\n") == 1
-    assert "nothing to export" in ended.err
-    assert "\\" not in ended.err
+    assert (ended.status, ended.stdout) == (1, "")
+    assert ended.stderr.count("\n") == 1
+    assert "nothing to export" in ended.stderr
+    assert "\\" not in ended.stderr
 
 
-def test_what_cannot_be_reached_is_named(tmp_path: Path) -> None:
-    index = run(tmp_path, "ask", "hello", PARLEY_INDEX_URL="http://127.0.0.1:9")
-    database = run(
+def test_an_error_names_the_unreachable_service(tmp_path: Path) -> None:
+    index = run_parley(tmp_path, "ask", "hello", PARLEY_INDEX_URL="http://127.0.0.1:9")
+    database = run_parley(
         tmp_path, "ask", "hello", PARLEY_DATABASE_URL="postgresql://ada:hush@127.0.0.1:9/x", PARLEY_SECRET_KEY="k" * 40
     )
 
     assert (index.status, database.status) == (1, 1)
-    assert "http://127.0.0.1:9" in index.err
-    assert "127.0.0.1:9" in database.err
-    assert "hush" not in database.err
+    assert "http://127.0.0.1:9" in index.stderr
+    assert "127.0.0.1:9" in database.stderr
+    assert "hush" not in database.stderr
 
 
-def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_an_error_names_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
 
-    ended = run(tmp_path / "file" / "home", "ask", "hello")
+    ended = run_parley(tmp_path / "file" / "home", "ask", "hello")
 
     assert ended.status == 1
-    assert str(tmp_path / "file" / "home") in ended.err
+    assert str(tmp_path / "file" / "home") in ended.stderr

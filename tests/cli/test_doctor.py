@@ -1,32 +1,45 @@
-"""`parley doctor --slack`, as people start it."""
+"""`parley doctor --surface slack`, run as a process."""
 
 from pathlib import Path
 
-from tests.cli.conftest import run
+from tests.cli.conftest import run_parley
 
 NOBODY = "http://127.0.0.1:9/api/"
 
 
-def test_a_slack_that_cannot_be_reached_is_one_plain_sentence(tmp_path: Path) -> None:
+def test_an_unreachable_slack_is_reported_in_one_sentence(tmp_path: Path) -> None:
     tokens = {"SLACK_BOT_TOKEN": "xoxb-hush", "SLACK_APP_TOKEN": "xapp-hush"}
-    ended = run(tmp_path, "doctor", "--slack", "--json", SLACK_API_URL=NOBODY, **tokens)
+    ended = run_parley(tmp_path, "doctor", "--slack", "--json", SLACK_API_URL=NOBODY, **tokens)
 
     [problem] = ended.json["problems"]
     assert ended.status == 1
     assert "127.0.0.1:9 cannot be reached" in problem
     assert [finding["fault"] for finding in ended.json["slack"]] == [problem]
-    assert "hush" not in ended.out + ended.err
+    assert "hush" not in ended.stdout + ended.stderr
 
 
-def test_a_slack_that_is_not_set_up_is_said_with_what_to_do(tmp_path: Path) -> None:
-    ended = run(tmp_path, "doctor", "--slack")
+def test_a_slack_without_settings_is_reported_with_advice(tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "doctor", "--surface", "slack")
 
     assert ended.status == 1
-    assert "Slack: app: nothing is set: make an app from manifest.yaml" in ended.out
+    assert "Slack: app: nothing is set: make an app from manifest.yaml" in ended.stdout
 
 
-def test_slack_is_not_asked_unless_it_is_wanted(tmp_path: Path) -> None:
-    ended = run(tmp_path, "doctor", SLACK_API_URL=NOBODY, SLACK_BOT_TOKEN="xoxb-1", SLACK_SIGNING_SECRET="s")
+def test_the_older_option_for_slack_prints_the_same(tmp_path: Path) -> None:
+    by_name, by_alias = run_parley(tmp_path, "doctor", "--surface", "slack"), run_parley(tmp_path, "doctor", "--slack")
+
+    assert (by_alias.status, by_alias.stdout, by_alias.stderr) == (by_name.status, by_name.stdout, by_name.stderr)
+
+
+def test_a_surface_without_a_checkup_is_wrong_usage(tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "doctor", "--surface", "terminal")
+
+    assert ended.status == 2
+    assert "cannot be checked" in ended.stderr
+
+
+def test_slack_is_called_only_on_request(tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "doctor", SLACK_API_URL=NOBODY, SLACK_BOT_TOKEN="xoxb-1", SLACK_SIGNING_SECRET="s")
 
     assert ended.status == 0
-    assert "Everything answers." in ended.out
+    assert "Everything answers." in ended.stdout

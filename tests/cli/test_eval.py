@@ -1,4 +1,4 @@
-"""`parley eval`: three documents, a question of each kind, and one whose answer is not what Parley says."""
+"""`parley eval`: three documents, a question of each kind, and one question that Parley answers wrongly."""
 
 import json
 from importlib.util import find_spec
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Ended, run
+from tests.cli.conftest import ProcessResult, run_parley
 from tests.stand_ins.cross_encoder import MODEL, write_model
 
 SHOPS = [("Kestrel", "2024-03-05", 20.5), ("Northline", "2024-04-01", 7.0), ("Kestrel", "2023-01-10", 4.5)]
@@ -76,98 +76,115 @@ fields:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    write(folder / "slips_docs.jsonl", DOCUMENTS)
-    write(folder / "slips_queries.jsonl", QUESTIONS)
-    write(folder / "riddles.jsonl", [{"query_id": "r1", "query": "Why?", "kind": "clarify", "gold": {}}])
+    write_json_lines(folder / "slips_docs.jsonl", DOCUMENTS)
+    write_json_lines(folder / "slips_queries.jsonl", QUESTIONS)
+    write_json_lines(folder / "riddles.jsonl", [{"query_id": "r1", "query": "Why?", "kind": "clarify", "gold": {}}])
     (folder / "slips.schema.yaml").write_text(SCHEMA, encoding="utf-8")
     return folder
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_json_lines(path: Path, rows: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home that evaluations keep their documents in."""
+def eval_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which evaluations keep their documents."""
     return tmp_path_factory.mktemp("kept")
 
 
 @pytest.fixture(scope="module")
-def first(data: Path, kept: Path) -> Ended:
-    return run(kept, "eval", str(data), "--home", str(kept), "--metadata", "--out", str(kept / "report.json"), "--json")
+def metadata_run(data: Path, eval_home: Path) -> ProcessResult:
+    return run_parley(
+        eval_home,
+        "eval",
+        str(data),
+        "--home",
+        str(eval_home),
+        "--metadata",
+        "--out",
+        str(eval_home / "report.json"),
+        "--json",
+    )
 
 
-def right(report: Any, column: str) -> dict[str, float]:
-    return {one["query_id"]: one["right"] for one in report["columns"][column]["questions"]}
+def scores_by_question(report: Any, column: str) -> dict[str, float]:
+    return {question["query_id"]: question["right"] for question in report["columns"][column]["questions"]}
 
 
-def test_what_is_right_counts_and_what_is_wrong_does_not(first: Ended) -> None:
-    assert (first.status, first.err) == (0, "")
-    assert right(first.json, "metadata") == {"list": 1, "none": 1, "wrong": 0, "lookup": 1, "sum": 1, "qa": 1}
+def test_right_questions_score_one_and_wrong_ones_zero(metadata_run: ProcessResult) -> None:
+    assert (metadata_run.status, metadata_run.stderr) == (0, "")
+    assert scores_by_question(metadata_run.json, "metadata") == {
+        "list": 1,
+        "none": 1,
+        "wrong": 0,
+        "lookup": 1,
+        "sum": 1,
+        "qa": 1,
+    }
 
 
-def test_each_set_is_asked_alone_too(first: Ended) -> None:
-    assert right(first.json, "metadata alone") == right(first.json, "metadata")
+def test_each_set_is_also_asked_alone(metadata_run: ProcessResult) -> None:
+    assert scores_by_question(metadata_run.json, "metadata alone") == scores_by_question(metadata_run.json, "metadata")
 
 
-def test_the_report_tells_the_plan_and_what_was_missed(first: Ended) -> None:
-    wrong = next(one for one in first.json["columns"]["metadata"]["questions"] if one["query_id"] == "wrong")
+def test_the_report_has_the_plan_and_the_missing_documents(metadata_run: ProcessResult) -> None:
+    wrong = next(item for item in metadata_run.json["columns"]["metadata"]["questions"] if item["query_id"] == "wrong")
 
     assert (wrong["got"]["missing"], wrong["got"]["extra"]) == (["s-1"], ["s-2"])
-    assert [one["field"] for one in wrong["plan"]["filters"]] == ["vendor"]
-    assert first.json["unscored"] == {"riddles": 1}
+    assert [item["field"] for item in wrong["plan"]["filters"]] == ["vendor"]
+    assert metadata_run.json["unscored"] == {"riddles": 1}
 
 
-def test_a_later_run_is_held_against_it(first: Ended, data: Path, kept: Path) -> None:
-    report = first.json
-    for one in report["columns"]["metadata"]["questions"]:
-        one["right"] = 0.0 if one["query_id"] == "list" else 1.0
-    (kept / "other.json").write_text(json.dumps(report), encoding="utf-8")
-    words = ("--metadata", "--no-alone", "--against", str(kept / "other.json"), "--explain")
+def test_a_later_run_is_compared_with_the_report(metadata_run: ProcessResult, data: Path, eval_home: Path) -> None:
+    report = metadata_run.json
+    for question in report["columns"]["metadata"]["questions"]:
+        question["right"] = 0.0 if question["query_id"] == "list" else 1.0
+    (eval_home / "other.json").write_text(json.dumps(report), encoding="utf-8")
+    words = ("--metadata", "--no-alone", "--against", str(eval_home / "other.json"), "--explain")
 
-    ended = run(kept, "eval", str(data), "--home", str(kept), *words)
+    ended = run_parley(eval_home, "eval", str(data), "--home", str(eval_home), *words)
 
     assert ended.status == 0
-    assert "right now: [metadata] slips list:" in ended.out
-    assert "WRONG NOW: [metadata] slips wrong:" in ended.out
-    assert "riddles: 1 questions without documents are not scored" in ended.out
+    assert "right now: [metadata] slips list:" in ended.stdout
+    assert "WRONG NOW: [metadata] slips wrong:" in ended.stdout
+    assert "riddles: 1 questions without documents are not scored" in ended.stdout
 
 
-def test_without_metadata_the_same_questions_are_asked(data: Path, tmp_path: Path) -> None:
-    ended = run(tmp_path, "eval", str(data), "--extracted", "--no-alone", "--json")
+def test_the_extracted_mode_asks_the_same_questions(data: Path, tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "eval", str(data), "--extracted", "--no-alone", "--json")
 
     assert ended.status == 0
     assert set(ended.json["columns"]) == {"extracted"}
-    assert right(ended.json, "extracted")["qa"] == 1
+    assert scores_by_question(ended.json, "extracted")["qa"] == 1
     assert not (tmp_path / "parley.db").exists()
 
 
-def test_a_broken_document_is_named_with_its_line(tmp_path: Path) -> None:
-    write(tmp_path / "slips_docs.jsonl", DOCUMENTS)
-    write(tmp_path / "slips_queries.jsonl", QUESTIONS)
+def test_an_error_names_the_line_of_a_broken_document(tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "slips_docs.jsonl", DOCUMENTS)
+    write_json_lines(tmp_path / "slips_queries.jsonl", QUESTIONS)
     with (tmp_path / "slips_docs.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"title": "no id"}\n')
 
-    ended = run(tmp_path, "eval", str(tmp_path), "--metadata")
+    ended = run_parley(tmp_path, "eval", str(tmp_path), "--metadata")
 
-    assert (ended.status, ended.out) == (1, "")
-    assert "slips_docs.jsonl, line 4" in ended.err
+    assert (ended.status, ended.stdout) == (1, "")
+    assert "slips_docs.jsonl, line 4" in ended.stderr
 
 
-def test_a_reranker_that_is_set_but_missing_is_named_before_anything_is_measured(data: Path, tmp_path: Path) -> None:
-    ended = run(tmp_path, "eval", str(data), "--metadata", PARLEY_RERANKER=f"flashrank:{MODEL}")
+def test_a_missing_reranker_is_reported_before_the_evaluation_starts(data: Path, tmp_path: Path) -> None:
+    ended = run_parley(tmp_path, "eval", str(data), "--metadata", PARLEY_RERANKER=f"flashrank:{MODEL}")
 
-    assert (ended.status, ended.out) == (1, "")
-    assert "PARLEY_RERANKER: " in ended.err
+    assert (ended.status, ended.stdout) == (1, "")
+    assert "PARLEY_RERANKER: " in ended.stderr
 
 
 @pytest.mark.skipif(find_spec("flashrank") is None, reason="flashrank (the extra `rerank`) is not installed")
-def test_the_model_of_a_reranker_comes_from_the_home_though_the_documents_do_not(data: Path, tmp_path: Path) -> None:
+def test_the_rerankers_model_comes_from_the_persons_home(data: Path, tmp_path: Path) -> None:
     write_model(tmp_path / "models", {"wax": 1.0})
     words = ("--metadata", "--no-alone", "--json")
 
-    ended = run(tmp_path, "eval", str(data), *words, PARLEY_RERANKER=f"flashrank:{MODEL}")
+    ended = run_parley(tmp_path, "eval", str(data), *words, PARLEY_RERANKER=f"flashrank:{MODEL}")
 
-    assert (ended.status, ended.err) == (0, "")
-    assert right(ended.json, "metadata")["qa"] == 1
+    assert (ended.status, ended.stderr) == (0, "")
+    assert scores_by_question(ended.json, "metadata")["qa"] == 1

@@ -1,4 +1,4 @@
-"""`parley serve` as a process: what operators look at, the port, the end."""
+"""`parley serve` as a process: its health and metrics pages, its port, and its end."""
 
 import asyncio
 import socket
@@ -6,25 +6,25 @@ from pathlib import Path
 
 from aiohttp import ClientSession
 
-from tests.adapters.web.serving import serving
-from tests.cli.conftest import run
+from tests.adapters.web.serving import serve_parley
+from tests.cli.conftest import run_parley
 
 
-async def test_it_says_that_it_lives_is_ready_and_what_it_did_until_it_is_told_to_end(home: Path) -> None:
-    async with serving(home) as address, ClientSession() as session:
-        for path, said in (("/healthz", "alive"), ("/readyz", "ready")):
+async def test_health_readiness_metrics_and_downloads_are_served(home: Path) -> None:
+    async with serve_parley(home) as address, ClientSession() as session:
+        for path, text in (("/healthz", "alive"), ("/readyz", "ready")):
             async with session.get(address + path) as answer:
-                assert (answer.status, said in await answer.text()) == (200, True)
+                assert (answer.status, text in await answer.text()) == (200, True)
         async with session.post(
             f"{address}/?c=a-conversation-key", data={"text": "List all receipts"}, headers={"Origin": address}
         ) as answer:
             assert answer.status == 200
-        assert 'parley_turns_total{outcome="overload",surface="web"} 1.0' in await measured(session, address)
+        assert 'parley_turns_total{outcome="overload",surface="web"} 1.0' in await wait_for_metrics(session, address)
         async with session.get(f"{address}/download/forged") as answer:
             assert answer.status == 403
 
 
-async def measured(session: ClientSession, address: str) -> str:
+async def wait_for_metrics(session: ClientSession, address: str) -> str:
     """The metrics, once a turn has ended."""
     async with session.get(f"{address}/chat/events?c=a-conversation-key") as events:
         async with asyncio.timeout(30):
@@ -32,23 +32,23 @@ async def measured(session: ClientSession, address: str) -> str:
                 if b"Export all as CSV" in line:
                     break
     async with asyncio.timeout(30):
-        while "parley_turns_total{" not in (text := await read(session, f"{address}/metrics")):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)  # the turn is noted right after it was said
+        while "parley_turns_total{" not in (text := await fetch_text(session, f"{address}/metrics")):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)  # the turn is counted just after its answer is posted
     return text
 
 
-async def read(session: ClientSession, address: str) -> str:
+async def fetch_text(session: ClientSession, address: str) -> str:
     async with session.get(address) as answer:
         return await answer.text()
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence(home: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+def test_a_port_in_use_is_reported_in_one_sentence(home: Path) -> None:
+    with socket.socket() as listening_socket:
+        listening_socket.bind(("127.0.0.1", 0))
+        listening_socket.listen()
+        port = listening_socket.getsockname()[1]
 
-        ended = run(home, "serve", "--port", str(port))
+        ended = run_parley(home, "serve", "--port", str(port))
 
-    assert (ended.status, ended.out) == (1, "")
-    assert f"port {port} on 127.0.0.1 is taken" in ended.err
+    assert (ended.status, ended.stdout) == (1, "")
+    assert f"port {port} on 127.0.0.1 is taken" in ended.stderr

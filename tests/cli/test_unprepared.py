@@ -1,4 +1,4 @@
-"""Documents that nobody wrote a schema for, asked about in plain words: what is inferred must be enough."""
+"""Questions in plain words about documents without a schema: the inferred schema must be enough."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import run
+from tests.cli.conftest import run_parley
 
 TENANTS = ("Ada Brandt", "Bo Castell", "Cy Dorner", "Di Ebner", "Ed Falk", "Fay Gruber")
 ENDS = ("2019-05-31", "2021-08-31", "2099-01-31", "2023-02-28", "2098-12-31", "2097-06-30")
@@ -92,7 +92,7 @@ LISTS = {
     "tickets closed in September 2026": {"ticket-4"},
     "tickets that can take at least 7 hours": {"ticket-6", "ticket-7"},
 }
-TOLD = {
+TEXTS = {
     "How many leave days does Ira Crane have left?": "**2",
     "Until when does the lease of Cy Dorner run?": "2099-01-31",
     "Since when has Cy Dorner been renting?": "2012-03-01",
@@ -112,38 +112,42 @@ NOTHING = {
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, Any]]:
-    """What is answered to each question."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, Any]]:
+    """The result of each question."""
     folder = tmp_path_factory.mktemp("unprepared")
-    source, asked, out = folder / "in.jsonl", folder / "asked.jsonl", folder / "out.jsonl"
-    questions = [*LISTS, *TOLD, *NOTHING]
+    source, questions_path, results_path = folder / "in.jsonl", folder / "asked.jsonl", folder / "out.jsonl"
+    questions = [*LISTS, *TEXTS, *NOTHING]
     source.write_text("\n".join(map(json.dumps, [*LEASES, *TICKETS, *STAFF])), encoding="utf-8")
-    asked.write_text("\n".join(json.dumps({"query_id": one, "query": one}) for one in questions), encoding="utf-8")
-    assert run(folder / "home", "ingest", str(source)).status == 0
-    assert run(folder / "home", "ask", "--batch", str(asked), "--out", str(out)).status == 0
-    return {one["query_id"]: one for one in map(json.loads, out.read_text(encoding="utf-8").splitlines())}
+    questions_path.write_text(
+        "\n".join(json.dumps({"query_id": question, "query": question}) for question in questions), encoding="utf-8"
+    )
+    assert run_parley(folder / "home", "ingest", str(source)).status == 0
+    assert run_parley(folder / "home", "ask", "--batch", str(questions_path), "--out", str(results_path)).status == 0
+    return {
+        result["query_id"]: result for result in map(json.loads, results_path.read_text(encoding="utf-8").splitlines())
+    }
 
 
 @pytest.mark.parametrize(("question", "expected"), LISTS.items())
-def test_a_list_is_the_set_that_the_words_mean(
-    told: Mapping[str, Mapping[str, Any]], question: str, expected: set[str]
+def test_a_list_is_exactly_the_set_that_the_words_mean(
+    results: Mapping[str, Mapping[str, Any]], question: str, expected: set[str]
 ) -> None:
-    assert told[question]["outcome"] == "answer"
-    assert set(told[question]["doc_ids"]) == expected
+    assert results[question]["outcome"] == "answer"
+    assert set(results[question]["doc_ids"]) == expected
 
 
-@pytest.mark.parametrize(("question", "expected"), TOLD.items())
-def test_one_document_is_asked_in_ones_own_words(
-    told: Mapping[str, Mapping[str, Any]], question: str, expected: str
+@pytest.mark.parametrize(("question", "expected"), TEXTS.items())
+def test_a_question_about_one_document_can_use_other_words(
+    results: Mapping[str, Mapping[str, Any]], question: str, expected: str
 ) -> None:
-    assert told[question]["outcome"] == "answer"
-    assert expected in told[question]["text"]
+    assert results[question]["outcome"] == "answer"
+    assert expected in results[question]["text"]
 
 
 @pytest.mark.parametrize(("question", "expected"), NOTHING.items())
-def test_what_another_document_says_is_not_quoted_for_the_one_named(
-    told: Mapping[str, Mapping[str, Any]], question: str, expected: str
+def test_another_document_is_not_quoted_for_the_named_document(
+    results: Mapping[str, Mapping[str, Any]], question: str, expected: str
 ) -> None:
-    assert told[question]["outcome"] == "no_results"
-    assert expected in told[question]["text"]
-    assert not told[question]["citations"]
+    assert results[question]["outcome"] == "no_results"
+    assert expected in results[question]["text"]
+    assert not results[question]["citations"]

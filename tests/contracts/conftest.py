@@ -1,4 +1,4 @@
-"""Every implementation of `SearchIndex`, opened for one test and empty."""
+"""Fixtures for the contract tests: every implementation of `SearchIndex`, empty at the start of each test."""
 
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,14 +9,14 @@ from typing import TypeAlias
 import pytest
 import pytest_asyncio
 
-from storage.analysis import analyser_for
 from storage.embedder import Embedder, WordLlamaEmbedder
 from storage.search.ids import BucketId
 from storage.search.index import SearchIndex
+from storage.text.snowball_analyser import analyser_for
 from tests.builders import TENANT
 from tests.contracts.split import SplitIndex
 
-Opener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
+IndexOpener: TypeAlias = Callable[[], Awaitable[SearchIndex]]
 
 
 @pytest.fixture(scope="session")
@@ -25,27 +25,27 @@ def embedder() -> Embedder:
 
 
 @pytest_asyncio.fixture
-async def embedded(tmp_path: Path, embedder: Embedder) -> AsyncIterator[Opener]:
+async def embedded(tmp_path: Path, embedder: Embedder) -> AsyncIterator[IndexOpener]:
     from storage.embedded.index import EmbeddedIndex
 
     async with AsyncExitStack() as stack:
 
-        async def opened() -> SearchIndex:
+        async def open_index() -> SearchIndex:
             index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=embedder)
             stack.push_async_callback(index.close)
             return index
 
-        yield opened
+        yield open_index
 
 
 @pytest_asyncio.fixture
-async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[Opener]:
+async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[IndexOpener]:
     from storage.opensearch.index import OpenSearchIndex
 
     installation = f"contract-{uuid.uuid4().hex[:12]}"  # the server may be shared
     async with AsyncExitStack() as stack:
 
-        async def opened() -> SearchIndex:
+        async def open_index() -> SearchIndex:
             index = await OpenSearchIndex.open(
                 [opensearch_url],
                 tenant=TENANT,
@@ -56,36 +56,38 @@ async def opensearch(opensearch_url: str, embedder: Embedder) -> AsyncIterator[O
             stack.push_async_callback(index.close)
             return index
 
-        yield opened
-        last = await opened()
-        for bucket in await last.buckets():
-            await last.drop_bucket(bucket)
+        yield open_index
+        index = await open_index()
+        for bucket in await index.load_bucket_states():
+            await index.drop_bucket(bucket)
 
 
 @pytest_asyncio.fixture
-async def joined(embedded: Opener, tmp_path: Path, embedder: Embedder) -> AsyncIterator[Opener]:
-    """The buckets that tests search together with another lie in an index beside."""
+async def joined(embedded: IndexOpener, tmp_path: Path, embedder: Embedder) -> AsyncIterator[IndexOpener]:
+    """Opens a `SplitIndex`: buckets that tests search together with another are in the secondary index."""
     from storage.embedded.index import EmbeddedIndex
 
-    apart, shared = frozenset(map(BucketId, ("others", "closed", "none", "gone"))), set[BucketId]()
+    secondary_buckets, shared_buckets = frozenset(map(BucketId, ("others", "closed", "none", "gone"))), set[BucketId]()
     async with AsyncExitStack() as stack:
 
-        async def opened() -> SearchIndex:
-            beside = await EmbeddedIndex.open(
+        async def open_index() -> SearchIndex:
+            secondary = await EmbeddedIndex.open(
                 tmp_path / "beside", tenant=TENANT, analysers=analyser_for, embedder=embedder
             )
-            stack.push_async_callback(beside.close)
-            return SplitIndex(await embedded(), beside, apart=apart, shared=shared)
+            stack.push_async_callback(secondary.close)
+            return SplitIndex(
+                await embedded(), secondary, secondary_buckets=secondary_buckets, shared_buckets=shared_buckets
+            )
 
-        yield opened
+        yield open_index
 
 
 @pytest.fixture(params=["embedded", "joined", pytest.param("opensearch", marks=pytest.mark.servers)])
-def opener(request: pytest.FixtureRequest) -> Opener:
-    """Opens one more handle on the one index of the test, as another process would."""
+def opener(request: pytest.FixtureRequest) -> IndexOpener:
+    """Returns a function that opens the index of the test once more, as another process does."""
     return request.getfixturevalue(request.param)
 
 
 @pytest_asyncio.fixture
-async def index(opener: Opener) -> SearchIndex:
+async def index(opener: IndexOpener) -> SearchIndex:
     return await opener()

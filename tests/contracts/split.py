@@ -1,76 +1,90 @@
-"""An index whose buckets lie in two, joined where it is asked: what `joined` promises is held against the contract."""
+"""An index with its buckets in two indexes, which it federates: it tests `federate_indexes` by the contract."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from storage.federated.index import federate_indexes
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, TenantId
-from storage.search.index import BucketState, Fetch, Put, ScopedIndex, SearchIndex
-from storage.search.joined import joined
+from storage.search.index import BucketState, DocumentRequest, PutResult, ScopedIndex, SearchIndex
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 
 
 class SplitIndex:
-    """Implements `SearchIndex`. Buckets of the names in `apart` lie in `beside`, unless they share a field.
+    """Implements `SearchIndex`. The buckets in `secondary_buckets` are in `secondary`, unless they have a shared field.
 
-    `shared`: those of them that do; the same set for all handles on the one index.
+    `shared_buckets`: the buckets with a shared field; all open handles on the index use the same set.
     """
 
     def __init__(
-        self, main: SearchIndex, beside: SearchIndex, *, apart: frozenset[BucketId], shared: set[BucketId]
+        self,
+        main: SearchIndex,
+        secondary: SearchIndex,
+        *,
+        secondary_buckets: frozenset[BucketId],
+        shared_buckets: set[BucketId],
     ) -> None:
-        self._main, self._beside, self._apart, self._shared = main, beside, apart, shared
+        self._main, self._secondary, self._secondary_buckets, self._shared_buckets = (
+            main,
+            secondary,
+            secondary_buckets,
+            shared_buckets,
+        )
 
     @property
     def tenant(self) -> TenantId:
         return self._main.tenant
 
     async def set_schema(self, schema: Schema) -> None:
-        if any(one.shared for one in schema.fields):
-            self._shared.add(schema.bucket)
-        await self._side(schema.bucket).set_schema(schema)
+        if any(field.shared for field in schema.fields):
+            self._shared_buckets.add(schema.bucket)
+        await self._index_with(schema.bucket).set_schema(schema)
 
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> Put:
-        side = self._side(bucket)
-        elsewhere = await _held(self._beside if side is self._main else self._main, [one.doc_id for one in documents])
-        put = await side.put(bucket, [one for one in documents if one.doc_id not in elsewhere])
-        taken = dict.fromkeys(one.doc_id for one in documents if one.doc_id in elsewhere)
-        return replace(put, taken=(*put.taken, *taken))
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        target = self._index_with(bucket)
+        other_ids = await _existing_ids_in(
+            self._secondary if target is self._main else self._main, [document.doc_id for document in documents]
+        )
+        result = await target.put(bucket, [document for document in documents if document.doc_id not in other_ids])
+        taken = dict.fromkeys(document.doc_id for document in documents if document.doc_id in other_ids)
+        return replace(result, taken=(*result.taken, *taken))
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
-        return await self._main.delete(doc_ids) + await self._beside.delete(doc_ids)
+        return await self._main.delete(doc_ids) + await self._secondary.delete(doc_ids)
 
     async def drop_bucket(self, bucket: BucketId) -> None:
-        await self._side(bucket).drop_bucket(bucket)
-        self._shared.discard(bucket)
+        await self._index_with(bucket).drop_bucket(bucket)
+        self._shared_buckets.discard(bucket)
 
-    async def buckets(self) -> Mapping[BucketId, BucketState]:
-        return dict(sorted({**await self._main.buckets(), **await self._beside.buckets()}.items()))
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        return dict(
+            sorted({**await self._main.load_bucket_states(), **await self._secondary.load_bucket_states()}.items())
+        )
 
-    async def digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        return await self._side(bucket).digests(bucket)
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self._index_with(bucket).load_digests(bucket)
 
-    def within(self, scope: Scope) -> ScopedIndex:
-        apart = scope.buckets & (self._apart - self._shared)
-        return joined(
-            self._main.within(replace(scope, buckets=scope.buckets - apart)),
-            self._beside.within(replace(scope, buckets=apart)),
+    def within_scope(self, scope: Scope) -> ScopedIndex:
+        secondary_buckets = scope.buckets & (self._secondary_buckets - self._shared_buckets)
+        return federate_indexes(
+            self._main.within_scope(replace(scope, buckets=scope.buckets - secondary_buckets)),
+            self._secondary.within_scope(replace(scope, buckets=secondary_buckets)),
         )
 
     async def ping(self) -> None:
         await self._main.ping()
-        await self._beside.ping()
+        await self._secondary.ping()
 
     async def close(self) -> None:
         await self._main.close()
-        await self._beside.close()
+        await self._secondary.close()
 
-    def _side(self, bucket: BucketId) -> SearchIndex:
-        return self._beside if bucket in self._apart - self._shared else self._main
+    def _index_with(self, bucket: BucketId) -> SearchIndex:
+        return self._secondary if bucket in self._secondary_buckets - self._shared_buckets else self._main
 
 
-async def _held(index: SearchIndex, doc_ids: Sequence[DocId]) -> set[DocId]:
-    scope = Scope(tenant=index.tenant, buckets=frozenset(await index.buckets()), all_readers=True)
-    request = Fetch(tuple(doc_ids))
-    return {one.doc_id for one in (await index.within(scope).ask(request))[request]}
+async def _existing_ids_in(index: SearchIndex, doc_ids: Sequence[DocId]) -> set[DocId]:
+    scope = Scope(tenant=index.tenant, buckets=frozenset(await index.load_bucket_states()), ignores_readers=True)
+    request = DocumentRequest(tuple(doc_ids))
+    return {document.doc_id for document in (await index.within_scope(scope).answer_requests(request))[request]}

@@ -1,5 +1,6 @@
-"""For random documents, conditions and scopes the set of every engine is that of the naive evaluation, member by
-member: so the engines agree with one another.
+"""For random documents, conditions and scopes, every engine finds the same documents as the naive evaluation.
+
+So the engines agree with one another.
 """
 
 from itertools import count
@@ -7,13 +8,22 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage.analysis import analyser_for
+from storage.search.evaluation.naive_evaluation import matches_search
 from storage.search.ids import DocId
-from storage.search.index import Count, Facet, FacetAnswer, PeriodFacet, RangeFacet, Records, SearchIndex, ValueFacet
-from storage.search.naive import matches
+from storage.search.index import (
+    CountRequest,
+    FacetAnswer,
+    FacetRequest,
+    PeriodFacet,
+    RangeFacet,
+    RecordPageRequest,
+    SearchIndex,
+    ValueFacet,
+)
 from storage.search.plan import Clause, Search
 from storage.search.schema import FieldType, Schema
 from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
 from tests.strategies import conditions, corpora, schemas, scopes, strings
 
 _numbers = count()
@@ -22,7 +32,7 @@ _numbers = count()
 @st.composite
 def searches(draw: st.DrawFn, schema: Schema) -> Search:
     required = tuple(draw(st.lists(strings, max_size=1)))
-    clause = Clause(bucket=schema.bucket, condition=draw(conditions(schema)), required=required)
+    clause = Clause(bucket=schema.bucket, condition=draw(conditions(schema)), required_terms=required)
     return Search(clauses=(clause,))
 
 
@@ -32,30 +42,36 @@ def searches(draw: st.DrawFn, schema: Schema) -> Search:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=st.data())
-async def test_each_set_is_that_of_the_naive_evaluation(index: SearchIndex, data: st.DataObject) -> None:
+async def test_each_set_equals_that_of_the_naive_evaluation(index: SearchIndex, data: st.DataObject) -> None:
     schema = data.draw(schemas(f"drawn-{next(_numbers)}"), label="schema")
     documents = data.draw(corpora(schema), label="documents")
-    asked = data.draw(st.lists(searches(schema), min_size=1, max_size=15), label="searches")
-    seen = data.draw(scopes([schema.bucket]), label="scope")
+    drawn_searches = data.draw(st.lists(searches(schema), min_size=1, max_size=15), label="searches")
+    scope = data.draw(scopes([schema.bucket]), label="scope")
     await index.set_schema(schema)
     try:
-        put = await index.put(schema.bucket, documents)
-        found = await _members(index, seen, asked)
+        result = await index.put(schema.bucket, documents)
+        sets = await _load_sets(index, scope, drawn_searches)
     finally:
         await index.drop_bucket(schema.bucket)
 
     analyser = analyser_for(schema.language)
-    assert len(put.added) == len(documents)
-    for search in asked:
-        wanted = {one.doc_id for one in documents if matches(search, one, schema, analyser, seen)}
-        assert found[search] == wanted
+    assert len(result.added) == len(documents)
+    for search in drawn_searches:
+        expected = {
+            document.doc_id for document in documents if matches_search(search, document, schema, analyser, scope)
+        }
+        assert sets[search] == expected
 
 
-async def _members(index: SearchIndex, seen: Scope, asked: list[Search]) -> dict[Search, set[DocId]]:
-    """The set of each search; its count says the same."""
-    answers = await index.within(seen).ask(*map(Count, asked), *(Records(search) for search in asked))
-    sets = {search: {record.doc_id for record in answers[Records(search)].records} for search in asked}
-    assert {search: answers[Count(search)] for search in asked} == {search: len(ids) for search, ids in sets.items()}
+async def _load_sets(index: SearchIndex, scope: Scope, searches: list[Search]) -> dict[Search, set[DocId]]:
+    """Return the set of each search. Asserts that the counts agree with the sets."""
+    answers = await index.within_scope(scope).answer_requests(
+        *map(CountRequest, searches), *(RecordPageRequest(search) for search in searches)
+    )
+    sets = {search: {record.doc_id for record in answers[RecordPageRequest(search)].records} for search in searches}
+    assert {search: answers[CountRequest(search)] for search in searches} == {
+        search: len(ids) for search, ids in sets.items()
+    }
     return sets
 
 
@@ -65,36 +81,38 @@ async def _members(index: SearchIndex, seen: Scope, asked: list[Search]) -> dict
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=st.data())
-async def test_cells_other_and_missing_add_up_to_the_set(index: SearchIndex, data: st.DataObject) -> None:
+async def test_values_other_and_missing_add_up_to_the_set(index: SearchIndex, data: st.DataObject) -> None:
     schema = data.draw(schemas(f"drawn-{next(_numbers)}"), label="schema")
     documents = data.draw(corpora(schema), label="documents")
     search = data.draw(searches(schema), label="search")
-    seen = data.draw(scopes([schema.bucket]), label="scope")
+    scope = data.draw(scopes([schema.bucket]), label="scope")
     limit = data.draw(st.integers(0, 4), label="limit")
     facets = [
-        Facet(search, one.name, limit=limit, parts=limit + 1) for one in schema.fields if one.type is not FieldType.ROWS
+        FacetRequest(search, field.name, max_values=limit, max_bins=limit + 1)
+        for field in schema.fields
+        if field.type is not FieldType.ROWS
     ]
     await index.set_schema(schema)
     try:
         await index.put(schema.bucket, documents)
-        answers = await index.within(seen).ask(Count(search), *facets)
+        answers = await index.within_scope(scope).answer_requests(CountRequest(search), *facets)
     finally:
         await index.drop_bucket(schema.bucket)
 
     for facet in facets:
-        _check(answers[facet], facet, answers[Count(search)])
+        _check_counts(answers[facet], facet, answers[CountRequest(search)])
 
 
-def _check(answer: FacetAnswer, facet: Facet, documents: int) -> None:
+def _check_counts(answer: FacetAnswer, facet: FacetRequest, document_count: int) -> None:
     match answer:
-        case ValueFacet(values=values, other=other, overlapping=overlapping):
-            counts, rest = [one.count for one in values], other + answer.missing
-            assert len(counts) <= facet.limit
-        case RangeFacet(ranges=ranges, missing=rest):
-            counts, overlapping = [one.count for one in ranges], False
-            assert len(counts) <= facet.parts
-        case PeriodFacet(periods=periods, missing=rest):
-            counts, overlapping = [one.count for one in periods], False
-            assert len(counts) <= facet.parts
+        case ValueFacet(values=values, other_count=other_count, is_overlapping=is_overlapping):
+            counts, rest_count = [bin_count.count for bin_count in values], other_count + answer.missing_count
+            assert len(counts) <= facet.max_values
+        case RangeFacet(ranges=ranges, missing_count=rest_count):
+            counts, is_overlapping = [bin_count.count for bin_count in ranges], False
+            assert len(counts) <= facet.max_bins
+        case PeriodFacet(periods=periods, missing_count=rest_count):
+            counts, is_overlapping = [bin_count.count for bin_count in periods], False
+            assert len(counts) <= facet.max_bins
     assert 0 not in counts
-    assert sum(counts) + rest >= documents if overlapping else sum(counts) + rest == documents
+    assert sum(counts) + rest_count >= document_count if is_overlapping else sum(counts) + rest_count == document_count

@@ -1,4 +1,4 @@
-"""What every kind of source promises, whatever it is."""
+"""The contract of `DocumentSource`, for every implementation."""
 
 import asyncio
 import shutil
@@ -11,40 +11,48 @@ from typing import Protocol
 import pytest
 
 from storage.ingest.errors import ListingFailed
-from storage.ingest.sources.folder import Folder
-from storage.ingest.sources.site import opened
-from storage.ingest.sources.source import Fetch, Fetched, Gone, Item, Source, Unchanged, Unfetched
-from tests.stand_ins.site import Served, WebSite, a_site
+from storage.ingest.sources.folder import FolderSource
+from storage.ingest.sources.site import open_site
+from storage.ingest.sources.source import (
+    DocumentSource,
+    FetchedItem,
+    FetchFailure,
+    FetchResult,
+    SourceItem,
+    UnchangedItem,
+    VanishedItem,
+)
+from tests.stand_ins.site import PageResponse, WebSite, serve_web_site
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
-class Place(Protocol):
-    """Where a source looks, as others change it. Names are of text files, `a.txt` or `b/c.txt`."""
+class ChangeablePlace(Protocol):
+    """The place that a source reads, with methods to change it. Names are paths of text files: `a.txt`, `b/c.txt`."""
 
-    def source(self) -> AbstractAsyncContextManager[Source]: ...
+    def open_source(self) -> AbstractAsyncContextManager[DocumentSource]: ...
 
     def write(self, name: str, text: str) -> None: ...
 
     def remove(self, name: str) -> None: ...
 
-    def lose_some(self) -> None:
-        """Afterwards a part of it, or all, cannot be listed."""
+    def break_listing(self) -> None:
+        """Make a part of the place, or all of it, impossible to list."""
         ...
 
-    def spoil(self, name: str) -> None:
-        """It is there, and cannot be read."""
+    def make_unreadable(self, name: str) -> None:
+        """Make the file unreadable; it remains in the listing."""
         ...
 
 
-class AFolder:
+class ChangeableFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
         path.mkdir()
 
     @asynccontextmanager
-    async def source(self) -> AsyncGenerator[Source]:
-        yield Folder(self._path)
+    async def open_source(self) -> AsyncGenerator[DocumentSource]:
+        yield FolderSource(self._path)
 
     def write(self, name: str, text: str) -> None:
         file = self._path / name
@@ -54,169 +62,175 @@ class AFolder:
     def remove(self, name: str) -> None:
         (self._path / name).unlink()
 
-    def lose_some(self) -> None:
-        """All of it: any other folder could still be listed by root."""
+    def break_listing(self) -> None:
+        """Remove the whole folder, since root can list any existing folder."""
         shutil.rmtree(self._path)
 
-    def spoil(self, name: str) -> None:
+    def make_unreadable(self, name: str) -> None:
         self.remove(name)
         (self._path / name).symlink_to(self._path / "nowhere")
 
 
-class ASite:
+class ChangeableSite:
     def __init__(self, site: WebSite) -> None:
         self._site, self._writes = site, 0
-        site.fixed["/robots.txt"] = Served(text=f"Sitemap: {site.url}/sitemap.xml\nSitemap: {site.url}/more.xml")
-        site.fixed["/more.xml"] = Served(text="<urlset/>")
+        site.fixed_responses["/robots.txt"] = PageResponse(
+            text=f"Sitemap: {site.url}/sitemap.xml\nSitemap: {site.url}/more.xml"
+        )
+        site.fixed_responses["/more.xml"] = PageResponse(text="<urlset/>")
 
     @asynccontextmanager
-    async def source(self) -> AsyncGenerator[Source]:
-        async with opened(self._site.url, allow_private=True, clock=lambda: NOW) as source:
+    async def open_source(self) -> AsyncGenerator[DocumentSource]:
+        async with open_site(self._site.url, allow_private=True, clock=lambda: NOW) as source:
             yield source
 
     def write(self, name: str, text: str) -> None:
         self._writes += 1
-        self._site.pages[f"/{name}"] = Served(text=text, etag=f'"{self._writes}"')
-        self._site.changed[f"/{name}"] = f"2026-01-{self._writes:02}"
+        self._site.pages[f"/{name}"] = PageResponse(text=text, etag=f'"{self._writes}"')
+        self._site.last_modified[f"/{name}"] = f"2026-01-{self._writes:02}"
 
     def remove(self, name: str) -> None:
         del self._site.pages[f"/{name}"]
 
-    def lose_some(self) -> None:
-        self._site.fixed["/more.xml"] = Served(status=403)
+    def break_listing(self) -> None:
+        self._site.fixed_responses["/more.xml"] = PageResponse(status=403)
 
-    def spoil(self, name: str) -> None:
-        self._site.changed.pop(f"/{name}")
-        self._site.pages[f"/{name}"] = Served(status=403)
+    def make_unreadable(self, name: str) -> None:
+        self._site.last_modified.pop(f"/{name}")
+        self._site.pages[f"/{name}"] = PageResponse(status=403)
 
 
 @pytest.fixture(params=["folder", "site"])
-async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ChangeablePlace]:
     if request.param == "folder":
-        yield AFolder(tmp_path / "place")
+        yield ChangeableFolder(tmp_path / "place")
     else:
-        async with a_site() as site:
-            yield ASite(site)
+        async with serve_web_site() as site:
+            yield ChangeableSite(site)
 
 
-async def listed(place: Place) -> dict[str, Item]:
-    async with place.source() as source:
-        return {item.id.lstrip("/"): item async for item in source.items()}
+async def list_by_name(place: ChangeablePlace) -> dict[str, SourceItem]:
+    async with place.open_source() as source:
+        return {item.id.lstrip("/"): item async for item in source.list_items()}
 
 
-async def fetched(place: Place, name: str, folder: Path, cursor: str = "") -> Fetch:
+async def fetch_by_name(place: ChangeablePlace, name: str, folder: Path, cursor: str = "") -> FetchResult:
     await asyncio.to_thread(folder.mkdir)
-    async with place.source() as source:
-        items = [item async for item in source.items()]
+    async with place.open_source() as source:
+        items = [item async for item in source.list_items()]
         [item] = [item for item in items if item.id.endswith(name)]
-        return await source.fetch(item, cursor, folder)
+        return await source.fetch_item(item, cursor, folder)
 
 
-async def loaded(place: Place, name: str, folder: Path) -> Fetched:
-    one = await fetched(place, name, folder)
-    assert isinstance(one, Fetched)
-    return one
+async def fetch_changed_item(place: ChangeablePlace, name: str, folder: Path) -> FetchedItem:
+    result = await fetch_by_name(place, name, folder)
+    assert isinstance(result, FetchedItem)
+    return result
 
 
-async def test_everything_that_is_there_is_listed_once(place: Place) -> None:
+async def test_every_item_is_listed_once(place: ChangeablePlace) -> None:
     place.write("a.txt", "one")
     place.write("b/c.txt", "two")
 
-    async with place.source() as source:
-        ids = [item.id.lstrip("/") async for item in source.items()]
+    async with place.open_source() as source:
+        ids = [item.id.lstrip("/") async for item in source.list_items()]
 
     assert sorted(ids) == ["a.txt", "b/c.txt"]
 
 
-async def test_what_is_unchanged_keeps_its_id_and_version(place: Place) -> None:
+async def test_an_unchanged_item_keeps_its_id_and_version(place: ChangeablePlace) -> None:
     place.write("a.txt", "one")
 
-    first, second = await listed(place), await listed(place)
+    first, second = await list_by_name(place), await list_by_name(place)
 
     assert first == second
     assert first["a.txt"].version
 
 
-async def test_a_change_changes_the_version_and_not_the_id(place: Place) -> None:
+async def test_a_changed_item_has_a_new_version_and_the_same_id(place: ChangeablePlace) -> None:
     place.write("a.txt", "one")
-    before = await listed(place)
+    before = await list_by_name(place)
 
     place.write("a.txt", "one and more")
 
-    after = await listed(place)
+    after = await list_by_name(place)
     assert after["a.txt"].id == before["a.txt"].id
     assert after["a.txt"].version != before["a.txt"].version
 
 
-async def test_what_was_removed_is_not_listed(place: Place) -> None:
+async def test_a_removed_item_is_not_listed(place: ChangeablePlace) -> None:
     place.write("a.txt", "one")
     place.write("b.txt", "two")
 
     place.remove("a.txt")
 
-    assert [*await listed(place)] == ["b.txt"]
+    assert [*await list_by_name(place)] == ["b.txt"]
 
 
-async def test_a_listing_that_may_have_missed_something_says_so_after_the_rest(place: Place) -> None:
+async def test_an_incomplete_listing_raises_an_error_after_the_other_items(place: ChangeablePlace) -> None:
     place.write("a.txt", "one")
-    place.lose_some()
+    place.break_listing()
 
     with pytest.raises(ListingFailed, match=r"\w"):
-        await listed(place)
+        await list_by_name(place)
 
 
-async def test_the_content_comes_as_a_file_that_tells_its_format(place: Place, tmp_path: Path) -> None:
+async def test_the_content_is_fetched_to_a_file_with_the_suffix_of_its_format(
+    place: ChangeablePlace, tmp_path: Path
+) -> None:
     place.write("a.txt", "one")
 
-    one = await loaded(place, "a.txt", tmp_path / "got")
+    item = await fetch_changed_item(place, "a.txt", tmp_path / "got")
 
-    assert (one.path.read_text(), one.path.suffix) == ("one", ".txt")
-    assert one.version == (await listed(place))["a.txt"].version
+    assert (item.path.read_text(), item.path.suffix) == ("one", ".txt")
+    assert item.version == (await list_by_name(place))["a.txt"].version
 
 
-async def test_the_same_content_for_its_cursor_is_unchanged(place: Place, tmp_path: Path) -> None:
+async def test_fetching_the_same_content_with_its_cursor_gives_unchanged(
+    place: ChangeablePlace, tmp_path: Path
+) -> None:
     place.write("a.txt", "one")
-    one = await loaded(place, "a.txt", tmp_path / "got")
+    item = await fetch_changed_item(place, "a.txt", tmp_path / "got")
 
-    again = await fetched(place, "a.txt", tmp_path / "again", one.cursor)
-    place.write("a.txt", "one")  # at another time
-    later = await fetched(place, "a.txt", tmp_path / "later", one.cursor)
+    second_result = await fetch_by_name(place, "a.txt", tmp_path / "again", item.cursor)
+    place.write("a.txt", "one")  # the same content, written later
+    third_result = await fetch_by_name(place, "a.txt", tmp_path / "later", item.cursor)
 
-    assert isinstance(again, Unchanged)
-    assert isinstance(later, Unchanged)
+    assert isinstance(second_result, UnchangedItem)
+    assert isinstance(third_result, UnchangedItem)
 
 
-async def test_other_content_for_its_cursor_is_fetched(place: Place, tmp_path: Path) -> None:
+async def test_changed_content_is_fetched_in_spite_of_a_cursor(place: ChangeablePlace, tmp_path: Path) -> None:
     place.write("a.txt", "one")
-    one = await loaded(place, "a.txt", tmp_path / "got")
+    item = await fetch_changed_item(place, "a.txt", tmp_path / "got")
 
     place.write("a.txt", "two")
 
-    other = await fetched(place, "a.txt", tmp_path / "other", one.cursor)
-    assert isinstance(other, Fetched)
-    assert other.path.read_text() == "two"
+    result = await fetch_by_name(place, "a.txt", tmp_path / "other", item.cursor)
+    assert isinstance(result, FetchedItem)
+    assert result.path.read_text() == "two"
 
 
-async def test_a_cursor_that_is_not_understood_is_no_cursor(place: Place, tmp_path: Path) -> None:
+async def test_an_unreadable_cursor_is_ignored(place: ChangeablePlace, tmp_path: Path) -> None:
     place.write("a.txt", "one")
 
-    assert isinstance(await fetched(place, "a.txt", tmp_path / "got", "[1]"), Fetched)
+    assert isinstance(await fetch_by_name(place, "a.txt", tmp_path / "got", "[1]"), FetchedItem)
 
 
-async def test_what_went_after_the_listing_is_gone(place: Place, tmp_path: Path) -> None:
+async def test_an_item_removed_after_the_listing_has_vanished(place: ChangeablePlace, tmp_path: Path) -> None:
     place.write("a.txt", "one")
-    async with place.source() as source:
-        [item] = [item async for item in source.items()]
+    async with place.open_source() as source:
+        [item] = [item async for item in source.list_items()]
         place.remove("a.txt")
 
-        assert await source.fetch(item, "", tmp_path) == Gone()
+        assert await source.fetch_item(item, "", tmp_path) == VanishedItem()
 
 
-async def test_what_is_there_and_cannot_be_had_says_why(place: Place, tmp_path: Path) -> None:
+async def test_an_unreadable_item_gives_a_failure_with_a_reason(place: ChangeablePlace, tmp_path: Path) -> None:
     place.write("a.txt", "one")
-    place.spoil("a.txt")
+    place.make_unreadable("a.txt")
 
-    one = await fetched(place, "a.txt", tmp_path / "got")
+    result = await fetch_by_name(place, "a.txt", tmp_path / "got")
 
-    assert isinstance(one, Unfetched)
-    assert one.reason
+    assert isinstance(result, FetchFailure)
+    assert result.reason

@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from tests.cli.conftest import RECEIPTS, run
+from tests.cli.conftest import RECEIPTS, run_parley
 
 
-def a_home(folder: Path) -> Path:
+def build_home(folder: Path) -> Path:
     source = folder / "receipts.jsonl"
     source.write_text("\n".join(map(json.dumps, RECEIPTS)), encoding="utf-8")
-    for words in (("ingest", str(source), "--bucket", "receipts"), ("grant", "receipts", "everyone")):
-        if run(folder, *words).status:
-            raise RuntimeError(f"parley {words[0]} failed")
+    for arguments in (("ingest", str(source), "--bucket", "receipts"), ("grant", "receipts", "everyone")):
+        if run_parley(folder, *arguments).status:
+            raise RuntimeError(f"parley {arguments[0]} failed")
     return folder

@@ -1,6 +1,7 @@
-"""`parley serve` for Slack alone, in which a turn that is not answered at once has its work streamed.
+"""`parley serve` for Slack alone, in which every turn that is not answered at once is streamed.
 
-Real patience would leave hardly a stream to break: the storm's questions are answered in milliseconds.
+With the real pace there would be almost no streams to break, because the storm's questions are answered in
+milliseconds.
 """
 
 import asyncio
@@ -12,43 +13,44 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.slack.api import SlackApi
 from adapters.slack.app import SlackSurface
-from adapters.slack.streams import Pace
-from adapters.slack.workspaces import OneWorkspace, workspace_with
-from bot.bootstrap import Bot, build_bot
-from bot.http import application
-from bot.metrics import Metrics
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.posting.streams import StreamPace
+from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
+from bot.application import Application
+from bot.bootstrap import open_application
 from bot.settings import load_settings
+from bot.surface.http import build_web_app
+from bot.turns.metrics import TurnMetrics
 
-AT_ONCE: Final = Pace(patience_s=0, a_minute=600, at_once=60)
+AT_ONCE: Final = StreamPace(patience_s=0, per_minute=600, burst=60)
 
 
-async def serve(home: Path) -> None:
+async def serve_slack(home: Path) -> None:
     async with AsyncExitStack() as stack:
-        bot = await stack.enter_async_context(build_bot(load_settings(home, os.environ).settings))
-        surface = impatient(bot)
-        bot.register(surface)
+        bot = await stack.enter_async_context(open_application(load_settings(home, os.environ).settings))
+        surface = build_impatient_surface(bot)
+        bot.register_surface(surface)
         await surface.start()
         stack.push_async_callback(surface.close)
-        runner = web.AppRunner(application(bot, [surface], Metrics()), access_log=None)
+        runner = web.AppRunner(build_web_app(bot, [surface], TurnMetrics()), access_log=None)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         await web.TCPSite(runner, bot.settings.host, bot.settings.port).start()
-        await bot.work(asyncio.Event(), prepare=True)
+        await bot.run_until_stopped(asyncio.Event(), warm_up=True)
 
 
-def impatient(bot: Bot) -> SlackSurface:
+def build_impatient_surface(bot: Application) -> SlackSurface:
     token, secret = bot.settings.slack_bot_token, bot.settings.slack_signing_secret
     api = SlackApi(token=token.get_secret_value() if token else None, base_url=bot.settings.slack_api_url)
     return SlackSurface(
-        accept=bot.accept,
+        accept=bot.accept_inbound,
         administration=bot.administration,
-        personal=bot.personal,
-        afterwards=bot.afterwards,
+        personal_history=bot.personal_history,
+        turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
-        workspaces=OneWorkspace(
-            workspace_with(api, bot.clock, bot.log, pace=Pace(patience_s=0, a_minute=600, at_once=60))
+        workspaces=SingleWorkspace(
+            build_workspace(api, bot.clock, bot.log, pace=StreamPace(patience_s=0, per_minute=600, burst=60))
         ),
         signing_secret=secret.get_secret_value() if secret else None,
         clock=bot.clock,
@@ -57,4 +59,4 @@ def impatient(bot: Bot) -> SlackSurface:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1])))
+    asyncio.run(serve_slack(Path(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""Documents to attach, and people at work with Parley who attach them: one channel may see some receipts."""
+"""Files to attach, and a Slack workspace in which people attach them. One channel may see some receipts."""
 
 import csv
 import io
@@ -11,54 +11,55 @@ from pathlib import Path
 import docx
 from reportlab.pdfgen.canvas import Canvas  # pyright: ignore[reportMissingTypeStubs]
 
-from adapters.slack.api import SlackApi
+from adapters.slack.posting.api import SlackApi
 from agent.reasoner import Reasoner
-from bot.bootstrap import Bot, Clock, build_bot, utc_now
-from bot.dialogue import Agent
+from bot.application import Application, Clock
+from bot.bootstrap import open_application, utc_now
+from bot.conversation.dialogue import QuestionAgent
 from bot.ids import BucketId, Subject, TurnId
 from bot.settings import load_settings
-from storage.ingest.pipeline import ingest
-from tests.adapters.slack.conftest import Pauses, a_surface, served
-from tests.bot.conftest import finished, working
+from storage.ingest.pipeline import ingest_files
+from tests.adapters.slack.conftest import RecordedPauses, build_surface, serve_surface
+from tests.bot.conftest import running_workers, wait_until_finished
 from tests.stand_ins.slack.server import TOKEN, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, StoredFile, User
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage, StoredFile
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 CSV = "text/csv"
-SALES = 60  # rows of the table
+SALES_COUNT = 60  # rows of the table
 
 
 def a_pdf(*pages: str) -> bytes:
-    """A page each, line by line."""
-    made = io.BytesIO()
-    canvas = Canvas(made)
+    """A PDF with these pages. Line breaks in the text are kept."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer)
     for page in pages:
         for number, line in enumerate(page.split("\n")):
             canvas.drawString(72, 750 - 16 * number, line)  # pyright: ignore[reportUnknownMemberType]
         canvas.showPage()  # pyright: ignore[reportUnknownMemberType]
     canvas.save()  # pyright: ignore[reportUnknownMemberType]
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def a_docx(*paragraphs: str) -> bytes:
-    made, document = io.BytesIO(), docx.Document()
+    buffer, document = io.BytesIO(), docx.Document()
     for paragraph in paragraphs:
         document.add_paragraph(paragraph)
-    document.save(made)
-    return made.getvalue()
+    document.save(buffer)
+    return buffer.getvalue()
 
 
 def a_csv(rows: Sequence[dict[str, object]]) -> bytes:
-    made = io.StringIO()
-    writer = csv.DictWriter(made, [*rows[0]])
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, [*rows[0]])
     writer.writeheader()
     writer.writerows(rows)
-    return made.getvalue().encode()
+    return buffer.getvalue().encode()
 
 
-def sales(count: int = SALES) -> list[dict[str, object]]:
-    """By region in turn; units from 1 on."""
+def sales_rows(count: int = SALES_COUNT) -> list[dict[str, object]]:
+    """Rows of a sales table: regions in turn, units counted up from 1."""
     regions = ("North", "South", "West")
     return [
         {
@@ -79,7 +80,7 @@ LEASE = a_pdf(
 
 
 def write_receipts(folder: Path, count: int = 24) -> Path:
-    """A line each: vendors in turn, one a day."""
+    """Write a JSONL file with receipts: vendors in turn, one receipt per day."""
     vendors = ("Acme", "Bolt", "Cargo")
     path = folder / "receipts.jsonl"
     records = [
@@ -100,56 +101,60 @@ def write_receipts(folder: Path, count: int = 24) -> Path:
 
 
 @dataclass(kw_only=True)
-class Desk:
-    """Ada and Bob, a channel of theirs that may see the receipts, and one that may see nothing."""
+class AttachmentDesk:
+    """Ada and Bob, their channel that may see the receipts (`general`), and one that may see nothing (`lobby`)."""
 
     slack: SlackServer
-    bot: Bot
-    ada: User
-    bob: User
-    general: Channel
-    lobby: Channel
-    pauses: Pauses = field(default_factory=Pauses)
+    bot: Application
+    ada: SlackMember
+    bob: SlackMember
+    general: SlackChannel
+    lobby: SlackChannel
+    pauses: RecordedPauses = field(default_factory=RecordedPauses)
 
     async def ask(
         self,
         text: str,
         *files: StoredFile,
-        of: Message | None = None,
-        user: User | None = None,
-        channel: Channel | None = None,
-    ) -> Message:
-        """Ada in the channel, unless others elsewhere; `of`: in the thread of that answer. The finished answer."""
-        place = channel or self.general
-        mention = "" if place.kind == "im" else f"<@{BOT_USER}> "
-        before, thread = len(self.answers()), of.thread_ts if of is not None else None
-        await self.slack.say(user or self.ada, place, f"{mention}{text}", thread_ts=thread, files=files)
-        return await self.answer_after(before)
+        in_thread_of: SlackMessage | None = None,
+        user: SlackMember | None = None,
+        channel: SlackChannel | None = None,
+    ) -> SlackMessage:
+        """Ask and return the finished answer. By default Ada asks in `general`. `of`: ask in this answer's thread."""
+        target_channel = channel or self.general
+        mention = "" if target_channel.kind == "im" else f"<@{BOT_USER}> "
+        answer_count, thread = len(self.answers()), in_thread_of.thread_ts if in_thread_of is not None else None
+        await self.slack.post_as_person(
+            user or self.ada, target_channel, f"{mention}{text}", thread_ts=thread, files=files
+        )
+        return await self.answer_after(answer_count)
 
-    async def click(self, message: Message, label: str, user: User | None = None) -> Message:
-        before = len(self.answers())
-        await self.slack.click(user or self.ada, message, label)
-        return await self.answer_after(before)
+    async def click(self, message: SlackMessage, label: str, user: SlackMember | None = None) -> SlackMessage:
+        answer_count = len(self.answers())
+        await self.slack.click_button(user or self.ada, message, label)
+        return await self.answer_after(answer_count)
 
-    async def answer_after(self, before: int) -> Message:
-        await self.slack.until(lambda: len(self.answers()) > before, within_s=30)
-        answer = self.answers()[before]
-        await finished(self.bot, TurnId((answer.metadata or {})["event_payload"]["turn"]))
+    async def answer_after(self, answer_count: int) -> SlackMessage:
+        await self.slack.wait_until(lambda: len(self.answers()) > answer_count, within_s=30)
+        answer = self.answers()[answer_count]
+        await wait_until_finished(self.bot, TurnId((answer.metadata or {})["event_payload"]["turn"]))
         return answer
 
-    def answers(self) -> list[Message]:
-        """Those with a turn, and no question that was put where it is answered."""
-        said = self.slack.workspace.answers()
-        return [one for one in said if (one.metadata or {}).get("event_type") == "parley_turn"]
+    def answers(self) -> list[SlackMessage]:
+        """The bot's messages that belong to a turn."""
+        messages = self.slack.workspace.bot_messages()
+        return [message for message in messages if (message.metadata or {}).get("event_type") == "parley_turn"]
 
-    def table(self, name: str = "sales.csv", count: int = SALES, user: User | None = None) -> StoredFile:
-        return self.slack.upload(user or self.ada, name, a_csv(sales(count)), CSV)
+    def upload_table(
+        self, name: str = "sales.csv", count: int = SALES_COUNT, user: SlackMember | None = None
+    ) -> StoredFile:
+        return self.slack.upload_file(user or self.ada, name, a_csv(sales_rows(count)), CSV)
 
-    def lease(self, user: User | None = None) -> StoredFile:
-        return self.slack.upload(user or self.ada, "Harbour lease.pdf", LEASE, PDF)
+    def upload_lease(self, user: SlackMember | None = None) -> StoredFile:
+        return self.slack.upload_file(user or self.ada, "Harbour lease.pdf", LEASE, PDF)
 
-    def direct(self, user: User) -> Channel:
-        return self.slack.workspace.direct(user.id)
+    def direct_channel_of(self, user: SlackMember) -> SlackChannel:
+        return self.slack.workspace.direct_channel_of(user.id)
 
 
 @asynccontextmanager
@@ -157,35 +162,43 @@ async def a_desk(
     slack: SlackServer,
     home: Path,
     *,
-    agent: Agent | None = None,
+    agent: QuestionAgent | None = None,
     reasoner: Reasoner | None = None,
     clock: Clock = utc_now,
-    works: bool = True,
+    with_worker: bool = True,
     **environ: str,
-) -> AsyncGenerator[Desk]:
-    """Parley may read files, and has its home in `home`, which is filled if it is new. `works`: else it only hears."""
+) -> AsyncGenerator[AttachmentDesk]:
+    """Parley with the right to read files. A new `home` is filled with receipts.
+
+    Without `with_worker` the bot receives messages but does not answer them.
+    """
     slack.scopes |= {"files:read"}
-    given = {"PARLEY_EMBEDDER": "none", "PARLEY_OVERLOAD_LIMIT": "20"}
+    defaults = {"PARLEY_EMBEDDER": "none", "PARLEY_OVERLOAD_LIMIT": "20"}
     async with AsyncExitStack() as stack:
-        settings = load_settings(home, given | environ).settings
-        bot = await stack.enter_async_context(build_bot(settings, agent=agent, reasoner=reasoner, clock=clock))
-        if not await bot.index.buckets():
-            await ingest(bot.index, [write_receipts(home)], bucket=BucketId("receipts"))
-        desk = _furnished(slack, bot)
-        await bot.grants.grant(BucketId("receipts"), Subject(f"channel:slack:{TEAM}:{desk.general.id}"), by="operator")
-        surface = a_surface(bot, SlackApi(token=TOKEN, base_url=slack.api_url, pause=desk.pauses))
-        bot.register(surface)
-        await stack.enter_async_context(served(surface, slack))
-        if works:
-            await stack.enter_async_context(working(bot))
+        settings = load_settings(home, defaults | environ).settings
+        bot = await stack.enter_async_context(open_application(settings, agent=agent, reasoner=reasoner, clock=clock))
+        if not await bot.index.load_bucket_states():
+            await ingest_files(bot.index, [write_receipts(home)], bucket=BucketId("receipts"))
+        desk = _prepare_desk(slack, bot)
+        await bot.grants.grant_bucket_access(
+            BucketId("receipts"), Subject(f"channel:slack:{TEAM}:{desk.general.id}"), by="operator"
+        )
+        surface = build_surface(bot, SlackApi(token=TOKEN, base_url=slack.api_url, sleep=desk.pauses))
+        bot.register_surface(surface)
+        await stack.enter_async_context(serve_surface(surface, slack))
+        if with_worker:
+            await stack.enter_async_context(running_workers(bot))
         yield desk
 
 
-def _furnished(slack: SlackServer, bot: Bot) -> Desk:
-    place = slack.workspace
-    ada, bob = place.add_user(User(id="U1ADA", name="Ada")), place.add_user(User(id="U2BOB", name="Bob"))
-    rooms = [
-        place.channels.get(name) or place.add_channel(Channel(id=name, members=[ada.id, bob.id, BOT_USER]))
+def _prepare_desk(slack: SlackServer, bot: Application) -> AttachmentDesk:
+    workspace = slack.workspace
+    ada, bob = (
+        workspace.add_user(SlackMember(id="U1ADA", name="Ada")),
+        workspace.add_user(SlackMember(id="U2BOB", name="Bob")),
+    )
+    channels = [
+        workspace.channels.get(name) or workspace.add_channel(SlackChannel(id=name, members=[ada.id, bob.id, BOT_USER]))
         for name in ("C1GENERAL", "C2LOBBY")
     ]
-    return Desk(slack=slack, bot=bot, ada=ada, bob=bob, general=rooms[0], lobby=rooms[1])
+    return AttachmentDesk(slack=slack, bot=bot, ada=ada, bob=bob, general=channels[0], lobby=channels[1])

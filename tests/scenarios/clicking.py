@@ -1,7 +1,7 @@
-"""Asks a bot, clicks each choice that it offers, and holds all that is said to the naive evaluation.
+"""Asks a bot, clicks each choice that it offers, and compares all results with the naive evaluation.
 
-Every click goes through the stored clarification, in a conversation of its own, since a choice counts once. What is not
-as it was said raises `AssertionError`.
+Every click uses the stored clarification in a separate conversation, because a choice counts only once. A wrong result
+raises `AssertionError`.
 """
 
 import csv
@@ -12,22 +12,37 @@ from pathlib import Path
 from typing import Any as Json
 
 from agent import loop
-from agent.context import Context, Limits
+from agent.context import AgentContext, AnswerLimits
 from agent.outcome import Choice, ChoiceKind, Clarify, Outcome
-from agent.reasoner import Decomposition, Material, Planned
+from agent.reasoner import Decomposition, PlannedQuestion, QuestionContext
 from agent.rules.reasoner import RuleReasoner
-from bot.access import scope_key
-from bot.bootstrap import Bot
-from bot.clarifications import Clicked as Chosen
+from bot.access.audience_scope import scope_key_of
+from bot.application import Application
+from bot.conversation.clarifications import SelectedChoice as Chosen
+from bot.conversation.spreadsheet import neutralise_formula
 from bot.ids import ChoiceId
-from bot.inbound import Audience, Body, Clicked, Private, Said
-from bot.spreadsheet import neutral
-from bot.turns import TurnDone
+from bot.surface.inbound import Audience, ButtonClick, InboundBody, PrivateAudience, TextMessage
+from bot.turns.turn_processor import FinishedTurn
 from storage.search.codec import plan_from_json
-from storage.search.conditions import DOC_ID, EVERYTHING, Condition, Missing, contains_text, fields_of
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    MATCH_ALL,
+    Condition,
+    MissingCondition,
+    fields_of,
+    text_condition_for,
+)
 from storage.search.ids import BucketId, DocId, FieldName, LegId
-from storage.search.index import Records
-from storage.search.plan import Clause, Compute, FindPassages, Leg, ListDocuments, Plan, ReadFields, Search, Summarise
+from storage.search.index import RecordPageRequest
+from storage.search.plan import (
+    Clause,
+    FindPassages,
+    Leg,
+    ListDocuments,
+    Plan,
+    Search,
+    SummariseDocuments,
+)
 from storage.search.refinement import (
     AddBucket,
     AddFilter,
@@ -36,6 +51,7 @@ from storage.search.refinement import (
     DropFilter,
     DropWord,
     ExportAll,
+    IncludeMissing,
     JustAnswer,
     OnlyBucket,
     OnlyMissing,
@@ -43,226 +59,243 @@ from storage.search.refinement import (
     Refinement,
     SearchByMeaning,
     StartOver,
-    TakeInMissing,
-    TakeReading,
     UseNearest,
-    apply,
+    UseReading,
+    apply_refinement,
 )
 from storage.search.schema import FieldType
 from storage.search.scope import Scope
-from storage.sql.conversations import Conversations
-from tests.bot.conftest import Talk
-from tests.scenarios.worlds import World, lacking
+from storage.sql.stores.conversations import ConversationStore
+from tests.bot.conftest import ConversationDriver
+from tests.scenarios.worlds import DocumentWorld, searches_for_missing
 
 _NUMBERS = itertools.count(1)
 _ACTIONS = (JustAnswer, SearchByMeaning, StartOver)
 
-Write = Callable[[], Awaitable[World]]
-Pick = Callable[[int], int]  # of so many
+Write = Callable[[], Awaitable[DocumentWorld]]
+Pick = Callable[[int], int]  # from the number of choices to the index of one choice
 
 
-class Script:
-    """A reasoner that knows some questions by heart; the others it reads by the rules."""
+class ScriptedReasoner:
+    """A reasoner with prepared plans for some questions. It reads other questions by the rules."""
 
     name = "rule"
 
     def __init__(self) -> None:
-        self.plans: dict[str, Planned] = {}
+        self.plans: dict[str, PlannedQuestion] = {}
         self._rules = RuleReasoner()
 
-    def decompose(self, question: str, material: Material) -> Decomposition:
-        return self.plans.get(question) or self._rules.decompose(question, material)
+    def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return self.plans.get(question) or self._rules.decompose_question(question, question_context)
 
 
-class AlsoStartsOver:
-    """The agent, which leaves starting over to be said in words, with a button for it on every question back."""
+class RestartOfferingAgent:
+    """The agent with a button for starting over on every clarification."""
 
-    async def answer(self, question: str, context: Context) -> Outcome:
+    async def answer(self, question: str, context: AgentContext) -> Outcome:
         return _with_restart(await loop.answer(question, context))
 
-    async def resume(self, plan: Plan, context: Context) -> Outcome:
+    async def resume(self, plan: Plan, context: AgentContext) -> Outcome:
         return _with_restart(await loop.resume(plan, context))
 
-    def by_meaning(self, plan: Plan, leg_id: LegId) -> Plan:
-        return loop.by_meaning(plan, leg_id)
+    def apply_search_by_meaning(self, plan: Plan, leg_id: LegId) -> Plan:
+        return loop.apply_search_by_meaning(plan, leg_id)
 
 
 def _with_restart(outcome: Outcome) -> Outcome:
     if not isinstance(outcome, Clarify):
         return outcome
-    again = Choice(label="Start over", count=None, leg=outcome.leg, does=StartOver())
-    return replace(outcome, choices=(*outcome.choices, again))
+    start_over = Choice(label="Start over", count=None, leg=outcome.leg, effect=StartOver())
+    return replace(outcome, choices=(*outcome.choices, start_over))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A turn that is over, and the conversation that it stands in."""
+class ConversationTurn:
+    """A finished turn and its conversation."""
 
-    talk: Talk
-    done: TurnDone
+    talk: ConversationDriver
+    finished_turn: FinishedTurn
 
     @property
     def result(self) -> Json:
-        return self.done.result
+        return self.finished_turn.result
 
     @property
     def offers(self) -> list[tuple[str, int | None, str, str]]:
-        return [(one["label"], one["count"], one["kind"], repr(one["filters"])) for one in self.result["choices"]]
+        return [
+            (choice["label"], choice["count"], choice["kind"], repr(choice["filters"]))
+            for choice in self.result["choices"]
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clicking:
-    """Everything there is to click, in one world, by one audience."""
+class ChoiceChecker:
+    """Clicks and checks all choices in one world for one audience."""
 
-    bot: Bot
-    world: World
+    bot: Application
+    world: DocumentWorld
     audience: Audience
     scope: Scope
-    limits: Limits
+    limits: AnswerLimits
 
-    async def check(self, question: str, write: Write | None = None, pick: Pick | None = None) -> set[ChoiceKind]:
-        """Asks once for each choice and clicks it; `write` changes the documents in between. The kinds clicked.
+    async def check_question(
+        self, question: str, write: Write | None = None, pick: Pick | None = None
+    ) -> set[ChoiceKind]:
+        """Ask once for each choice and click it. `write` changes the documents in between. Returns the clicked kinds.
 
-        With `pick` it goes on from one of the clicks, as long as something is offered.
+        With `pick` it continues from one of the clicks, as long as there are choices.
         """
-        first = await self.ask(question)
-        rest = [await self.ask(question) for _ in first.offers[1:]]
-        for other in rest:
-            assert other.offers == first.offers, "the same question on an unchanged index offers otherwise"
-        after = self if write is None else replace(self, world=await write())
-        clicked = [await after.choose(asked, at) for at, asked in enumerate((first, *rest) if first.offers else ())]
-        if pick is not None and clicked:
-            await after.walk(first, clicked[pick(len(clicked))], pick)
-        return {ChoiceKind(one["kind"]) for one in first.result["choices"]}
+        first_turn = await self.ask_question(question)
+        other_turns = [await self.ask_question(question) for _ in first_turn.offers[1:]]
+        for other_turn in other_turns:
+            assert other_turn.offers == first_turn.offers, "the same question on an unchanged index offers otherwise"
+        checker = self if write is None else replace(self, world=await write())
+        clicked_turns = [
+            await checker.click_choice(turn, index)
+            for index, turn in enumerate((first_turn, *other_turns) if first_turn.offers else ())
+        ]
+        if pick is not None and clicked_turns:
+            await checker.click_on(first_turn, clicked_turns[pick(len(clicked_turns))], pick)
+        return {ChoiceKind(choice["kind"]) for choice in first_turn.result["choices"]}
 
-    async def walk(self, before: Asked, asked: Asked, pick: Pick) -> None:
-        """On and on, three clicks at most. There are never more than two questions back in a row."""
-        said = [before.result["outcome"], asked.result["outcome"]]
-        while asked.offers and len(said) < 5:
-            asked = await self.choose(asked, pick(len(asked.offers)))
-            said.append(asked.result["outcome"])
-            assert not {"overload", "ambiguous"}.issuperset(said[-3:])
+    async def click_on(self, previous_turn: ConversationTurn, turn: ConversationTurn, pick: Pick) -> None:
+        """Click on, three times at most, and check that there are at most two clarifications in a row."""
+        outcomes = [previous_turn.result["outcome"], turn.result["outcome"]]
+        while turn.offers and len(outcomes) < 5:
+            turn = await self.click_choice(turn, pick(len(turn.offers)))
+            outcomes.append(turn.result["outcome"])
+            assert not {"overload", "ambiguous"}.issuperset(outcomes[-3:])
 
-    async def ask(self, question: str) -> Asked:
-        """In a new conversation. What is said there is true."""
-        person = str(self.audience.person) if isinstance(self.audience, Private) else "operator"
-        talk = Talk(self.bot, audience=self.audience, person=person, conversation=f"c{next(_NUMBERS)}")
-        asked = await self._said(talk, Said(question))
-        await self.hold(asked)
-        return asked
+    async def ask_question(self, question: str) -> ConversationTurn:
+        """Ask in a new conversation and check the reply."""
+        person = str(self.audience.person) if isinstance(self.audience, PrivateAudience) else "operator"
+        talk = ConversationDriver(self.bot, audience=self.audience, person=person, conversation=f"c{next(_NUMBERS)}")
+        turn = await self._run_turn(talk, TextMessage(question))
+        await self.check_turn(turn)
+        return turn
 
-    async def choose(self, asked: Asked, at: int) -> Asked:
-        """Clicks the choice at that place. It leads where it said, or says that this has changed."""
-        choice = asked.result["choices"][at]
-        chosen = await self._chosen(asked, choice)
-        then = await self._said(asked.talk, Clicked(ChoiceId(choice["id"])))
-        match chosen.does:
+    async def click_choice(self, turn: ConversationTurn, index: int) -> ConversationTurn:
+        """Click the choice at this index. Its result must match its button, or say what has changed."""
+        choice = turn.result["choices"][index]
+        selected = await self._look_up_choice(turn, choice)
+        click_turn = await self._run_turn(turn.talk, ButtonClick(ChoiceId(choice["id"])))
+        match selected.effect:
             case ExportAll():
-                self._hold_file(chosen, then)
+                self._check_file(selected, click_turn)
             case StartOver():
-                assert await self._plan(then) is None
+                assert await self._load_last_plan(click_turn) is None
             case JustAnswer():
-                await self._hold_answer(chosen, then)
+                await self._check_just_answer(selected, click_turn)
             case SearchByMeaning():
-                await self._hold_by_meaning(chosen, then)
+                await self._check_search_by_meaning(selected, click_turn)
             case _:
-                await self._hold_click(chosen, chosen.does, then)  # pyright: ignore[reportArgumentType]
-        return then
+                await self._check_click(selected, selected.effect, click_turn)  # pyright: ignore[reportArgumentType]
+        return click_turn
 
-    async def _said(self, talk: Talk, body: Body) -> Asked:
-        done = await self.bot.run(await talk.accepted(body), limits=self.limits)
-        if done.error is not None:
-            raise AssertionError(done.error) from done.cause
-        return Asked(talk=talk, done=done)
+    async def _run_turn(self, talk: ConversationDriver, body: InboundBody) -> ConversationTurn:
+        finished_turn = await self.bot.run_turn(await talk.accept_body(body), limits=self.limits)
+        if finished_turn.error is not None:
+            raise AssertionError(finished_turn.error) from finished_turn.cause
+        return ConversationTurn(talk=talk, finished_turn=finished_turn)
 
-    # -- what is said
+    # -- replies
 
-    async def hold(self, asked: Asked) -> None:
-        """Every number of a reply is that of the naive evaluation, on its buttons too."""
-        plan = await self._plan(asked)
-        if plan is None or asked.result["files"]:
+    async def check_turn(self, turn: ConversationTurn) -> None:
+        """Check every number of a reply and of its buttons against the naive evaluation."""
+        plan = await self._load_last_plan(turn)
+        if plan is None or turn.result["files"]:
             return
-        several = len(plan.legs) > 1
-        for leg, said in zip(plan.legs, asked.result["legs"] if several else [asked.result], strict=True):
-            self._hold_leg(leg, said)
-        if not several:
-            self._hold_missing(plan.legs[0], asked.result)
-        chosen = [await self._chosen(asked, choice) for choice in asked.result["choices"]]
-        for choice, one in zip(asked.result["choices"], chosen, strict=True):
-            assert one.plan == plan
-            assert choice["count"] == self.number(one), f"{choice['label']!r} leads to {self.number(one)}"
+        has_many_legs = len(plan.legs) > 1
+        for leg, leg_result in zip(plan.legs, turn.result["legs"] if has_many_legs else [turn.result], strict=True):
+            self._check_leg(leg, leg_result)
+        if not has_many_legs:
+            self._check_missing_counts(plan.legs[0], turn.result)
+        selected_choices = [await self._look_up_choice(turn, choice) for choice in turn.result["choices"]]
+        for choice, selected in zip(turn.result["choices"], selected_choices, strict=True):
+            assert selected.plan == plan
+            assert choice["count"] == self.expected_count_of(selected), (
+                f"{choice['label']!r} leads to {self.expected_count_of(selected)}"
+            )
             assert choice["count"] is None or choice["count"] > 0
-        self._hold_sums(chosen)
+        self._check_sums(selected_choices)
 
-    def number(self, chosen: Chosen) -> int | None:
-        """What the button of a choice should say."""
-        leg = chosen.plan.leg(chosen.leg)
-        if isinstance(chosen.does, _ACTIONS):
+    def expected_count_of(self, chosen: Chosen) -> int | None:
+        """The count that the button of a choice must show."""
+        leg = chosen.plan.leg_by_id(chosen.leg)
+        if isinstance(chosen.effect, _ACTIONS):
             return None
-        if isinstance(chosen.does, ExportAll):
-            return len(self.members(leg.search))
-        return self._shown(leg, apply(_refinement(chosen), leg.search))
+        if isinstance(chosen.effect, ExportAll):
+            return len(self.members_of(leg.search))
+        return self._shown_count_of(leg, apply_refinement(_refinement_of(chosen), leg.search))
 
-    def members(self, search: Search) -> set[DocId]:
-        return self.world.members(search, self.scope)
+    def members_of(self, search: Search) -> set[DocId]:
+        return self.world.members_of(search, self.scope)
 
-    def _shown(self, leg: Leg, search: Search) -> int:
-        """The documents of the search that the leg is to bring."""
-        limit = leg.wanted.limit if isinstance(leg.wanted, ListDocuments) else None
-        found = len(self.members(search))
-        return found if limit is None else min(found, limit)
+    def _shown_count_of(self, leg: Leg, search: Search) -> int:
+        """The number of documents of the search that the leg shows."""
+        limit = leg.answer_form.limit if isinstance(leg.answer_form, ListDocuments) else None
+        document_count = len(self.members_of(search))
+        return document_count if limit is None else min(document_count, limit)
 
-    def _hold_leg(self, leg: Leg, said: Json) -> None:
-        members, count, doc_ids = self.members(leg.search), said["count"], set(said["doc_ids"])
-        assert doc_ids <= self.world.visible(self.scope)
-        match said["outcome"], leg.wanted:
-            case "overload", wanted:
-                limit = self.limits.read if isinstance(wanted, Summarise) else self.limits.overload
+    def _check_leg(self, leg: Leg, leg_result: Json) -> None:
+        members, count, doc_ids = self.members_of(leg.search), leg_result["count"], set(leg_result["doc_ids"])
+        assert doc_ids <= self.world.visible_documents(self.scope)
+        match leg_result["outcome"], leg.answer_form:
+            case "overload", answer_form:
+                limit = (
+                    self.limits.read_documents
+                    if isinstance(answer_form, SummariseDocuments)
+                    else self.limits.overload_documents
+                )
                 assert count == len(members) > limit
                 assert not doc_ids
-            case "no_results", ListDocuments() | Compute() | Summarise():
+            case "no_results", wanted if wanted.names_a_set:
                 assert count == 0 == len(members)
             case "answer", ListDocuments(limit=limit):
-                assert count == len(doc_ids) == self._shown(leg, leg.search)
+                assert count == len(doc_ids) == self._shown_count_of(leg, leg.search)
                 assert doc_ids <= members
-            case "answer", Compute():
+            case "answer", wanted if wanted.computes:
                 assert count == len(members)
                 assert doc_ids == members
-            case "answer", Summarise():
+            case "answer", SummariseDocuments():
                 assert count == len(members)
                 assert doc_ids <= members
-            case _, FindPassages() | ReadFields() | ListDocuments() | Compute() | Summarise():
-                assert said["outcome"] in ("answer", "no_results", "ambiguous")
+            case _:
+                assert leg_result["outcome"] in ("answer", "no_results", "ambiguous")
                 assert not count  # 0 for an empty set, else none
 
-    def _hold_missing(self, leg: Leg, said: Json) -> None:
-        """Those that meet all else and lack the field, for each field that may be lacked."""
-        for one in said["missing"]:
+    def _check_missing_counts(self, leg: Leg, result: Json) -> None:
+        """Check, for each missing field, the number of documents that meet all other conditions but lack the field."""
+        for missing in result["missing"]:
             [clause] = leg.search.clauses
-            wanted = {len(self.members(search)) for search in lacking(clause, FieldName(one["field"]))}
-            assert one["count"] in wanted - {0}
+            possible_counts = {
+                len(self.members_of(search)) for search in searches_for_missing(clause, FieldName(missing["field"]))
+            }
+            assert missing["count"] in possible_counts - {0}
 
-    def _hold_sums(self, chosen: list[Chosen]) -> None:
-        """The buttons of one facet that does not overlap, or of all the documents or buckets, add up to the set."""
-        cells = dict[tuple[LegId, str], list[Chosen]]()
-        for one in chosen:
-            if (split := self._split_by(one)) is not None:
-                cells.setdefault((one.leg, split), []).append(one)
-        for (leg_id, split), parts in cells.items():
-            search = parts[0].plan.leg(leg_id).search
-            assert sum(one.count or 0 for one in parts) == len(self.members(search)), f"the cells of {split!r}"
+    def _check_sums(self, chosen: list[Chosen]) -> None:
+        """Check that the counts of a facet without overlaps, or of all documents or buckets, add up to the set."""
+        choices_by_split = dict[tuple[LegId, str], list[Chosen]]()
+        for selected in chosen:
+            if (split := self._split_by(selected)) is not None:
+                choices_by_split.setdefault((selected.leg, split), []).append(selected)
+        for (leg_id, split), cell_choices in choices_by_split.items():
+            search = cell_choices[0].plan.leg_by_id(leg_id).search
+            assert sum(selected.count or 0 for selected in cell_choices) == len(self.members_of(search)), (
+                f"the cells of {split!r}"
+            )
 
     def _split_by(self, chosen: Chosen) -> str | None:
-        match chosen.does:
+        match chosen.effect:
             case OnlyBucket():
                 return "bucket"
             case ChooseDocument():
-                return DOC_ID
+                return DOC_ID_FIELD
             case OnlyMissing(field=name):
                 return name
             case AddFilter(condition=condition) | OpenTail(condition=condition):
                 [name] = fields_of(condition)
-                [bucket, *_] = chosen.plan.leg(chosen.leg).search.buckets
+                [bucket, *_] = chosen.plan.leg_by_id(chosen.leg).search.buckets
                 field = self.world.schemas[bucket].by_name.get(name)
                 return None if field is not None and field.type is FieldType.LIST else name
             case _:
@@ -270,102 +303,120 @@ class Clicking:
 
     # -- where clicks lead
 
-    async def _hold_click(self, chosen: Chosen, does: Refinement, then: Asked) -> None:
-        before = chosen.plan.leg(chosen.leg)
-        leg = replace(before, search=apply(does, before.search))
-        plan = await self._plan(then)
+    async def _check_click(self, chosen: Chosen, effect: Refinement, click_turn: ConversationTurn) -> None:
+        old_leg = chosen.plan.leg_by_id(chosen.leg)
+        leg = replace(old_leg, search=apply_refinement(effect, old_leg.search))
+        plan = await self._load_last_plan(click_turn)
         assert plan == chosen.plan.with_search(chosen.leg, leg.search), f"{chosen.label!r} led to another search"
-        members = self.members(leg.search)
-        assert await self._found(leg.search) == members, f"{chosen.label!r} found others"
-        self._hold_meaning(does, before.search, members)
-        self._hold_note(chosen.count, self._shown(leg, leg.search), then)
-        await self.hold(then)
+        members = self.members_of(leg.search)
+        assert await self._find_documents(leg.search) == members, f"{chosen.label!r} found others"
+        self._check_effect(effect, old_leg.search, members)
+        self._check_note(chosen.count, self._shown_count_of(leg, leg.search), click_turn)
+        await self.check_turn(click_turn)
 
-    def _hold_meaning(self, does: Refinement, before: Search, members: set[DocId]) -> None:
-        """A choice does to the set what its kind says, whatever `apply` makes of it."""
-        old = self.members(before)
-        match does:
+    def _check_effect(self, effect: Refinement, old_search: Search, members: set[DocId]) -> None:
+        """Check the effect of a choice on the set by its kind, independently of `apply_refinement`."""
+        old_members = self.members_of(old_search)
+        match effect:
             case AddFilter(condition=added, bucket=bucket) | OpenTail(condition=added, bucket=bucket):
-                assert members == old & self._meeting(before, added, bucket)
+                assert members == old_members & self._members_meeting(old_search, added, bucket)
             case ChooseDocument(condition=condition, bucket=bucket):
-                assert members == old & self._meeting(before, condition, bucket)
+                assert members == old_members & self._members_meeting(old_search, condition, bucket)
             case OnlyMissing(field=name, bucket=bucket):
-                assert members == old & self._meeting(before, Missing(field=name), bucket)
+                assert members == old_members & self._members_meeting(old_search, MissingCondition(field=name), bucket)
             case OnlyBucket(bucket=bucket):
-                assert members == old & {one.doc_id for one in self.world.documents[bucket]}
-            case TakeInMissing(field=name, bucket=bucket):
-                assert old <= members <= old | self._meeting(before, Missing(field=name), bucket)
+                assert members == old_members & {document.doc_id for document in self.world.documents[bucket]}
+            case IncludeMissing(field=name, bucket=bucket):
+                assert (
+                    old_members
+                    <= members
+                    <= old_members | self._members_meeting(old_search, MissingCondition(field=name), bucket)
+                )
             case DropFilter() | DropWord():
-                assert old <= members
+                assert old_members <= members
             case AddBucket(clause=clause):
-                kept = before.with_clauses(*(one for one in before.clauses if one.bucket != clause.bucket))
-                assert members == self.members(kept) | self.members(Search(clauses=(clause,)))
-            case TakeReading(search=search):
-                assert members == self.members(search)
-            case UseNearest(new=new, bucket=bucket):
-                assert members <= self._meeting(before, new, bucket)
-            case CorrectWord(old=word, new=other):
-                clauses = [one for one in before.clauses if word in one.required]
+                kept_search = old_search.with_clauses(
+                    *(old_clause for old_clause in old_search.clauses if old_clause.bucket != clause.bucket)
+                )
+                assert members == self.members_of(kept_search) | self.members_of(Search(clauses=(clause,)))
+            case UseReading(search=search):
+                assert members == self.members_of(search)
+            case UseNearest(new=new_condition, bucket=bucket):
+                assert members <= self._members_meeting(old_search, new_condition, bucket)
+            case CorrectWord(old=misspelt_word, new=corrected_word):
+                clauses = [clause for clause in old_search.clauses if misspelt_word in clause.required_terms]
                 for clause in clauses:
-                    assert members <= self._meeting(before, contains_text(other), clause.bucket)
+                    assert members <= self._members_meeting(
+                        old_search, text_condition_for(corrected_word), clause.bucket
+                    )
 
-    def _meeting(self, search: Search, condition: Condition, bucket: BucketId | None) -> set[DocId]:
-        """What meets a condition that is put to one bucket of a search, or to all; of the others everything."""
-        put = (EVERYTHING if bucket not in (None, one) else condition for one in search.buckets)
-        clauses = [Clause(bucket=one, condition=what) for one, what in zip(search.buckets, put, strict=True)]
-        return self.members(search.with_clauses(*clauses))
+    def _members_meeting(self, search: Search, condition: Condition, bucket: BucketId | None) -> set[DocId]:
+        """The documents that meet a condition on one bucket of a search, or on all; everything in other buckets."""
+        conditions = (
+            MATCH_ALL if bucket not in (None, search_bucket) else condition for search_bucket in search.buckets
+        )
+        clauses = [
+            Clause(bucket=search_bucket, condition=bucket_condition)
+            for search_bucket, bucket_condition in zip(search.buckets, conditions, strict=True)
+        ]
+        return self.members_of(search.with_clauses(*clauses))
 
-    def _hold_note(self, was: int | None, now: int, then: Asked) -> None:
-        note = f"_now {now:,}, was {was:,}_"
-        assert (note in then.result["text"]) == (now != was), f"{now} now, {was} was said: {then.result['text']}"
-        assert then.result["text"].count("_now ") == (now != was)
+    def _check_note(self, previous: int | None, current: int, click_turn: ConversationTurn) -> None:
+        note = f"_now {current:,}, was {previous:,}_"
+        assert (note in click_turn.result["text"]) == (current != previous), (
+            f"{current} now, {previous} was said: {click_turn.result['text']}"
+        )
+        assert click_turn.result["text"].count("_now ") == (current != previous)
 
-    def _hold_file(self, chosen: Chosen, then: Asked) -> None:
-        members = self.members(chosen.plan.leg(chosen.leg).search)
-        [file] = then.result["files"]
-        assert rows_of(Path(file["path"])) == sorted(map(neutral, members))
-        assert file["rows"] == then.result["count"] == len(members)
-        self._hold_note(chosen.count, len(members), then)
+    def _check_file(self, chosen: Chosen, click_turn: ConversationTurn) -> None:
+        members = self.members_of(chosen.plan.leg_by_id(chosen.leg).search)
+        [file] = click_turn.result["files"]
+        assert doc_ids_in_csv(Path(file["path"])) == sorted(map(neutralise_formula, members))
+        assert file["rows"] == click_turn.result["count"] == len(members)
+        self._check_note(chosen.count, len(members), click_turn)
 
-    async def _hold_answer(self, chosen: Chosen, then: Asked) -> None:
-        """Never another question back; only an empty set, or a text that does not say it, is still nothing."""
-        assert await self._plan(then) == chosen.plan
-        assert then.result["outcome"] in ("answer", "no_results")
-        await self.hold(then)
+    async def _check_just_answer(self, chosen: Chosen, click_turn: ConversationTurn) -> None:
+        """Check that the result is no clarification. Only an empty set or a text without an answer has no results."""
+        assert await self._load_last_plan(click_turn) == chosen.plan
+        assert click_turn.result["outcome"] in ("answer", "no_results")
+        await self.check_turn(click_turn)
 
-    async def _hold_by_meaning(self, chosen: Chosen, then: Asked) -> None:
-        plan = await self._plan(then)
+    async def _check_search_by_meaning(self, chosen: Chosen, click_turn: ConversationTurn) -> None:
+        plan = await self._load_last_plan(click_turn)
         assert plan is not None
-        leg = plan.leg(chosen.leg)
-        assert isinstance(leg.wanted, FindPassages)
-        assert not any(clause.required for clause in leg.search.clauses)
-        await self.hold(then)
+        leg = plan.leg_by_id(chosen.leg)
+        assert isinstance(leg.answer_form, FindPassages)
+        assert not any(clause.required_terms for clause in leg.search.clauses)
+        await self.check_turn(click_turn)
 
-    # -- what is stored
+    # -- stored state
 
-    async def _plan(self, asked: Asked) -> Plan | None:
+    async def _load_last_plan(self, turn: ConversationTurn) -> Plan | None:
         """The last plan of the conversation."""
-        state = await Conversations(self.bot.database).load(asked.talk.conversation, scope_key(self.scope))
+        state = await ConversationStore(self.bot.database).load_state(turn.talk.conversation, scope_key_of(self.scope))
         return None if state.last_plan is None else plan_from_json(dict(state.last_plan))
 
-    async def _chosen(self, asked: Asked, choice: Json) -> Chosen:
-        """What is stored of a choice that was not clicked yet."""
+    async def _look_up_choice(self, turn: ConversationTurn, choice: Json) -> Chosen:
+        """The stored form of a choice that was not clicked yet."""
         id_ = ChoiceId(choice["id"])
-        return await self.bot.clarifications.look_up(id_, asked.talk.inbound(Clicked(id_)))
+        return await self.bot.clarifications.look_up_choice(id_, turn.talk.build_inbound(ButtonClick(id_)))
 
-    async def _found(self, search: Search) -> set[DocId]:
-        """What the index itself finds."""
-        request = Records(search)
-        return {one.doc_id for one in (await self.bot.index.within(self.scope).ask(request))[request].records}
-
-
-def _refinement(chosen: Chosen) -> Refinement:
-    does = chosen.does
-    assert not isinstance(does, (ExportAll, *_ACTIONS))
-    return does  # pyright: ignore[reportReturnType]
+    async def _find_documents(self, search: Search) -> set[DocId]:
+        """The documents that the index finds."""
+        request = RecordPageRequest(search)
+        return {
+            record.doc_id
+            for record in (await self.bot.index.within_scope(self.scope).answer_requests(request))[request].records
+        }
 
 
-def rows_of(path: Path) -> list[str]:
-    """The document ids of a file, in order of id."""
+def _refinement_of(chosen: Chosen) -> Refinement:
+    effect = chosen.effect
+    assert not isinstance(effect, (ExportAll, *_ACTIONS))
+    return effect  # pyright: ignore[reportReturnType]
+
+
+def doc_ids_in_csv(path: Path) -> list[str]:
+    """The document ids in a CSV file, sorted."""
     with path.open(encoding="utf-8", newline="") as file:
         return sorted(row[0] for row in list(csv.reader(file))[1:])

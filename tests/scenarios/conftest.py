@@ -1,4 +1,4 @@
-"""A whole bot over each search index: real SQLite, the real agent, a reasoner that knows some questions by heart."""
+"""A whole bot over each search index: real SQLite, the real agent, and a reasoner with prepared plans."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.bootstrap import Bot, build_bot
+from bot.application import Application
+from bot.bootstrap import open_application
 from bot.settings import load_settings
 from storage.search.index import SearchIndex
 from tests.builders import TENANT
@@ -16,23 +17,23 @@ from tests.contracts.conftest import index as index
 from tests.contracts.conftest import joined as joined
 from tests.contracts.conftest import opener as opener
 from tests.contracts.conftest import opensearch as opensearch
-from tests.scenarios.clicking import AlsoStartsOver, Script
+from tests.scenarios.clicking import RestartOfferingAgent, ScriptedReasoner
 
 
 @pytest.fixture
-def script() -> Script:
-    return Script()
+def script() -> ScriptedReasoner:
+    return ScriptedReasoner()
 
 
 @pytest.fixture
-async def clicked_bot(tmp_path: Path, index: SearchIndex, script: Script) -> AsyncIterator[Bot]:
+async def clicked_bot(tmp_path: Path, index: SearchIndex, script: ScriptedReasoner) -> AsyncIterator[Application]:
     async with a_bot(tmp_path, index, script) as bot:
         yield bot
 
 
 @asynccontextmanager
-async def a_bot(folder: Path, index: SearchIndex, script: Script) -> AsyncGenerator[Bot]:
-    """Its home lies in `folder`."""
+async def a_bot(folder: Path, index: SearchIndex, script: ScriptedReasoner) -> AsyncGenerator[Application]:
+    """A bot with its home in `folder`."""
     settings = load_settings(folder / "home", {"PARLEY_TENANT": TENANT, "PARLEY_EMBEDDER": "none"}).settings
-    async with build_bot(settings, index=index, agent=AlsoStartsOver(), reasoner=script) as bot:
+    async with open_application(settings, index=index, agent=RestartOfferingAgent(), reasoner=script) as bot:
         yield bot

@@ -1,11 +1,11 @@
-"""The project's own scenario questions over the demo corpus, with what is true of each.
+"""The project's scenario questions over the demo corpus, with their expected results.
 
     for question in questions(corpus):
         result = ask(question.text)
         check(result, question.expected, question.missing)
 
 A template names buckets and fields as `{receipts}` or `{receipts.total}`: the first word that the corpus's schema has
-for it; `{receipts:1}` is its second word, and so on. What stands outside braces are values, literals and plain English.
+for it; `{receipts:1}` is its second word, and so on. The text outside braces has values, literals and plain English.
 """
 
 import re
@@ -14,42 +14,42 @@ from dataclasses import dataclass
 from dataclasses import field as attribute
 from enum import StrEnum
 
-from bot.demo.corpus import Corpus
-from storage.search.schema import Field, Schema
+from bot.demo.corpus import DemoCorpus
+from storage.search.schema import Schema, SchemaField
 from tests.scenarios.truth import (
-    Ambiguous,
     Condition,
-    Empty,
     Expected,
-    Groups,
-    Listing,
-    Lookup,
-    Overload,
-    Plain,
-    Value,
-    Values,
+    ExpectedAmbiguity,
+    ExpectedGroups,
+    ExpectedListing,
+    ExpectedLookup,
+    ExpectedNoResults,
+    ExpectedOverload,
+    ExpectedValue,
+    ExpectedValues,
+    PlainRecord,
     absent,
     at_least,
     at_most,
     between,
     during,
     equal,
-    flagged,
-    grouped,
-    holds,
-    holds_none,
-    lacking,
-    matching,
-    never_says,
-    not_flagged,
+    group_records,
+    has_flag,
+    has_members,
+    has_no_flag,
+    has_no_members,
+    has_row,
+    less_than,
+    mentions,
+    mentions_none,
+    missing_counts_of,
+    more_than,
     other_than,
-    over,
     page_of,
     per_currency,
     plain_records,
-    row,
-    says,
-    under,
+    records_meeting,
     value_of,
 )
 
@@ -57,7 +57,7 @@ OVERLOAD_LIMIT = 100
 _PLACEHOLDER = re.compile(r"(?:\b(an?) )?\{([a-z_.]+)(?::(\d))?\}")
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     LIST = "list"
     OVERLOAD = "overload"
     NO_RESULTS = "no_results"
@@ -68,8 +68,8 @@ class Kind(StrEnum):
     EXTREMUM = "extremum"
 
 
-class Need(StrEnum):
-    """What makes a question harder than a filter of its words."""
+class QuestionNeed(StrEnum):
+    """A reason why a question is harder than a filter on its words."""
 
     PASSAGES = "words from different passages"
     NEGATION = "a negation"
@@ -77,24 +77,24 @@ class Need(StrEnum):
     CURRENCIES = "two currencies or more"
 
 
-PASSAGES, NEGATION, MISSING, CURRENCIES = Need
+PASSAGES, NEGATION, MISSING, CURRENCIES = QuestionNeed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """`missing`: by the corpus's field name, the documents that meet all else and lack the field."""
+class ScenarioQuestion:
+    """A question. `missing`: by field, the number of documents that lack the field and meet all other conditions."""
 
     id: str
     text: str
-    kind: Kind
+    kind: QuestionKind
     expected: Expected
-    needs: frozenset[Need] = frozenset()
+    needs: frozenset[QuestionNeed] = frozenset()
     missing: Mapping[str, int] = attribute(default_factory=dict[str, int])
 
 
-def questions(corpus: Corpus) -> list[Question]:
-    """All of them, the three of the demo's story first. No question names its bucket otherwise than in words."""
-    asker = _Asker(corpus)
+def questions(corpus: DemoCorpus) -> list[ScenarioQuestion]:
+    """All questions; the three of the demo's story come first. A question names its bucket only in words."""
+    asker = _QuestionBuilder(corpus)
     chapters = (
         _story,
         _receipts,
@@ -109,10 +109,10 @@ def questions(corpus: Corpus) -> list[Question]:
     return [question for chapter in chapters for question in chapter(asker)]
 
 
-class _Asker:
-    """Makes questions of one corpus: fills in its words and works out what is true."""
+class _QuestionBuilder:
+    """Builds the questions of one corpus: fills in the corpus's words and computes the expected results."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: DemoCorpus) -> None:
         self._corpus = corpus
         self._schemas = {name: bucket.schema for name, bucket in corpus.buckets.items()}
         self.records = {name: plain_records(corpus, name) for name in corpus.buckets}
@@ -123,34 +123,36 @@ class _Asker:
         template: str,
         bucket: str,
         *conditions: Condition,
-        kind: Kind = Kind.LIST,
-        needs: Sequence[Need] = (),
-    ) -> Question:
-        """Of the kind given; what is expected follows from the count alone, and `test_truth` holds them together."""
-        found = tuple(record["doc_id"] for record in self.found(bucket, conditions))
+        kind: QuestionKind = QuestionKind.LIST,
+        needs: Sequence[QuestionNeed] = (),
+    ) -> ScenarioQuestion:
+        """A list question. The expected result depends on the count; `test_truth` checks that it fits the kind."""
+        doc_ids = tuple(record["doc_id"] for record in self.find_records(bucket, conditions))
         expected = (
-            Empty()
-            if not found
-            else Overload(count=len(found))
-            if len(found) > OVERLOAD_LIMIT
-            else Listing(doc_ids=found)
+            ExpectedNoResults()
+            if not doc_ids
+            else ExpectedOverload(count=len(doc_ids))
+            if len(doc_ids) > OVERLOAD_LIMIT
+            else ExpectedListing(doc_ids=doc_ids)
         )
         return self._question(name, template, bucket, kind, expected, conditions, needs)
 
-    def top(self, name: str, template: str, bucket: str, *conditions: Condition, field: str, limit: int) -> Question:
+    def top(
+        self, name: str, template: str, bucket: str, *conditions: Condition, field: str, limit: int
+    ) -> ScenarioQuestion:
         """The `limit` records with the greatest values, ties by doc_id."""
-        having = [record for record in self.found(bucket, conditions) if field in record]
+        having = [record for record in self.find_records(bucket, conditions) if field in record]
         ranked = sorted(having, key=lambda record: (-record[field], record["doc_id"]))
-        expected = Listing(doc_ids=tuple(record["doc_id"] for record in ranked[:limit]), ordered=True)
-        return self._question(name, template, bucket, Kind.EXTREMUM, expected, conditions, ())
+        expected = ExpectedListing(doc_ids=tuple(record["doc_id"] for record in ranked[:limit]), ordered=True)
+        return self._question(name, template, bucket, QuestionKind.EXTREMUM, expected, conditions, ())
 
     def count(
-        self, name: str, template: str, bucket: str, *conditions: Condition, needs: Sequence[Need] = ()
-    ) -> Question:
-        number = len(self.found(bucket, conditions))
-        value = Value(function="count", value=number, unit="", count=number)
-        expected = Values(values=(value,), count=number)
-        return self._question(name, template, bucket, Kind.AGGREGATE, expected, conditions, needs)
+        self, name: str, template: str, bucket: str, *conditions: Condition, needs: Sequence[QuestionNeed] = ()
+    ) -> ScenarioQuestion:
+        number = len(self.find_records(bucket, conditions))
+        value = ExpectedValue(function="count", value=number, unit="", count=number)
+        expected = ExpectedValues(values=(value,), count=number)
+        return self._question(name, template, bucket, QuestionKind.AGGREGATE, expected, conditions, needs)
 
     def number(
         self,
@@ -162,13 +164,13 @@ class _Asker:
         field: str,
         unit: str = "",
         per: str = "",
-        needs: Sequence[Need] = (),
-    ) -> Question:
-        """Over one unit, or a value for each currency in the field `per`."""
-        found = self.found(bucket, conditions)
-        values = per_currency(function, found, field, per) if per else (value_of(function, found, field, unit),)
-        kind = Kind.EXTREMUM if function in ("minimum", "maximum") else Kind.AGGREGATE
-        expected = Values(values=values, count=len(found))
+        needs: Sequence[QuestionNeed] = (),
+    ) -> ScenarioQuestion:
+        """A question for a computed number: one value, or a value for each currency in the field `per`."""
+        records = self.find_records(bucket, conditions)
+        values = per_currency(function, records, field, per) if per else (value_of(function, records, field, unit),)
+        kind = QuestionKind.EXTREMUM if function in ("minimum", "maximum") else QuestionKind.AGGREGATE
+        expected = ExpectedValues(values=values, count=len(records))
         return self._question(name, template, bucket, kind, expected, conditions, needs)
 
     def groups(
@@ -177,57 +179,59 @@ class _Asker:
         template: str,
         bucket: str,
         *conditions: Condition,
-        by: Callable[[Plain], str | None],
+        group_by: Callable[[PlainRecord], str | None],
         field: str = "",
         unit: str = "",
         limit: int | None = None,
-        needs: Sequence[Need] = (),
-    ) -> Question:
-        """Sums of `field` by group, or counts without a field; with a limit the largest ones, in order."""
-        groups = grouped(self.found(bucket, conditions), by)
-        values = [_of_group(label, records, field, unit) for label, records in groups.items()]
+        needs: Sequence[QuestionNeed] = (),
+    ) -> ScenarioQuestion:
+        """A question for groups: sums of `field`, or counts without a field; with a limit, the largest, in order."""
+        groups = group_records(self.find_records(bucket, conditions), group_by)
+        values = [_group_value_of(label, records, field, unit) for label, records in groups.items()]
         if limit is None:
-            expected = Groups(values=tuple(sorted(values, key=lambda one: str(one.group))))
+            expected = ExpectedGroups(values=tuple(sorted(values, key=lambda value: str(value.group))))
         else:
-            ranked = sorted(values, key=lambda one: (-one.value, str(one.group)))
-            expected = Groups(values=tuple(ranked[:limit]), ordered=True)
-        return self._question(name, template, bucket, Kind.GROUPS, expected, conditions, needs)
+            ranked = sorted(values, key=lambda value: (-value.value, str(value.group)))
+            expected = ExpectedGroups(values=tuple(ranked[:limit]), ordered=True)
+        return self._question(name, template, bucket, QuestionKind.GROUPS, expected, conditions, needs)
 
-    def lookup(self, name: str, template: str, bucket: str, condition: Condition, pattern: str) -> Question:
-        """The one record that meets the condition, and the fact that the pattern's group takes from its text."""
-        (record,) = self.found(bucket, [condition])
+    def lookup(self, name: str, template: str, bucket: str, condition: Condition, pattern: str) -> ScenarioQuestion:
+        """A question about the one record that meets the condition; the pattern's group extracts the fact."""
+        (record,) = self.find_records(bucket, [condition])
         match = re.search(pattern, record["text"])
         assert match is not None, f"{name}: {record['doc_id']} does not say {pattern!r}"
         page = page_of(record, match.start(1))
-        expected = Lookup(doc_ids=(record["doc_id"],), fragments=(match[1],), page=page)
-        return self._question(name, template, bucket, Kind.LOOKUP, expected, (), ())
+        expected = ExpectedLookup(doc_ids=(record["doc_id"],), fragments=(match[1],), page=page)
+        return self._question(name, template, bucket, QuestionKind.LOOKUP, expected, (), ())
 
-    def ambiguous(self, name: str, template: str, bucket: str, *conditions: Condition) -> Question:
-        """Asks about one record with words that fit several."""
-        expected = Ambiguous(doc_ids=tuple(record["doc_id"] for record in self.found(bucket, conditions)))
-        return self._question(name, template, bucket, Kind.AMBIGUOUS, expected, (), ())
+    def ambiguous(self, name: str, template: str, bucket: str, *conditions: Condition) -> ScenarioQuestion:
+        """A question about one record in words that fit several."""
+        expected = ExpectedAmbiguity(
+            doc_ids=tuple(record["doc_id"] for record in self.find_records(bucket, conditions))
+        )
+        return self._question(name, template, bucket, QuestionKind.AMBIGUOUS, expected, (), ())
 
-    def found(self, bucket: str, conditions: Sequence[Condition]) -> list[Plain]:
-        return matching(self.records[bucket], conditions)
+    def find_records(self, bucket: str, conditions: Sequence[Condition]) -> list[PlainRecord]:
+        return records_meeting(self.records[bucket], conditions)
 
     def _question(
         self,
         name: str,
         template: str,
         bucket: str,
-        kind: Kind,
+        kind: QuestionKind,
         expected: Expected,
         conditions: Sequence[Condition],
-        needs: Sequence[Need],
-    ) -> Question:
-        lacks = lacking(self.records[bucket], conditions)
-        return Question(
+        needs: Sequence[QuestionNeed],
+    ) -> ScenarioQuestion:
+        lacks = missing_counts_of(self.records[bucket], conditions)
+        return ScenarioQuestion(
             id=f"{bucket}: {name}",
             text=self.in_words(template),
             kind=kind,
             expected=expected,
             needs=frozenset(needs),
-            missing={self._corpus.names.name(f"{bucket}.{field}"): count for field, count in lacks.items()},
+            missing={self._corpus.naming.name_of(f"{bucket}.{field}"): count for field, count in lacks.items()},
         )
 
     def in_words(self, template: str) -> str:
@@ -240,39 +244,39 @@ class _Asker:
 
     def _word(self, path: str, position: int) -> str:
         bucket, *fields = path.split(".")
-        synonyms = self._named(self._schemas[bucket], path, fields).synonyms
+        synonyms = self._schema_part_of(self._schemas[bucket], path, fields).synonyms
         return synonyms[position % len(synonyms)]
 
-    def _named(self, schema: Schema, path: str, fields: Sequence[str]) -> Schema | Field:
+    def _schema_part_of(self, schema: Schema, path: str, fields: Sequence[str]) -> Schema | SchemaField:
         bucket = path.partition(".")[0]
-        named: Schema | Field = schema
+        named: Schema | SchemaField = schema
         for depth in range(1, len(fields) + 1):
-            name = self._corpus.names.name(".".join((bucket, *fields[:depth])))
+            name = self._corpus.naming.name_of(".".join((bucket, *fields[:depth])))
             inside = named.fields if isinstance(named, Schema) else named.columns
-            named = next(one for one in inside if one.name == name)
+            named = next(field for field in inside if field.name == name)
         return named
 
 
-def _of_group(label: str, records: Sequence[Plain], field: str, unit: str) -> Value:
+def _group_value_of(label: str, records: Sequence[PlainRecord], field: str, unit: str) -> ExpectedValue:
     if field:
         value = value_of("sum", records, field, unit)
-        return Value(function="sum", value=value.value, unit=unit, count=value.count, group=label)
-    return Value(function="count", value=len(records), unit="", count=len(records), group=label)
+        return ExpectedValue(function="sum", value=value.value, unit=unit, count=value.count, group=label)
+    return ExpectedValue(function="count", value=len(records), unit="", count=len(records), group=label)
 
 
-def _month(record: Plain) -> str | None:
+def _month_of(record: PlainRecord) -> str | None:
     return record["date"][:7] if "date" in record else None
 
 
 # -- the story
 
 _TIRES = equal("category", "tires")
-_ACME = holds("parties", "ACME Corporation")
+_ACME = has_members("parties", "ACME Corporation")
 
 
-def _story(ask: _Asker) -> Iterator[Question]:
+def _story(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     yield ask.listing(
-        "every tire purchase", "List every tire purchase {receipts:1}", "receipts", _TIRES, kind=Kind.OVERLOAD
+        "every tire purchase", "List every tire purchase {receipts:1}", "receipts", _TIRES, kind=QuestionKind.OVERLOAD
     )
     yield ask.listing(
         "ACME in 2031",
@@ -280,7 +284,7 @@ def _story(ask: _Asker) -> Iterator[Question]:
         "contracts",
         _ACME,
         during("start_date", "2031"),
-        kind=Kind.NO_RESULTS,
+        kind=QuestionKind.NO_RESULTS,
     )
     yield ask.lookup(
         "air filter of the B-120",
@@ -294,7 +298,7 @@ def _story(ask: _Asker) -> Iterator[Question]:
 # -- receipts
 
 
-def _receipts(ask: _Asker) -> Iterator[Question]:
+def _receipts(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     yield ask.listing(
         "tyres of one vendor in a year",
         "Show me all tyre {receipts} from Reifen Köhler in 2024",
@@ -362,7 +366,7 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "receipts",
         equal("category", "software"),
         during("date", "2025"),
-        not_flagged("reimbursed"),
+        has_no_flag("reimbursed"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -371,7 +375,7 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "receipts",
         equal("vendor", "Grand Meridian Hotel"),
         equal("currency", "CHF"),
-        over("total", 500),
+        more_than("total", 500),
         needs=[CURRENCIES],
     )
     yield ask.listing(
@@ -394,15 +398,15 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "one row with both",
         "{receipts} where the {receipts.items.qty} of Velora Ice winter tires is at least 4",
         "receipts",
-        row("items", lambda item: "Velora Ice winter tire" in item["name"] and item["qty"] >= 4),
+        has_row("items", lambda item: "Velora Ice winter tire" in item["name"] and item["qty"] >= 4),
     )
     yield ask.listing(
         "two wares on one slip",
         "2024 {receipts} that have both a toner cartridge and copy paper",
         "receipts",
         during("date", "2024"),
-        row("items", lambda item: "Toner cartridge" in item["name"]),
-        row("items", lambda item: "Copy paper" in item["name"]),
+        has_row("items", lambda item: "Toner cartridge" in item["name"]),
+        has_row("items", lambda item: "Copy paper" in item["name"]),
     )
     yield ask.listing(
         "any of two payments",
@@ -423,7 +427,7 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
     )
     yield ask.listing("a city without its umlaut", "{receipts} from Zurich", "receipts", equal("city", "Zürich"))
     yield ask.listing(
-        "a note only", '{receipts} that say "tire pressure checked"', "receipts", says("tire pressure checked")
+        "a note only", '{receipts} that say "tire pressure checked"', "receipts", mentions("tire pressure checked")
     )
     yield ask.listing(
         "tires at the grill",
@@ -431,7 +435,7 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "receipts",
         _TIRES,
         equal("vendor", "Blue Heron Grill"),
-        kind=Kind.NO_RESULTS,
+        kind=QuestionKind.NO_RESULTS,
     )
     yield ask.listing(
         "petrol in yen",
@@ -439,7 +443,7 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "receipts",
         equal("category", "fuel"),
         equal("currency", "JPY"),
-        kind=Kind.NO_RESULTS,
+        kind=QuestionKind.NO_RESULTS,
     )
     yield ask.listing(
         "what was bought",
@@ -454,7 +458,7 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "receipts",
         equal("category", "hotel"),
         equal("currency", "EUR"),
-        over("total", 600),
+        more_than("total", 600),
     )
     yield ask.listing(
         "months of a year",
@@ -468,8 +472,8 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "winter tires unmounted",
         '{receipts} with the words "winter tire" but without "mounting and balancing"',
         "receipts",
-        says("winter tire"),
-        never_says("mounting and balancing"),
+        mentions("winter tire"),
+        mentions_none("mounting and balancing"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -492,13 +496,13 @@ def _receipts(ask: _Asker) -> Iterator[Question]:
         "not paid back, all",
         "{receipts} not {receipts.reimbursed}",
         "receipts",
-        not_flagged("reimbursed"),
-        kind=Kind.OVERLOAD,
+        has_no_flag("reimbursed"),
+        kind=QuestionKind.OVERLOAD,
         needs=[NEGATION],
     )
 
 
-def _receipt_numbers(ask: _Asker) -> Iterator[Question]:
+def _receipt_numbers(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     yield ask.number(
         "sum at one hotel",
         "What is the sum of the {receipts.total} of all {receipts} from the Grand Meridian Hotel?",
@@ -576,7 +580,7 @@ def _receipt_numbers(ask: _Asker) -> Iterator[Question]:
         "receipts",
         _TIRES,
         equal("currency", "USD"),
-        by=lambda record: record.get("vendor"),
+        group_by=lambda record: record.get("vendor"),
         field="total",
         unit="USD",
         limit=5,
@@ -588,22 +592,52 @@ def _receipt_numbers(ask: _Asker) -> Iterator[Question]:
         _TIRES,
         equal("currency", "EUR"),
         during("date", "2023"),
-        by=_month,
+        group_by=_month_of,
         field="total",
         unit="EUR",
+    )
+    yield ask.groups(
+        "growth from month to month",
+        "Growth of the {receipts.total} of tire {receipts} in EUR from month to month in 2023",
+        "receipts",
+        _TIRES,
+        equal("currency", "EUR"),
+        during("date", "2023"),
+        group_by=_month_of,
+        field="total",
+        unit="EUR",
+    )
+    yield ask.groups(
+        "by month, and the change",
+        "Sum of the {receipts.total} of tire {receipts} in EUR by month in 2023, and the change",
+        "receipts",
+        _TIRES,
+        equal("currency", "EUR"),
+        during("date", "2023"),
+        group_by=_month_of,
+        field="total",
+        unit="EUR",
+    )
+    yield ask.groups(
+        "how counts developed",
+        "How did the number of tire {receipts} develop per month in 2023?",
+        "receipts",
+        _TIRES,
+        during("date", "2023"),
+        group_by=_month_of,
     )
     yield ask.groups(
         "by category",
         "How many {receipts} are there per {receipts.category}?",
         "receipts",
-        by=lambda record: record.get("category"),
+        group_by=lambda record: record.get("category"),
     )
 
 
 # -- solar panels
 
 
-def _panels(ask: _Asker) -> Iterator[Question]:
+def _panels(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     alpha = equal("maker", "AlphaSolar")
     yield ask.number(
         "smallest width",
@@ -626,7 +660,7 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "Which {panels} by Sunforge or Nordvolt PV have a {panels.power} above 0.45 kW?",
         "panels",
         equal("maker", "Sunforge", "Nordvolt PV"),
-        over("power", 450),
+        more_than("power", 450),
     )
     yield ask.listing("no price", "{panels} without a {panels.price}", "panels", absent("price"), needs=[MISSING])
     yield ask.listing(
@@ -642,14 +676,14 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "Brightline Energy {panels} with the {panels.certificates} salt mist and ammonia",
         "panels",
         equal("maker", "Brightline Energy"),
-        holds("certificates", "salt mist", "ammonia"),
+        has_members("certificates", "salt mist", "ammonia"),
     )
     yield ask.listing(
         "not certified",
         "{panels} from Étincelle Solaire without the hail class 4 {panels.certificates:1}",
         "panels",
         equal("maker", "Étincelle Solaire"),
-        holds_none("certificates", "hail class 4"),
+        has_no_members("certificates", "hail class 4"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -657,7 +691,7 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "{panels} with at least 20 years of {panels.warranty} and a {panels.price} below 100 USD",
         "panels",
         at_least("warranty", 20),
-        under("price", 100),
+        less_than("price", 100),
         needs=[MISSING],
     )
     yield ask.listing(
@@ -672,7 +706,7 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "{panels} by Nordvolt PV of more than 25 kg",
         "panels",
         equal("maker", "Nordvolt PV"),
-        over("weight", 25),
+        more_than("weight", 25),
         needs=[MISSING],
     )
     yield ask.listing(
@@ -680,15 +714,15 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "AlphaSolar {panels} with a {panels.weight} over 60 kg",
         "panels",
         alpha,
-        over("weight", 60),
-        kind=Kind.NO_RESULTS,
+        more_than("weight", 60),
+        kind=QuestionKind.NO_RESULTS,
     )
     yield ask.listing(
         "all of one kind",
         "monocrystalline {panels}",
         "panels",
         equal("cell_type", "monocrystalline"),
-        kind=Kind.OVERLOAD,
+        kind=QuestionKind.OVERLOAD,
     )
     yield ask.number(
         "average efficiency",
@@ -718,7 +752,7 @@ def _panels(ask: _Asker) -> Iterator[Question]:
         "largest makers",
         "Top three {panels.maker}s by number of {panels}",
         "panels",
-        by=lambda record: record.get("maker"),
+        group_by=lambda record: record.get("maker"),
         limit=3,
     )
     yield ask.top(
@@ -733,7 +767,28 @@ def _panels(ask: _Asker) -> Iterator[Question]:
 # -- manuals
 
 
-def _manuals(ask: _Asker) -> Iterator[Question]:
+def _manuals(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
+    yield ask.lookup(
+        "maintenance steps of the B-120",
+        "What are the maintenance steps for the B-120?",
+        "manuals",
+        equal("product", "B-120"),
+        r"(Replace the air filter every \d+ months, sooner in dusty rooms\.)",
+    )
+    yield ask.lookup(
+        "how the U-40 is installed",
+        "What are the steps for the installation of the U-40?",
+        "manuals",
+        equal("product", "U-40"),
+        r"(Connect the earth conductor first and the communication cable last\.)",
+    )
+    yield ask.lookup(
+        "how the terminal bolts of the B-140 are tightened",
+        "How do I tighten the terminal bolts of the B-140?",
+        "manuals",
+        equal("product", "B-140"),
+        r"(Tighten the terminal bolts to \d+ Nm)",
+    )
     yield ask.lookup(
         "torque of the U-40",
         "What torque do the terminal bolts of the U-40 need?",
@@ -779,7 +834,7 @@ def _manuals(ask: _Asker) -> Iterator[Question]:
         "recent revisions",
         "{manuals} with a {manuals.revised} after 2022",
         "manuals",
-        over("revised", "2022-12-31"),
+        more_than("revised", "2022-12-31"),
         needs=[MISSING],
     )
     yield ask.listing(
@@ -796,15 +851,15 @@ def _manuals(ask: _Asker) -> Iterator[Question]:
         "two tools",
         '{manuals} that mention a "torque wrench" and the "condensate tray"',
         "manuals",
-        says("torque wrench", "condensate tray"),
+        mentions("torque wrench", "condensate tray"),
         needs=[PASSAGES],
     )
     yield ask.listing(
         "one but not the other",
         '{manuals} that mention a "thermal camera" but not a "condensate tray"',
         "manuals",
-        says("thermal camera"),
-        never_says("condensate tray"),
+        mentions("thermal camera"),
+        mentions_none("condensate tray"),
         needs=[PASSAGES, NEGATION],
     )
     yield ask.listing(
@@ -812,7 +867,7 @@ def _manuals(ask: _Asker) -> Iterator[Question]:
         "inverter {manuals} that are not for {manuals.outdoor}",
         "manuals",
         equal("equipment", "inverter"),
-        not_flagged("outdoor"),
+        has_no_flag("outdoor"),
         needs=[NEGATION],
     )
     yield ask.number(
@@ -830,7 +885,7 @@ def _manuals(ask: _Asker) -> Iterator[Question]:
 # -- contracts
 
 
-def _contracts(ask: _Asker) -> Iterator[Question]:
+def _contracts(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     yield ask.listing(
         "ACME 2023 with long notice",
         "ACME {contracts} of 2023 with a {contracts.notice_days} of at least 60 days",
@@ -871,7 +926,7 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "contracts",
         _ACME,
         equal("currency", "USD"),
-        over("value", 100_000),
+        more_than("value", 100_000),
         needs=[CURRENCIES],
     )
     yield ask.listing(
@@ -879,21 +934,21 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "service {contracts:2} with Solveig Energy",
         "contracts",
         equal("kind", "services"),
-        holds("parties", "Solveig Energy"),
+        has_members("parties", "Solveig Energy"),
     )
     yield ask.listing(
         "two clauses",
         "{contracts} with Lanthorn Software that have both audit rights and escrow",
         "contracts",
-        holds("parties", "Lanthorn Software"),
-        holds("clauses", "audit rights", "escrow"),
+        has_members("parties", "Lanthorn Software"),
+        has_members("clauses", "audit rights", "escrow"),
     )
     yield ask.listing(
         "no cap",
         "ACME {contracts} without a liability cap",
         "contracts",
         _ACME,
-        holds_none("clauses", "liability cap"),
+        has_no_members("clauses", "liability cap"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -901,7 +956,7 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         '{contracts} under German law that mention "escrow agent" and arbitration',
         "contracts",
         equal("governing_law", "Germany"),
-        says("escrow agent", "arbitration"),
+        mentions("escrow agent", "arbitration"),
         needs=[PASSAGES],
     )
     yield ask.listing(
@@ -909,16 +964,16 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         'ACME {contracts} that mention the "consumer price index" and the "chamber of commerce"',
         "contracts",
         _ACME,
-        says("consumer price index", "chamber of commerce"),
+        mentions("consumer price index", "chamber of commerce"),
         needs=[PASSAGES],
     )
     yield ask.listing(
         "books but no customers",
         '{contracts} with Brightwater Logistics that mention "inspect the books" but not the "escrow agent"',
         "contracts",
-        holds("parties", "Brightwater Logistics"),
-        says("inspect the books"),
-        never_says("escrow agent"),
+        has_members("parties", "Brightwater Logistics"),
+        mentions("inspect the books"),
+        mentions_none("escrow agent"),
         needs=[PASSAGES, NEGATION],
     )
     yield ask.listing(
@@ -928,8 +983,8 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "Acmeda is not ACME",
         "{contracts} with Acmeda Foods and an {contracts.end_date} before 2025",
         "contracts",
-        holds("parties", "Acmeda Foods"),
-        under("end_date", "2025-01-01"),
+        has_members("parties", "Acmeda Foods"),
+        less_than("end_date", "2025-01-01"),
         needs=[MISSING],
     )
     yield ask.listing(
@@ -948,7 +1003,7 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "contracts",
         equal("governing_law", "Norway", "Switzerland"),
         equal("currency", "EUR"),
-        over("value", 100_000),
+        more_than("value", 100_000),
         needs=[CURRENCIES],
     )
     yield ask.listing(
@@ -956,8 +1011,8 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "supply {contracts} with exclusivity but without arbitration",
         "contracts",
         equal("kind", "supply"),
-        holds("clauses", "exclusivity"),
-        holds_none("clauses", "arbitration"),
+        has_members("clauses", "exclusivity"),
+        has_no_members("clauses", "arbitration"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -965,11 +1020,11 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "lease {contracts} without {contracts.auto_renewal}",
         "contracts",
         equal("kind", "lease"),
-        not_flagged("auto_renewal"),
+        has_no_flag("auto_renewal"),
         needs=[NEGATION],
     )
     yield ask.listing(
-        "a ring dropped", "{contracts} with Vardal Shipping", "contracts", holds("parties", "Vårdal Shipping AS")
+        "a ring dropped", "{contracts} with Vardal Shipping", "contracts", has_members("parties", "Vårdal Shipping AS")
     )
     yield ask.listing(
         "ends in a span",
@@ -983,12 +1038,12 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "service {contracts} with {contracts.auto_renewal} and audit rights under English law",
         "contracts",
         equal("kind", "services"),
-        flagged("auto_renewal"),
-        holds("clauses", "audit rights"),
+        has_flag("auto_renewal"),
+        has_members("clauses", "audit rights"),
         equal("governing_law", "England and Wales"),
     )
     yield ask.listing(
-        "all in euros", "all {contracts} in euros", "contracts", equal("currency", "EUR"), kind=Kind.OVERLOAD
+        "all in euros", "all {contracts} in euros", "contracts", equal("currency", "EUR"), kind=QuestionKind.OVERLOAD
     )
     yield ask.listing(
         "a partner and a year without",
@@ -996,11 +1051,11 @@ def _contracts(ask: _Asker) -> Iterator[Question]:
         "contracts",
         _ACME,
         during("end_date", "2031"),
-        kind=Kind.NO_RESULTS,
+        kind=QuestionKind.NO_RESULTS,
     )
 
 
-def _contract_numbers(ask: _Asker) -> Iterator[Question]:
+def _contract_numbers(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     yield ask.number(
         "worth of a year of ACME",
         "total {contracts.value} of the ACME {contracts} with a {contracts.start_date} in 2024",
@@ -1016,7 +1071,7 @@ def _contract_numbers(ask: _Asker) -> Iterator[Question]:
         "longest notice",
         "What is the longest {contracts.notice_days} in {contracts} with Kessler Maschinenbau?",
         "contracts",
-        holds("parties", "Kessler Maschinenbau"),
+        has_members("parties", "Kessler Maschinenbau"),
         function="maximum",
         field="notice_days",
         unit="day",
@@ -1034,14 +1089,14 @@ def _contract_numbers(ask: _Asker) -> Iterator[Question]:
         "by law",
         "number of {contracts} per {contracts.governing_law}",
         "contracts",
-        by=lambda record: record.get("governing_law"),
+        group_by=lambda record: record.get("governing_law"),
     )
     yield ask.count(
         "uncapped and arbitrated",
         "How many {contracts} have an arbitration clause but no liability cap?",
         "contracts",
-        holds("clauses", "arbitration"),
-        holds_none("clauses", "liability cap"),
+        has_members("clauses", "arbitration"),
+        has_no_members("clauses", "liability cap"),
         needs=[NEGATION],
     )
 
@@ -1049,7 +1104,7 @@ def _contract_numbers(ask: _Asker) -> Iterator[Question]:
 # -- transistors
 
 
-def _parts(ask: _Asker) -> Iterator[Question]:
+def _parts(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     npn, to_220 = equal("polarity", "NPN"), equal("package", "TO-220")
     yield ask.listing(
         "NPN in TO-220",
@@ -1118,14 +1173,14 @@ def _parts(ask: _Asker) -> Iterator[Question]:
         "parts",
         equal("maker", "Tarn Devices"),
         equal("package", "TO-247"),
-        under("price", 2),
+        less_than("price", 2),
     )
     yield ask.listing(
         "volts alone",
         "PNP {parts} for over 300 V",
         "parts",
         equal("polarity", "PNP"),
-        over("voltage", 300),
+        more_than("voltage", 300),
         needs=[MISSING],
     )
     yield ask.listing(
@@ -1134,17 +1189,17 @@ def _parts(ask: _Asker) -> Iterator[Question]:
         "parts",
         equal("polarity", "N-channel"),
         equal("package", "DPAK"),
-        under("price", 0.3),
+        less_than("price", 0.3),
     )
     yield ask.listing(
         "too much for so small a case",
         "SOT-23 {parts} with a {parts.current} above 20 A",
         "parts",
         equal("package", "SOT-23"),
-        over("current", 20),
-        kind=Kind.NO_RESULTS,
+        more_than("current", 20),
+        kind=QuestionKind.NO_RESULTS,
     )
-    yield ask.listing("all NPN", "every NPN {parts:1}", "parts", npn, kind=Kind.OVERLOAD)
+    yield ask.listing("all NPN", "every NPN {parts:1}", "parts", npn, kind=QuestionKind.OVERLOAD)
     rated = next(record for record in ask.records["parts"] if "current" in record)
     yield ask.lookup(
         "rating of one part",
@@ -1177,19 +1232,19 @@ def _parts(ask: _Asker) -> Iterator[Question]:
         "How many NPN {parts} are there in each {parts.package}?",
         "parts",
         npn,
-        by=lambda record: record.get("package"),
+        group_by=lambda record: record.get("package"),
     )
 
 
 # -- solvents
 
 
-def _chemicals(ask: _Asker) -> Iterator[Question]:
+def _chemicals(ask: _QuestionBuilder) -> Iterator[ScenarioQuestion]:
     yield ask.listing(
         "below zero",
         "{chemicals} with a {chemicals.boiling_point} below 0 °C",
         "chemicals",
-        under("boiling_point", 0),
+        less_than("boiling_point", 0),
     )
     yield ask.listing(
         "no flash point",
@@ -1203,7 +1258,7 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         "Which alcohols are not {chemicals.water_miscible}?",
         "chemicals",
         equal("family", "alcohol"),
-        not_flagged("water_miscible"),
+        has_no_flag("water_miscible"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -1217,8 +1272,8 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         "one hazard without another",
         "carcinogenic {chemicals} that are not flammable",
         "chemicals",
-        holds("hazards", "carcinogenic"),
-        holds_none("hazards", "flammable"),
+        has_members("hazards", "carcinogenic"),
+        has_no_members("hazards", "flammable"),
         needs=[NEGATION],
     )
     yield ask.listing(
@@ -1226,14 +1281,14 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         "blends that are neither flammable nor irritant",
         "chemicals",
         equal("family", "blend"),
-        holds_none("hazards", "flammable", "irritant"),
+        has_no_members("hazards", "flammable", "irritant"),
         needs=[NEGATION],
     )
     yield ask.listing(
         "kilograms a cubic metre",
         "{chemicals} with a {chemicals.density} above 1300 kg/m³",
         "chemicals",
-        over("density", 1.3),
+        more_than("density", 1.3),
     )
     yield ask.listing(
         "aromatics in a range",
@@ -1247,30 +1302,34 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         "esters with a {chemicals.boiling_point} above 350 °F",
         "chemicals",
         equal("family", "ester"),
-        over("boiling_point", (350 - 32) / 1.8),
+        more_than("boiling_point", (350 - 32) / 1.8),
     )
     yield ask.listing(
         "a density alone",
         "{chemicals} under 0.7 g/cm³",
         "chemicals",
-        under("density", 0.7),
+        less_than("density", 0.7),
     )
     yield ask.listing(
         "and that means or",
         "ketones and esters with a {chemicals.boiling_point} under 80 °C",
         "chemicals",
         equal("family", "ketone", "ester"),
-        under("boiling_point", 80),
+        less_than("boiling_point", 80),
     )
     yield ask.listing(
         "colder than any",
         "{chemicals} with a {chemicals.boiling_point} under -50 °C",
         "chemicals",
-        under("boiling_point", -50),
-        kind=Kind.NO_RESULTS,
+        less_than("boiling_point", -50),
+        kind=QuestionKind.NO_RESULTS,
     )
     yield ask.listing(
-        "all that burn", "flammable {chemicals}", "chemicals", holds("hazards", "flammable"), kind=Kind.OVERLOAD
+        "all that burn",
+        "flammable {chemicals}",
+        "chemicals",
+        has_members("hazards", "flammable"),
+        kind=QuestionKind.OVERLOAD,
     )
     yield ask.lookup(
         "toluene",
@@ -1298,11 +1357,11 @@ def _chemicals(ask: _Asker) -> Iterator[Question]:
         "toxic and miscible",
         "How many {chemicals.water_miscible} {chemicals} are toxic?",
         "chemicals",
-        flagged("water_miscible"),
-        holds("hazards", "toxic"),
+        has_flag("water_miscible"),
+        has_members("hazards", "toxic"),
     )
 
 
-def in_words(corpus: Corpus, template: str) -> str:
-    """A template of one's own in the words of the corpus's schema."""
-    return _Asker(corpus).in_words(template)
+def in_words(corpus: DemoCorpus, template: str) -> str:
+    """A template filled with the words of the corpus's schema."""
+    return _QuestionBuilder(corpus).in_words(template)

@@ -1,41 +1,41 @@
-"""An outcome as the message that Slack is sent, held against what Slack takes."""
+"""Renders an outcome as a Slack message and checks it against Slack's rules."""
 
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from adapters.slack.render import message_for, whole_text
+from adapters.slack.posting.render import full_text_of, slack_message_for
 from agent.outcome import Answer, Choice, Clarify, Outcome
-from bot.answers import Offer, reply_to
+from bot.conversation.reply_builder import StoredOffer, reply_for
 from bot.ids import ChoiceId, ClarificationId, TurnId
-from tests.stand_ins.slack.checker import Refused, check_message, live_mentions
+from tests.stand_ins.slack.checker import PayloadRefused, check_message, live_mentions
 
 EXPIRES: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def posted(outcome: Outcome) -> dict[str, Any]:
-    """What Slack is sent. Raises `Refused` where it does not take it, be it with tables or with text in their place."""
-    reply = reply_to(TurnId("t"), outcome, _offer(outcome.choices if isinstance(outcome, Answer | Clarify) else ()))
-    whole_text(reply).encode("utf-8")
-    for grids in (False, True):
-        message = message_for(reply, grids=grids)
+def slack_payload_of(outcome: Outcome) -> dict[str, Any]:
+    """The message for Slack. Raises `PayloadRefused` if Slack would refuse it, with tables or text instead."""
+    reply = reply_for(TurnId("t"), outcome, _offer_of(outcome.choices if isinstance(outcome, Answer | Clarify) else ()))
+    full_text_of(reply).encode("utf-8")
+    for allow_data_tables in (False, True):
+        message = slack_message_for(reply, allow_data_tables=allow_data_tables)
         payload = json.loads(json.dumps({"text": message.text, "blocks": message.blocks}))
         check_message(payload)
-        if found := live_mentions(payload):
-            raise Refused("live", str(found))
+        if mentions := live_mentions(payload):
+            raise PayloadRefused("live", str(mentions))
     return payload
 
 
-def untaken(outcome: Outcome) -> str | None:
-    """Why Slack does not take it; None where it does."""
+def slack_fault_of(outcome: Outcome) -> str | None:
+    """Why Slack would refuse the message; None if it would accept it."""
     try:
-        posted(outcome)
-    except Refused as exc:
+        slack_payload_of(outcome)
+    except PayloadRefused as exc:
         return f"Slack: {exc}"
     return None
 
 
-def _offer(choices: Sequence[Choice]) -> Offer | None:
-    numbered = tuple((ChoiceId(f"{at:032x}"), choice) for at, choice in enumerate(choices))
-    return Offer(clarification=ClarificationId("c"), expires=EXPIRES, choices=numbered) if numbered else None
+def _offer_of(choices: Sequence[Choice]) -> StoredOffer | None:
+    numbered = tuple((ChoiceId(f"{number:032x}"), choice) for number, choice in enumerate(choices))
+    return StoredOffer(clarification=ClarificationId("c"), expires_at=EXPIRES, choices=numbered) if numbered else None

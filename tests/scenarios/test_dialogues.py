@@ -1,4 +1,4 @@
-"""Dialogues as people hold them, each turn held against the generator's own records, under both namings."""
+"""Dialogues of several turns, each compared with the generator's records, under both namings."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -8,28 +8,28 @@ from statistics import median
 
 import pytest
 
-from agent.context import Context
+from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer, Clarify, ExportWanted, Outcome, OutcomeKind, StartedOver
+from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, StartOverOutcome
 from agent.rules.reasoner import RuleReasoner
-from bot.demo.corpus import DEFAULT_SEED, Corpus, generate
-from bot.demo.naming import ORIGINAL, RENAMED
+from bot.demo.corpus import DEFAULT_SEED, DemoCorpus, generate_corpus
+from bot.demo.naming import ALTERNATIVE_NAMING, ORIGINAL_NAMING
 from storage.embedded.index import EmbeddedIndex
-from storage.search.plan import Combine, Plan
+from storage.search.plan import LegCombination, Plan
 from storage.search.scope import Scope
 from tests.scenarios.questions import in_words
-from tests.scenarios.test_questions import NOW, TENANT, fill, opened
+from tests.scenarios.test_questions import NOW, TENANT, fill_index, open_index
 from tests.scenarios.truth import (
     Condition,
-    Plain,
+    PlainRecord,
     during,
     equal,
-    holds,
-    matching,
+    has_members,
+    more_than,
     other_than,
-    over,
     per_currency,
     plain_records,
+    records_meeting,
 )
 
 _TIRES, _FUEL = equal("category", "tires"), equal("category", "fuel")
@@ -38,102 +38,102 @@ _DOLLARS = equal("currency", "USD")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
-    corpus: Corpus
+class DialogueCorpus:
+    corpus: DemoCorpus
     folder: Path
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(ORIGINAL, id="original", marks=pytest.mark.xdist_group("dialogues-0")),
-        pytest.param(RENAMED, id="renamed", marks=pytest.mark.xdist_group("dialogues-1")),
+        pytest.param(ORIGINAL_NAMING, id="original", marks=pytest.mark.xdist_group("dialogues-0")),
+        pytest.param(ALTERNATIVE_NAMING, id="renamed", marks=pytest.mark.xdist_group("dialogues-1")),
     ],
 )
-def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    corpus = generate(DEFAULT_SEED, names=request.param)
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> DialogueCorpus:
+    corpus = generate_corpus(DEFAULT_SEED, naming=request.param)
     folder = tmp_path_factory.mktemp("dialogues")
-    asyncio.run(_load(corpus, folder))
-    return Loaded(corpus=corpus, folder=folder / "index")
+    asyncio.run(_load_corpus(corpus, folder))
+    return DialogueCorpus(corpus=corpus, folder=folder / "index")
 
 
-async def _load(corpus: Corpus, folder: Path) -> None:
-    index = await opened(folder / "index")
+async def _load_corpus(corpus: DemoCorpus, folder: Path) -> None:
+    index = await open_index(folder / "index")
     try:
-        await fill(index, corpus, folder)
+        await fill_index(index, corpus, folder)
     finally:
         await index.close()
 
 
 @dataclass(kw_only=True)
-class Talk:
-    """A conversation: what is said goes on with what was said before."""
+class AgentDialogue:
+    """A conversation with the agent that keeps its plans from turn to turn."""
 
     index: EmbeddedIndex
-    corpus: Corpus
+    corpus: DemoCorpus
     reasoner: RuleReasoner = field(default_factory=RuleReasoner)
-    last: Plan | None = None
-    earlier: tuple[Plan, ...] = ()
-    asked_back: int = 0
+    last_plan: Plan | None = None
+    earlier_plans: tuple[Plan, ...] = ()
+    clarifications_in_a_row: int = 0
 
     async def say(self, template: str) -> Outcome:
-        scope = Scope(tenant=TENANT, buckets=frozenset(await self.index.buckets()), all_readers=True)
-        context = Context(
-            index=self.index.within(scope),
+        scope = Scope(tenant=TENANT, buckets=frozenset(await self.index.load_bucket_states()), ignores_readers=True)
+        context = AgentContext(
+            index=self.index.within_scope(scope),
             reasoner=self.reasoner,
             now=NOW,
-            last=self.last,
-            earlier=self.earlier,
-            asked_back=self.asked_back,
+            last_plan=self.last_plan,
+            earlier_plans=self.earlier_plans,
+            clarifications_in_a_row=self.clarifications_in_a_row,
         )
         outcome = await answer(in_words(self.corpus, template), context)
         self._remember(outcome)
-        self.asked_back = outcome.asked_back if isinstance(outcome, Clarify) else 0
+        self.clarifications_in_a_row = outcome.clarifications_in_a_row if isinstance(outcome, Clarify) else 0
         return outcome
 
     def _remember(self, outcome: Outcome) -> None:
-        if isinstance(outcome, StartedOver):
-            self.last, self.earlier = None, ()
+        if isinstance(outcome, StartOverOutcome):
+            self.last_plan, self.earlier_plans = None, ()
         elif isinstance(outcome, (Answer, Clarify)):
-            before = self.earlier if self.last is None else (*self.earlier, self.last)
-            self.last, self.earlier = outcome.plan, self.earlier[:-1] if outcome.went_back else before
+            earlier = self.earlier_plans if self.last_plan is None else (*self.earlier_plans, self.last_plan)
+            self.last_plan, self.earlier_plans = outcome.plan, self.earlier_plans[:-1] if outcome.is_undo else earlier
 
-    async def answered(self, template: str) -> Answer:
+    async def say_and_get_answer(self, template: str) -> Answer:
         outcome = await self.say(template)
         assert isinstance(outcome, Answer), f"{template}: {outcome}"
         return outcome
 
-    def records(self, bucket: str, *conditions: Condition) -> list[Plain]:
-        return matching(plain_records(self.corpus, bucket), conditions)
+    def records(self, bucket: str, *conditions: Condition) -> list[PlainRecord]:
+        return records_meeting(plain_records(self.corpus, bucket), conditions)
 
 
 @pytest.fixture
-async def talk(loaded: Loaded) -> AsyncIterator[Talk]:
-    index = await opened(loaded.folder)
-    yield Talk(index=index, corpus=loaded.corpus)
+async def talk(loaded: DialogueCorpus) -> AsyncIterator[AgentDialogue]:
+    index = await open_index(loaded.folder)
+    yield AgentDialogue(index=index, corpus=loaded.corpus)
     await index.close()
 
 
-def _ids(records: Sequence[Plain]) -> set[str]:
+def _ids_of(records: Sequence[PlainRecord]) -> set[str]:
     return {record["doc_id"] for record in records}
 
 
-def _listed(outcome: Answer, leg: int = 0) -> set[str]:
+def _listed_ids(outcome: Answer, leg: int = 0) -> set[str]:
     return set(outcome.legs[leg].doc_ids)
 
 
-def _values(outcome: Answer | Clarify, leg: int = 0) -> set[tuple[str, float]]:
-    return {(one.unit or "", float(one.value or 0)) for one in outcome.legs[leg].values}
+def _values_of(outcome: Answer | Clarify, leg: int = 0) -> set[tuple[str, float]]:
+    return {(figure.unit or "", float(figure.value or 0)) for figure in outcome.legs[leg].figures}
 
 
-def _sums(records: Sequence[Plain]) -> set[tuple[str, float]]:
-    return {(one.unit, one.value) for one in per_currency("sum", records, "total", "currency")}
+def _expected_sums(records: Sequence[PlainRecord]) -> set[tuple[str, float]]:
+    return {(value.unit, value.value) for value in per_currency("sum", records, "total", "currency")}
 
 
 # -- receipts
 
 
-async def test_a_list_is_narrowed_counted_and_one_of_it_is_asked_about(talk: Talk) -> None:
+async def test_a_list_is_narrowed_and_counted_and_one_document_is_asked_about(talk: AgentDialogue) -> None:
     in_2024 = during("date", "2024")
     every = await talk.say("list every tire {receipts:1}")
     assert isinstance(every, Clarify) and every.legs[0].count == len(talk.records("receipts", _TIRES))  # noqa: PT018
@@ -141,160 +141,168 @@ async def test_a_list_is_narrowed_counted_and_one_of_it_is_asked_about(talk: Tal
     narrowed = await talk.say("only 2024")
     assert isinstance(narrowed, Clarify)
     assert narrowed.legs[0].count == len(talk.records("receipts", _TIRES, in_2024))
-    assert len(narrowed.kept) == 1
+    assert len(narrowed.kept_conditions) == 1
 
-    dear = talk.records("receipts", _TIRES, in_2024, over("total", 500), _DOLLARS)
-    counted = await talk.answered("how many of them are over $500?")
-    assert (counted.legs[0].count, _values(counted)) == (len(dear), {("", float(len(dear)))})
+    dear = talk.records("receipts", _TIRES, in_2024, more_than("total", 500), _DOLLARS)
+    counted = await talk.say_and_get_answer("how many of them are over $500?")
+    assert (counted.legs[0].count, _values_of(counted)) == (len(dear), {("", float(len(dear)))})
 
-    of_redwood = await talk.answered("which of them are from Redwood Tire & Wheel?")
-    assert _listed(of_redwood) == _ids(matching(dear, [_REDWOOD]))
+    of_redwood = await talk.say_and_get_answer("which of them are from Redwood Tire & Wheel?")
+    assert _listed_ids(of_redwood) == _ids_of(records_meeting(dear, [_REDWOOD]))
 
-    second = await talk.answered("the second one")
+    second = await talk.say_and_get_answer("the second one")
     assert second.legs[0].doc_ids == of_redwood.legs[0].doc_ids[1:2]
 
-    (record,) = [one for one in dear if one["doc_id"] == second.legs[0].doc_ids[0]]
-    total = await talk.answered("what is its {receipts.total}?")
+    (record,) = [record for record in dear if record["doc_id"] == second.legs[0].doc_ids[0]]
+    total = await talk.say_and_get_answer("what is its {receipts.total}?")
     assert f"{record['total']:,.2f}" in total.text
-    assert [one.doc_id for one in total.citations] == [record["doc_id"]]
+    assert [citation.doc_id for citation in total.citations] == [record["doc_id"]]
 
 
-async def test_a_sum_is_asked_for_another_year_another_vendor_by_month_and_as_a_file(talk: Talk) -> None:
-    first = await talk.answered("how much did we spend at Redwood Tire & Wheel in 2023?")
-    assert _values(first) == _sums(talk.records("receipts", _REDWOOD, during("date", "2023")))
+async def test_a_sum_is_repeated_for_another_year_and_vendor_by_month_and_exported(talk: AgentDialogue) -> None:
+    spent_2023 = await talk.say_and_get_answer("how much did we spend at Redwood Tire & Wheel in 2023?")
+    assert _values_of(spent_2023) == _expected_sums(talk.records("receipts", _REDWOOD, during("date", "2023")))
 
-    later = await talk.answered("what about 2024?")
-    assert _values(later) == _sums(talk.records("receipts", _REDWOOD, during("date", "2024")))
+    spent_2024 = await talk.say_and_get_answer("what about 2024?")
+    assert _values_of(spent_2024) == _expected_sums(talk.records("receipts", _REDWOOD, during("date", "2024")))
 
     of_mesa = talk.records("receipts", _MESA, during("date", "2024"))
-    other = await talk.answered("and Mesa Wheel Works?")
-    assert _values(other) == _sums(of_mesa)
+    spent_at_mesa = await talk.say_and_get_answer("and Mesa Wheel Works?")
+    assert _values_of(spent_at_mesa) == _expected_sums(of_mesa)
 
-    monthly = await talk.answered("by month")
-    assert {one.label for one in monthly.legs[0].groups} == {one["date"][:7] for one in of_mesa if "total" in one}
-    assert sum(one.count for one in monthly.legs[0].groups) == sum("total" in one for one in of_mesa)
+    monthly = await talk.say_and_get_answer("by month")
+    assert {line.label for line in monthly.legs[0].groups} == {
+        record["date"][:7] for record in of_mesa if "total" in record
+    }
+    assert sum(line.count for line in monthly.legs[0].groups) == sum("total" in record for record in of_mesa)
 
-    many = await talk.answered("more than 10 of them?")
-    assert many.legs[0].count == len(of_mesa)
+    large = await talk.say_and_get_answer("more than 10 of them?")
+    assert large.legs[0].count == len(of_mesa)
 
     file = await talk.say("export them")
-    assert isinstance(file, ExportWanted) and file.count == len(of_mesa)  # noqa: PT018
+    assert isinstance(file, ExportOutcome) and file.count == len(of_mesa)  # noqa: PT018
 
 
-async def test_a_list_is_widened_cut_down_added_up_and_split(talk: Talk) -> None:
-    dear = (during("date", "2024"), over("total", 2000), _DOLLARS)
-    first = await talk.answered("tire {receipts} in 2024 over 2000 USD")
-    assert _listed(first) == _ids(talk.records("receipts", _TIRES, *dear))
+async def test_a_list_is_widened_narrowed_summed_and_grouped(talk: AgentDialogue) -> None:
+    dear = (during("date", "2024"), more_than("total", 2000), _DOLLARS)
+    listed = await talk.say_and_get_answer("tire {receipts} in 2024 over 2000 USD")
+    assert _listed_ids(listed) == _ids_of(talk.records("receipts", _TIRES, *dear))
 
-    wider = await talk.answered("also fuel")
-    assert _listed(wider) == _ids(talk.records("receipts", equal("category", "tires", "fuel"), *dear))
+    wider = await talk.say_and_get_answer("also fuel")
+    assert _listed_ids(wider) == _ids_of(talk.records("receipts", equal("category", "tires", "fuel"), *dear))
 
-    rest = talk.records(
+    remaining = talk.records(
         "receipts", equal("category", "tires", "fuel"), other_than("vendor", "Redwood Tire & Wheel"), *dear
     )
-    without = await talk.answered("not from Redwood Tire & Wheel")
-    assert _listed(without) == _ids(rest)
+    narrowed = await talk.say_and_get_answer("not from Redwood Tire & Wheel")
+    assert _listed_ids(narrowed) == _ids_of(remaining)
 
-    summed = await talk.answered("sum?")
-    assert _values(summed) == _sums(rest)
+    summed = await talk.say_and_get_answer("sum?")
+    assert _values_of(summed) == _expected_sums(remaining)
 
-    by_vendor = await talk.answered("by {receipts.vendor}")
-    assert {one.label for one in by_vendor.legs[0].groups} == {one["vendor"] for one in rest}
+    by_vendor = await talk.say_and_get_answer("by {receipts.vendor}")
+    assert {line.label for line in by_vendor.legs[0].groups} == {record["vendor"] for record in remaining}
 
-    counted = await talk.answered("how many?")
-    assert counted.legs[0].count == len(rest)
+    counted = await talk.say_and_get_answer("how many?")
+    assert counted.legs[0].count == len(remaining)
 
 
-async def test_a_list_is_sorted_and_its_ends_are_asked_for(talk: Talk) -> None:
-    known = talk.records("receipts", _TIRES, _REDWOOD, during("date", "2024"))
-    priced = [one for one in known if "total" in one]
-    listed = await talk.answered("tire {receipts} from Redwood Tire & Wheel in 2024")
-    assert _listed(listed) == _ids(known)
+async def test_a_list_is_sorted_and_one_position_is_selected(talk: AgentDialogue) -> None:
+    expected = talk.records("receipts", _TIRES, _REDWOOD, during("date", "2024"))
+    priced = [record for record in expected if "total" in record]
+    listed = await talk.say_and_get_answer("tire {receipts} from Redwood Tire & Wheel in 2024")
+    assert _listed_ids(listed) == _ids_of(expected)
 
-    rising = await talk.answered("sort them by {receipts.total}")
+    rising = await talk.say_and_get_answer("sort them by {receipts.total}")
     assert list(rising.legs[0].doc_ids)[: len(priced)] == [
-        one["doc_id"] for one in sorted(priced, key=lambda one: (one["total"], one["doc_id"]))
+        record["doc_id"] for record in sorted(priced, key=lambda record: (record["total"], record["doc_id"]))
     ]
 
-    newest = await talk.answered("newest first")
+    newest = await talk.say_and_get_answer("newest first")
     assert newest.legs[0].doc_ids == listed.legs[0].doc_ids
 
-    last = await talk.answered("number 3")
-    assert last.legs[0].doc_ids == newest.legs[0].doc_ids[2:3]
+    third = await talk.say_and_get_answer("number 3")
+    assert third.legs[0].doc_ids == newest.legs[0].doc_ids[2:3]
 
-    assert isinstance(await talk.say("start over, please"), StartedOver)
+    assert isinstance(await talk.say("start over, please"), StartOverOutcome)
 
 
 # -- other buckets
 
 
-async def test_the_cheapest_are_averaged_and_compared_and_a_new_topic_inherits_nothing(talk: Talk) -> None:
-    strong = talk.records("panels", equal("maker", "Heliant"), over("power", 400))
-    listed = await talk.answered("{panels} from Heliant over 400 W")
-    assert _listed(listed) == _ids(strong)
+async def test_the_cheapest_are_compared_and_a_new_topic_inherits_no_filters(talk: AgentDialogue) -> None:
+    strong = talk.records("panels", equal("maker", "Heliant"), more_than("power", 400))
+    listed = await talk.say_and_get_answer("{panels} from Heliant over 400 W")
+    assert _listed_ids(listed) == _ids_of(strong)
 
-    priced = sorted((one for one in strong if "price" in one), key=lambda one: (one["price"], one["doc_id"]))
-    cheapest = await talk.answered("the 3 cheapest")
-    assert list(cheapest.legs[0].doc_ids) == [one["doc_id"] for one in priced[:3]]
+    priced = sorted(
+        (record for record in strong if "price" in record), key=lambda record: (record["price"], record["doc_id"])
+    )
+    cheapest = await talk.say_and_get_answer("the 3 cheapest")
+    assert list(cheapest.legs[0].doc_ids) == [record["doc_id"] for record in priced[:3]]
 
-    compared = await talk.answered("compare the first two by {panels.price}")
-    assert compared.plan.combine is Combine.COMPARE
-    assert [leg.doc_ids[0] for leg in compared.legs] == [one["doc_id"] for one in priced[:2]]
-    assert [f"{one['price']:.2f}" in compared.grids[0].rows[0][at + 1] for at, one in enumerate(priced[:2])] == [
-        True
-    ] * 2
+    compared = await talk.say_and_get_answer("compare the first two by {panels.price}")
+    assert compared.plan.combination is LegCombination.COMPARE
+    assert [leg.doc_ids[0] for leg in compared.legs] == [record["doc_id"] for record in priced[:2]]
+    assert [
+        f"{record['price']:.2f}" in compared.tables[0].rows[0][column + 1] for column, record in enumerate(priced[:2])
+    ] == [True] * 2
 
-    topic = await talk.answered("how many {contracts} are with Mistral Catering?")
-    assert topic.legs[0].count == len(talk.records("contracts", holds("parties", "Mistral Catering")))
-    assert topic.kept == ()
+    topic = await talk.say_and_get_answer("how many {contracts} are with Mistral Catering?")
+    assert topic.legs[0].count == len(talk.records("contracts", has_members("parties", "Mistral Catering")))
+    assert topic.kept_conditions == ()
 
 
-async def test_one_contract_leads_to_the_next(talk: Talk) -> None:
-    def of(number: str) -> Plain:
-        (record,) = [one for one in plain_records(talk.corpus, "contracts") if f" {number} " in one["title"]]
+async def test_questions_about_one_contract_continue_with_the_next(talk: AgentDialogue) -> None:
+    def of(number: str) -> PlainRecord:
+        (record,) = [record for record in plain_records(talk.corpus, "contracts") if f" {number} " in record["title"]]
         return record
 
-    first = await talk.answered("what is the {contracts.notice_days} of {contracts:1} C-1001?")
-    assert f"{of('C-1001')['notice_days']} days" in first.text
+    notice_1001 = await talk.say_and_get_answer("what is the {contracts.notice_days} of {contracts:1} C-1001?")
+    assert f"{of('C-1001')['notice_days']} days" in notice_1001.text
 
-    second = await talk.answered("and C-1002?")
-    assert f"{of('C-1002')['notice_days']} days" in second.text
+    notice_1002 = await talk.say_and_get_answer("and C-1002?")
+    assert f"{of('C-1002')['notice_days']} days" in notice_1002.text
 
-    ends = await talk.answered("what is its {contracts.end_date}?")
-    assert of("C-1002")["end_date"] in ends.text
+    end_date = await talk.say_and_get_answer("what is its {contracts.end_date}?")
+    assert of("C-1002")["end_date"] in end_date.text
 
-    said = await talk.answered("what does it say about termination?")
-    assert {one.doc_id for one in said.citations} == {of("C-1002")["doc_id"]}
+    termination = await talk.say_and_get_answer("what does it say about termination?")
+    assert {citation.doc_id for citation in termination.citations} == {of("C-1002")["doc_id"]}
 
-    topic = await talk.answered("how many {panels} are monocrystalline?")
+    topic = await talk.say_and_get_answer("how many {panels} are monocrystalline?")
     assert topic.legs[0].count == len(talk.records("panels", equal("cell_type", "monocrystalline")))
 
 
 # -- several at once
 
 
-async def test_two_questions_share_what_they_ask_about(talk: Talk) -> None:
+async def test_two_questions_in_one_message_share_their_filters(talk: AgentDialogue) -> None:
     tires = talk.records("receipts", _TIRES, during("date", "2024"))
-    both = await talk.answered("how many tire {receipts} are there in 2024 and what did they cost in total?")
-    assert both.plan.combine is Combine.SEQUENCE
-    assert both.legs[0].count == len(tires)
-    assert _values(both, 1) == _sums(tires)
+    joint_answer = await talk.say_and_get_answer(
+        "how many tire {receipts} are there in 2024 and what did they cost in total?"
+    )
+    assert joint_answer.plan.combination is LegCombination.SEQUENCE
+    assert joint_answer.legs[0].count == len(tires)
+    assert _values_of(joint_answer, 1) == _expected_sums(tires)
 
-    apart = await talk.answered("1. How many {panels} are monocrystalline? 2. How many {receipts} are from 2023?")
-    assert [leg.count for leg in apart.legs] == [
+    separate_answer = await talk.say_and_get_answer(
+        "1. How many {panels} are monocrystalline? 2. How many {receipts} are from 2023?"
+    )
+    assert [leg.count for leg in separate_answer.legs] == [
         len(talk.records("panels", equal("cell_type", "monocrystalline"))),
         len(talk.records("receipts", during("date", "2023"))),
     ]
 
 
-async def test_two_vendors_are_compared_side_by_side(talk: Talk) -> None:
-    compared = await talk.answered("compare spending at Redwood Tire & Wheel and Mesa Wheel Works in 2024")
-    for at, vendor in enumerate((_REDWOOD, _MESA)):
-        assert _values(compared, at) == _sums(talk.records("receipts", vendor, during("date", "2024")))
-    assert len(compared.grids) == 1
+async def test_two_vendors_are_compared_side_by_side(talk: AgentDialogue) -> None:
+    compared = await talk.say_and_get_answer("compare spending at Redwood Tire & Wheel and Mesa Wheel Works in 2024")
+    for leg, vendor in enumerate((_REDWOOD, _MESA)):
+        assert _values_of(compared, leg) == _expected_sums(talk.records("receipts", vendor, during("date", "2024")))
+    assert len(compared.tables) == 1
 
 
-async def test_a_side_that_is_too_large_to_read_asks_back_and_one_that_is_not_there_is_said(talk: Talk) -> None:
+async def test_a_comparison_reports_a_side_that_is_too_large_or_missing(talk: AgentDialogue) -> None:
     large = await talk.say("compare monocrystalline and polycrystalline {panels}")
     assert isinstance(large, Clarify)
     assert [leg.kind for leg in large.legs] == [OutcomeKind.OVERLOAD] * 2
@@ -306,166 +314,182 @@ async def test_a_side_that_is_too_large_to_read_asks_back_and_one_that_is_not_th
     assert missing.legs[0].count == len(talk.records("panels", equal("maker", "Heliant")))
 
 
-async def test_a_document_is_summed_up_with_its_fields_and_pages(talk: Talk) -> None:
-    about = await talk.answered("what is {contracts:1} C-1001 about?")
+async def test_a_document_is_summarised_with_its_fields_and_pages(talk: AgentDialogue) -> None:
+    about = await talk.say_and_get_answer("what is {contracts:1} C-1001 about?")
     assert about.legs[0].count == 1
     assert len(about.citations) > 3
-    assert all(one.text in about.text.replace("\\", "") for one in about.citations)
+    assert all(citation.text in about.text.replace("\\", "") for citation in about.citations)
 
-    several = await talk.answered("give me an overview of the {manuals} of the B-80")
+    several = await talk.say_and_get_answer("give me an overview of the {manuals} of the B-80")
     assert several.legs[0].count == len(talk.records("manuals", equal("product", "B-80")))
 
 
-# -- going on with what was shown
+# -- follow-ups on shown documents
 
 
-async def test_what_was_said_last_is_taken_back_until_nothing_is_left(talk: Talk) -> None:
+async def test_the_last_turns_are_undone_until_none_is_left(talk: AgentDialogue) -> None:
     in_2024 = (_TIRES, _REDWOOD, during("date", "2024"))
-    first = await talk.answered("tire {receipts} from Redwood Tire & Wheel in 2024")
-    dear = await talk.answered("only over $500")
-    assert _listed(dear) == _ids(talk.records("receipts", *in_2024, over("total", 500), _DOLLARS))
-    summed = await talk.answered("what is their total?")
-    assert _values(summed) == _sums(talk.records("receipts", *in_2024, over("total", 500), _DOLLARS))
+    listed = await talk.say_and_get_answer("tire {receipts} from Redwood Tire & Wheel in 2024")
+    dear = await talk.say_and_get_answer("only over $500")
+    assert _listed_ids(dear) == _ids_of(talk.records("receipts", *in_2024, more_than("total", 500), _DOLLARS))
+    summed = await talk.say_and_get_answer("what is their total?")
+    assert _values_of(summed) == _expected_sums(talk.records("receipts", *in_2024, more_than("total", 500), _DOLLARS))
 
-    back = await talk.answered("undo that")
-    assert (_listed(back), back.went_back) == (_listed(dear), True)
-    assert back.kept == ("“Only over $500”",)
+    first_undo = await talk.say_and_get_answer("undo that")
+    assert (_listed_ids(first_undo), first_undo.is_undo) == (_listed_ids(dear), True)
+    assert first_undo.kept_conditions == ("“Only over $500”",)
 
-    again = await talk.answered("go back")
-    assert again.legs[0].doc_ids == first.legs[0].doc_ids
+    second_undo = await talk.say_and_get_answer("go back")
+    assert second_undo.legs[0].doc_ids == listed.legs[0].doc_ids
 
-    march = await talk.answered("how many are from March?")
+    march = await talk.say_and_get_answer("how many are from March?")
     assert march.legs[0].count == len(talk.records("receipts", *in_2024, during("date", "2024-03")))
-    assert await talk.answered("take that back")
-    assert isinstance(await talk.say("go back"), StartedOver)
+    assert await talk.say_and_get_answer("take that back")
+    assert isinstance(await talk.say("go back"), StartOverOutcome)
 
 
-async def test_a_long_list_is_gone_through_page_by_page(talk: Talk) -> None:
-    known = talk.records("receipts", _TIRES, _REDWOOD, during("date", "2024"))
-    listed = await talk.answered("tire {receipts} from Redwood Tire & Wheel in 2024")
+async def test_a_long_list_is_shown_page_by_page(talk: AgentDialogue) -> None:
+    expected = talk.records("receipts", _TIRES, _REDWOOD, during("date", "2024"))
+    listed = await talk.say_and_get_answer("tire {receipts} from Redwood Tire & Wheel in 2024")
     every = listed.legs[0].doc_ids
-    assert len(known) == len(every) > 18
+    assert len(expected) == len(every) > 18
 
-    more = await talk.answered("show me more")
-    assert more.legs[0].doc_ids == every[10:20]
-    third = await talk.answered("number 3")
+    second_page = await talk.say_and_get_answer("show me more")
+    assert second_page.legs[0].doc_ids == every[10:20]
+    third = await talk.say_and_get_answer("number 3")
     assert third.legs[0].doc_ids == every[12:13]
-    await talk.answered("go back")
-    three = await talk.answered("the next three")
+    await talk.say_and_get_answer("go back")
+    three = await talk.say_and_get_answer("the next three")
     assert three.legs[0].doc_ids == every[20:23]
-    rest = await talk.answered("10 more")
-    assert rest.legs[0].doc_ids == every[23:33]
-    none = await talk.answered("more")
-    assert none.legs[0].doc_ids == ()
+    last_page = await talk.say_and_get_answer("10 more")
+    assert last_page.legs[0].doc_ids == every[23:33]
+    empty_page = await talk.say_and_get_answer("more")
+    assert empty_page.legs[0].doc_ids == ()
 
 
-async def test_the_few_that_were_shown_are_set_side_by_side_and_left_out(talk: Talk) -> None:
-    strong = talk.records("panels", equal("maker", "Heliant"), over("power", 400))
-    await talk.answered("{panels} from Heliant over 400 W")
-    cheapest = sorted((one for one in strong if "price" in one), key=lambda one: (one["price"], one["doc_id"]))[:2]
-    two = await talk.answered("the 2 cheapest")
-    assert list(two.legs[0].doc_ids) == [one["doc_id"] for one in cheapest]
+async def test_the_shown_documents_are_compared_and_then_excluded(talk: AgentDialogue) -> None:
+    strong = talk.records("panels", equal("maker", "Heliant"), more_than("power", 400))
+    await talk.say_and_get_answer("{panels} from Heliant over 400 W")
+    cheapest = sorted(
+        (record for record in strong if "price" in record), key=lambda record: (record["price"], record["doc_id"])
+    )[:2]
+    two = await talk.say_and_get_answer("the 2 cheapest")
+    assert list(two.legs[0].doc_ids) == [record["doc_id"] for record in cheapest]
 
-    compared = await talk.answered("compare them")
-    assert [leg.doc_ids[0] for leg in compared.legs] == [one["doc_id"] for one in cheapest]
-    assert len(compared.grids[0].rows) > 3
+    compared = await talk.say_and_get_answer("compare them")
+    assert [leg.doc_ids[0] for leg in compared.legs] == [record["doc_id"] for record in cheapest]
+    assert len(compared.tables[0].rows) > 3
 
-    heavier = await talk.answered("which one has the higher {panels.weight}?")
-    assert list(heavier.grids[0].rows[0][1:]) == [f"{one['weight']:g} kg" for one in cheapest]
+    heavier = await talk.say_and_get_answer("which one has the higher {panels.weight}?")
+    assert list(heavier.tables[0].rows[0][1:]) == [f"{record['weight']:g} kg" for record in cheapest]
 
-    others = await talk.answered("the others")
-    assert _listed(others) == _ids(strong) - _ids(cheapest)
-    narrow = await talk.answered("how many of them are over 410 W?")
-    left = [one for one in strong if one not in cheapest]
-    assert narrow.legs[0].count == len(matching(left, [over("power", 410)]))
-
-
-async def test_which_of_a_few_has_the_most_is_one_of_those_few(talk: Talk) -> None:
-    strong = talk.records("panels", equal("maker", "Heliant"), over("power", 400))
-    cheapest = sorted((one for one in strong if "price" in one), key=lambda one: (one["price"], one["doc_id"]))[:3]
-    await talk.answered("{panels} from Heliant over 400 W")
-    await talk.answered("the 3 cheapest")
-
-    best = await talk.answered("which of them has the higher {panels.efficiency}?")
-    most = max(one["efficiency"] for one in cheapest)
-    (record,) = [one for one in cheapest if one["doc_id"] == best.legs[0].doc_ids[0]]
-    assert record["efficiency"] == most
+    others_answer = await talk.say_and_get_answer("the others")
+    assert _listed_ids(others_answer) == _ids_of(strong) - _ids_of(cheapest)
+    narrow = await talk.say_and_get_answer("how many of them are over 410 W?")
+    other_panels = [record for record in strong if record not in cheapest]
+    assert narrow.legs[0].count == len(records_meeting(other_panels, [more_than("power", 410)]))
 
 
-async def test_a_value_takes_the_place_of_another_of_its_field(talk: Talk) -> None:
+async def test_a_superlative_over_a_few_documents_selects_one_of_them(talk: AgentDialogue) -> None:
+    strong = talk.records("panels", equal("maker", "Heliant"), more_than("power", 400))
+    cheapest = sorted(
+        (record for record in strong if "price" in record), key=lambda record: (record["price"], record["doc_id"])
+    )[:3]
+    await talk.say_and_get_answer("{panels} from Heliant over 400 W")
+    await talk.say_and_get_answer("the 3 cheapest")
+
+    best = await talk.say_and_get_answer("which of them has the higher {panels.efficiency}?")
+    highest = max(record["efficiency"] for record in cheapest)
+    (record,) = [record for record in cheapest if record["doc_id"] == best.legs[0].doc_ids[0]]
+    assert record["efficiency"] == highest
+
+
+async def test_a_new_value_replaces_another_of_the_same_field(talk: AgentDialogue) -> None:
     in_2023, in_2024 = during("date", "2023"), during("date", "2024")
-    await talk.answered("how much did we spend at Redwood Tire & Wheel in 2023?")
-    mesa = await talk.answered("same for Mesa Wheel Works")
-    assert _values(mesa) == _sums(talk.records("receipts", _MESA, in_2023))
+    await talk.say_and_get_answer("how much did we spend at Redwood Tire & Wheel in 2023?")
+    mesa = await talk.say_and_get_answer("same for Mesa Wheel Works")
+    assert _values_of(mesa) == _expected_sums(talk.records("receipts", _MESA, in_2023))
 
-    both = await talk.answered("compare the two")
-    assert both.plan.combine is Combine.COMPARE
-    assert [_values(both, at) for at in (0, 1)] == [
-        _sums(talk.records("receipts", vendor, in_2023)) for vendor in (_REDWOOD, _MESA)
+    compared = await talk.say_and_get_answer("compare the two")
+    assert compared.plan.combination is LegCombination.COMPARE
+    assert [_values_of(compared, leg) for leg in (0, 1)] == [
+        _expected_sums(talk.records("receipts", vendor, in_2023)) for vendor in (_REDWOOD, _MESA)
     ]
 
-    later = await talk.answered("and in 2024?")
-    assert [_values(later, at) for at in (0, 1)] == [
-        _sums(talk.records("receipts", vendor, in_2024)) for vendor in (_REDWOOD, _MESA)
+    later = await talk.say_and_get_answer("and in 2024?")
+    assert [_values_of(later, leg) for leg in (0, 1)] == [
+        _expected_sums(talk.records("receipts", vendor, in_2024)) for vendor in (_REDWOOD, _MESA)
     ]
-    three = await talk.answered("what about Harbor Auto Center?")
-    assert _values(three, 2) == _sums(talk.records("receipts", equal("vendor", "Harbor Auto Center"), in_2024))
-    assert [_values(three, at) for at in (0, 1)] == [_values(later, at) for at in (0, 1)]
+    three = await talk.say_and_get_answer("what about Harbor Auto Center?")
+    assert _values_of(three, 2) == _expected_sums(
+        talk.records("receipts", equal("vendor", "Harbor Auto Center"), in_2024)
+    )
+    assert [_values_of(three, leg) for leg in (0, 1)] == [_values_of(later, leg) for leg in (0, 1)]
 
 
-async def test_what_is_left_out_is_counted_and_shares_are_told(talk: Talk) -> None:
+async def test_excluded_documents_are_counted_and_a_share_is_computed(talk: AgentDialogue) -> None:
     fuel = talk.records("receipts", _FUEL, during("date", "2024"))
     await talk.say("{receipts} for fuel in 2024")
     stop = equal("vendor", "Sundown Truck Stop")
-    some = await talk.answered("only from Sundown Truck Stop")
-    assert _listed(some) == _ids(matching(fuel, [stop]))
+    listed = await talk.say_and_get_answer("only from Sundown Truck Stop")
+    assert _listed_ids(listed) == _ids_of(records_meeting(fuel, [stop]))
 
-    others = await talk.answered("without those")
-    rest = matching(fuel, [other_than("vendor", "Sundown Truck Stop")])
-    assert _listed(others) == _ids(rest)
+    others_answer = await talk.say_and_get_answer("without those")
+    other_records = records_meeting(fuel, [other_than("vendor", "Sundown Truck Stop")])
+    assert _listed_ids(others_answer) == _ids_of(other_records)
 
-    share = await talk.answered("what percentage of them are over $100?")
-    dear = matching(rest, [over("total", 100), _DOLLARS])
-    assert (share.legs[0].count, share.legs[0].values[0].value) == (len(dear), round(100 * len(dear) / len(rest), 2))
+    share = await talk.say_and_get_answer("what percentage of them are over $100?")
+    dear = records_meeting(other_records, [more_than("total", 100), _DOLLARS])
+    assert (share.legs[0].count, share.legs[0].figures[0].value) == (
+        len(dear),
+        round(100 * len(dear) / len(other_records), 2),
+    )
 
 
 # -- numbers
 
 
-async def test_the_values_of_a_field_are_counted_and_listed(talk: Talk) -> None:
-    receipts = [one for one in talk.records("receipts") if "vendor" in one]
-    names = {one["vendor"] for one in receipts}
-    many = await talk.answered("how many different {receipts.vendor}s are there?")
-    assert [(one.function.value, one.value, one.count) for one in many.legs[0].values] == [
+async def test_the_values_of_a_field_are_counted_and_listed(talk: AgentDialogue) -> None:
+    receipts = [record for record in talk.records("receipts") if "vendor" in record]
+    names = {record["vendor"] for record in receipts}
+    distinct = await talk.say_and_get_answer("how many different {receipts.vendor}s are there?")
+    assert [(figure.function.value, figure.value, figure.count) for figure in distinct.legs[0].figures] == [
         ("distinct", len(names), len(receipts))
     ]
-    every = await talk.answered("which {receipts.vendor}s are there?")
-    assert {(one.label, one.count) for one in every.legs[0].groups} == {
-        (name, sum(one["vendor"] == name for one in receipts)) for name in names
+    every = await talk.say_and_get_answer("which {receipts.vendor}s are there?")
+    assert {(line.label, line.count) for line in every.legs[0].groups} == {
+        (name, sum(record["vendor"] == name for record in receipts)) for name in names
     }
     tires = talk.records("receipts", _TIRES, during("date", "2024"))
-    sold = await talk.answered("how many {receipts.vendor}s are on tire {receipts} in 2024?")
-    assert sold.legs[0].values[0].value == len({one["vendor"] for one in tires if "vendor" in one})
+    sold = await talk.say_and_get_answer("how many {receipts.vendor}s are on tire {receipts} in 2024?")
+    assert sold.legs[0].figures[0].value == len({record["vendor"] for record in tires if "vendor" in record})
 
 
-async def test_medians_and_shares_are_exact(talk: Talk) -> None:
-    priced = sorted(one["price"] for one in talk.records("panels") if "price" in one)
-    middle = await talk.answered("what is the median {panels.price} of the {panels}?")
-    assert middle.legs[0].values[0].value == pytest.approx(median(priced), abs=0.005)
+async def test_medians_and_shares_are_exact(talk: AgentDialogue) -> None:
+    priced = sorted(record["price"] for record in talk.records("panels") if "price" in record)
+    middle = await talk.say_and_get_answer("what is the median {panels.price} of the {panels}?")
+    assert middle.legs[0].figures[0].value == pytest.approx(median(priced), abs=0.005)
 
-    share = await talk.answered("what share of the {panels} are monocrystalline?")
+    share = await talk.say_and_get_answer("what share of the {panels} are monocrystalline?")
     mono = talk.records("panels", equal("cell_type", "monocrystalline"))
     assert share.legs[0].count == len(mono)
-    assert share.legs[0].values[0].value == round(100 * len(mono) / len(talk.records("panels")), 2)
+    assert share.legs[0].figures[0].value == round(100 * len(mono) / len(talk.records("panels")), 2)
 
 
-async def test_the_first_of_each_currency_are_told_apart(talk: Talk) -> None:
-    of_2024 = [one for one in talk.records("receipts", during("date", "2024")) if "vendor" in one and "total" in one]
+async def test_the_largest_sums_are_separate_for_each_currency(talk: AgentDialogue) -> None:
+    of_2024 = [
+        record
+        for record in talk.records("receipts", during("date", "2024"))
+        if "vendor" in record and "total" in record
+    ]
     sums = dict[tuple[str, str], float]()
-    for one in of_2024:
-        key = (one["currency"], one["vendor"])
-        sums[key] = round(sums.get(key, 0.0) + one["total"], 2)
-    paid = await talk.answered("which {receipts.vendor} did we pay most in 2024?")
-    most = {(unit, max((total, vendor) for (own, vendor), total in sums.items() if own == unit)[1]) for unit, _ in sums}
-    assert {(one.unit, one.label) for one in paid.legs[0].groups} == most
+    for record in of_2024:
+        key = (record["currency"], record["vendor"])
+        sums[key] = round(sums.get(key, 0.0) + record["total"], 2)
+    paid = await talk.say_and_get_answer("which {receipts.vendor} did we pay most in 2024?")
+    expected = {
+        (unit, max((total, vendor) for (currency, vendor), total in sums.items() if currency == unit)[1])
+        for unit, _ in sums
+    }
+    assert {(line.unit, line.label) for line in paid.legs[0].groups} == expected
     assert paid.legs[0].groups[0].unit == "USD"

@@ -1,7 +1,7 @@
-"""The permission matrix: by whichever way in, whoever may not see a bucket is shown nothing of it.
+"""The permission matrix: a person who may not see a bucket sees nothing of it on any surface.
 
-Surface x audience x leak. Each audience has a town of its own, with a person and a channel for each surface and leak;
-all of them ask, and then each cell looks at everything that was ever sent to where its person reads.
+Surface x audience x leak. Each audience has its own workspace, with a person and a channel for each surface and leak.
+All of them ask, and then each cell checks everything that was ever sent to where its person reads.
 """
 
 import asyncio
@@ -16,25 +16,25 @@ from typing import Any, Final, Protocol
 
 import pytest
 
-from adapters.slack.home.blocks import key
+from adapters.slack.home.blocks import opaque_key_of
 from bot.ids import EVERYONE, PersonId
 from tests.scenarios.permissions import (
     ENTITLED,
     LINK,
     SECRET,
-    Seat,
-    Town,
-    a_home,
-    a_town,
+    MatrixSeat,
+    MatrixWorkspace,
     a_view,
     make_offers,
     marks_in,
+    open_matrix_home,
+    open_matrix_workspace,
     turn_of,
 )
 from tests.stand_ins.slack.server import Fault
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Message
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackMessage
 
-# What is asked to bring each of them to light, in words that are no marks themselves.
+# The question that could reveal each kind of leak. Its words are no marks themselves.
 LEAKS: Final = {
     "text": "What may be hunted at dawn?",
     "count": "How many documents are there?",
@@ -48,330 +48,344 @@ LEAKS: Final = {
 }
 
 
-# -- ways in
+# -- surfaces
 
 
-class Surface(Protocol):
-    """`offer` is a message with buttons that was sent to the person when they had the right, else None."""
+class MatrixSurface(Protocol):
+    """A way to reach the bot. `offer`: a message with buttons from when the person had the right, else None."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None: ...
-
-
-class Mention:
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        await town.slack.say(seat.person, seat.channel, f"<@{BOT_USER}> {words}")
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None: ...
 
 
-class DirectMessage:
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        await town.slack.say(seat.person, seat.direct, words)
+class MentionSurface:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        await town.slack.post_as_person(seat.person, seat.channel, f"<@{BOT_USER}> {words}")
 
 
-class Thread:
-    """In the thread of a question: of the person's own, from before, else of Ada's in the channel."""
+class DirectMessageSurface:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        await town.slack.post_as_person(seat.person, seat.direct, words)
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+
+class ThreadSurface:
+    """Asks in the thread of the person's own earlier question, else in the thread of Ada's question in the channel."""
+
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         if offer is not None:
-            await town.slack.say(seat.person, seat.direct, words, thread_ts=offer.thread_ts)
+            await town.slack.post_as_person(seat.person, seat.direct, words, thread_ts=offer.thread_ts)
             return
-        root, _ = await town.slack.say(town.ada, seat.channel, f"<@{BOT_USER}> List every ledger")
-        await town.slack.say(seat.person, seat.channel, f"<@{BOT_USER}> {words}", thread_ts=root.ts)
+        root, _ = await town.slack.post_as_person(town.ada, seat.channel, f"<@{BOT_USER}> List every ledger")
+        await town.slack.post_as_person(seat.person, seat.channel, f"<@{BOT_USER}> {words}", thread_ts=root.ts)
 
 
-class Command:
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        await town.slack.command(seat.person, seat.channel, "/ask-docs", words)
+class CommandSurface:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        await town.slack.use_command(seat.person, seat.channel, "/ask-docs", words)
 
 
-class Shortcut:
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        message, _ = await town.slack.say(town.ada, seat.channel, words)
-        await town.slack.shortcut(seat.person, message, "ask_about_message")
+class ShortcutSurface:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        message, _ = await town.slack.post_as_person(town.ada, seat.channel, words)
+        await town.slack.use_shortcut(seat.person, message, "ask_about_message")
 
 
-class Home:
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+class HomeTabSurface:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         await town.slack.open_home(seat.person)
 
 
-class Click:
-    """On every button of the person's own offer, else with those of Ada's, forged onto a message that they have."""
+class ClickSurface:
+    """Clicks every button of the person's own offer, else Ada's buttons, forged onto a message of the person."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         message = offer or await any_message(town, seat)
-        for button in (offer or town.offer_of_ada).buttons():
+        for button in (offer or town.offer_of_ada).block_buttons():
             await town.slack.deliver_action(seat.person, message, button)
 
 
-class TypedChoice:
-    """By position and by name, where something was offered and where nothing was."""
+class TypedChoiceSurface:
+    """Types a choice by position and by name, with and without an earlier offer."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         thread = offer.thread_ts if offer else None
         for typed in ("1", "just answer"):
-            await town.slack.say(seat.person, seat.direct, typed, thread_ts=thread)
+            await town.slack.post_as_person(seat.person, seat.direct, typed, thread_ts=thread)
 
 
-class Export:
-    """In words, of what was asked for before: with the right, or just now without it."""
+class ExportSurface:
+    """Asks for an export of an earlier list: one from when the person had the right, and one without the right."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        root, _ = await town.slack.say(seat.person, seat.direct, "List every ledger")
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        root, _ = await town.slack.post_as_person(seat.person, seat.direct, "List every ledger")
         for thread in {root.ts, offer.thread_ts if offer else root.ts}:
-            await town.slack.say(seat.person, seat.direct, "export as CSV", thread_ts=thread)
+            await town.slack.post_as_person(seat.person, seat.direct, "export as CSV", thread_ts=thread)
 
 
-class Download:
-    """By the link to a file of one's own, else by Ada's with another export, time or signature in it."""
+class DownloadSurface:
+    """Opens the link to the person's own file, else Ada's link with another export, time or signature."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         for link in LINK.findall(str(offer.blocks)) if offer else self._forged(town):
             await town.fetch(seat.person, link)
         for path in ("/metrics", "/readyz", "/healthz", "/download/", "/download/1.2.3"):
             await town.fetch(seat.person, path)
 
-    def _forged(self, town: Town) -> list[str]:
+    def _forged(self, town: MatrixWorkspace) -> list[str]:
         base, _, signed = town.link.rpartition("/")
         export, expires, mac = signed.split(".")
-        parts = [(export[::-1], expires, mac), (export, f"{int(expires) + 60}", mac), (export, expires, mac[::-1])]
-        return [f"{base}/{'.'.join(part)}" for part in parts]
+        forged_parts = [
+            (export[::-1], expires, mac),
+            (export, f"{int(expires) + 60}", mac),
+            (export, expires, mac[::-1]),
+        ]
+        return [f"{base}/{'.'.join(link_parts)}" for link_parts in forged_parts]
 
 
-class Feedback:
-    """With the buttons under an answer of the person's own, else with those under Ada's, forged as clicks are."""
+class FeedbackSurface:
+    """Rates with the buttons of the person's own answer, else of Ada's answer, forged as in `ClickSurface`."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         message = offer or await any_message(town, seat)
-        elements = [one for block in (offer or town.answer_to_ada).blocks for one in block.get("elements", [])]
-        for rating in (one for one in elements if one.get("type") == "feedback_buttons"):
+        elements = [element for block in (offer or town.answer_to_ada).blocks for element in block.get("elements", [])]
+        for rating in (element for element in elements if element.get("type") == "feedback_buttons"):
             for pressed in (rating["positive_button"], rating["negative_button"]):
-                told = {"type": "feedback_buttons", "action_id": rating["action_id"], **pressed}
-                await town.slack.deliver_action(seat.person, message, told)
+                payload = {"type": "feedback_buttons", "action_id": rating["action_id"], **pressed}
+                await town.slack.deliver_action(seat.person, message, payload)
 
 
-class Steps:
-    """How an answer came about, which shows what was looked for."""
+class StepsSurface:
+    """Shows the steps of an answer, which contain its searches."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        message, shown = offer or await any_message(town, seat), offer or town.answer_to_ada
-        for button in (one for one in shown.buttons() if one["text"]["text"] == "Show steps"):
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        message, shown_message = offer or await any_message(town, seat), offer or town.answer_to_ada
+        for button in (button for button in shown_message.block_buttons() if button["text"]["text"] == "Show steps"):
             await town.slack.deliver_action(seat.person, message, button)
 
 
-class Aside:
-    """Somebody who may see it asks in the channel that the person reads, and goes on in private."""
+class OthersPrivateSurface:
+    """Ada, who may see the bucket, asks in the channel that the person reads, and continues in private."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        await town.slack.say(town.ada, seat.channel, f"<@{BOT_USER}> List every ledger")
-        await town.quiet()
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        await town.slack.post_as_person(town.ada, seat.channel, f"<@{BOT_USER}> List every ledger")
+        await town.wait_until_quiet()
         for answer in town.answers(seat.channel):
-            for button in (one for one in answer.buttons() if one["text"]["text"] == "Continue in private"):
+            for button in (
+                element for element in answer.block_buttons() if element["text"]["text"] == "Continue in private"
+            ):
                 await town.slack.deliver_action(town.ada, answer, button)
 
 
-class FollowUp:
-    """Without a mention, in the thread of an answer to Ada in the channel that the person reads."""
+class FollowUpSurface:
+    """Asks without a mention, in the thread of an answer to Ada in the person's channel."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        await town.slack.say(seat.person, seat.channel, words, thread_ts=town.roots[seat.channel.id])
-
-
-class Edit:
-    """Of a question that was answered before, when there was the right to it, else of any words."""
-
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        asked = None if offer is None else town.slack.workspace.message(offer.channel, str(offer.thread_ts))
-        await town.slack.edit(asked or await any_message(town, seat), words)
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        await town.slack.post_as_person(seat.person, seat.channel, words, thread_ts=town.roots[seat.channel.id])
 
 
-class ShowAll:
-    """The file with all of an answer: of the person's own, else of Ada's, by its id."""
+class EditSurface:
+    """Edits a question that was answered when the person had the right, else any message."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        question = None if offer is None else town.slack.workspace.find_message(offer.channel, str(offer.thread_ts))
+        await town.slack.edit_message(question or await any_message(town, seat), words)
+
+
+class FullTextSurface:
+    """Requests the full text of the person's own answer, else of Ada's answer by its id."""
+
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         message, turn = offer or await any_message(town, seat), turn_of(offer or town.answer_to_ada)
         await town.slack.deliver_action(seat.person, message, {"type": "button", "action_id": "whole", "value": turn})
 
 
-class More:
-    """The choices that a message has no room for: asked for by the offer's id, and chosen from a modal."""
+class MoreChoicesSurface:
+    """Requests further choices by the offer's id, and chooses from a modal."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
-        shown, message = offer or town.offer_of_ada, offer or await any_message(town, seat)
-        pressed = {"type": "button", "action_id": "more", "value": await town.clarification_of(turn_of(shown))}
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
+        shown_message, message = offer or town.offer_of_ada, offer or await any_message(town, seat)
+        pressed = {"type": "button", "action_id": "more", "value": await town.clarification_of(turn_of(shown_message))}
         await town.slack.deliver_action(seat.person, message, pressed)
-        spot = {"channel": message.channel, "thread": message.thread_ts or message.ts, "message": message.ts}
-        for button in (one for one in shown.buttons() if one["action_id"].startswith("clarify:")):
+        message_position = {
+            "channel": message.channel,
+            "thread": message.thread_ts or message.ts,
+            "message": message.ts,
+        }
+        for button in (
+            element for element in shown_message.block_buttons() if element["action_id"].startswith("clarify:")
+        ):
             chosen = {"selected_option": {"value": button["value"]}}
-            view = a_view("modal", "more", json.dumps({**spot, "about": ""}), more=chosen)
-            await town.submit(seat.person, view)
+            view = a_view("modal", "more", json.dumps({**message_position, "about": ""}), more=chosen)
+            await town.submit_view(seat.person, view)
 
 
-class InPrivate:
-    """What Ada asked in the channel that the person reads, gone on with by that person."""
+class OwnPrivateSurface:
+    """Continues in private with a question that Ada asked in the person's channel."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         for answer in town.answers(seat.channel):
-            for button in (one for one in answer.buttons() if one["text"]["text"] == "Continue in private"):
+            for button in (
+                element for element in answer.block_buttons() if element["text"]["text"] == "Continue in private"
+            ):
                 await town.slack.deliver_action(seat.person, answer, button)
 
 
-class Prompts:
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+class PromptsSurface:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         await town.slack.open_home(seat.person, tab="messages")
 
 
-class Administering:
-    """Every button of an admin's Home tab. Who is none also submits its modals: with grants to themself, then asks."""
+class AdministrationSurface:
+    """Clicks every button of an admin's Home tab. A person who is no admin also submits modals to get access."""
 
-    async def ask(self, town: Town, seat: Seat, words: str, offer: Message | None) -> None:
+    async def ask(self, town: MatrixWorkspace, seat: MatrixSeat, words: str, offer: SlackMessage | None) -> None:
         await town.slack.open_home(seat.person)
         for action, value in self._buttons():
             await town.click_in_view(seat.person, action, value)
         if not await town.bot.administration.is_admin(PersonId(f"slack:{seat.person.team}:{seat.person.id}")):
             for view in self._submissions(seat):
-                await town.submit(seat.person, view)
-            await town.slack.say(seat.person, seat.direct, "List every ledger")
+                await town.submit_view(seat.person, view)
+            await town.slack.post_as_person(seat.person, seat.direct, "List every ledger")
 
     def _buttons(self) -> Iterator[tuple[str, str]]:
         for modal in ("bucket", "admins", "limits", "questions"):
-            yield f"admin:{modal}", key(SECRET)
+            yield f"admin:{modal}", opaque_key_of(SECRET)
         for ways in ("home:mine:next", "home:all:next", "grant:page:next", "admin:page:next"):
             yield ways, "0:0"
         yield from (("grant:remove", "nobody"), ("admin:remove", "nobody"))
 
-    def _submissions(self, seat: Seat) -> Iterator[dict[str, Any]]:
-        kept, person = json.dumps({"bucket": key(SECRET)}), {"selected_user": seat.person.id}
+    def _submissions(self, seat: MatrixSeat) -> Iterator[dict[str, Any]]:
+        metadata, person = json.dumps({"bucket": opaque_key_of(SECRET)}), {"selected_user": seat.person.id}
         everyone = {"selected_options": [{"value": "yes"}]}
-        yield a_view("modal", "admin:bucket", kept, person=person, everyone=everyone)
-        yield a_view("modal", "admin:admins", kept, person=person)
-        yield a_view("modal", "admin:limits", kept)
+        yield a_view("modal", "admin:bucket", metadata, person=person, everyone=everyone)
+        yield a_view("modal", "admin:admins", metadata, person=person)
+        yield a_view("modal", "admin:limits", metadata)
 
 
-async def any_message(town: Town, seat: Seat) -> Message:
-    message, _ = await town.slack.say(seat.person, seat.direct, "hello")
+async def any_message(town: MatrixWorkspace, seat: MatrixSeat) -> SlackMessage:
+    message, _ = await town.slack.post_as_person(seat.person, seat.direct, "hello")
     return message
 
 
-SURFACES: Final[Mapping[str, Surface]] = {
-    "mention": Mention(),
-    "DM": DirectMessage(),
-    "thread": Thread(),
-    "command": Command(),
-    "shortcut": Shortcut(),
-    "Home": Home(),
-    "click": Click(),
-    "typed choice": TypedChoice(),
-    "export": Export(),
-    "download": Download(),
-    "feedback": Feedback(),
-    "steps": Steps(),
-    "aside": Aside(),
-    "follow-up": FollowUp(),
-    "edit": Edit(),
-    "show all": ShowAll(),
-    "more choices": More(),
-    "in private": InPrivate(),
-    "prompts": Prompts(),
-    "administering": Administering(),
+SURFACES: Final[Mapping[str, MatrixSurface]] = {
+    "mention": MentionSurface(),
+    "DM": DirectMessageSurface(),
+    "thread": ThreadSurface(),
+    "command": CommandSurface(),
+    "shortcut": ShortcutSurface(),
+    "Home": HomeTabSurface(),
+    "click": ClickSurface(),
+    "typed choice": TypedChoiceSurface(),
+    "export": ExportSurface(),
+    "download": DownloadSurface(),
+    "feedback": FeedbackSurface(),
+    "steps": StepsSurface(),
+    "aside": OthersPrivateSurface(),
+    "follow-up": FollowUpSurface(),
+    "edit": EditSurface(),
+    "show all": FullTextSurface(),
+    "more choices": MoreChoicesSurface(),
+    "in private": OwnPrivateSurface(),
+    "prompts": PromptsSurface(),
+    "administering": AdministrationSurface(),
 }
 
 
 # -- audiences
 
 
-class Audience(Protocol):
-    """`place` gives a person a seat; `strip` takes from everybody what they had, once offers were made."""
+class MatrixAudience(Protocol):
+    """A kind of person. `create_seat` creates a seat; `remove_rights` later removes the rights of all seats."""
 
     had_the_right: bool
     is_admin: bool
 
-    async def place(self, town: Town, name: str) -> Seat: ...
+    async def create_seat(self, town: MatrixWorkspace, name: str) -> MatrixSeat: ...
 
-    async def strip(self, town: Town, seats: list[Seat]) -> None: ...
+    async def remove_rights(self, town: MatrixWorkspace, seats: list[MatrixSeat]) -> None: ...
 
 
-class Member:
+class MemberAudience:
     had_the_right = is_admin = False
 
-    async def place(self, town: Town, name: str) -> Seat:
-        return town.seat(name)
+    async def create_seat(self, town: MatrixWorkspace, name: str) -> MatrixSeat:
+        return town.add_seat(name)
 
-    async def strip(self, town: Town, seats: list[Seat]) -> None: ...
+    async def remove_rights(self, town: MatrixWorkspace, seats: list[MatrixSeat]) -> None: ...
 
 
-class Admin(Member):
-    """Of Parley: administers buckets without reading them."""
+class AdminAudience(MemberAudience):
+    """An admin of Parley, who administers buckets without reading them."""
 
     is_admin = True
 
 
-class Guest(Member):
-    """The bucket is granted to everyone, and to the channel: neither means guests."""
+class GuestAudience(MemberAudience):
+    """A guest. The bucket is granted to everyone and to the channel, but neither grant includes guests."""
 
-    async def place(self, town: Town, name: str) -> Seat:
-        return await _opened_to_all_but_outsiders(town, town.seat(name, is_guest=True))
+    async def create_seat(self, town: MatrixWorkspace, name: str) -> MatrixSeat:
+        return await _grant_to_insiders(town, town.add_seat(name, is_guest=True))
 
 
-class External(Member):
-    """In a channel shared with their organisation."""
+class ExternalAudience(MemberAudience):
+    """A person of another organisation, in a channel shared with it."""
 
-    async def place(self, town: Town, name: str) -> Seat:
-        seat = town.seat(name, team="T9OTHER", is_stranger=True)
+    async def create_seat(self, town: MatrixWorkspace, name: str) -> MatrixSeat:
+        seat = town.add_seat(name, team="T9OTHER", is_stranger=True)
         seat.channel.is_ext_shared = True
-        return await _opened_to_all_but_outsiders(town, seat)
+        return await _grant_to_insiders(town, seat)
 
 
-class Removed:
-    """From the user group that the bucket was granted to; and the channel's own grant is revoked."""
+class RemovedAudience:
+    """A person removed from the user group that has the grant; the channel's own grant is revoked."""
 
     had_the_right, is_admin = True, False
 
-    async def place(self, town: Town, name: str) -> Seat:
-        seat = town.seat(name)
+    async def create_seat(self, town: MatrixWorkspace, name: str) -> MatrixSeat:
+        seat = town.add_seat(name)
         await town.grant(SECRET, f"channel:slack:{TEAM}:{seat.channel.id}")
         await town.grant(SECRET, f"group:slack:{TEAM}:{ENTITLED}")
         town.slack.workspace.groups[ENTITLED].members.append(seat.person.id)
         return seat
 
-    async def strip(self, town: Town, seats: list[Seat]) -> None:
+    async def remove_rights(self, town: MatrixWorkspace, seats: list[MatrixSeat]) -> None:
         for seat in seats:
             await town.revoke(SECRET, f"channel:slack:{TEAM}:{seat.channel.id}")
         await town.slack.change_group(town.slack.workspace.groups[ENTITLED], [town.ada.id])
 
 
-class Deactivated:
-    """What they did just before is delivered late, and the links that they kept are used."""
+class DeactivatedAudience:
+    """A deactivated person. Their last actions are delivered late, and their old links are used."""
 
     had_the_right, is_admin = True, False
 
-    async def place(self, town: Town, name: str) -> Seat:
-        seat = town.seat(name)
+    async def create_seat(self, town: MatrixWorkspace, name: str) -> MatrixSeat:
+        seat = town.add_seat(name)
         await town.grant(SECRET, f"user:slack:{TEAM}:{seat.person.id}")
         return seat
 
-    async def strip(self, town: Town, seats: list[Seat]) -> None:
+    async def remove_rights(self, town: MatrixWorkspace, seats: list[MatrixSeat]) -> None:
         for seat in seats:
-            await town.slack.change_user(seat.person, deleted=True)
+            await town.slack.change_user_fields(seat.person, deleted=True)
 
 
-class Entitled(Removed):
-    """The control: nothing is taken from them, so that every way in shows what it can show."""
+class EntitledAudience(RemovedAudience):
+    """The control: a person who keeps the right, so that every surface shows what it can show."""
 
-    async def strip(self, town: Town, seats: list[Seat]) -> None: ...
+    async def remove_rights(self, town: MatrixWorkspace, seats: list[MatrixSeat]) -> None: ...
 
 
-AUDIENCES: Final[Mapping[str, Audience]] = {
-    "member": Member(),
-    "guest": Guest(),
-    "external": External(),
-    "removed after the offer": Removed(),
-    "deactivated": Deactivated(),
-    "admin": Admin(),
+AUDIENCES: Final[Mapping[str, MatrixAudience]] = {
+    "member": MemberAudience(),
+    "guest": GuestAudience(),
+    "external": ExternalAudience(),
+    "removed after the offer": RemovedAudience(),
+    "deactivated": DeactivatedAudience(),
+    "admin": AdminAudience(),
 }
 CONTROL: Final = "entitled"
 
 
-async def _opened_to_all_but_outsiders(town: Town, seat: Seat) -> Seat:
+async def _grant_to_insiders(town: MatrixWorkspace, seat: MatrixSeat) -> MatrixSeat:
     await town.grant(SECRET, EVERYONE)
     await town.grant(SECRET, f"channel:slack:{TEAM}:{seat.channel.id}")
     return seat
@@ -398,92 +412,96 @@ SHOWS_NOTHING: Final = {
     "feedback": "a rating is thanked for, and a bad one asks why: neither says anything again",
     "in private": "where the channel may see it as well, there is nothing to go on with in private",
 }
-# Admins see the names of all buckets, and how many documents they have: nothing of what is in them.
+# Admins see the names and document counts of all buckets, but nothing of their contents.
 MAY_SEE: Final = {(surface, "admin"): {"kestrelvault", "137"} for surface in ("Home", "administering")}
-UNASKED: Final = {"Home", "prompts", "administering"}  # nothing was offered before
+UNASKED: Final = {"Home", "prompts", "administering"}  # surfaces without an earlier offer
 
 
-TOWNS: Final = 2  # at once: what works in one is given a minute
+TOWNS: Final = 2  # workspaces at once; each has a time limit of a minute for a turn
 Seen = Mapping[tuple[str, str], list[str]]  # by surface and leak
 
 
 @cache
-def seen_by_all() -> Mapping[str, Seen]:
-    """By audience, all that they were sent once they had no right. A few towns live side by side."""
+def load_seen_texts() -> Mapping[str, Seen]:
+    """By audience, everything that was sent after the rights were removed. A few workspaces run at once."""
 
-    async def all_seen(folder: Path) -> Mapping[str, Seen]:
-        few = asyncio.Semaphore(TOWNS)
-        async with a_home(folder / "home"):
-            kinds = {**AUDIENCES, CONTROL: Entitled()}
-        for name in kinds:
+    async def collect_seen_texts(folder: Path) -> Mapping[str, Seen]:
+        semaphore = asyncio.Semaphore(TOWNS)
+        async with open_matrix_home(folder / "home"):
+            audiences = {**AUDIENCES, CONTROL: EntitledAudience()}
+        for name in audiences:
             shutil.copytree(folder / "home", folder / name)
-        found = await asyncio.gather(*(_seen_of(kind, folder / name, few) for name, kind in kinds.items()))
-        return dict(zip(kinds, found, strict=True))
+        seen_per_audience = await asyncio.gather(
+            *(_seen_texts_of(kind, folder / name, semaphore) for name, kind in audiences.items())
+        )
+        return dict(zip(audiences, seen_per_audience, strict=True))
 
     with TemporaryDirectory() as folder:
-        return asyncio.run(all_seen(Path(folder)))
+        return asyncio.run(collect_seen_texts(Path(folder)))
 
 
-async def _seen_of(kind: Audience, home: Path, few: asyncio.Semaphore) -> Seen:
+async def _seen_texts_of(audience: MatrixAudience, home: Path, semaphore: asyncio.Semaphore) -> Seen:
     cells = [(surface, leak) for surface in SURFACES for leak in (["all"] if surface in ONCE else LEAKS)]
     names = {cell: f"P{n:03}" for n, cell in enumerate(cells)}
-    admins = [f"slack:{TEAM}:U{name}" for name in names.values()] if kind.is_admin else []
-    async with few, a_town(home, admins=admins) as town:
-        seats = {cell: await kind.place(town, name) for cell, name in names.items()}
+    admins = [f"slack:{TEAM}:U{name}" for name in names.values()] if audience.is_admin else []
+    async with semaphore, open_matrix_workspace(home, admins=admins) as town:
+        seats = {cell: await audience.create_seat(town, name) for cell, name in names.items()}
         for (surface, _), seat in seats.items():
             if surface in {"follow-up", "in private"}:
-                await town.asked_by_ada(seat)
+                await town.ask_as_ada(seat)
         await make_offers(town)
-        offers = await _offers(town, seats) if kind.had_the_right else {}
-        await kind.strip(town, list(seats.values()))
-        mark = town.mark()
+        offers = await _make_seat_offers(town, seats) if audience.had_the_right else {}
+        await audience.remove_rights(town, list(seats.values()))
+        mark = town.call_count()
         for (surface, leak), seat in seats.items():
             words = LEAKS.get(leak, "")
-            await SURFACES[surface].ask(town, _now(town, seat), words, offers.get((surface, leak)))
-        await town.quiet()
-        return {cell: town.seen_by(seat, mark) for cell, seat in seats.items()}
+            await SURFACES[surface].ask(town, _refresh_seat(town, seat), words, offers.get((surface, leak)))
+        await town.wait_until_quiet()
+        return {cell: town.texts_seen_by(seat, mark) for cell, seat in seats.items()}
 
 
-async def _offers(town: Town, seats: Mapping[tuple[str, str], Seat]) -> dict[tuple[str, str], Message]:
-    """What people who had the right were offered: a file by its link, or buttons."""
+async def _make_seat_offers(
+    town: MatrixWorkspace, seats: Mapping[tuple[str, str], MatrixSeat]
+) -> dict[tuple[str, str], SlackMessage]:
+    """The offers made while people had the right: a link to a file, or buttons."""
     offering = {cell: seat for cell, seat in seats.items() if cell[0] in {"thread", "edit", *ONCE} - UNASKED}
     for (surface, _), seat in offering.items():
         words = LEAKS["text" if surface in {"feedback", "show all"} else "facet"]
-        await town.slack.say(seat.person, seat.direct, words)
-    await town.quiet()
+        await town.slack.post_as_person(seat.person, seat.direct, words)
+    await town.wait_until_quiet()
     offers = {cell: town.answers(seat.direct)[-1] for cell, seat in offering.items()}
     for cell in offers.keys() & {("download", "all")}:
-        town.slack.fail("files.getUploadURLExternal", *[Fault(status=500)] * 3)
-        await town.slack.click(seats[cell].person, offers[cell], "Export all")
-        await town.quiet()
+        town.slack.plan_faults("files.getUploadURLExternal", *[Fault(status=500)] * 3)
+        await town.slack.click_button(seats[cell].person, offers[cell], "Export all")
+        await town.wait_until_quiet()
         offers[cell] = town.answers(seats[cell].direct)[-1]
     return offers
 
 
-def _now(town: Town, seat: Seat) -> Seat:
+def _refresh_seat(town: MatrixWorkspace, seat: MatrixSeat) -> MatrixSeat:
     return replace(seat, person=town.slack.workspace.users[seat.person.id])
 
 
-def seen(surface: str, audience: str, leak: str) -> list[str]:
-    found = seen_by_all()[audience]
-    return found[(surface, "all")] if surface in ONCE else found[(surface, leak)]
+def seen_texts(surface: str, audience: str, leak: str) -> list[str]:
+    seen_cells = load_seen_texts()[audience]
+    return seen_cells[(surface, "all")] if surface in ONCE else seen_cells[(surface, leak)]
 
 
 @pytest.mark.parametrize("leak", LEAKS)
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_nothing_leaks(audience: str, surface: str, leak: str) -> None:
-    marks = marks_in(seen(surface, audience, leak))
+    marks = marks_in(seen_texts(surface, audience, leak))
 
     assert marks - MAY_SEE.get((surface, audience), set()) == set()
 
 
 @pytest.mark.parametrize("surface", sorted(SURFACES.keys() - SHOWS_NOTHING.keys()))
-def test_who_has_the_right_is_shown_it_there(surface: str) -> None:
-    """Else that nothing leaks would prove nothing."""
-    who = "admin" if surface == "administering" else CONTROL
+def test_a_person_with_the_right_sees_the_secret_on_each_surface(surface: str) -> None:
+    """Without this test, `test_nothing_leaks` would prove nothing."""
+    audience = "admin" if surface == "administering" else CONTROL
 
-    assert any(marks_in(seen(surface, who, leak)) for leak in LEAKS)
+    assert any(marks_in(seen_texts(surface, audience, leak)) for leak in LEAKS)
 
 
 @pytest.mark.parametrize(
@@ -501,41 +519,41 @@ def test_who_has_the_right_is_shown_it_there(surface: str) -> None:
         ("thread", "summary", "lannerhaus"),
     ],
 )
-def test_what_is_looked_for_comes_to_light_where_it_is_granted(surface: str, leak: str, mark: str) -> None:
-    assert mark in marks_in(seen(surface, CONTROL, leak))
+def test_each_mark_is_shown_to_a_person_with_the_right(surface: str, leak: str, mark: str) -> None:
+    assert mark in marks_in(seen_texts(surface, CONTROL, leak))
 
 
 @pytest.mark.parametrize("audience", AUDIENCES)
-def test_what_goes_on_in_private_is_told_of_in_the_channel(audience: str) -> None:
-    assert any("This goes on in a direct message" in text for text in seen("aside", audience, "text"))
+def test_the_channel_is_told_that_a_question_continues_in_private(audience: str) -> None:
+    assert any("This goes on in a direct message" in text for text in seen_texts("aside", audience, "text"))
 
 
-# What the matrix has to have at least.
+# The surfaces, audiences and leaks that the matrix must have at least.
 DEMANDED: Final = (
     {"mention", "DM", "thread", "command", "shortcut", "Home", "click", "typed choice", "export", "download",
      "feedback"},
     {"member", "guest", "external", "removed after the offer", "deactivated", "admin"},
     {"text", "count", "facet", "suggestion", "value", "citation", "CSV", "error text", "summary"},
 )  # fmt: skip
-ASKED: Final = {"mention", "DM", "thread", "command", "shortcut", "follow-up", "edit"}  # once for each thing to leak
+ASKED: Final = {"mention", "DM", "thread", "command", "shortcut", "follow-up", "edit"}  # asked once for each leak
 
 
-def test_the_matrix_has_what_it_must() -> None:
+def test_the_matrix_has_the_demanded_surfaces_audiences_and_leaks() -> None:
     assert DEMANDED[0] <= SURFACES.keys()
     assert DEMANDED[1] == AUDIENCES.keys()
     assert DEMANDED[2] == LEAKS.keys()
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-def test_each_cell_is_asked_for_or_has_a_reason_why_it_cannot_be(surface: str) -> None:
-    """Never both. Where words are not asked, all leaks are looked for in the one thing that can be done."""
-    cells = {cell for cell in seen_by_all()[CONTROL] if cell[0] == surface}
+def test_each_surface_is_asked_for_each_leak_or_has_a_reason_for_asking_once(surface: str) -> None:
+    """A surface has exactly one of both. Without a question, all leaks are searched in its one result."""
+    cells = {cell for cell in load_seen_texts()[CONTROL] if cell[0] == surface}
     reason = ONCE.get(surface, "")
 
     assert (surface in ASKED) != bool(reason.strip())
     assert cells == {(surface, leak) for leak in (LEAKS if surface in ASKED else ["all"])}
 
 
-def test_no_reason_is_left_over() -> None:
+def test_every_reason_belongs_to_a_surface() -> None:
     assert ONCE.keys() | SHOWS_NOTHING.keys() <= SURFACES.keys()
     assert all(reason.strip() for reason in SHOWS_NOTHING.values())

@@ -1,4 +1,4 @@
-"""A real OpenSearch for the session: the one of `PARLEY_TEST_OPENSEARCH_URL`, Docker's, or one from Maven Central."""
+"""A real OpenSearch for the session: from `PARLEY_TEST_OPENSEARCH_URL`, from Docker, or from Maven Central."""
 
 import os
 import shutil
@@ -9,16 +9,24 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.servers.artefacts import NotDownloaded, Zip, cache_folder, central_answers, download, locked, unzip
+from tests.servers.artefacts import (
+    MavenZip,
+    NotDownloaded,
+    cache_folder,
+    download_zip,
+    is_central_reachable,
+    lock_cache,
+    unzip_archive,
+)
 from tests.servers.java import find_java
 from tests.servers.missing import ServerMissing
-from tests.servers.process import UNPRIVILEGED, last_line, running, scratch_folder
+from tests.servers.process import UNPRIVILEGED, last_log_line, run_server, scratch_folder
 
-# The newest version whose k-NN plugin is on Maven Central too.
-_SERVER = Zip(group="org.opensearch.distribution.integ-test-zip", name="opensearch", version="3.6.0")
-_KNN = Zip(group="org.opensearch.plugin", name="opensearch-knn", version="3.6.0.0")
+# The newest version whose k-NN plugin is also on Maven Central.
+_SERVER = MavenZip(group="org.opensearch.distribution.integ-test-zip", name="opensearch", version="3.6.0")
+_KNN = MavenZip(group="org.opensearch.plugin", name="opensearch-knn", version="3.6.0.0")
 _IMAGE = "opensearchproject/opensearch:3.6.0"
-# Without analysis-common and the vector module it starts on every Java, also on one cut down by jlink.
+# Without analysis-common and the vector module it starts on every Java, even on one reduced by jlink.
 _MODULES = frozenset({"lang-painless", "parent-join", "transport-netty4", "transport-grpc", "reindex"})
 _START_S = 120
 _YML = """
@@ -46,18 +54,18 @@ rootLogger.appenderRef.console.ref = console
 
 @contextmanager
 def opensearch_server() -> Generator[str]:
-    """Its address. Raises `ServerMissing`."""
-    if given := os.environ.get("PARLEY_TEST_OPENSEARCH_URL"):
-        yield given
-    elif _docker_answers():
-        with _from_docker() as url:
+    """Run an OpenSearch server for the length of the block; gives its address. Raises `ServerMissing`."""
+    if configured_url := os.environ.get("PARLEY_TEST_OPENSEARCH_URL"):
+        yield configured_url
+    elif _is_docker_running():
+        with _run_in_docker() as url:
             yield url
     else:
-        with _from_maven() as url:
+        with _run_from_maven() as url:
             yield url
 
 
-def _docker_answers() -> bool:
+def _is_docker_running() -> bool:
     if (docker := shutil.which("docker")) is None:
         return False
     try:
@@ -67,19 +75,19 @@ def _docker_answers() -> bool:
 
 
 @contextmanager
-def _from_docker() -> Generator[str]:
-    # Killed tests leave no container behind for long: it ends when its standard input does.
+def _run_in_docker() -> Generator[str]:
+    # The container ends with its standard input, so killed tests do not leave a container behind.
     options = ["-i", "--rm", "-p", "127.0.0.1::9200", "-e", "discovery.type=single-node"]
     options += ["-e", "DISABLE_SECURITY_PLUGIN=true", "-e", "OPENSEARCH_JAVA_OPTS=-Xms512m -Xmx512m"]
     name = f"parley-test-opensearch-{os.getpid()}"
-    pulled = subprocess.run(["docker", "pull", "-q", _IMAGE], capture_output=True, timeout=900, check=False)
-    if pulled.returncode:
-        raise ServerMissing("opensearch", f"docker pull {_IMAGE} failed", required=central_answers())
+    pull = subprocess.run(["docker", "pull", "-q", _IMAGE], capture_output=True, timeout=900, check=False)
+    if pull.returncode:
+        raise ServerMissing("opensearch", f"docker pull {_IMAGE} failed", required=is_central_reachable())
     subprocess.run(["docker", "run", "-d", "--name", name, *options, _IMAGE], capture_output=True, check=True)
     try:
-        shown = subprocess.run(["docker", "port", name, "9200/tcp"], capture_output=True, text=True, check=True)
-        url = f"http://{shown.stdout.splitlines()[0]}"
-        if not _answers(url, time.monotonic() + _START_S):
+        port_output = subprocess.run(["docker", "port", name, "9200/tcp"], capture_output=True, text=True, check=True)
+        url = f"http://{port_output.stdout.splitlines()[0]}"
+        if not _answers_before(url, time.monotonic() + _START_S):
             raise ServerMissing("opensearch", "the container does not answer", required=True)
         yield url
     finally:
@@ -87,39 +95,39 @@ def _from_docker() -> Generator[str]:
 
 
 @contextmanager
-def _from_maven() -> Generator[str]:
+def _run_from_maven() -> Generator[str]:
     cache = cache_folder()
     try:
-        with locked(cache):
-            java, home = find_java(cache), _home(cache)
+        with lock_cache(cache):
+            java, home = find_java(cache), _prepare_home(cache)
     except NotDownloaded as exc:
-        raise ServerMissing("opensearch", str(exc), required=central_answers()) from exc
+        raise ServerMissing("opensearch", str(exc), required=is_central_reachable()) from exc
     with scratch_folder("opensearch") as scratch:
-        _configure(scratch)
+        _write_configuration(scratch)
         log = scratch / "server.log"
-        with running(_command(java, home, scratch), folder=home, log=log) as process:
-            yield _ready(process, scratch, log)
+        with run_server(_command_line_of(java, home, scratch), folder=home, log=log) as process:
+            yield _wait_until_ready(process, scratch, log)
 
 
-def _home(cache: Path) -> Path:
-    """The unzipped server with its plugin; built beside its place and moved there whole."""
+def _prepare_home(cache: Path) -> Path:
+    """Returns the folder of the unzipped server with its plugin; built in another folder and then moved as a whole."""
     home = cache / f"opensearch-{_SERVER.version}"
     if all((home / "modules" / name).exists() for name in _MODULES):
         return home
     shutil.rmtree(home, ignore_errors=True)
-    building = cache / "building"
-    shutil.rmtree(building, ignore_errors=True)
-    unzip(download(_SERVER, cache), building)
-    built = building / f"opensearch-{_SERVER.version}"
-    for module in (built / "modules").iterdir():
+    build_folder = cache / "building"
+    shutil.rmtree(build_folder, ignore_errors=True)
+    unzip_archive(download_zip(_SERVER, cache), build_folder)
+    built_home = build_folder / f"opensearch-{_SERVER.version}"
+    for module in (built_home / "modules").iterdir():
         if module.name not in _MODULES:
             shutil.rmtree(module)
-    unzip(download(_KNN, cache), built / "plugins" / "opensearch-knn")
-    built.rename(home)
+    unzip_archive(download_zip(_KNN, cache), built_home / "plugins" / "opensearch-knn")
+    built_home.rename(home)
     return home
 
 
-def _configure(scratch: Path) -> None:
+def _write_configuration(scratch: Path) -> None:
     for name in ("config", "data", "logs"):
         (scratch / name).mkdir()
         if UNPRIVILEGED is not None:
@@ -128,7 +136,7 @@ def _configure(scratch: Path) -> None:
     (scratch / "config" / "log4j2.properties").write_text(_LOG4J)
 
 
-def _command(java: Path, home: Path, scratch: Path) -> list[str]:
+def _command_line_of(java: Path, home: Path, scratch: Path) -> list[str]:
     heap = ["-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
     opens = ["--add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED"]
     paths = [f"-Dopensearch.path.home={home}", f"-Dopensearch.path.conf={scratch / 'config'}"]
@@ -138,19 +146,19 @@ def _command(java: Path, home: Path, scratch: Path) -> list[str]:
     return [str(java), *heap, *opens, *agent, *paths, *temporary, *main]
 
 
-def _ready(process: "subprocess.Popen[bytes]", scratch: Path, log: Path) -> str:
+def _wait_until_ready(process: "subprocess.Popen[bytes]", scratch: Path, log: Path) -> str:
     deadline = time.monotonic() + _START_S
     ports = scratch / "logs" / "http.ports"
     while time.monotonic() < deadline and process.poll() is None:
         if ports.exists() and (lines := ports.read_text().split()):
             url = f"http://{lines[0]}"
-            if _answers(url, deadline):
+            if _answers_before(url, deadline):
                 return url
         time.sleep(0.1)
-    raise ServerMissing("opensearch", f"it did not start: {last_line(log)}", required=True)
+    raise ServerMissing("opensearch", f"it did not start: {last_log_line(log)}", required=True)
 
 
-def _answers(url: str, deadline: float) -> bool:
+def _answers_before(url: str, deadline: float) -> bool:
     while time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(f"{url}/_cluster/health?wait_for_status=yellow&timeout=5s", timeout=10):

@@ -1,4 +1,4 @@
-"""Fixtures of the real servers, and the one line that says which of them could not be had."""
+"""Fixtures of the real servers, and the summary line that names the missing ones."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from tests.servers.postgres import fresh_database, postgres_server
 
 @pytest.fixture(scope="session")
 def opensearch_url() -> Iterator[str]:
-    """The address of an OpenSearch 3 with the k-NN plugin. Its indexes may be shared with other sessions."""
+    """The address of an OpenSearch 3 with the k-NN plugin. Other sessions may use the same server."""
     try:
         with opensearch_server() as url:
             yield url
@@ -23,7 +23,7 @@ def opensearch_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """The maintenance database of a PostgreSQL that may create databases."""
+    """The maintenance database of a PostgreSQL server on which tests may create databases."""
     try:
         with postgres_server() as url:
             yield url
@@ -33,7 +33,7 @@ def postgres_url() -> Iterator[str]:
 
 @pytest_asyncio.fixture
 async def postgres_database(postgres_url: str) -> AsyncIterator[str]:
-    """A database of the test's own, `postgresql+asyncpg://…`, empty and dropped afterwards."""
+    """A new empty database for one test, `postgresql+asyncpg://…`; dropped afterwards."""
     async with fresh_database(postgres_url) as url:
         yield url
 

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
-_ROOM = 4_000_000_000  # bytes; a session's data is far less
+_MIN_FREE_BYTES = 4_000_000_000  # bytes; a session needs far less
 UNPRIVILEGED = "nobody" if os.getuid() == 0 else None
 
 
 @contextmanager
 def scratch_folder(name: str) -> Generator[Path]:
-    """A new folder that the server's user owns, removed at the end. Its path is short: it may hold a unix socket."""
-    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-", dir=_memory()))
+    """Create a folder owned by the server's user; removed at the end. Its path is short enough for a unix socket."""
+    folder = Path(tempfile.mkdtemp(prefix=f"parley-{name}-", dir=_memory_folder()))
     if UNPRIVILEGED is not None:
         shutil.chown(folder, UNPRIVILEGED)
     try:
@@ -29,7 +29,7 @@ def scratch_folder(name: str) -> Generator[Path]:
 
 
 @contextmanager
-def running(
+def run_server(
     command: Sequence[str],
     *,
     folder: Path,
@@ -37,7 +37,7 @@ def running(
     environment: Mapping[str, str] | None = None,
     stop: signal.Signals = signal.SIGKILL,
 ) -> Generator[subprocess.Popen[bytes]]:
-    """The server, until the block ends or this process dies. Its data is thrown away, so it is stopped at once."""
+    """Run a server until the block ends or this process dies. It is stopped at once, because its data is discarded."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -57,10 +57,10 @@ def running(
         process.wait(timeout=30)
 
 
-def _memory() -> Path | None:
-    """A file system in memory, where what servers sync costs nothing; None where there is none of some size."""
+def _memory_folder() -> Path | None:
+    """Returns a folder in memory, where syncing costs nothing; None if there is none with enough space."""
     memory = Path("/dev/shm")
-    if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM:
+    if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _MIN_FREE_BYTES:
         return memory
     return None
 
@@ -76,7 +76,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def last_line(log: Path) -> str:
-    """What the server said last, for the one line of a skip."""
+def last_log_line(log: Path) -> str:
+    """Returns the last line of the server's log, for the reason of a skip."""
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     return lines[-1][:300] if lines else "it said nothing"

@@ -1,4 +1,4 @@
-"""The real servers answer, and a missing one is told in one line."""
+"""The real servers answer, and a missing server is reported in one line."""
 
 import json
 import urllib.request
@@ -24,7 +24,7 @@ def test_opensearch_answers_and_scans_vectors(opensearch_url: str) -> None:
 
 @pytest.mark.servers
 @pytest.mark.parametrize("attempt", ["first", "second"])
-async def test_each_test_has_an_empty_database_of_its_own(postgres_database: str, attempt: str) -> None:
+async def test_each_test_has_its_own_empty_database(postgres_database: str, attempt: str) -> None:
     engine = create_async_engine(postgres_database, poolclass=NullPool)
     try:
         async with engine.begin() as connection:
@@ -36,14 +36,14 @@ async def test_each_test_has_an_empty_database_of_its_own(postgres_database: str
     assert list(names) == [attempt]
 
 
-def test_a_missing_server_skips_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_skips_the_test_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PARLEY_TEST_REQUIRE", raising=False)
 
     with pytest.raises(pytest.skip.Exception, match="no opensearch server for tests: no Java"):
         skip_or_fail(ServerMissing("opensearch", "no Java", required=True))
 
 
-def test_a_missing_server_fails_where_it_is_required_and_could_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_fails_the_test_if_it_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARLEY_TEST_REQUIRE", "1")
     monkeypatch.setenv("PARLEY_TEST_SKIP", "postgres")
 

@@ -1,4 +1,4 @@
-"""A small web site on this machine, which remembers what it was asked for."""
+"""A small local web site that records the requests it receives."""
 
 import gzip
 from collections.abc import AsyncGenerator, Mapping
@@ -10,8 +10,8 @@ from aiohttp import web
 
 
 @dataclass(kw_only=True)
-class Served:
-    """What a path answers. With `etag`, a request that has it gets a 304."""
+class PageResponse:
+    """The response of a path. With `etag`, a request with the same tag gets status 304."""
 
     text: str | bytes = ""
     type: str = "text/plain"
@@ -26,56 +26,69 @@ class Served:
 
 @dataclass(kw_only=True)
 class WebSite:
-    """`pages` by path, all named by `/sitemap.xml`, with their `lastmod` in `changed`; `fixed` wins over both."""
+    """Serves `pages` by path, and lists them in `/sitemap.xml` with their `last_modified`.
+
+    `fixed_responses` take precedence over both.
+    """
 
     url: str = ""
-    pages: dict[str, Served] = field(default_factory=dict[str, Served])
-    changed: dict[str, str] = field(default_factory=dict[str, str])
-    fixed: dict[str, Served] = field(default_factory=dict[str, Served])
-    asked: list[str] = field(default_factory=list[str])
+    pages: dict[str, PageResponse] = field(default_factory=dict[str, PageResponse])
+    last_modified: dict[str, str] = field(default_factory=dict[str, str])
+    fixed_responses: dict[str, PageResponse] = field(default_factory=dict[str, PageResponse])
+    requested_paths: list[str] = field(default_factory=list[str])
     headers: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
-    busy: list[Served] = field(default_factory=list[Served])  # what the next requests get, whatever they ask for
-    answered: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    next_responses: list[PageResponse] = field(
+        default_factory=list[PageResponse]
+    )  # responses to the next requests, for any path
+    answered_requests: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
 
-    def sitemap(self) -> bytes:
-        entries = "".join(self._entry(path) for path in self.pages)
+    def sitemap_xml(self) -> bytes:
+        entries = "".join(self._sitemap_entry(path) for path in self.pages)
         return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode()
 
-    def _entry(self, path: str) -> str:
-        changed = f"<lastmod>{self.changed[path]}</lastmod>" if path in self.changed else ""
+    def _sitemap_entry(self, path: str) -> str:
+        changed = f"<lastmod>{self.last_modified[path]}</lastmod>" if path in self.last_modified else ""
         return f"<url><loc>{escape(self.url + path)}</loc>{changed}</url>"
 
-    def index(self, *paths: str) -> bytes:
-        """A sitemap of sitemaps."""
+    def sitemap_index_xml(self, *paths: str) -> bytes:
+        """Returns a sitemap index."""
         entries = "".join(f"<sitemap><loc>{self.url}{path}</loc></sitemap>" for path in paths)
         return f"<sitemapindex>{entries}</sitemapindex>".encode()
 
     def pack_sitemap(self, path: str) -> None:
-        """The sitemap of now, packed, at a path."""
-        self.fixed[path] = Served(text=gzip.compress(self.sitemap()), type="application/gzip")
+        """Serve the current sitemap, compressed, at a path."""
+        self.fixed_responses[path] = PageResponse(text=gzip.compress(self.sitemap_xml()), type="application/gzip")
 
-    async def answer(self, request: web.Request) -> web.Response:
-        self.asked.append(request.path_qs)
+    async def answer_request(self, request: web.Request) -> web.Response:
+        self.requested_paths.append(request.path_qs)
         self.headers.append(dict(request.headers))
-        served = self.busy.pop(0) if self.busy and request.path != "/robots.txt" else self._served(request.path_qs)
-        known = served.etag and request.headers.get("If-None-Match") == served.etag
-        status = 304 if known else served.status
-        self.answered.append((request.path_qs, status))
+        served = (
+            self.next_responses.pop(0)
+            if self.next_responses and request.path != "/robots.txt"
+            else self._response_for(request.path_qs)
+        )
+        is_unchanged = served.etag and request.headers.get("If-None-Match") == served.etag
+        status = 304 if is_unchanged else served.status
+        self.answered_requests.append((request.path_qs, status))
         headers = {"Content-Type": served.type} | ({"ETag": served.etag} if served.etag else {}) | {**served.headers}
-        return web.Response(body=b"" if known else served.body, status=status, headers=headers)
+        return web.Response(body=b"" if is_unchanged else served.body, status=status, headers=headers)
 
-    def _served(self, path: str) -> Served:
-        given = self.fixed.get(path) or self.pages.get(path)
-        if given is not None:
-            return given
-        return Served(text=self.sitemap(), type="text/xml") if path == "/sitemap.xml" else Served(status=404)
+    def _response_for(self, path: str) -> PageResponse:
+        page = self.fixed_responses.get(path) or self.pages.get(path)
+        if page is not None:
+            return page
+        return (
+            PageResponse(text=self.sitemap_xml(), type="text/xml")
+            if path == "/sitemap.xml"
+            else PageResponse(status=404)
+        )
 
 
 @asynccontextmanager
-async def a_site() -> AsyncGenerator[WebSite]:
+async def serve_web_site() -> AsyncGenerator[WebSite]:
     site = WebSite()
     app = web.Application()
-    app.router.add_route("*", "/{path:.*}", site.answer)
+    app.router.add_route("*", "/{path:.*}", site.answer_request)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

@@ -1,7 +1,7 @@
-"""Pieces of views, within Slack's limits whatever the data is: a Home tab or a modal takes 100 blocks and 250 kB.
+"""Blocks for views, within Slack's limits for any data: a Home tab or a modal takes 100 blocks and 250 kB.
 
-Data goes into plain and rich text, which Slack shows as it is. Where a person or a channel is to be shown by name, the
-text is mrkdwn, with nothing in it but our own entities and escaped words.
+Data goes into plain and rich text, which Slack shows verbatim. To show a person or a channel by name, the text is
+mrkdwn that contains only Parley's own entities and escaped text.
 """
 
 import hashlib
@@ -10,160 +10,186 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Final
 
-from adapters.slack.lines import cleaned
-from adapters.slack.render import Block, Json, escaped
-from bot.administration import local_group
+from adapters.slack.posting.render import Block, Json, escape_as_mrkdwn
+from adapters.slack.posting.styled_lines import strip_control_characters
+from bot.admin.administration import local_group_of
 from bot.ids import EVERYONE, Subject
 
-BUTTON, OPTION, TITLE, HEADER, LINE = 75, 75, 24, 150, 300  # UTF-16 units
-_SUBJECT: Final = re.compile(r"(?P<kind>user|channel|group):slack:(?P<home>[^:]+):(?P<id>[A-Z][A-Z0-9]+)")
-_ENTITIES: Final = {"user": "<@{}>", "channel": "<#{}>", "group": "<!subteam^{}>"}
+MAX_BUTTON_UNITS, MAX_OPTION_UNITS, MAX_TITLE_UNITS, MAX_HEADER_UNITS, MAX_LINE_UNITS = (
+    75,
+    75,
+    24,
+    150,
+    300,
+)  # UTF-16 units
+_SUBJECT_PATTERN: Final = re.compile(r"(?P<kind>user|channel|group):slack:(?P<home>[^:]+):(?P<id>[A-Z][A-Z0-9]+)")
+_ENTITY_TEMPLATES: Final = {"user": "<@{}>", "channel": "<#{}>", "group": "<!subteam^{}>"}
 _LIVE_ENTITY: Final = re.compile("<(?=[!@#])")
 
 
-def key(text: str) -> str:
-    """What a button carries instead of an id, which may be of any length and is nobody else's business."""
+def opaque_key_of(text: str) -> str:
+    """Returns a hash for a button's value. The id itself may be long and is not for Slack."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
 
 
-def fitting(text: str, most: int) -> str:
-    """Data on one line, at most so many UTF-16 units; a dash where nothing is left of it."""
-    line = _LIVE_ENTITY.sub("<\u200b", " ".join(cleaned(text).split())) or "–"
+def fit_on_one_line(text: str, max_units: int) -> str:
+    """Returns data on one line of at most `max_units` UTF-16 units; a dash if it is empty."""
+    line = _LIVE_ENTITY.sub("<\u200b", " ".join(strip_control_characters(text).split())) or "–"
     units = line.encode("utf-16-le")
-    if len(units) // 2 <= most:
+    if len(units) // 2 <= max_units:
         return line
-    return units[: (most - 1) * 2].decode("utf-16-le", errors="ignore").rstrip() + "…"
+    return units[: (max_units - 1) * 2].decode("utf-16-le", errors="ignore").rstrip() + "…"
 
 
-def plain(text: str, most: int = LINE) -> Json:
-    return {"type": "plain_text", "text": fitting(text, most), "emoji": False}
+def plain_text_object(text: str, max_units: int = MAX_LINE_UNITS) -> Json:
+    return {"type": "plain_text", "text": fit_on_one_line(text, max_units), "emoji": False}
 
 
-def header(text: str) -> Block:
-    return {"type": "header", "text": plain(text, HEADER)}
+def header_block(text: str) -> Block:
+    return {"type": "header", "text": plain_text_object(text, MAX_HEADER_UNITS)}
 
 
-def divider() -> Block:
+def divider_block() -> Block:
     return {"type": "divider"}
 
 
-def lines(*texts: str, button: Json = None) -> Block:
-    """A section of plain lines, one below the other, with a button beside them."""
-    shown = "\n".join(fitting(one, LINE) for one in texts if one) or fitting("", LINE)
-    return _section({"type": "plain_text", "text": shown, "emoji": False}, button)
+def plain_lines_block(*texts: str, accessory: Json = None) -> Block:
+    """Returns a section of plain lines, with an optional button."""
+    joined = "\n".join(fit_on_one_line(text, MAX_LINE_UNITS) for text in texts if text) or fit_on_one_line(
+        "", MAX_LINE_UNITS
+    )
+    return _section_block({"type": "plain_text", "text": joined, "emoji": False}, accessory)
 
 
-def marked(mrkdwn: str, button: Json = None) -> Block:
-    """A section of mrkdwn that is safe already."""
-    return _section({"type": "mrkdwn", "text": mrkdwn}, button)
+def mrkdwn_section_block(mrkdwn: str, accessory: Json = None) -> Block:
+    """Returns a section of mrkdwn that is already escaped."""
+    return _section_block({"type": "mrkdwn", "text": mrkdwn}, accessory)
 
 
-def _section(text: Json, button: Json) -> Block:
+def _section_block(text: Json, accessory: Json) -> Block:
     section: Block = {"type": "section", "text": text}
-    if button is not None:
-        section["accessory"] = button
+    if accessory is not None:
+        section["accessory"] = accessory
     return section
 
 
-def note(text: str) -> Block:
-    return {"type": "context", "elements": [plain(text)]}
+def context_note_block(text: str) -> Block:
+    return {"type": "context", "elements": [plain_text_object(text)]}
 
 
-def bullets(items: Sequence[Sequence[Json]]) -> Block:
-    """Rich text: each item its own inline elements. At least one."""
+def bullet_list_block(items: Sequence[Sequence[Json]]) -> Block:
+    """Returns a bullet list of items, each a list of inline elements. Needs at least one item."""
     sections: list[Json] = [{"type": "rich_text_section", "elements": list(item)} for item in items]
     return {"type": "rich_text", "elements": [{"type": "rich_text_list", "style": "bullet", "elements": sections}]}
 
 
-def words(text: str, most: int = LINE, *, bold: bool = False) -> Json:
-    """An inline element of rich text."""
-    element: Block = {"type": "text", "text": fitting(text, most)}
+def rich_text_element(text: str, max_units: int = MAX_LINE_UNITS, *, bold: bool = False) -> Json:
+    """Returns an inline element of rich text."""
+    element: Block = {"type": "text", "text": fit_on_one_line(text, max_units)}
     if bold:
         element["style"] = {"bold": True}
     return element
 
 
-def raw(text: str) -> Json:
-    """An inline element with words of our own."""
+def trusted_text_element(text: str) -> Json:
+    """Returns an inline element with a fixed text of Parley's, unchanged."""
     return {"type": "text", "text": text}
 
 
-def link(url: str, text: str) -> Json:
+def link_element(url: str, text: str) -> Json:
     return {"type": "link", "url": url, "text": text}
 
 
-def button(text: str, action: str, value: str, *, confirm: str = "", style: str = "") -> Json:
-    """`confirm`: the question that is asked before."""
-    asked: Block = {
-        "title": plain("Are you sure?"),
-        "text": plain(confirm, LINE),
-        "confirm": plain(text, 30),
-        "deny": plain("Cancel", 30),
+def button_element(text: str, action_id: str, value: str, *, confirm: str = "", style: str = "") -> Json:
+    """Returns a button. `confirm`: the text of a confirmation dialog."""
+    confirmation: Block = {
+        "title": plain_text_object("Are you sure?"),
+        "text": plain_text_object(confirm, MAX_LINE_UNITS),
+        "confirm": plain_text_object(text, 30),
+        "deny": plain_text_object("Cancel", 30),
     }
-    element: Block = {"type": "button", "text": plain(text, BUTTON), "action_id": action, "value": value}
+    element: Block = {
+        "type": "button",
+        "text": plain_text_object(text, MAX_BUTTON_UNITS),
+        "action_id": action_id,
+        "value": value,
+    }
     if confirm:
-        element["confirm"] = asked
+        element["confirm"] = confirmation
     if style:
         element["style"] = style
     return element
 
 
-def actions(buttons: Sequence[Json]) -> Block:
+def actions_block(buttons: Sequence[Json]) -> Block:
     return {"type": "actions", "elements": list(buttons)}
 
 
-def pager(action: str, first: int, page: int, count: int, value: str = "{}") -> list[Block]:
-    """Which part of a list is shown, and the ways to the others. Nothing where all of it is."""
-    if count <= page and first == 0:
+def pager_blocks(action_prefix: str, first: int, page_size: int, count: int, value_template: str = "{}") -> list[Block]:
+    """Returns the range of a list that is shown, and buttons to the other pages; nothing for a single page."""
+    if count <= page_size and first == 0:
         return []
     buttons = [
-        button(text, f"{action}:{way}", value.format(at))
-        for text, way, at in (("Previous", "back", max(first - page, 0)), ("Next", "next", first + page))
-        if (way == "back" and first > 0) or (way == "next" and first + page < count)
+        button_element(text, f"{action_prefix}:{direction}", value_template.format(target))
+        for text, direction, target in (
+            ("Previous", "back", max(first - page_size, 0)),
+            ("Next", "next", first + page_size),
+        )
+        if (direction == "back" and first > 0) or (direction == "next" and first + page_size < count)
     ]
-    shown = note(f"{first + 1:,} to {min(first + page, count):,} of {count:,}")
-    return [shown, actions(buttons)] if buttons else [shown]
+    range_note = context_note_block(f"{first + 1:,} to {min(first + page_size, count):,} of {count:,}")
+    return [range_note, actions_block(buttons)] if buttons else [range_note]
 
 
-def field(block: str, label: str, element: Json, *, hint: str = "", optional: bool = True) -> Block:
-    """An input of a modal."""
-    asked: Block = {"type": "input", "block_id": block, "label": plain(label), "element": element, "optional": optional}
-    return asked | ({"hint": plain(hint)} if hint else {})
+def input_block(block_id: str, label: str, element: Json, *, hint: str = "", optional: bool = True) -> Block:
+    """Returns an input block of a modal."""
+    block: Block = {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain_text_object(label),
+        "element": element,
+        "optional": optional,
+    }
+    return block | ({"hint": plain_text_object(hint)} if hint else {})
 
 
-def option(text: str, value: str) -> Json:
-    return {"text": plain(text, OPTION), "value": value}
+def option_object(text: str, value: str) -> Json:
+    return {"text": plain_text_object(text, MAX_OPTION_UNITS), "value": value}
 
 
-def modal(
-    callback: str, title: str, blocks: Iterable[Block], *, submit: str = "", metadata: str = ""
+def modal_view(
+    callback_id: str, title: str, blocks: Iterable[Block], *, submit: str = "", metadata: str = ""
 ) -> Mapping[str, Json]:
     view: Block = {
         "type": "modal",
-        "callback_id": callback,
-        "title": plain(title, TITLE),
-        "close": plain("Close", TITLE),
+        "callback_id": callback_id,
+        "title": plain_text_object(title, MAX_TITLE_UNITS),
+        "close": plain_text_object("Close", MAX_TITLE_UNITS),
         "private_metadata": metadata,
         "blocks": list(blocks),
     }
-    return view | ({"submit": plain(submit, TITLE)} if submit else {})
+    return view | ({"submit": plain_text_object(submit, MAX_TITLE_UNITS)} if submit else {})
 
 
-def shown(subject: Subject, homes: frozenset[str]) -> str:
-    """A subject as mrkdwn: by the name that Slack gives it where it is of this installation, else by its id."""
-    named = _SUBJECT.fullmatch(subject)
-    if named is not None and named["home"] in homes:
-        return _ENTITIES[named["kind"]].format(named["id"])
+def subject_as_mrkdwn(subject: Subject, account_ids: frozenset[str]) -> str:
+    """Returns a subject as mrkdwn: by its name in Slack if it belongs to this installation, else by its id."""
+    match = _SUBJECT_PATTERN.fullmatch(subject)
+    if match is not None and match["home"] in account_ids:
+        return _ENTITY_TEMPLATES[match["kind"]].format(match["id"])
     if subject == EVERYONE:
         return "Everyone in the organisation, guests not included"
-    group = local_group(subject)
-    return f"Group {escaped(fitting(group, 100), 300)}" if group is not None else escaped(fitting(subject, 200), 600)
+    group = local_group_of(subject)
+    return (
+        f"Group {escape_as_mrkdwn(fit_on_one_line(group, 100), 300)}"
+        if group is not None
+        else escape_as_mrkdwn(fit_on_one_line(subject, 200), 600)
+    )
 
 
-def moment(at: datetime, zone: tzinfo) -> str:
-    """With the zone's name, since not every client says in which one it shows the rest."""
-    return f"{at.astimezone(zone):%d %b %Y, %H:%M %Z}"
+def format_local_time(time: datetime, zone: tzinfo) -> str:
+    """Returns the time with the zone's name, because not every client shows the zone of its other times."""
+    return f"{time.astimezone(zone):%d %b %Y, %H:%M %Z}"
 
 
-def counted(count: int, noun: str) -> str:
+def count_with_noun(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""The Home tab and its modals: opened, clicked, submitted.
+"""Handles the Home tab and its modals: opening, clicks and submissions.
 
-Whatever a view shows, rights are checked again at each click and submission: a view may be old, and what it carries is
-worth nothing by itself. What is not understood changes nothing, and says so.
+Rights are checked again at each click and submission, because a view may be old and its contents prove nothing. An
+unknown action changes nothing and shows a notice.
 """
 
 import asyncio
@@ -13,8 +13,10 @@ from typing import Any, Final, Protocol
 from pydantic import BaseModel, ValidationError
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.errors import SlackFailed, SlackRefused
-from adapters.slack.home.blocks import key, shown
+from adapters.slack.errors import SlackError, SlackRefusal
+from adapters.slack.home.blocks import opaque_key_of, subject_as_mrkdwn
+from adapters.slack.home.home_tab import OWN_BUCKETS_PER_PAGE, BucketPages, home_tab_view
+from adapters.slack.home.home_tab import QUESTIONS_SHOWN as QUESTIONS_IN_TAB
 from adapters.slack.home.modals import (
     CHANNEL_FIELD,
     EVERYONE_FIELD,
@@ -22,385 +24,436 @@ from adapters.slack.home.modals import (
     GROUP_FIELD,
     LOCAL_FIELD,
     PERSON_FIELD,
-    QUESTIONS,
-    Kept,
+    QUESTIONS_PER_LIST,
+    ModalState,
     admins_view,
-    bucket_view,
-    errors,
-    instead,
+    bucket_grants_view,
+    field_errors_response,
     limits_view,
-    questions_view,
-    told_view,
+    notice_view,
+    past_questions_view,
+    replace_view_response,
 )
-from adapters.slack.home.tab import MINE, Pages, home
-from adapters.slack.home.tab import QUESTIONS as QUESTIONS_IN_TAB
-from adapters.slack.home.visits import Interaction, Visit, Visits
-from adapters.slack.render import Json
-from adapters.slack.workspaces import Workspaces
-from bot.administration import Administration, Bucket, Limit
-from bot.errors import BotError, ChangedMeanwhile, NotAdmin
+from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver, ViewInteraction
+from adapters.slack.posting.render import Json
+from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
+from bot.access.limits import MAX_LIMIT
+from bot.access.subjects import parse_subject
+from bot.admin.administration import AdminOperations, BucketOverview, QuestionLimit
+from bot.conversation.personal_history import PersonalHistory
+from bot.errors import BotError, ConcurrentChange, NotAdmin
 from bot.ids import EVERYONE, PersonId, Subject
-from bot.inbound import Private
-from bot.limits import MOST
-from bot.personal import Personal
-from bot.subjects import parse_subject
+from bot.surface.inbound import PrivateAudience
 
-_PATIENCE_S: Final = 2.5  # of the three seconds that Slack waits
-_STALE: Final = "This is no longer as it was shown. Nothing was changed; please open the Home tab again."
-_NOT_UNDERSTOOD: Final = "I do not know what this is. Nothing was changed; please open the Home tab again."
-_NO_LONGER: Final = "You are no longer an admin."
-_OURS: Final = re.compile(r"\A(?:home|admin|grant)(?::|\Z)")  # Bolt searches
-_CHANNEL: Final = re.compile(r"[CG][A-Z0-9]+")
-_USER: Final = re.compile(r"[UW][A-Z0-9]+")
-_USERGROUP: Final = re.compile(r"S[A-Z0-9]+")
+_RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
+_STALE_NOTICE: Final = "This is no longer as it was shown. Nothing was changed; please open the Home tab again."
+_NOT_UNDERSTOOD_NOTICE: Final = "I do not know what this is. Nothing was changed; please open the Home tab again."
+_NO_LONGER_ADMIN_NOTICE: Final = "You are no longer an admin."
+_OWN_CALLBACKS: Final = re.compile(r"\A(?:home|admin|grant)(?::|\Z)")  # anchored, because Bolt uses `search`
+_CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]+")
+_USER_ID: Final = re.compile(r"[UW][A-Z0-9]+")
+_USERGROUP_ID: Final = re.compile(r"S[A-Z0-9]+")
 
-View = Mapping[str, Json]
+ViewJson = Mapping[str, Json]
 
 
-class Ack(Protocol):
+class SubmissionAck(Protocol):
     async def __call__(self, **answer: Any) -> object: ...
 
 
-class _Done(BaseModel):
+class _ViewResponse(BaseModel):
     ok: bool
 
 
-class AppHome:
-    """Fulfils `adapters.slack.dispatch.Listener`."""
+class HomeTabListener:
+    """Fulfils `adapters.slack.events.dispatch.DeliveryListener`."""
 
     events = ("app_home_opened",)
 
     def __init__(
         self,
         *,
-        administration: Administration,
-        personal: Personal,
-        workspaces: Workspaces,
+        administration: AdminOperations,
+        personal_history: PersonalHistory,
+        workspaces: WorkspaceRegistry,
         clock: Callable[[], datetime],
         log: FilteringBoundLogger,
     ) -> None:
-        self._administration, self._personal, self._log = administration, personal, log
-        self._visits = Visits(workspaces, log, clock)
+        self._administration, self._personal_history, self._log = administration, personal_history, log
+        self._viewers = ViewerResolver(workspaces, log, clock)
 
-    def listen(self, app: Any) -> None:
-        app.event("app_home_opened", matchers=[_is_home_tab])(self._on_opened)
-        app.action(_OURS)(self._on_action)
-        app.view(_OURS)(self._on_submission)
+    def register_bolt_handlers(self, app: Any) -> None:
+        app.event("app_home_opened", matchers=[_is_home_tab])(self._on_home_opened)
+        app.action(_OWN_CALLBACKS)(self._on_home_action)
+        app.view(_OWN_CALLBACKS)(self._on_modal_submission)
 
-    # -- what Slack delivers
+    # -- deliveries
 
-    async def _on_opened(self, body: dict[str, Any]) -> None:
-        await self._in_time(self._opened(body))
+    async def _on_home_opened(self, body: dict[str, Any]) -> None:
+        await self._run_in_time(self._handle_tab_opened(body))
 
-    async def _on_action(self, body: dict[str, Any], ack: Ack) -> None:
+    async def _on_home_action(self, body: dict[str, Any], ack: SubmissionAck) -> None:
         await ack()
-        await self._in_time(self._acted(body))
+        await self._run_in_time(self._handle_block_action(body))
 
-    async def _on_submission(self, body: dict[str, Any], ack: Ack) -> None:
-        began, told = _moment(), Interaction.model_validate(body)
-        visit = await self._visits.of(body, told)
-        if visit is None:
+    async def _on_modal_submission(self, body: dict[str, Any], ack: SubmissionAck) -> None:
+        started_at_s, interaction = _event_loop_time(), ViewInteraction.model_validate(body)
+        viewer = await self._viewers.resolve_viewer(body, interaction)
+        if viewer is None:
             await ack()
             return
         try:
-            answer = await self._submitted(visit, told)
+            response = await self._handle_modal_submission(viewer, interaction)
         except BotError as exc:
-            answer = instead(told_view(str(exc)))
-        await ack(**answer)
-        await self._in_time(self._show_home(visit, Pages()), began)
+            response = replace_view_response(notice_view(str(exc)))
+        await ack(**response)
+        await self._run_in_time(self._publish_home_view(viewer, BucketPages()), started_at_s)
 
-    async def _in_time(self, work: Any, began: float | None = None) -> None:
-        """A view that cannot be shown is no reason to deliver again: whoever looks opens it once more.
+    async def _run_in_time(self, work: Any, started_at_s: float | None = None) -> None:
+        """Run the work until Slack stops waiting.
 
-        `began`: since when Slack waits for the answer, which leaves when this is over.
+        A failure is only logged, so that Slack does not deliver again; the person can open the view again.
+        `started_at_s`: when Slack began to wait, on the event loop's clock; None stands for now.
         """
         try:
-            async with asyncio.timeout_at((_moment() if began is None else began) + _PATIENCE_S):
+            async with asyncio.timeout_at(
+                (_event_loop_time() if started_at_s is None else started_at_s) + _RESPONSE_TIMEOUT_S
+            ):
                 await work
-        except (SlackFailed, TimeoutError) as exc:
+        except (SlackError, TimeoutError) as exc:
             self._log.warning("slack view not shown", error=type(exc).__name__, reason=str(exc))
 
-    async def _opened(self, body: dict[str, Any]) -> None:
-        visit = await self._visits.of(body, Interaction.model_validate(body))
-        if visit is not None:
-            await self._show_home(visit, Pages())
+    async def _handle_tab_opened(self, body: dict[str, Any]) -> None:
+        viewer = await self._viewers.resolve_viewer(body, ViewInteraction.model_validate(body))
+        if viewer is not None:
+            await self._publish_home_view(viewer, BucketPages())
 
     # -- the Home tab
 
-    async def _show_home(self, visit: Visit, pages: Pages, hash_: str = "") -> None:
-        """With the hash of the view that was clicked; if another was shown since, what is true now takes its place."""
-        arguments = {"user_id": visit.user, "view": await self._home(visit, pages)}
+    async def _publish_home_view(self, viewer: ViewerContext, pages: BucketPages, view_hash: str = "") -> None:
+        """Publish the Home tab. If it has changed since the view of `view_hash` was clicked, rebuild it and retry."""
+        arguments = {"user_id": viewer.user, "view": await self._load_home_view(viewer, pages)}
         try:
-            await visit.workspace.api.call(_Done, "views.publish", arguments | ({"hash": hash_} if hash_ else {}))
-        except SlackRefused as exc:
+            await viewer.workspace.api.call_method(
+                _ViewResponse, "views.publish", arguments | ({"hash": view_hash} if view_hash else {})
+            )
+        except SlackRefusal as exc:
             if exc.error != "hash_conflict":
                 raise
-            await visit.workspace.api.call(_Done, "views.publish", arguments | {"view": await self._home(visit, pages)})
+            await viewer.workspace.api.call_method(
+                _ViewResponse, "views.publish", arguments | {"view": await self._load_home_view(viewer, pages)}
+            )
 
-    async def _home(self, visit: Visit, pages: Pages) -> View:
-        audience = Private(person=visit.person, guest=True)
-        own = await self._personal.own(audience, first=pages.mine, most=MINE)
+    async def _load_home_view(self, viewer: ViewerContext, pages: BucketPages) -> ViewJson:
+        audience = PrivateAudience(person=viewer.person, is_guest=True)
+        history = await self._personal_history.load_overview(
+            audience, offset=pages.own_first, max_buckets=OWN_BUCKETS_PER_PAGE
+        )
         try:
-            overview = await self._administration.overview(visit.person, questions=QUESTIONS_IN_TAB)
+            overview = await self._administration.load_overview(viewer.person, max_questions=QUESTIONS_IN_TAB)
         except NotAdmin:
             overview = None
-        return home(own, overview, pages, visit.zone, visit.homes)
+        return home_tab_view(history, overview, pages, viewer.time_zone, viewer.account_ids)
 
     # -- clicks
 
-    async def _acted(self, body: dict[str, Any]) -> None:
-        told = Interaction.model_validate(body)
-        visit = await self._visits.of(body, told)
-        if visit is None or not told.actions:
+    async def _handle_block_action(self, body: dict[str, Any]) -> None:
+        interaction = ViewInteraction.model_validate(body)
+        viewer = await self._viewers.resolve_viewer(body, interaction)
+        if viewer is None or not interaction.actions:
             return
         try:
-            await self._click(visit, told, told.actions[0].action_id, told.actions[0].value)
+            await self._handle_button_click(
+                viewer, interaction, interaction.actions[0].action_id, interaction.actions[0].value
+            )
         except BotError as exc:
-            await self._say(visit, told, str(exc))
+            await self._show_notice(viewer, interaction, str(exc))
 
-    async def _click(self, visit: Visit, told: Interaction, action: str, value: str) -> None:
-        match action:
+    async def _handle_button_click(
+        self, viewer: ViewerContext, interaction: ViewInteraction, action_id: str, value: str
+    ) -> None:
+        match action_id:
             case "home:mine:next" | "home:mine:back" | "home:all:next" | "home:all:back":
-                await self._show_home(visit, Pages.read(value), told.view.hash)
+                await self._publish_home_view(viewer, BucketPages.parse_button_value(value), interaction.view.hash)
             case "admin:bucket":
-                await self._open(visit, told, await self._bucket_view(visit, value, Kept()))
+                await self._open_modal_view(
+                    viewer, interaction, await self._load_bucket_view(viewer, value, ModalState())
+                )
             case "admin:admins":
-                await self._open(visit, told, await self._admins_view(visit, Kept()))
+                await self._open_modal_view(viewer, interaction, await self._load_admins_view(viewer, ModalState()))
             case "admin:limits":
-                limits = await self._administration.limits(visit.person)
-                await self._open(visit, told, limits_view(limits, Kept()))
+                limits = await self._administration.list_limits(viewer.person)
+                await self._open_modal_view(viewer, interaction, limits_view(limits, ModalState()))
             case "admin:questions":
-                await self._open(visit, told, await self._questions_view(visit.person))
+                await self._open_modal_view(viewer, interaction, await self._load_questions_view(viewer.person))
             case "grant:page:next" | "grant:page:back" | "admin:page:next" | "admin:page:back":
-                await self._turn_page(visit, told, value)
+                await self._turn_modal_page(viewer, interaction, value)
             case "grant:remove":
-                await self._revoke(visit, told, value)
+                await self._revoke_grant(viewer, interaction, value)
             case "admin:remove":
-                await self._remove_admin(visit, told, value)
+                await self._remove_admin(viewer, interaction, value)
             case _:
-                await self._say(visit, told, _NOT_UNDERSTOOD)
+                await self._show_notice(viewer, interaction, _NOT_UNDERSTOOD_NOTICE)
 
-    async def _open(self, visit: Visit, told: Interaction, view: View) -> None:
-        await visit.workspace.api.call(
-            _Done, "views.open", {"trigger_id": told.trigger_id, "view": dict(view)}, repeat=False
+    async def _open_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, view: ViewJson) -> None:
+        await viewer.workspace.api.call_method(
+            _ViewResponse, "views.open", {"trigger_id": interaction.trigger_id, "view": dict(view)}, repeat=False
         )
 
-    async def _say(self, visit: Visit, told: Interaction, sentence: str) -> None:
-        """In the modal that was clicked in; beside the Home tab, in a new one, with the tab as it is now."""
-        if told.view.type == "modal":
-            await self._update(visit, told, told_view(sentence))
+    async def _show_notice(self, viewer: ViewerContext, interaction: ViewInteraction, sentence: str) -> None:
+        """Show a notice in the clicked modal. For a click in the Home tab, open a new modal and refresh the tab."""
+        if interaction.view.type == "modal":
+            await self._update_modal_view(viewer, interaction, notice_view(sentence))
             return
-        await self._open(visit, told, told_view(sentence))
-        await self._show_home(visit, Pages())
+        await self._open_modal_view(viewer, interaction, notice_view(sentence))
+        await self._publish_home_view(viewer, BucketPages())
 
-    async def _update(self, visit: Visit, told: Interaction, view: View) -> None:
-        arguments = {"view_id": told.view.id, "view": dict(view)}
-        await visit.workspace.api.call(_Done, "views.update", arguments)
+    async def _update_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, view: ViewJson) -> None:
+        arguments = {"view_id": interaction.view.id, "view": dict(view)}
+        await viewer.workspace.api.call_method(_ViewResponse, "views.update", arguments)
 
-    async def _turn_page(self, visit: Visit, told: Interaction, value: str) -> None:
-        kept = Kept.read(told.view.private_metadata)
-        if kept is None or not (value.isascii() and value.isdigit() and len(value) < 7):
-            await self._say(visit, told, _STALE)
+    async def _turn_modal_page(self, viewer: ViewerContext, interaction: ViewInteraction, value: str) -> None:
+        state = ModalState.parse_metadata(interaction.view.private_metadata)
+        if state is None or not (value.isascii() and value.isdigit() and len(value) < 7):
+            await self._show_notice(viewer, interaction, _STALE_NOTICE)
             return
-        await self._show_anew(visit, told, kept.at(int(value)))
+        await self._refresh_modal_view(viewer, interaction, state.with_first_row(int(value)))
 
-    async def _show_anew(self, visit: Visit, told: Interaction, kept: Kept) -> None:
-        """The modal as things are now. If it was changed meanwhile, it is made once more of what is true by then."""
+    async def _refresh_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, state: ModalState) -> None:
+        """Update the modal with current data. If the modal has changed since the click, rebuild it and retry."""
         try:
-            arguments = {"view_id": told.view.id, "hash": told.view.hash, "view": await self._same(visit, told, kept)}
-            await visit.workspace.api.call(_Done, "views.update", arguments)
-        except SlackRefused as exc:
+            arguments = {
+                "view_id": interaction.view.id,
+                "hash": interaction.view.hash,
+                "view": await self._rebuild_modal_view(viewer, interaction, state),
+            }
+            await viewer.workspace.api.call_method(_ViewResponse, "views.update", arguments)
+        except SlackRefusal as exc:
             if exc.error != "hash_conflict":
                 raise
-            await self._update(visit, told, await self._same(visit, told, kept))
+            await self._update_modal_view(
+                viewer, interaction, await self._rebuild_modal_view(viewer, interaction, state)
+            )
 
-    async def _same(self, visit: Visit, told: Interaction, kept: Kept) -> View:
-        match told.view.callback_id:
+    async def _rebuild_modal_view(
+        self, viewer: ViewerContext, interaction: ViewInteraction, state: ModalState
+    ) -> ViewJson:
+        match interaction.view.callback_id:
             case "admin:bucket":
-                return await self._bucket_view(visit, kept.bucket, kept)
+                return await self._load_bucket_view(viewer, state.bucket, state)
             case "admin:admins":
-                return await self._admins_view(visit, kept)
+                return await self._load_admins_view(viewer, state)
             case _:
-                return told_view(_STALE)
+                return notice_view(_STALE_NOTICE)
 
-    async def _revoke(self, visit: Visit, told: Interaction, subject_key: str) -> None:
-        kept = Kept.read(told.view.private_metadata)
-        bucket = None if kept is None else await self._bucket(visit.person, kept.bucket)
-        if kept is None or bucket is None:
-            await self._say(visit, told, _STALE)
+    async def _revoke_grant(self, viewer: ViewerContext, interaction: ViewInteraction, subject_key: str) -> None:
+        state = ModalState.parse_metadata(interaction.view.private_metadata)
+        bucket = None if state is None else await self._find_bucket_by_key(viewer.person, state.bucket)
+        if state is None or bucket is None:
+            await self._show_notice(viewer, interaction, _STALE_NOTICE)
             return
         for grant in bucket.grants:
-            if key(grant.subject) == subject_key:
-                await self._administration.revoke(bucket.id, grant.subject, by=visit.person)
-        await self._show_anew(visit, told, kept)  # where it was gone already, that is what there is to see
-        await self._show_home(visit, Pages())
+            if opaque_key_of(grant.subject) == subject_key:
+                await self._administration.revoke_grant(bucket.id, grant.subject, by=viewer.person)
+        # Also after no change: the refreshed view shows that the grant was gone already.
+        await self._refresh_modal_view(viewer, interaction, state)
+        await self._publish_home_view(viewer, BucketPages())
 
-    async def _remove_admin(self, visit: Visit, told: Interaction, person_key: str) -> None:
-        kept = Kept.read(told.view.private_metadata)
-        admins = await self._administration.admins(visit.person)
-        if kept is None:
-            await self._say(visit, told, _STALE)
+    async def _remove_admin(self, viewer: ViewerContext, interaction: ViewInteraction, person_key: str) -> None:
+        state = ModalState.parse_metadata(interaction.view.private_metadata)
+        admins = await self._administration.list_admins(viewer.person)
+        if state is None:
+            await self._show_notice(viewer, interaction, _STALE_NOTICE)
             return
         for admin in admins:
-            if key(admin.person) == person_key:
-                await self._administration.remove_admin(admin.person, by=visit.person)
-        await self._show_home(visit, Pages())
-        if person_key == key(visit.person):
-            await self._say(visit, told, _NO_LONGER)
+            if opaque_key_of(admin.person) == person_key:
+                await self._administration.remove_admin(admin.person, by=viewer.person)
+        await self._publish_home_view(viewer, BucketPages())
+        if person_key == opaque_key_of(viewer.person):
+            await self._show_notice(viewer, interaction, _NO_LONGER_ADMIN_NOTICE)
         else:
-            await self._show_anew(visit, told, kept)
+            await self._refresh_modal_view(viewer, interaction, state)
 
-    # -- submissions: what Slack is answered
+    # -- submissions and their responses
 
-    async def _submitted(self, visit: Visit, told: Interaction) -> View:
-        kept = Kept.read(told.view.private_metadata)
-        fields = _Fields(told)
-        match told.view.callback_id:
-            case "admin:bucket" if kept is not None:
-                return await self._granted(visit, kept, fields)
-            case "admin:admins" if kept is not None:
-                return await self._added(visit, kept, fields)
-            case "admin:limits" if kept is not None:
-                return await self._limited(visit, kept, fields)
+    async def _handle_modal_submission(self, viewer: ViewerContext, interaction: ViewInteraction) -> ViewJson:
+        state = ModalState.parse_metadata(interaction.view.private_metadata)
+        fields = _SubmittedFields(interaction)
+        match interaction.view.callback_id:
+            case "admin:bucket" if state is not None:
+                return await self._grant_chosen_subjects(viewer, state, fields)
+            case "admin:admins" if state is not None:
+                return await self._add_chosen_admin(viewer, state, fields)
+            case "admin:limits" if state is not None:
+                return await self._save_submitted_limits(viewer, state, fields)
             case _:
-                return instead(told_view(_NOT_UNDERSTOOD))
+                return replace_view_response(notice_view(_NOT_UNDERSTOOD_NOTICE))
 
-    async def _granted(self, visit: Visit, kept: Kept, fields: "_Fields") -> View:
-        bucket = await self._bucket(visit.person, kept.bucket)
+    async def _grant_chosen_subjects(
+        self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields"
+    ) -> ViewJson:
+        bucket = await self._find_bucket_by_key(viewer.person, state.bucket)
         if bucket is None:
-            return instead(told_view(_STALE))
-        chosen, wrong = await self._chosen(visit, fields)
-        external = fields.ticked(EXTERNAL_FIELD)
-        if external and not fields.text(CHANNEL_FIELD):
-            wrong[EXTERNAL_FIELD] = "Choose the channel that this is for, or leave it out."
-        if not chosen and not wrong:
-            wrong[PERSON_FIELD] = "Choose somebody who may see this bucket."
-        if wrong:
-            return errors({kept.field(name): sentence for name, sentence in wrong.items()})
-        for name, subject in chosen.items():
+            return replace_view_response(notice_view(_STALE_NOTICE))
+        subjects, errors = await self._chosen_subjects(viewer, fields)
+        include_external = fields.is_ticked(EXTERNAL_FIELD)
+        if include_external and not fields.field_text_of(CHANNEL_FIELD):
+            errors[EXTERNAL_FIELD] = "Choose the channel that this is for, or leave it out."
+        if not subjects and not errors:
+            errors[PERSON_FIELD] = "Choose somebody who may see this bucket."
+        if errors:
+            return field_errors_response({state.block_id_for(name): sentence for name, sentence in errors.items()})
+        for name, subject in subjects.items():
             try:
-                with_external = external and name == CHANNEL_FIELD
-                await self._administration.grant(bucket.id, subject, include_external=with_external, by=visit.person)
+                is_external_grant = include_external and name == CHANNEL_FIELD
+                await self._administration.grant_bucket(
+                    bucket.id, subject, include_external=is_external_grant, by=viewer.person
+                )
             except NotAdmin:
                 raise
             except BotError as exc:
-                return errors({kept.field(name): str(exc)})
-        said = " · ".join(shown(subject, visit.homes) for subject in chosen.values())
-        view = await self._bucket_view(visit, kept.bucket, kept.afresh(), said=f"{said} may see this bucket now.")
-        return instead(view)
+                return field_errors_response({state.block_id_for(name): str(exc)})
+        names = " · ".join(subject_as_mrkdwn(subject, viewer.account_ids) for subject in subjects.values())
+        view = await self._load_bucket_view(
+            viewer, state.bucket, state.with_empty_fields(), notice=f"{names} may see this bucket now."
+        )
+        return replace_view_response(view)
 
-    async def _chosen(self, visit: Visit, fields: "_Fields") -> tuple[dict[str, Subject], dict[str, str]]:
-        """The subjects by the field that named them, and what is wrong by field."""
-        chosen: dict[str, Subject] = {}
-        wrong: dict[str, str] = {}
-        if fields.ticked(EVERYONE_FIELD):
-            chosen[EVERYONE_FIELD] = EVERYONE
-        for name, read in (
-            (PERSON_FIELD, self._person),
-            (CHANNEL_FIELD, self._channel),
-            (GROUP_FIELD, self._usergroup),
-            (LOCAL_FIELD, self._local_group),
+    async def _chosen_subjects(
+        self, viewer: ViewerContext, fields: "_SubmittedFields"
+    ) -> tuple[dict[str, Subject], dict[str, str]]:
+        """Returns the chosen subjects and the errors, both by field."""
+        subjects: dict[str, Subject] = {}
+        errors: dict[str, str] = {}
+        if fields.is_ticked(EVERYONE_FIELD):
+            subjects[EVERYONE_FIELD] = EVERYONE
+        for name, read_subject in (
+            (PERSON_FIELD, self._person_subject_of),
+            (CHANNEL_FIELD, self._channel_subject_of),
+            (GROUP_FIELD, self._usergroup_subject_of),
+            (LOCAL_FIELD, self._local_group_subject_of),
         ):
-            if text := fields.text(name):
-                subject = await read(visit, text)
-                if isinstance(subject, _Wrong):
-                    wrong[name] = subject.sentence
+            if text := fields.field_text_of(name):
+                subject = await read_subject(viewer, text)
+                if isinstance(subject, _InvalidChoice):
+                    errors[name] = subject.sentence
                 else:
-                    chosen[name] = subject
-        return chosen, wrong
+                    subjects[name] = subject
+        return subjects, errors
 
-    async def _person(self, visit: Visit, user: str) -> "Subject | _Wrong":
-        person = await visit.person_of(user) if _USER.fullmatch(user) else None
-        return _Wrong("Slack does not say who this is.") if person is None else parse_subject(f"user:{person}")
+    async def _person_subject_of(self, viewer: ViewerContext, user: str) -> "Subject | _InvalidChoice":
+        person = await viewer.person_id_of(user) if _USER_ID.fullmatch(user) else None
+        return _InvalidChoice("Slack does not say who this is.") if person is None else parse_subject(f"user:{person}")
 
-    async def _channel(self, visit: Visit, channel: str) -> "Subject | _Wrong":
-        return visit.channel(channel) if _CHANNEL.fullmatch(channel) else _Wrong("This is no channel.")
+    async def _channel_subject_of(self, viewer: ViewerContext, channel: str) -> "Subject | _InvalidChoice":
+        return (
+            viewer.channel_subject_of(channel)
+            if _CHANNEL_ID.fullmatch(channel)
+            else _InvalidChoice("This is no channel.")
+        )
 
-    async def _usergroup(self, visit: Visit, given: str) -> "Subject | _Wrong":
-        """A key of the menu, or an id that was typed."""
-        for group in await self._visits.usergroups(visit):
-            if given in (key(group.id), group.id):
-                return visit.usergroup(group.id)
-        if _USERGROUP.fullmatch(given):
-            return visit.usergroup(given)
-        return _Wrong("This is no user group: its id begins with S.")
+    async def _usergroup_subject_of(self, viewer: ViewerContext, key_or_id: str) -> "Subject | _InvalidChoice":
+        """Returns the user group of a menu key or a typed id."""
+        for group in await self._viewers.load_usergroups(viewer):
+            if key_or_id in (opaque_key_of(group.id), group.id):
+                return viewer.usergroup_subject_of(group.id)
+        if _USERGROUP_ID.fullmatch(key_or_id):
+            return viewer.usergroup_subject_of(key_or_id)
+        return _InvalidChoice("This is no user group: its id begins with S.")
 
-    async def _local_group(self, visit: Visit, given: str) -> "Subject | _Wrong":
-        for group in await self._administration.groups(visit.person):
-            if given in (key(group.id), group.id):
+    async def _local_group_subject_of(self, viewer: ViewerContext, key_or_id: str) -> "Subject | _InvalidChoice":
+        for group in await self._administration.list_groups(viewer.person):
+            if key_or_id in (opaque_key_of(group.id), group.id):
                 return parse_subject(f"group:{group.id}")
-        return _Wrong("There is no such group any more.")
+        return _InvalidChoice("There is no such group any more.")
 
-    async def _added(self, visit: Visit, kept: Kept, fields: "_Fields") -> View:
-        user = fields.text(PERSON_FIELD)
-        person = await visit.person_of(user) if _USER.fullmatch(user) else None
+    async def _add_chosen_admin(self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields") -> ViewJson:
+        user = fields.field_text_of(PERSON_FIELD)
+        person = await viewer.person_id_of(user) if _USER_ID.fullmatch(user) else None
         if person is None:
-            return errors({kept.field(PERSON_FIELD): "Slack does not say who this is."})
+            return field_errors_response({state.block_id_for(PERSON_FIELD): "Slack does not say who this is."})
         try:
-            added = await self._administration.add_admin(person, by=visit.person)
+            added = await self._administration.add_admin(person, by=viewer.person)
         except NotAdmin:
             raise
         except BotError as exc:
-            return errors({kept.field(PERSON_FIELD): str(exc)})
-        name = shown(Subject(f"user:{person}"), visit.homes)
-        said = f"{name} is an admin now." if added else f"{name} was an admin already."
-        return instead(await self._admins_view(visit, kept.afresh(), said=said))
+            return field_errors_response({state.block_id_for(PERSON_FIELD): str(exc)})
+        name = subject_as_mrkdwn(Subject(f"user:{person}"), viewer.account_ids)
+        notice = f"{name} is an admin now." if added else f"{name} was an admin already."
+        return replace_view_response(await self._load_admins_view(viewer, state.with_empty_fields(), notice=notice))
 
-    async def _limited(self, visit: Visit, kept: Kept, fields: "_Fields") -> View:
-        after: dict[Limit, int] = {}
-        wrong: dict[str, str] = {}
-        for limit in Limit:
-            text = fields.text(limit.value).strip()
+    async def _save_submitted_limits(
+        self, viewer: ViewerContext, state: ModalState, fields: "_SubmittedFields"
+    ) -> ViewJson:
+        new_limits: dict[QuestionLimit, int] = {}
+        errors: dict[str, str] = {}
+        for limit in QuestionLimit:
+            text = fields.field_text_of(limit.value).strip()
             number = int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else 0
-            if text and not 1 <= number <= MOST:
-                wrong[kept.field(limit.value)] = "A whole number from 1 on; leave it empty for any number."
+            if text and not 1 <= number <= MAX_LIMIT:
+                errors[state.block_id_for(limit.value)] = "A whole number from 1 on; leave it empty for any number."
             elif text:
-                after[limit] = number
-        if wrong:
-            return errors(wrong)
+                new_limits[limit] = number
+        if errors:
+            return field_errors_response(errors)
         try:
-            await self._administration.change_limits(kept.limits, after, by=visit.person)
-            said = "Saved; it holds from the next question on."
-        except ChangedMeanwhile as exc:
-            said = str(exc)
-        return instead(limits_view(await self._administration.limits(visit.person), kept.afresh(), said=said))
-
-    # -- modals as things are now
-
-    async def _bucket(self, by: PersonId, bucket_key: str) -> Bucket | None:
-        return next((one for one in await self._administration.buckets(by) if key(one.id) == bucket_key), None)
-
-    async def _bucket_view(self, visit: Visit, bucket_key: str, kept: Kept, *, said: str = "") -> View:
-        bucket = await self._bucket(visit.person, bucket_key)
-        if bucket is None:
-            return told_view(_STALE)
-        return bucket_view(
-            bucket,
-            kept,
-            usergroups=await self._visits.usergroups(visit),
-            groups=await self._administration.groups(visit.person),
-            zone=visit.zone,
-            homes=visit.homes,
-            said=said,
+            await self._administration.change_limits(state.limits, new_limits, by=viewer.person)
+            notice = "Saved; it holds from the next question on."
+        except ConcurrentChange as exc:
+            notice = str(exc)
+        return replace_view_response(
+            limits_view(await self._administration.list_limits(viewer.person), state.with_empty_fields(), notice=notice)
         )
 
-    async def _admins_view(self, visit: Visit, kept: Kept, *, said: str = "") -> View:
-        return admins_view(await self._administration.admins(visit.person), kept, homes=visit.homes, said=said)
+    # -- views with current data
 
-    async def _questions_view(self, by: PersonId) -> View:
-        unanswered = await self._administration.unanswered(by, QUESTIONS)
-        return questions_view(unanswered, await self._administration.rated_badly(by, QUESTIONS))
+    async def _find_bucket_by_key(self, admin: PersonId, bucket_key: str) -> BucketOverview | None:
+        return next(
+            (
+                bucket
+                for bucket in await self._administration.list_buckets(admin)
+                if opaque_key_of(bucket.id) == bucket_key
+            ),
+            None,
+        )
+
+    async def _load_bucket_view(
+        self, viewer: ViewerContext, bucket_key: str, state: ModalState, *, notice: str = ""
+    ) -> ViewJson:
+        bucket = await self._find_bucket_by_key(viewer.person, bucket_key)
+        if bucket is None:
+            return notice_view(_STALE_NOTICE)
+        return bucket_grants_view(
+            bucket,
+            state,
+            usergroups=await self._viewers.load_usergroups(viewer),
+            groups=await self._administration.list_groups(viewer.person),
+            zone=viewer.time_zone,
+            account_ids=viewer.account_ids,
+            notice=notice,
+        )
+
+    async def _load_admins_view(self, viewer: ViewerContext, state: ModalState, *, notice: str = "") -> ViewJson:
+        return admins_view(
+            await self._administration.list_admins(viewer.person), state, account_ids=viewer.account_ids, notice=notice
+        )
+
+    async def _load_questions_view(self, admin: PersonId) -> ViewJson:
+        unanswered = await self._administration.list_unanswered_questions(admin, QUESTIONS_PER_LIST)
+        return past_questions_view(
+            unanswered, await self._administration.list_badly_rated_questions(admin, QUESTIONS_PER_LIST)
+        )
 
 
-class _Wrong:
-    """What was chosen cannot be granted to."""
+class _InvalidChoice:
+    """A choice that cannot receive a grant. `sentence` is the error for the field."""
 
     def __init__(self, sentence: str) -> None:
         self.sentence = sentence
 
 
-class _Field(BaseModel):
-    """What stands in one field, of whatever kind it is."""
+class _FieldState(BaseModel):
+    """The value of a field of any kind."""
 
     value: str | None = None
     selected_user: str | None = None
@@ -409,33 +462,33 @@ class _Field(BaseModel):
     selected_options: list[dict[str, Any]] = []
 
 
-class _Fields:
-    """What stands in a modal, by action. Nothing where it is not of a kind that we asked for."""
+class _SubmittedFields:
+    """The values of a modal's fields, by action id. A value of an unexpected kind counts as empty."""
 
-    def __init__(self, told: Interaction) -> None:
-        self._by_action = {
-            action: held for actions in told.view.state.values.values() for action, held in actions.items()
+    def __init__(self, interaction: ViewInteraction) -> None:
+        self._fields_by_action = {
+            action: field for actions in interaction.view.state.values.values() for action, field in actions.items()
         }
 
-    def text(self, action: str) -> str:
-        """What was typed or chosen; empty where nothing was."""
-        field = self._field(action)
+    def field_text_of(self, action_id: str) -> str:
+        """Returns the typed or chosen value; empty if there is none."""
+        field = self._field_state_of(action_id)
         option = (field.selected_option or {}).get("value")
-        chosen = (field.value, field.selected_user, field.selected_conversation, option)
-        return next((one.strip() for one in chosen if isinstance(one, str)), "")
+        values = (field.value, field.selected_user, field.selected_conversation, option)
+        return next((value.strip() for value in values if isinstance(value, str)), "")
 
-    def ticked(self, action: str) -> bool:
-        return bool(self._field(action).selected_options)
+    def is_ticked(self, action_id: str) -> bool:
+        return bool(self._field_state_of(action_id).selected_options)
 
-    def _field(self, action: str) -> _Field:
+    def _field_state_of(self, action_id: str) -> _FieldState:
         try:
-            return _Field.model_validate(self._by_action.get(action, {}))
+            return _FieldState.model_validate(self._fields_by_action.get(action_id, {}))
         except ValidationError:
-            return _Field()
+            return _FieldState()
 
 
-def _moment() -> float:
-    """By the clock that the loop's deadlines go by."""
+def _event_loop_time() -> float:
+    """Returns the time on the event loop's clock, which its timeouts use."""
     return asyncio.get_running_loop().time()
 
 

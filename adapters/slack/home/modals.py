@@ -1,6 +1,6 @@
-"""The modals of administration. What they carry in `private_metadata` says only what was shown, never who may do it.
+"""The modals of administration. Their `private_metadata` records the state of the view, and grants no rights.
 
-Slack keeps what stands in a field as long as its block has the same id: a `version` in the id begins afresh.
+Slack keeps the value of a field while its block has the same id. A new `version` in the id empties the fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,214 +11,255 @@ from typing import Final
 from pydantic import BaseModel, Field, ValidationError
 
 from adapters.slack.home.blocks import (
-    OPTION,
-    bullets,
-    button,
-    divider,
-    field,
-    fitting,
-    key,
-    lines,
-    marked,
-    modal,
-    note,
-    option,
-    pager,
-    plain,
-    shown,
+    MAX_OPTION_UNITS,
+    bullet_list_block,
+    button_element,
+    context_note_block,
+    divider_block,
+    fit_on_one_line,
+    input_block,
+    modal_view,
+    mrkdwn_section_block,
+    opaque_key_of,
+    option_object,
+    pager_blocks,
+    plain_lines_block,
+    plain_text_object,
+    subject_as_mrkdwn,
 )
-from adapters.slack.home.tab import LIMITS, bucket_lines, past
-from adapters.slack.render import Block, Json
-from bot.administration import Admin, Bucket, Grant, Limit, LocalGroup
+from adapters.slack.home.home_tab import LIMIT_LABELS, bucket_lines, past_question_elements
+from adapters.slack.posting.render import Block, Json
+from bot.access.limits import MAX_LIMIT
+from bot.admin.administration import AdminEntry, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.conversation.personal_history import PastQuestion
 from bot.ids import Subject
-from bot.limits import MOST
-from bot.personal import PastQuestion
 
-BUCKET, ADMINS, LIMITS_VIEW, QUESTIONS_VIEW, TOLD = (
+BUCKET_VIEW, ADMINS_VIEW, LIMITS_VIEW, QUESTIONS_VIEW, NOTICE_VIEW = (
     "admin:bucket",
     "admin:admins",
     "admin:limits",
     "admin:questions",
     "admin:told",
 )
-GRANTS, PEOPLE, QUESTIONS = 30, 60, 30  # shown at once
-OPTIONS: Final = 100  # of a menu; where there are more, the id is typed
-TICKED: Final = "yes"
+GRANTS_PER_PAGE, ADMINS_PER_PAGE, QUESTIONS_PER_LIST = 30, 60, 30
+MAX_MENU_OPTIONS: Final = 100  # of one menu; for more, the id is typed
+TICKED_VALUE: Final = "yes"
 
-# Fields, by the block that they stand in.
+# The names of the fields, which their block ids begin with.
 EVERYONE_FIELD, PERSON_FIELD, CHANNEL_FIELD = "everyone", "person", "channel"
 GROUP_FIELD, LOCAL_FIELD, EXTERNAL_FIELD = "group", "local", "external"
 
 
-class Kept(BaseModel):
-    """What a modal of ours knows of itself."""
+class ModalState(BaseModel):
+    """The state of a modal, stored in its `private_metadata`."""
 
-    bucket: str = ""  # its key
+    bucket: str = ""  # the bucket's opaque key
     first: int = Field(default=0, ge=0, le=1_000_000)
     version: int = 0
-    limits: dict[Limit, int] = {}
+    limits: dict[QuestionLimit, int] = {}
 
     @classmethod
-    def read(cls, metadata: str) -> "Kept | None":
-        """None where it is not ours."""
+    def parse_metadata(cls, metadata: str) -> "ModalState | None":
+        """Parse the metadata; None where they are not Parley's."""
         try:
             return cls.model_validate_json(metadata)
         except ValidationError:
             return None
 
-    def at(self, first: int) -> "Kept":
+    def with_first_row(self, first: int) -> "ModalState":
         return self.model_copy(update={"first": first})
 
-    def afresh(self) -> "Kept":
-        """With empty fields, from the beginning of the list."""
+    def with_empty_fields(self) -> "ModalState":
+        """Returns the state with empty fields and the first page of the list."""
         return self.model_copy(update={"version": self.version + 1, "first": 0})
 
-    def field(self, name: str) -> str:
+    def block_id_for(self, name: str) -> str:
         return f"{name}:{self.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usergroup:
-    """Of Slack's own."""
+class UsergroupChoice:
+    """One of Slack's user groups to choose from."""
 
     id: str
     name: str
 
 
-def told_view(sentence: str) -> Mapping[str, Json]:
-    return modal(TOLD, "Parley", [lines(sentence)])
+def notice_view(sentence: str) -> Mapping[str, Json]:
+    return modal_view(NOTICE_VIEW, "Parley", [plain_lines_block(sentence)])
 
 
-def bucket_view(
-    bucket: Bucket,
-    kept: Kept,
+def bucket_grants_view(
+    bucket: BucketOverview,
+    state: ModalState,
     *,
-    usergroups: Sequence[Usergroup],
+    usergroups: Sequence[UsergroupChoice],
     groups: Sequence[LocalGroup],
     zone: tzinfo,
-    homes: frozenset[str],
-    said: str = "",
+    account_ids: frozenset[str],
+    notice: str = "",
 ) -> Mapping[str, Json]:
-    """A bucket's grants, with a form to add one as long as the bucket is there."""
-    first = kept.first if kept.first < len(bucket.grants) else 0
-    kept = kept.at(first).model_copy(update={"bucket": key(bucket.id)})
+    """Returns the modal of a bucket's grants, with a form to add one unless the bucket is gone."""
+    first = state.first if state.first < len(bucket.grants) else 0
+    state = state.with_first_row(first).model_copy(update={"bucket": opaque_key_of(bucket.id)})
     blocks = [
-        *([marked(f":white_check_mark: {said}"), divider()] if said else []),
-        lines(*bucket_lines(bucket, zone)),
-        *[_granted(one, homes) for one in bucket.grants[first : first + GRANTS]],
-        *([] if bucket.grants else [note("Nobody may see this bucket yet.")]),
-        *pager("grant:page", first, GRANTS, len(bucket.grants)),
+        *([mrkdwn_section_block(f":white_check_mark: {notice}"), divider_block()] if notice else []),
+        plain_lines_block(*bucket_lines(bucket, zone)),
+        *[_grant_block(grant, account_ids) for grant in bucket.grants[first : first + GRANTS_PER_PAGE]],
+        *([] if bucket.grants else [context_note_block("Nobody may see this bucket yet.")]),
+        *pager_blocks("grant:page", first, GRANTS_PER_PAGE, len(bucket.grants)),
     ]
-    if bucket.documents is None:
-        return modal(BUCKET, "Grants", blocks, metadata=kept.model_dump_json())
-    blocks += [divider(), *_form(kept, usergroups, groups)]
-    return modal(BUCKET, "Grants", blocks, submit="Grant", metadata=kept.model_dump_json())
+    if bucket.document_count is None:
+        return modal_view(BUCKET_VIEW, "Grants", blocks, metadata=state.model_dump_json())
+    blocks += [divider_block(), *_grant_form_blocks(state, usergroups, groups)]
+    return modal_view(BUCKET_VIEW, "Grants", blocks, submit="Grant", metadata=state.model_dump_json())
 
 
-def _granted(grant: Grant, homes: frozenset[str]) -> Block:
+def _grant_block(grant: Grant, account_ids: frozenset[str]) -> Block:
     external = " · guests and other organisations included" if grant.include_external else ""
-    asked = "They no longer see this bucket from their next question on."
-    return marked(
-        f"{shown(grant.subject, homes)}{external}",
-        button("Remove", "grant:remove", key(grant.subject), confirm=asked, style="danger"),
+    warning = "They no longer see this bucket from their next question on."
+    return mrkdwn_section_block(
+        f"{subject_as_mrkdwn(grant.subject, account_ids)}{external}",
+        button_element("Remove", "grant:remove", opaque_key_of(grant.subject), confirm=warning, style="danger"),
     )
 
 
-def _form(kept: Kept, usergroups: Sequence[Usergroup], groups: Sequence[LocalGroup]) -> list[Block]:
-    everyone = option("Everyone in the organisation, guests not included", TICKED)
-    external = option("Also where guests or other organisations read along", TICKED)
+def _grant_form_blocks(
+    state: ModalState, usergroups: Sequence[UsergroupChoice], groups: Sequence[LocalGroup]
+) -> list[Block]:
+    everyone = option_object("Everyone in the organisation, guests not included", TICKED_VALUE)
+    external = option_object("Also where guests or other organisations read along", TICKED_VALUE)
     channels: Json = {
         "type": "conversations_select",
         "action_id": CHANNEL_FIELD,
-        "placeholder": plain("Choose a channel"),
+        "placeholder": plain_text_object("Choose a channel"),
         "filter": {"include": ["public", "private"]},
     }
-    person: Json = {"type": "users_select", "action_id": PERSON_FIELD, "placeholder": plain("Choose a person")}
-    by_name = [(one.id, one.name) for one in usergroups]
-    local = [(one.id, one.title) for one in groups]
+    person: Json = {
+        "type": "users_select",
+        "action_id": PERSON_FIELD,
+        "placeholder": plain_text_object("Choose a person"),
+    }
+    usergroup_choices = [(usergroup.id, usergroup.name) for usergroup in usergroups]
+    group_choices = [(group.id, group.title) for group in groups]
     return [
-        field(kept.field(EVERYONE_FIELD), "Everyone", _ticks(EVERYONE_FIELD, everyone)),
-        field(kept.field(PERSON_FIELD), "A person", person, hint="Counts in direct messages alone."),
-        field(kept.field(CHANNEL_FIELD), "A channel", channels, hint="Whoever can read it may ask there."),
-        field(kept.field(EXTERNAL_FIELD), "For the channel", _ticks(EXTERNAL_FIELD, external)),
-        field(kept.field(GROUP_FIELD), "A Slack user group", _menu(GROUP_FIELD, by_name, "its id, S…")),
+        input_block(state.block_id_for(EVERYONE_FIELD), "Everyone", _checkbox_element(EVERYONE_FIELD, everyone)),
+        input_block(state.block_id_for(PERSON_FIELD), "A person", person, hint="Counts in direct messages alone."),
+        input_block(
+            state.block_id_for(CHANNEL_FIELD), "A channel", channels, hint="Whoever can read it may ask there."
+        ),
+        input_block(state.block_id_for(EXTERNAL_FIELD), "For the channel", _checkbox_element(EXTERNAL_FIELD, external)),
+        input_block(
+            state.block_id_for(GROUP_FIELD),
+            "A Slack user group",
+            _group_choice_element(GROUP_FIELD, usergroup_choices, "its id, S…"),
+        ),
         *(
-            [field(kept.field(LOCAL_FIELD), "A group of Parley's own", _menu(LOCAL_FIELD, local, "its id"))]
+            [
+                input_block(
+                    state.block_id_for(LOCAL_FIELD),
+                    "A group of Parley's own",
+                    _group_choice_element(LOCAL_FIELD, group_choices, "its id"),
+                )
+            ]
             if groups
             else []
         ),
     ]
 
 
-def _ticks(name: str, ticked: Json) -> Json:
-    return {"type": "checkboxes", "action_id": name, "options": [ticked]}
+def _checkbox_element(name: str, checkbox_option: Json) -> Json:
+    return {"type": "checkboxes", "action_id": name, "options": [checkbox_option]}
 
 
-def _menu(name: str, choices: Sequence[tuple[str, str]], typed: str) -> Json:
-    """A menu where all fit in one, with keys as values; else the id is typed."""
-    if not 1 <= len(choices) <= OPTIONS:
-        return {"type": "plain_text_input", "action_id": name, "max_length": 200, "placeholder": plain(typed)}
-    options = [option(fitting(title, OPTION), key(id_)) for id_, title in choices]
-    return {"type": "static_select", "action_id": name, "options": options, "placeholder": plain("Choose a group")}
+def _group_choice_element(name: str, choices: Sequence[tuple[str, str]], placeholder: str) -> Json:
+    """Returns a menu of opaque keys if all choices fit, else a text field for the id."""
+    if not 1 <= len(choices) <= MAX_MENU_OPTIONS:
+        return {
+            "type": "plain_text_input",
+            "action_id": name,
+            "max_length": 200,
+            "placeholder": plain_text_object(placeholder),
+        }
+    options = [option_object(fit_on_one_line(title, MAX_OPTION_UNITS), opaque_key_of(id_)) for id_, title in choices]
+    return {
+        "type": "static_select",
+        "action_id": name,
+        "options": options,
+        "placeholder": plain_text_object("Choose a group"),
+    }
 
 
-def admins_view(admins: Sequence[Admin], kept: Kept, *, homes: frozenset[str], said: str = "") -> Mapping[str, Json]:
-    first = kept.first if kept.first < len(admins) else 0
-    person: Json = {"type": "users_select", "action_id": PERSON_FIELD, "placeholder": plain("Choose a person")}
+def admins_view(
+    admins: Sequence[AdminEntry], state: ModalState, *, account_ids: frozenset[str], notice: str = ""
+) -> Mapping[str, Json]:
+    first = state.first if state.first < len(admins) else 0
+    person: Json = {
+        "type": "users_select",
+        "action_id": PERSON_FIELD,
+        "placeholder": plain_text_object("Choose a person"),
+    }
     blocks = [
-        *([marked(f":white_check_mark: {said}"), divider()] if said else []),
-        *[_admin(one, homes) for one in admins[first : first + PEOPLE]],
-        *pager("admin:page", first, PEOPLE, len(admins)),
-        divider(),
-        field(kept.field(PERSON_FIELD), "Another admin", person, optional=False),
+        *([mrkdwn_section_block(f":white_check_mark: {notice}"), divider_block()] if notice else []),
+        *[_admin_block(admin, account_ids) for admin in admins[first : first + ADMINS_PER_PAGE]],
+        *pager_blocks("admin:page", first, ADMINS_PER_PAGE, len(admins)),
+        divider_block(),
+        input_block(state.block_id_for(PERSON_FIELD), "Another admin", person, optional=False),
     ]
-    return modal(ADMINS, "Admins", blocks, submit="Add", metadata=kept.at(first).model_dump_json())
+    return modal_view(
+        ADMINS_VIEW, "Admins", blocks, submit="Add", metadata=state.with_first_row(first).model_dump_json()
+    )
 
 
-def _admin(admin: Admin, homes: frozenset[str]) -> Block:
-    name = shown(Subject(f"user:{admin.person}"), homes)
-    if admin.by_settings:
-        return marked(f"{name} · named in PARLEY_ADMINS")
-    asked = "They can no longer change who may see what."
-    return marked(name, button("Remove", "admin:remove", key(admin.person), confirm=asked, style="danger"))
+def _admin_block(admin: AdminEntry, account_ids: frozenset[str]) -> Block:
+    name = subject_as_mrkdwn(Subject(f"user:{admin.person}"), account_ids)
+    if admin.is_from_settings:
+        return mrkdwn_section_block(f"{name} · named in PARLEY_ADMINS")
+    warning = "They can no longer change who may see what."
+    return mrkdwn_section_block(
+        name, button_element("Remove", "admin:remove", opaque_key_of(admin.person), confirm=warning, style="danger")
+    )
 
 
-def limits_view(limits: Mapping[Limit, int], kept: Kept, *, said: str = "") -> Mapping[str, Json]:
-    kept = kept.model_copy(update={"limits": dict(limits)})
+def limits_view(limits: Mapping[QuestionLimit, int], state: ModalState, *, notice: str = "") -> Mapping[str, Json]:
+    state = state.model_copy(update={"limits": dict(limits)})
     blocks = [
-        *([lines(said), divider()] if said else []),
-        *[_limit(one, words, limits.get(one), kept) for one, words in LIMITS.items()],
+        *([plain_lines_block(notice), divider_block()] if notice else []),
+        *[_limit_input_block(limit, label, limits.get(limit), state) for limit, label in LIMIT_LABELS.items()],
     ]
-    return modal(LIMITS_VIEW, "Limits", blocks, submit="Save", metadata=kept.model_dump_json())
+    return modal_view(LIMITS_VIEW, "Limits", blocks, submit="Save", metadata=state.model_dump_json())
 
 
-def _limit(limit: Limit, named: str, value: int | None, kept: Kept) -> Block:
-    box: Block = {
+def _limit_input_block(limit: QuestionLimit, label: str, value: int | None, state: ModalState) -> Block:
+    number_input: Block = {
         "type": "number_input",
         "action_id": limit.value,
         "is_decimal_allowed": False,
         "min_value": "1",
-        "max_value": str(MOST),
-        "placeholder": plain("any number"),
+        "max_value": str(MAX_LIMIT),
+        "placeholder": plain_text_object("any number"),
     }
     initial: Block = {} if value is None else {"initial_value": str(value)}
-    return field(kept.field(limit.value), f"Questions {named}", box | initial)
+    return input_block(state.block_id_for(limit.value), f"Questions {label}", number_input | initial)
 
 
-def questions_view(unanswered: Sequence[PastQuestion], badly: Sequence[PastQuestion]) -> Mapping[str, Json]:
+def past_questions_view(unanswered: Sequence[PastQuestion], badly_rated: Sequence[PastQuestion]) -> Mapping[str, Json]:
     blocks: list[Block] = []
-    for title, questions in (("Without an answer", unanswered), ("Rated badly", badly)):
-        newest = f", the newest {QUESTIONS}" if len(questions) >= QUESTIONS else ""
-        blocks.append(note(f"{title} in the last 30 days{newest}" if questions else f"{title}: none"))
-        blocks += [bullets([past(one) for one in questions[at : at + 10]]) for at in range(0, len(questions), 10)]
-    return modal(QUESTIONS_VIEW, "Questions", blocks)
+    for title, questions in (("Without an answer", unanswered), ("Rated badly", badly_rated)):
+        newest = f", the newest {QUESTIONS_PER_LIST}" if len(questions) >= QUESTIONS_PER_LIST else ""
+        blocks.append(context_note_block(f"{title} in the last 30 days{newest}" if questions else f"{title}: none"))
+        blocks += [
+            bullet_list_block([past_question_elements(question) for question in questions[start : start + 10]])
+            for start in range(0, len(questions), 10)
+        ]
+    return modal_view(QUESTIONS_VIEW, "Questions", blocks)
 
 
-def errors(found: Mapping[str, str]) -> Mapping[str, Json]:
-    """The answer to a submission that keeps the modal, with a sentence under each field by its block."""
-    return {"response_action": "errors", "errors": dict(found)}
+def field_errors_response(errors_by_block: Mapping[str, str]) -> Mapping[str, Json]:
+    """Returns the response that keeps the modal open, with an error under each field, by block."""
+    return {"response_action": "errors", "errors": dict(errors_by_block)}
 
 
-def instead(view: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The answer to a submission that shows another view in its place."""
+def replace_view_response(view: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Returns the response that replaces the modal by another view."""
     return {"response_action": "update", "view": dict(view)}

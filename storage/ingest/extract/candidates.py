@@ -1,16 +1,16 @@
-"""What is read, and what is found in it."""
+"""The input and the output of an extractor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from storage.search.documents import Passage, Value
+from storage.search.documents import FieldValue, Passage
 from storage.search.ids import FieldName
 from storage.search.schema import Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class ExtractionInput:
     """A document as an extractor gets it."""
 
     title: str
@@ -18,32 +18,33 @@ class Material:
     passages: Sequence[Passage] = ()
 
     @property
-    def pages(self) -> int:
-        """The last page that is known; 0 where none is."""
-        return max((one.page or 0 for one in self.passages), default=0)
+    def last_page(self) -> int:
+        """The highest page number of the passages; 0 where they have none."""
+        return max((passage.page or 0 for passage in self.passages), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A value that a field may have: typed as the field holds it; of a list one member, of a rows field one row, each
-    in a tuple. `text[start:end]` is its evidence; both None where it stands in the title or follows from other values.
+class ValueCandidate:
+    """A possible value of a field, typed as the field; of a list one member, of a rows field one row, each in a tuple.
+
+    `text[start:end]` is its evidence; both are None where the value comes from the title or from other values.
     """
 
-    value: Value
+    value: FieldValue
     confidence: float  # 0 to 1
     start: int | None = None
     end: int | None = None
 
 
-Candidates: TypeAlias = Mapping[FieldName, Sequence[Candidate]]
+CandidatesByField: TypeAlias = Mapping[FieldName, Sequence[ValueCandidate]]
 
 
 class Extractor(Protocol):
     """Reads a schema's fields in the text of documents."""
 
-    async def candidates(self, material: Material, schema: Schema) -> Candidates:
-        """For each field what it may be, most confident first; fields without any may be absent.
+    async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
+        """The candidates of each field, most confident first; a field without any may be absent.
 
-        A scalar field has at most one of its values, its first; a list or rows field may have all of them.
+        A scalar field takes the first candidate at most; a list or rows field may take all of them.
         """
         ...

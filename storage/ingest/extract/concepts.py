@@ -1,4 +1,4 @@
-"""What fields are commonly about: the concepts of `cues.yaml`, each chosen by a field's own words."""
+"""Concepts that fields are commonly about, from `cues.yaml`; a field's own words choose its concept."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from typing import Required, TypedDict
 
 import yaml
 
-from storage.ingest.extract.wording import any_of, labels_of, words_of
-from storage.search.schema import Field, FieldType
+from storage.ingest.extract.field_patterns import any_phrase_pattern, label_phrases_of, words_of_phrase
+from storage.search.schema import FieldType, SchemaField
 
-_BY_NAME, _BY_SYNONYM, _BY_DESCRIPTION = 4, 2, 1
+_NAME_SCORE, _SYNONYM_SCORE, _DESCRIPTION_SCORE = 4, 2, 1
 
 
-class _Written(TypedDict, total=False):
+class _ConceptEntry(TypedDict, total=False):
     named: Required[list[str]]
     types: Required[list[str]]
     labels: list[str]
@@ -35,8 +35,8 @@ class _Written(TypedDict, total=False):
     branches: bool
 
 
-class _File(TypedDict):
-    concepts: dict[str, _Written]
+class _CuesFile(TypedDict):
+    concepts: dict[str, _ConceptEntry]
     payment: dict[str, list[str]]
     aside: list[str]
     without_cents: list[str]
@@ -46,130 +46,130 @@ class _File(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Concept:
-    """How documents speak of what a field is about. Patterns match lowered text."""
+class FieldConcept:
+    """How documents write of a concept. Patterns match folded text."""
 
     name: str
-    named: frozenset[str]
+    field_names: frozenset[str]
     types: frozenset[FieldType]
     labels: tuple[str, ...]
-    never: re.Pattern[str] | None
-    unless: re.Pattern[str] | None  # but not with these
-    leads: re.Pattern[str] | None  # at the end of what stands before a value
-    follows: re.Pattern[str] | None
-    near: re.Pattern[str] | None
-    beside: re.Pattern[str] | None
-    surely: re.Pattern[str] | None  # in the sentence of a value, without which it is doubtful
-    about: re.Pattern[str] | None  # what a sentence is about whose phrases count
-    reckoned: re.Pattern[str] | None  # what a span of time that ends on the day is called
-    shapes: re.Pattern[str] | None  # what its values look like
-    place: str  # where its value stands by itself: title, heading, head
-    of: str  # a date, whose part it is
-    is_joined: bool  # whether its spellings are brought together
-    has_branches: bool  # whether a name with more words behind it is the same name at another place
+    exclusion_pattern: re.Pattern[str] | None
+    exception_pattern: re.Pattern[str] | None  # with these, `exclusion_pattern` does not count
+    lead_in_pattern: re.Pattern[str] | None  # at the end of the text before a value
+    following_pattern: re.Pattern[str] | None
+    sentence_pattern: re.Pattern[str] | None
+    adjacent_pattern: re.Pattern[str] | None
+    confirming_pattern: re.Pattern[str] | None  # a sentence without it makes the value doubtful
+    topic_pattern: re.Pattern[str] | None  # of a sentence whose phrases count
+    term_pattern: re.Pattern[str] | None  # names of a term that ends on the day
+    value_pattern: re.Pattern[str] | None  # of the values themselves
+    position: str  # of a value without a label: title, heading, head
+    derived_from: str  # `date` where the value is a part of one
+    joins_spellings: bool  # whether spellings of its values are joined
+    has_branches: bool  # whether a name with more words after it is a branch of the name
 
 
-def concept_of(field: Field) -> Concept | None:
-    """The concept that most of the field's words name; None where they name none."""
-    best = max(concepts(), key=lambda one: _named(one, field))
-    return best if _named(best, field) else None
+def concept_of(field: SchemaField) -> FieldConcept | None:
+    """The concept that most of the field's words name; None where no word names one."""
+    best = max(load_concepts(), key=lambda concept: _match_score(concept, field))
+    return best if _match_score(best, field) else None
 
 
-def _named(concept: Concept, field: Field) -> int:
+def _match_score(concept: FieldConcept, field: SchemaField) -> int:
     if field.type not in concept.types:
         return 0
-    names = {" ".join(words_of(one)) for one in (field.title, field.name.replace("_", " "))}
-    score = _BY_NAME * bool(names & concept.named)
-    score += _BY_SYNONYM * bool((set(labels_of(field)) - names) & concept.named)
-    described = f" {' '.join(words_of(field.description))} "
-    return score + _BY_DESCRIPTION * any(f" {one} " in described for one in concept.named if " " in one)
+    names = {" ".join(words_of_phrase(name)) for name in (field.title, field.name.replace("_", " "))}
+    score = _NAME_SCORE * bool(names & concept.field_names)
+    score += _SYNONYM_SCORE * bool((set(label_phrases_of(field)) - names) & concept.field_names)
+    description = f" {' '.join(words_of_phrase(field.description))} "
+    return score + _DESCRIPTION_SCORE * any(f" {name} " in description for name in concept.field_names if " " in name)
 
 
 @lru_cache(maxsize=1)
-def concepts() -> Sequence[Concept]:
-    return [_concept(name, one) for name, one in _file()["concepts"].items()]
+def load_concepts() -> Sequence[FieldConcept]:
+    return [_parse_concept(name, entry) for name, entry in _load_cues()["concepts"].items()]
 
 
 @lru_cache(maxsize=1)
-def columns() -> Mapping[str, frozenset[str]]:
-    """What the columns of rows are called, by what they are."""
-    return {name: frozenset(map(_plain, named)) for name, named in _file()["columns"].items()}
+def column_names_by_role() -> Mapping[str, frozenset[str]]:
+    """The names of the columns of rows fields, by role: name, quantity, price, total."""
+    return {role: frozenset(map(_plain_words, names)) for role, names in _load_cues()["columns"].items()}
 
 
 @lru_cache(maxsize=1)
-def currency_words() -> Mapping[str, re.Pattern[str]]:
-    """Words that tell the currency of amounts without a sign, by its code."""
-    patterns = {code: any_of(words) for code, words in _file()["currencies"].items()}
+def currency_word_patterns() -> Mapping[str, re.Pattern[str]]:
+    """Words that show the currency of amounts without a sign, by its code."""
+    patterns = {code: any_phrase_pattern(words) for code, words in _load_cues()["currencies"].items()}
     return {code: pattern for code, pattern in patterns.items() if pattern}
 
 
 @lru_cache(maxsize=1)
-def kind_words() -> Mapping[str, tuple[str, ...]]:
-    """Words by which papers show their kind, by what the kind is called."""
-    return {_plain(name): tuple(words) for name, words in _file()["kinds"].items()}
+def words_by_kind() -> Mapping[str, tuple[str, ...]]:
+    """Words that show the kind of a document, by the name of the kind."""
+    return {_plain_words(name): tuple(words) for name, words in _load_cues()["kinds"].items()}
 
 
 @lru_cache(maxsize=1)
-def payment_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Words of paying, and of what was given back."""
-    written = _file()["payment"]
-    paid, returned = any_of(written["paid"]), any_of(written["returned"])
+def payment_word_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Words of a payment, and of the change given back."""
+    phrases = _load_cues()["payment"]
+    paid, returned = any_phrase_pattern(phrases["paid"]), any_phrase_pattern(phrases["returned"])
     assert paid and returned  # noqa: PT018, S101 - the file has both
     return paid, returned
 
 
 @lru_cache(maxsize=1)
-def without_cents() -> frozenset[str]:
+def currencies_without_cents() -> frozenset[str]:
     """Codes of currencies whose amounts are whole thousands."""
-    return frozenset(_file()["without_cents"])
+    return frozenset(_load_cues()["without_cents"])
 
 
 @lru_cache(maxsize=1)
-def aside_words() -> re.Pattern[str]:
-    """Words before amounts that are nothing that was paid: a company's capital, points, numbers of registers."""
-    words = any_of(_file()["aside"])
+def unpaid_amount_words() -> re.Pattern[str]:
+    """Words before amounts that nobody paid: a company's capital, points, register numbers."""
+    words = any_phrase_pattern(_load_cues()["aside"])
     assert words  # noqa: S101 - the file has them
     return words
 
 
 @lru_cache(maxsize=1)
-def _file() -> _File:
+def _load_cues() -> _CuesFile:
     return yaml.safe_load(files("storage.ingest.extract").joinpath("cues.yaml").read_text(encoding="utf-8"))
 
 
-def _concept(name: str, written: _Written) -> Concept:
-    shapes = written.get("shapes", [])
-    return Concept(
+def _parse_concept(name: str, entry: _ConceptEntry) -> FieldConcept:
+    shapes = entry.get("shapes", [])
+    return FieldConcept(
         name=name,
-        named=frozenset(map(_plain, written["named"])),
-        types=frozenset(map(FieldType, written["types"])),
-        labels=tuple(written.get("labels", [])),
-        never=any_of(written.get("never", [])),
-        unless=any_of(written.get("unless", [])),
-        leads=_leading(written.get("leads", [])),
-        follows=any_of(written.get("follows", [])),
-        near=any_of(written.get("near", [])),
-        beside=any_of(written.get("beside", [])),
-        surely=any_of(written.get("surely", [])),
-        about=any_of(written.get("about", [])),
-        reckoned=any_of(written.get("reckoned", [])),
-        shapes=re.compile(rf"(?<![\w-])(?:{'|'.join(shapes)})(?![\w])") if shapes else None,
-        place=written.get("place", ""),
-        of=written.get("of", ""),
-        is_joined=written.get("joined", False),
-        has_branches=written.get("branches", False),
+        field_names=frozenset(map(_plain_words, entry["named"])),
+        types=frozenset(map(FieldType, entry["types"])),
+        labels=tuple(entry.get("labels", [])),
+        exclusion_pattern=any_phrase_pattern(entry.get("never", [])),
+        exception_pattern=any_phrase_pattern(entry.get("unless", [])),
+        lead_in_pattern=_lead_in_pattern(entry.get("leads", [])),
+        following_pattern=any_phrase_pattern(entry.get("follows", [])),
+        sentence_pattern=any_phrase_pattern(entry.get("near", [])),
+        adjacent_pattern=any_phrase_pattern(entry.get("beside", [])),
+        confirming_pattern=any_phrase_pattern(entry.get("surely", [])),
+        topic_pattern=any_phrase_pattern(entry.get("about", [])),
+        term_pattern=any_phrase_pattern(entry.get("reckoned", [])),
+        value_pattern=re.compile(rf"(?<![\w-])(?:{'|'.join(shapes)})(?![\w])") if shapes else None,
+        position=entry.get("place", ""),
+        derived_from=entry.get("of", ""),
+        joins_spellings=entry.get("joined", False),
+        has_branches=entry.get("branches", False),
     )
 
 
-def _plain(words: str) -> str:
-    return " ".join(words_of(words))
+def _plain_words(phrase: str) -> str:
+    return " ".join(words_of_phrase(phrase))
 
 
-_SMALL = "as|of|on|the|this|in|at|by|and|is|be|shall|date|dated|effective|from|to|day|midnight|including"
-_BETWEEN = rf"(?:[\s_,:]|(?<![a-z])(?:{_SMALL})(?![a-z])){{0,12}}"
+_FILLER_WORDS = "as|of|on|the|this|in|at|by|and|is|be|shall|date|dated|effective|from|to|day|midnight|including"
+_FILLER_PATTERN = rf"(?:[\s_,:]|(?<![a-z])(?:{_FILLER_WORDS})(?![a-z])){{0,12}}"
 
 
-def _leading(phrases: Sequence[str]) -> re.Pattern[str] | None:
-    """One of the phrases and small words behind it, up to the end of what is searched."""
-    words = any_of(phrases)
-    return re.compile(rf"{words.pattern}{_BETWEEN}$") if words else None
+def _lead_in_pattern(phrases: Sequence[str]) -> re.Pattern[str] | None:
+    """One of the phrases, with small words after it up to the end of the searched text."""
+    words = any_phrase_pattern(phrases)
+    return re.compile(rf"{words.pattern}{_FILLER_PATTERN}$") if words else None

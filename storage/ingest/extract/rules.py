@@ -1,240 +1,266 @@
-"""The rule extractor: each field's readers chosen by its type and its words, no model."""
+"""The rule extractor: reads each field by its type and its words, without a model."""
 
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import cast
 
-from storage.ingest.extract import categories, dates, flags, names
-from storage.ingest.extract.amounts import currencies, money
-from storage.ingest.extract.candidates import Candidate, Candidates, Material
-from storage.ingest.extract.categories import kinds_of
-from storage.ingest.extract.clauses import Clauses, clauses_of, clauses_of_values
-from storage.ingest.extract.days import days_in
-from storage.ingest.extract.labelled import written_after
-from storage.ingest.extract.numbers import numbers
-from storage.ingest.extract.page import Page
-from storage.ingest.extract.places import governing
-from storage.ingest.extract.rows import Columns, columns_of, rows
-from storage.ingest.extract.spans import said_of
-from storage.ingest.extract.targets import Target, targets_of
-from storage.ingest.extract.terms import term_ends
+from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput, ValueCandidate
+from storage.ingest.extract.document_text import DocumentText
+from storage.ingest.extract.extraction_targets import ExtractionTarget, targets_of
+from storage.ingest.extract.fields import categories, dates, flags, names
+from storage.ingest.extract.fields.amounts import currency_candidates, money_candidates
+from storage.ingest.extract.fields.categories import category_words_of
+from storage.ingest.extract.fields.clauses import ClausePatterns, clause_patterns_by_value, clause_patterns_of
+from storage.ingest.extract.fields.durations import duration_candidates
+from storage.ingest.extract.fields.governing_law import governing_law_candidates
+from storage.ingest.extract.fields.labelled_values import written_values_after
+from storage.ingest.extract.fields.numbers import number_candidates
+from storage.ingest.extract.fields.rows import RowColumns, row_candidates, row_columns_of
+from storage.ingest.extract.fields.term_ends import find_term_ends
+from storage.quantities.days import find_dates
 from storage.search.ids import FieldName
-from storage.search.schema import Field, FieldType, Schema
+from storage.search.schema import FieldType, Schema, SchemaField
 
-Reader = Callable[[Page], Iterable[Candidate]]
-_MOST = 200  # candidates of one field that are looked at
-_BEGINNINGS = ("effective date", "agreement date")  # from which a term is reckoned
-_KEPT = 5  # of a scalar field
+FieldReader = Callable[[DocumentText], Iterable[ValueCandidate]]
+_MAX_CANDIDATES = 200  # of one field
+_TERM_START_CONCEPTS = ("effective date", "agreement date")  # a term starts on one of these
+_MAX_SCALAR_CANDIDATES = 5  # of a scalar field
 _LIST_END = re.compile(r"[|\t]|\s{3,}|\.\s")
-_MEMBER = 0.35  # below, a member of a list is not worth keeping
+_MIN_MEMBER_CONFIDENCE = 0.35  # of a list; members below are dropped
 
 
 class RuleExtractor:
-    """Implements `Extractor`. Keeps what it made ready for the schemas it was asked about last."""
+    """Implements `Extractor`. Caches the compiled readers of the last eight schemas."""
 
     def __init__(self) -> None:
-        self._ready: list[tuple[Schema, _Readers]] = []
+        self._recent_readers: list[tuple[Schema, _SchemaReaders]] = []
 
-    async def candidates(self, material: Material, schema: Schema) -> Candidates:
-        return await asyncio.to_thread(self.read, material, schema)
+    async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
+        return await asyncio.to_thread(self.extract_in_thread, document, schema)
 
-    def read(self, material: Material, schema: Schema) -> Candidates:
-        """The same, in this thread."""
-        return self._readers(schema).read(Page(material))
+    def extract_in_thread(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
+        """`extract_candidates` in the calling thread."""
+        return self._readers_for(schema).read_document(DocumentText(document))
 
-    def _readers(self, schema: Schema) -> "_Readers":
-        for known, readers in self._ready:
-            if known is schema:
+    def _readers_for(self, schema: Schema) -> "_SchemaReaders":
+        for cached_schema, readers in self._recent_readers:
+            if cached_schema is schema:
                 return readers
-        readers = _Readers(schema)
-        self._ready = [(schema, readers), *self._ready[:7]]
+        readers = _SchemaReaders(schema)
+        self._recent_readers = [(schema, readers), *self._recent_readers[:7]]
         return readers
 
 
 @dataclass(frozen=True, slots=True)
-class _Derived:
-    """A field whose value follows from that of a date field."""
+class _DerivedField:
+    """A field whose value follows from the value of a date field."""
 
-    field: Field
-    of: FieldName
+    field: SchemaField
+    source_field: FieldName
 
 
-class _Readers:
-    """A schema made ready."""
+class _SchemaReaders:
+    """The compiled readers of one schema."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         targets = targets_of(schema)
-        self._dates = [one for one in targets if one.field.type is FieldType.DATE]
-        self._currencies = {one.field.currency_field for one in targets if one.field.currency_field}
-        self._terms = [one for one in self._dates if one.concept and one.concept.reckoned]
-        self._begins = [one.field.name for name in _BEGINNINGS for one in self._dates if _is_about(one, name)]
-        self._derived = [found for one in targets if (found := self._derivation(one))]
-        derived = {one.field.name for one in self._derived}
-        self._readers = [(one.field, self._reader(one)) for one in targets if one.field.name not in derived]
+        self._date_targets = [target for target in targets if target.field.type is FieldType.DATE]
+        self._currency_fields = {target.field.currency_field for target in targets if target.field.currency_field}
+        self._term_targets = [target for target in self._date_targets if target.concept and target.concept.term_pattern]
+        self._term_start_fields = [
+            target.field.name
+            for concept in _TERM_START_CONCEPTS
+            for target in self._date_targets
+            if _has_concept(target, concept)
+        ]
+        self._derived_fields = [derived for target in targets if (derived := self._derived_field_for(target))]
+        derived_names = {derived.field.name for derived in self._derived_fields}
+        self._field_readers = [
+            (target.field, self._reader_for(target)) for target in targets if target.field.name not in derived_names
+        ]
 
-    def read(self, page: Page) -> Candidates:
-        found = {field.name: _ranked(field, islice(reader(page), _MOST)) for field, reader in self._readers}
-        for target in self._terms:
-            begins = next((found[one][0] for one in self._begins if found.get(one)), None)
-            said = (one for one in found[target.field.name] if not begins or str(one.value) > str(begins.value))
-            ends = (*said, *term_ends(page, target, begins))
-            found[target.field.name] = _ranked(target.field, ends)
-        for one in self._derived:
-            found[one.field.name] = tuple(_part_of(day, one.field) for day in found.get(one.of, ()))
-        return {name: candidates for name, candidates in found.items() if candidates}
+    def read_document(self, document: DocumentText) -> CandidatesByField:
+        candidates_by_field = {
+            field.name: _rank_candidates(field, islice(reader(document), _MAX_CANDIDATES))
+            for field, reader in self._field_readers
+        }
+        for target in self._term_targets:
+            starts = (candidates_by_field.get(name) for name in self._term_start_fields)
+            start = next((candidates[0] for candidates in starts if candidates), None)
+            later = (
+                candidate
+                for candidate in candidates_by_field[target.field.name]
+                if not start or str(candidate.value) > str(start.value)
+            )
+            ends = (*later, *find_term_ends(document, target, start))
+            candidates_by_field[target.field.name] = _rank_candidates(target.field, ends)
+        for derived in self._derived_fields:
+            days = candidates_by_field.get(derived.source_field, ())
+            candidates_by_field[derived.field.name] = tuple(_date_part_of(day, derived.field) for day in days)
+        return {name: candidates for name, candidates in candidates_by_field.items() if candidates}
 
-    def _derivation(self, target: Target) -> _Derived | None:
+    def _derived_field_for(self, target: ExtractionTarget) -> _DerivedField | None:
         concept = target.concept
-        if concept is None or concept.of != "date" or not self._dates:
+        if concept is None or concept.derived_from != "date" or not self._date_targets:
             return None
-        said = target.field.description.casefold()
-        named = [one for one in self._dates if one.field.label.casefold() in said]
-        agreed = [one for one in self._dates if one.concept and one.concept.name in ("agreement date", "purchase date")]
-        return _Derived(target.field, (named or agreed or self._dates)[0].field.name)
+        description = target.field.description.casefold()
+        named = [other for other in self._date_targets if other.field.label.casefold() in description]
+        main = [
+            other
+            for other in self._date_targets
+            if other.concept and other.concept.name in ("agreement date", "purchase date")
+        ]
+        return _DerivedField(target.field, (named or main or self._date_targets)[0].field.name)
 
-    def _reader(self, target: Target) -> Reader:
+    def _reader_for(self, target: ExtractionTarget) -> FieldReader:
         match target.field.type:
             case FieldType.NUMBER:
-                return _number_reader(target)
+                return _number_reader_for(target)
             case FieldType.MONEY:
-                return lambda page: money(page, target)
+                return lambda document: money_candidates(document, target)
             case FieldType.DATE:
-                alone = len(self._dates) == 1
-                return lambda page: dates.dates(page, target, day_first=_day_first(page), alone=alone)
+                is_only = len(self._date_targets) == 1
+                return lambda document: dates.date_candidates(
+                    document, target, day_first=_detect_day_first(document), is_only_date_field=is_only
+                )
             case FieldType.CATEGORY | FieldType.TEXT:
-                return self._text_reader(target)
+                return self._text_reader_for(target)
             case FieldType.FLAG:
-                clauses = clauses_of(target.field)
-                return lambda page: flags.flags(page, target, clauses)
+                clauses = clause_patterns_of(target.field)
+                return lambda document: flags.flag_candidates(document, target, clauses)
             case FieldType.LIST:
-                return _list_reader(target)
+                return _list_reader_for(target)
             case FieldType.ROWS:
-                shape: Columns = columns_of(target.field)
-                return lambda page: rows(page, shape)
+                columns: RowColumns = row_columns_of(target.field)
+                return lambda document: row_candidates(document, columns)
 
-    def _text_reader(self, target: Target) -> Reader:
-        if target.field.name in self._currencies:
-            return currencies
-        kinds, concept = kinds_of(target.field), target.concept
-        place = concept.place if concept else ""
+    def _text_reader_for(self, target: ExtractionTarget) -> FieldReader:
+        if target.field.name in self._currency_fields:
+            return currency_candidates
+        category_words, concept = category_words_of(target.field), target.concept
+        position = concept.position if concept else ""
 
-        def read(page: Page) -> Iterator[Candidate]:
-            if kinds:
-                yield from categories.of_kinds(page, target, kinds)
+        def read_text_field(document: DocumentText) -> Iterator[ValueCandidate]:
+            if category_words:
+                yield from categories.listed_value_candidates(document, target, category_words)
                 return
             if concept and concept.name == "governing law":
-                yield from (_sole(one) for one in governing(page, target, None))
-            if concept and concept.near and concept.beside:
-                yield from said_of(page, target)
+                yield from map(_as_scalar_candidate, governing_law_candidates(document, target, None))
+            if concept and concept.sentence_pattern and concept.adjacent_pattern:
+                yield from duration_candidates(document, target)
                 return
-            yield from categories.written(page, target)
-            if target.own:
-                yield from names.called(page, target.own)
-            if concept and concept.shapes:
-                yield from categories.shaped(page, concept.shapes)
-            if place == "title" or (concept and concept.name == "seller"):
-                yield from names.titled(page, self._schema, cut=place == "title")
-            if place == "heading":
-                yield from names.heading(page)
-            if place == "head":
-                yield from names.at_head(page)
+            yield from categories.written_value_candidates(document, target)
+            if target.own_label_pattern:
+                yield from names.role_candidates(document, target.own_label_pattern)
+            if concept and concept.value_pattern:
+                yield from categories.shaped_value_candidates(document, concept.value_pattern)
+            if position == "title" or (concept and concept.name == "seller"):
+                yield from names.title_candidates(document, self._schema, cut_at_values=position == "title")
+            if position == "heading":
+                yield from names.heading_candidates(document)
+            if position == "head":
+                yield from names.head_name_candidates(document)
 
-        return read
+        return read_text_field
 
 
-def _is_about(target: Target, concept: str) -> bool:
+def _has_concept(target: ExtractionTarget, concept: str) -> bool:
     return target.concept is not None and target.concept.name == concept
 
 
-def _number_reader(target: Target) -> Reader:
+def _number_reader_for(target: ExtractionTarget) -> FieldReader:
     if target.concept and target.concept.name == "page count":
-        return lambda page: [Candidate(value=float(page.pages), confidence=0.95)] if page.pages else []
-    return lambda page: numbers(page, target)
+        return _page_count_candidates
+    return lambda document: number_candidates(document, target)
 
 
-def _list_reader(target: Target) -> Reader:
+def _page_count_candidates(document: DocumentText) -> list[ValueCandidate]:
+    pages = document.last_page
+    return [ValueCandidate(value=float(pages), confidence=0.95)] if pages else []
+
+
+def _list_reader_for(target: ExtractionTarget) -> FieldReader:
     concept = target.concept
     if concept and concept.name == "parties":
-        return names.parties
+        return names.party_candidates
     if concept and concept.name == "governing law":
-        kinds = kinds_of(target.field)
-        return lambda page: governing(page, target, kinds)
-    known = clauses_of_values(target.field)
-    if known:
-        return lambda page: _clause_members(page, known)
-    return lambda page: _members(page, target)
+        category_words = category_words_of(target.field)
+        return lambda document: governing_law_candidates(document, target, category_words)
+    clauses_by_value = clause_patterns_by_value(target.field)
+    if clauses_by_value:
+        return lambda document: _clause_candidates(document, clauses_by_value)
+    return lambda document: _member_candidates(document, target)
 
 
-def _clause_members(page: Page, known: Mapping[str, Clauses]) -> Iterator[Candidate]:
-    for value, clauses in known.items():
-        for found in clauses.found_in(page):
-            yield Candidate(value=(value,), confidence=found.confidence, start=found.start, end=found.end)
+def _clause_candidates(
+    document: DocumentText, clauses_by_value: Mapping[str, ClausePatterns]
+) -> Iterator[ValueCandidate]:
+    for value, clauses in clauses_by_value.items():
+        for match in clauses.find_matches(document):
+            yield ValueCandidate(value=(value,), confidence=match.confidence, start=match.start, end=match.end)
 
 
-def _members(page: Page, target: Target) -> Iterator[Candidate]:
-    """`Tags: red, green; blue`."""
-    for _, place in written_after(page, target):
-        line = page.line_at(place.start)
-        rest = _LIST_END.search(page.text, place.start, line.end)
-        text = page.text[place.start : rest.start() if rest else line.end]
+def _member_candidates(document: DocumentText, target: ExtractionTarget) -> Iterator[ValueCandidate]:
+    """The members in `Tags: red, green; blue`."""
+    for _, span in written_values_after(document, target):
+        line = document.line_at(span.start)
+        list_end = _LIST_END.search(document.text, span.start, line.end)
+        text = document.text[span.start : list_end.start() if list_end else line.end]
         for member in text.rstrip(". ").replace(";", ",").split(","):
             if member.strip():
-                confidence = place.confidence - 0.15
-                yield Candidate(value=(member.strip(),), confidence=confidence, start=place.start, end=place.end)
+                confidence = span.confidence - 0.15
+                yield ValueCandidate(value=(member.strip(),), confidence=confidence, start=span.start, end=span.end)
         return
 
 
-def _sole(one: Candidate) -> Candidate:
-    member = cast(tuple[str, ...], one.value)[0]
-    return Candidate(value=member, confidence=one.confidence, start=one.start, end=one.end)
+def _as_scalar_candidate(candidate: ValueCandidate) -> ValueCandidate:
+    member = cast(tuple[str, ...], candidate.value)[0]
+    return replace(candidate, value=member)
 
 
-def _part_of(day: Candidate, field: Field) -> Candidate:
+def _date_part_of(day: ValueCandidate, field: SchemaField) -> ValueCandidate:
     iso = str(day.value)
     is_month = field.type is not FieldType.NUMBER
     value = iso[:7] if is_month else float(iso[:4])
-    return Candidate(value=value, confidence=day.confidence, start=day.start, end=day.end)
+    return replace(day, value=value)
 
 
 @lru_cache(maxsize=4)
-def _day_first(page: Page) -> bool | None:
-    """Whether dates of numbers begin with the day, by those that leave no doubt; else by where their money is spent."""
-    for day in days_in(page.low, 0, 20_000):
-        digits = page.low[day.start : day.end].replace("/", "-").replace(".", "-").split("-")
-        if day.sure and len(digits) == 3 and digits[0].strip().isdigit() and len(digits[0].strip()) <= 2:
+def _detect_day_first(document: DocumentText) -> bool | None:
+    """Whether dates in digits begin with the day: by the first unambiguous date, else by the document's currency."""
+    for day in find_dates(document.folded, 0, 20_000):
+        digits = document.folded[day.start : day.end].replace("/", "-").replace(".", "-").split("-")
+        if day.is_unambiguous and len(digits) == 3 and digits[0].strip().isdigit() and len(digits[0].strip()) <= 2:
             return int(digits[0]) > 12
-    best = max(currencies(page), key=lambda one: one.confidence, default=None)
+    best = max(currency_candidates(document), key=lambda candidate: candidate.confidence, default=None)
     return False if best is not None and best.value == "USD" else None
 
 
-def _ranked(field: Field, found: Iterable[Candidate]) -> Sequence[Candidate]:
-    """Most confident first, each value once; of those alike the one that stands first."""
-    best = dict[str, Candidate]()
-    kept = list[Candidate]()
-    for one in found:
-        if field.type is FieldType.ROWS:
-            kept.append(one)
-            continue
-        key = repr(one.value)
-        before = best.get(key)
-        if before is None or one.confidence > before.confidence or (before.start is None and one.start is not None):
-            best[key] = _better(one, before)
+def _rank_candidates(field: SchemaField, candidates: Iterable[ValueCandidate]) -> Sequence[ValueCandidate]:
+    """Most confident first, each value once, of equal ones the first in the text."""
+    best = dict[str, ValueCandidate]()
     if field.type is FieldType.ROWS:
-        return tuple(kept)
-    ranked = sorted(best.values(), key=lambda one: -one.confidence)
+        return tuple(candidates)
+    for candidate in candidates:
+        key = repr(candidate.value)
+        previous = best.get(key)
+        adds_evidence = previous is not None and previous.start is None and candidate.start is not None
+        if previous is None or candidate.confidence > previous.confidence or adds_evidence:
+            best[key] = _merge_candidates(candidate, previous)
+    ranked = sorted(best.values(), key=lambda candidate: -candidate.confidence)
     if field.type is FieldType.LIST:
-        return tuple(one for one in ranked if one.confidence >= _MEMBER)
-    return tuple(ranked[:_KEPT])
+        return tuple(candidate for candidate in ranked if candidate.confidence >= _MIN_MEMBER_CONFIDENCE)
+    return tuple(ranked[:_MAX_SCALAR_CANDIDATES])
 
 
-def _better(one: Candidate, before: Candidate | None) -> Candidate:
-    """With the evidence of either and the higher confidence."""
-    if before is None or one.start is not None:
-        confidence = max(one.confidence, before.confidence if before else 0.0)
-        return Candidate(value=one.value, confidence=confidence, start=one.start, end=one.end)
-    return Candidate(value=one.value, confidence=one.confidence, start=before.start, end=before.end)
+def _merge_candidates(candidate: ValueCandidate, previous: ValueCandidate | None) -> ValueCandidate:
+    """The candidate with the evidence of either and the higher confidence."""
+    if previous is None or candidate.start is not None:
+        confidence = max(candidate.confidence, previous.confidence if previous else 0.0)
+        return replace(candidate, confidence=confidence)
+    return replace(candidate, start=previous.start, end=previous.end)

@@ -1,4 +1,4 @@
-"""CSV, with whatever delimiter: one document a row."""
+"""Reads CSV files with any usual delimiter: one document for each row."""
 
 import csv
 from collections import Counter
@@ -6,66 +6,70 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import BinaryIO, cast
 
-from storage.ingest.errors import Unparsable
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.formats.encoding import WINDOWS, encoding_of, opened, remark
-from storage.ingest.records import Broken, Loaded, Origin
-from storage.ingest.tables import Keys, Line, body_of, layout_of, row_record
-from storage.ingest.worker import Worker
+from storage.ingest.formats.encoding import FALLBACK_ENCODING, detect_encoding, fallback_encoding_remark, open_text_file
+from storage.ingest.formats.tables import KeyColumnFinder, TabularRow, body_rows_of, detect_layout, record_of_row
+from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput
+from storage.ingest.worker import ParserWorker
 
-_LONGEST_CELL = 100 * 1024 * 1024  # characters
-_SAMPLE = 1 << 16  # characters to find the delimiter by
+_MAX_CELL_CHARACTERS = 100 * 1024 * 1024
+_SAMPLE_CHARACTERS = 1 << 16  # the beginning of the file from which the delimiter is detected
 
 
-def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
-    encoding = encoding_of(source.path)
-    if encoding == WINDOWS:
-        yield remark(source)
-    with opened(source.path, encoding) as file:
-        delimiter = _delimiter(file.read(_SAMPLE))
-    layout = layout_of(_lines(source, encoding, delimiter))
+def read_csv_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+    encoding = detect_encoding(source.path)
+    if encoding == FALLBACK_ENCODING:
+        yield fallback_encoding_remark(source)
+    with open_text_file(source.path, encoding) as file:
+        delimiter = _detect_delimiter(file.read(_SAMPLE_CHARACTERS))
+    layout = detect_layout(_read_rows(source, encoding, delimiter))
     if layout is None:
-        raise Unparsable("it is empty")
-    keys = Keys(layout)
-    if keys.are_sought:
-        for line in takewhile(lambda _: keys.are_sought, body_of(_lines(source, encoding, delimiter), layout)):
-            keys.see(line)
-    layout = keys.layout()
-    yield from layout.remarks(Origin(file=source.name))
-    lines = _lines(source, encoding, delimiter)
-    for number, line in enumerate(body_of(lines, layout), 1):
-        origin = Origin(file=source.name, line=line.number, read=line.read)
-        if any(layout.beyond(line.cells)):
-            reason = f"it has {len(line.cells)} values for {len(layout.names)} columns"
-            yield Broken(origin=origin, reason=reason)
+        raise UnparsableFile("it is empty")
+    keys = KeyColumnFinder(layout)
+    if keys.needs_more_rows:
+        for row in takewhile(
+            lambda _: keys.needs_more_rows, body_rows_of(_read_rows(source, encoding, delimiter), layout)
+        ):
+            keys.check_row(row)
+    layout = keys.layout_with_key()
+    yield from layout.remarks_for(RecordOrigin(file=source.name))
+    rows = _read_rows(source, encoding, delimiter)
+    for number, body_row in enumerate(body_rows_of(rows, layout), 1):
+        origin = RecordOrigin(file=source.name, line=body_row.number, bytes_read=body_row.bytes_read)
+        if any(layout.values_beyond_columns(body_row.cells)):
+            reason = f"it has {len(body_row.cells)} values for {len(layout.column_names)} columns"
+            yield RejectedInput(origin=origin, reason=reason)
         else:
-            yield row_record(source, layout, line.cells, number, origin)
+            yield record_of_row(source, layout, body_row.cells, number, origin)
 
 
-def _lines(source: SourceFile, encoding: str, delimiter: str) -> Iterator[Line]:
-    """Each row, with the line it ends on. Raises `Unparsable`."""
-    csv.field_size_limit(_LONGEST_CELL)
-    with opened(source.path, encoding) as file:
+def _read_rows(source: SourceFile, encoding: str, delimiter: str) -> Iterator[TabularRow]:
+    """Yields the rows; the number of a row is the line on which it ends. Raises `UnparsableFile`."""
+    csv.field_size_limit(_MAX_CELL_CHARACTERS)
+    with open_text_file(source.path, encoding) as file:
         reader = csv.reader(file, delimiter=delimiter)
         try:
             for cells in reader:
-                read = cast(BinaryIO, file.buffer).tell()
-                yield Line(number=reader.line_num, cells=[cell.strip() or None for cell in cells], read=read)
+                bytes_read = cast(BinaryIO, file.buffer).tell()
+                yield TabularRow(
+                    number=reader.line_num, cells=[cell.strip() or None for cell in cells], bytes_read=bytes_read
+                )
         except csv.Error as exc:
-            raise Unparsable(f"it is no CSV from line {reader.line_num} on: {exc}") from exc
+            raise UnparsableFile(f"it is no CSV from line {reader.line_num} on: {exc}") from exc
 
 
-def _delimiter(sample: str) -> str:
-    """The one that cuts the most lines of the sample into the same number of cells, more than one."""
+def _detect_delimiter(sample: str) -> str:
+    """Returns the delimiter that splits the most lines of the sample into the same number of cells, at least two."""
     lines = sample.splitlines(keepends=True)
-    if len(sample) >= _SAMPLE:
-        lines = lines[:-1]  # cut off in the middle
+    if len(sample) >= _SAMPLE_CHARACTERS:
+        lines = lines[:-1]  # the last line may be incomplete
 
-    def score(delimiter: str) -> tuple[int, int]:
+    def score_delimiter(delimiter: str) -> tuple[int, int]:
         try:
             widths = Counter(len(cells) for cells in csv.reader(lines[:200], delimiter=delimiter))
         except csv.Error:
             return 0, 0
         return max(((count, width) for width, count in widths.items() if width > 1), default=(0, 0))
 
-    return max(",;\t|", key=score)
+    return max(",;\t|", key=score_delimiter)

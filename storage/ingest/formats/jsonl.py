@@ -1,4 +1,4 @@
-"""Lines of JSON, one document each, packed or not."""
+"""Reads JSON Lines files, compressed with gzip or not: one document for each line."""
 
 import gzip
 import json
@@ -6,120 +6,125 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, TypeAlias, cast
 
-from storage.ingest.errors import Unparsable
+from storage.ingest.documents.surrogates import replace_surrogates_in_json
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.records import Broken, Loaded, Origin, Record
-from storage.ingest.unicode import without_halves
-from storage.ingest.worker import Worker
+from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
+from storage.ingest.worker import ParserWorker
 from storage.search.ids import Subject
 
-_LONGEST_LINE = 100 * 1024 * 1024  # bytes
-_SUBJECT = re.compile(
+_MAX_LINE_BYTES = 100 * 1024 * 1024
+_SUBJECT_PATTERN = re.compile(
     r"everyone|user:local:[^\s:]+|user:(?:slack|teams):[^\s:]+:[^\s:]+|channel:(?:slack|teams):[^\s:]+:[^\s]+"
     r"|team:teams:[^\s:]+:[^\s]+|group:[^\s:]+|group:(?:slack|teams):[^\s:]+:[^\s:]+"
 )
-_HALF_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # of a surrogate, paired or not
-Json: TypeAlias = Mapping[str, object]
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # matches surrogates in pairs too
+JsonObject: TypeAlias = Mapping[str, object]
 
 
-def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
+def read_jsonl_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
     with source.path.open("rb") as raw:
-        packed = source.path.suffix.lower() == ".gz"
-        lines = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
-        for number, line in enumerate(_lines(lines), 1):
-            origin = Origin(file=source.name, line=number, read=raw.tell())
+        is_compressed = source.path.suffix.lower() == ".gz"
+        lines = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_compressed else raw
+        for number, line in enumerate(_read_lines(lines), 1):
+            origin = RecordOrigin(file=source.name, line=number, bytes_read=raw.tell())
             if line is None:
-                yield Broken(origin=origin, reason=f"the line is longer than {_LONGEST_LINE // 1024**2} MB")
+                yield RejectedInput(origin=origin, reason=f"the line is longer than {_MAX_LINE_BYTES // 1024**2} MB")
             elif line.strip():
-                yield _json_record(line, origin)
+                yield _parse_line(line, origin)
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """The lines; None for one that is too long to hold."""
-    while line := file.readline(_LONGEST_LINE):
-        if line.endswith(b"\n") or len(line) < _LONGEST_LINE:
+def _read_lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """Yields the lines; None for a line that is too long to keep in memory."""
+    while line := file.readline(_MAX_LINE_BYTES):
+        if line.endswith(b"\n") or len(line) < _MAX_LINE_BYTES:
             yield line
             continue
         yield None
         while line and not line.endswith(b"\n"):
-            line = file.readline(_LONGEST_LINE)
+            line = file.readline(_MAX_LINE_BYTES)
 
 
-def _json_record(line: bytes, origin: Origin) -> Record | Broken:
+def _parse_line(line: bytes, origin: RecordOrigin) -> SourceRecord | RejectedInput:
     try:
-        data = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)  # NaN is how some write null
-        if _HALF_ESCAPE.search(line):
-            data = without_halves(data)
+        data = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)  # some programs write NaN for null
+        if _SURROGATE_ESCAPE.search(line):
+            data = replace_surrogates_in_json(data)
         if not isinstance(data, dict):
-            raise Unparsable("it is no JSON object")
-        return _record_of(cast(Json, data), origin)
+            raise UnparsableFile("it is no JSON object")
+        return _record_from_json(cast(JsonObject, data), origin)
     except UnicodeDecodeError as exc:
-        return Broken(origin=origin, reason=f"it is not UTF-8 (byte {exc.start + 1})")
+        return RejectedInput(origin=origin, reason=f"it is not UTF-8 (byte {exc.start + 1})")
     except json.JSONDecodeError as exc:
-        return Broken(origin=origin, reason=f"it is not JSON: {exc.msg} at column {exc.colno}")
-    except ValueError:  # a whole number of thousands of digits
-        return Broken(origin=origin, reason="it holds a number that is too long")
+        return RejectedInput(origin=origin, reason=f"it is not JSON: {exc.msg} at column {exc.colno}")
+    except ValueError:  # an integer with thousands of digits
+        return RejectedInput(origin=origin, reason="it holds a number that is too long")
     except RecursionError:
-        return Broken(origin=origin, reason="it is nested too deeply")
-    except Unparsable as exc:
-        return Broken(origin=origin, reason=exc.reason)
+        return RejectedInput(origin=origin, reason="it is nested too deeply")
+    except UnparsableFile as exc:
+        return RejectedInput(origin=origin, reason=exc.reason)
 
 
-def _record_of(data: Json, origin: Origin) -> Record:
-    """Raises `Unparsable` for what does not have the shape of a document."""
+def _record_from_json(data: JsonObject, origin: RecordOrigin) -> SourceRecord:
+    """Returns the record of a JSON object. Raises `UnparsableFile` if the object does not describe a document."""
     doc_id, metadata = data.get("doc_id"), data.get("metadata")
     if not isinstance(doc_id, (str, int)) or isinstance(doc_id, bool):
-        raise Unparsable("it has no doc_id" if doc_id is None else "its doc_id is no string")
+        raise UnparsableFile("it has no doc_id" if doc_id is None else "its doc_id is no string")
     if metadata is not None and not isinstance(metadata, dict):
-        raise Unparsable("its metadata is no object")
-    text = _string(data, "text")
-    return Record(
+        raise UnparsableFile("its metadata is no object")
+    text = _string_for_key(data, "text")
+    return SourceRecord(
         doc_id=str(doc_id),
-        title=_string(data, "title") or _first_line(text) or str(doc_id),
+        title=_string_for_key(data, "title") or _first_line_of(text) or str(doc_id),
         text=text,
-        source=_string(data, "source") or origin.file,
+        source=_string_for_key(data, "source") or origin.file,
         origin=origin,
-        metadata=cast(Json, metadata or {}),
-        page_starts=_page_starts(data.get("page_starts"), len(text)),
-        bucket=_string(data, "bucket") or None,
-        readers=_readers(data.get("readers")),
+        metadata=cast(JsonObject, metadata or {}),
+        page_starts=_parse_page_starts(data.get("page_starts"), len(text)),
+        bucket=_string_for_key(data, "bucket") or None,
+        readers=_parse_readers(data.get("readers")),
     )
 
 
-def _string(data: Json, key: str) -> str:
+def _string_for_key(data: JsonObject, key: str) -> str:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise Unparsable(f"its {key} is no string")
+        raise UnparsableFile(f"its {key} is no string")
     return value or ""
 
 
-def _page_starts(value: object, length: int) -> tuple[int | None, ...]:
+def _parse_page_starts(value: object, length: int) -> tuple[int | None, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise Unparsable("its page_starts is no list")
+        raise UnparsableFile("its page_starts is no list")
     starts = tuple(cast(list[object], value))
-    last = 0
+    previous_start = 0
     for start in starts:
         if start is None:
             continue
-        if not isinstance(start, int) or isinstance(start, bool) or not last <= start <= length:
-            raise Unparsable(f"its page_starts are not whole numbers that ascend within the text: {start!r}")
-        last = start
+        if not isinstance(start, int) or isinstance(start, bool) or not previous_start <= start <= length:
+            raise UnparsableFile(f"its page_starts are not whole numbers that ascend within the text: {start!r}")
+        previous_start = start
     return cast("tuple[int | None, ...]", starts)
 
 
-def _readers(value: object) -> frozenset[Subject]:
-    """Whoever may read it. What cannot be understood is refused, so that no document opens by a typing error."""
+def _parse_readers(value: object) -> frozenset[Subject]:
+    """Returns the subjects that may read the document; empty if it names none.
+
+    Raises `UnparsableFile` for an invalid subject, so that a typing error never makes a document readable.
+    """
     if value is None:
         return frozenset()
     if not isinstance(value, list):
-        raise Unparsable("its readers are no list")
-    for one in cast(list[object], value):
-        if not isinstance(one, str) or not _SUBJECT.fullmatch(one):
-            raise Unparsable(f"its readers hold {one!r}, which is no subject such as everyone or user:slack:T1:U1")
-    return frozenset(Subject(one) for one in cast(list[str], value))
+        raise UnparsableFile("its readers are no list")
+    for reader in cast(list[object], value):
+        if not isinstance(reader, str) or not _SUBJECT_PATTERN.fullmatch(reader):
+            raise UnparsableFile(
+                f"its readers hold {reader!r}, which is no subject such as everyone or user:slack:T1:U1"
+            )
+    return frozenset(Subject(reader) for reader in cast(list[str], value))
 
 
-def _first_line(text: str) -> str:
+def _first_line_of(text: str) -> str:
     return next((line.strip()[:120] for line in text[:2000].splitlines() if line.strip()), "")

@@ -1,52 +1,56 @@
-"""Files that the worker gives the text of, page by page or all of a piece: one document a file."""
+"""Reads files whose text the worker extracts, page by page or in one piece: one document for each file."""
 
 from collections.abc import Iterator
 from itertools import accumulate
 
-from storage.ingest.errors import Unparsable
+from storage.ingest.documents.surrogates import replace_surrogates
+from storage.ingest.documents.titles import title_of
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.records import Loaded, Origin, Record, Remark
-from storage.ingest.titles import title_of
-from storage.ingest.unicode import whole
-from storage.ingest.worker import Pages, Worker
+from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, SourceRecord
+from storage.ingest.worker import ParsedPages, ParserWorker
 
-_GAP = "\n\n"
+_PAGE_SEPARATOR = "\n\n"
 
 
-def with_pages(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
-    """PDF pages and slides: each is a place to cite."""
-    pages = _pages(source, worker)
-    texts = [whole(text) for text in pages.texts]
+def read_paged_document(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+    """Reads PDF files and presentations. Citations name the page or slide."""
+    pages = _parse_pages(source, worker)
+    texts = [replace_surrogates(text) for text in pages.texts]
     if not any(texts):
-        raise Unparsable(f"it has no text on any of its {len(texts)} pages (a scan? it needs text recognition first)")
+        raise UnparsableFile(
+            f"it has no text on any of its {len(texts)} pages (a scan? it needs text recognition first)"
+        )
     blank = texts.count("")
     if 2 * blank >= len(texts):
-        yield Remark(origin=Origin(file=source.name), text=f"pages without text (scans?): {blank} of {len(texts)}")
-    starts = accumulate((len(text) + len(_GAP) for text in texts[:-1]), initial=0)
-    text = _GAP.join(texts)
-    yield _record(source, pages, text, tuple(min(start, len(text)) for start in starts))
+        yield LoadRemark(
+            origin=RecordOrigin(file=source.name), text=f"pages without text (scans?): {blank} of {len(texts)}"
+        )
+    starts = accumulate((len(text) + len(_PAGE_SEPARATOR) for text in texts[:-1]), initial=0)
+    text = _PAGE_SEPARATOR.join(texts)
+    yield _record_of_pages(source, pages, text, tuple(min(start, len(text)) for start in starts))
 
 
-def without_pages(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
-    """Text that flows; its headings are the places to cite."""
-    pages = _pages(source, worker)
-    text = whole(_GAP.join(pages.texts))
+def read_flowing_document(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+    """Reads Word and HTML files, which have no pages. Citations name the heading."""
+    pages = _parse_pages(source, worker)
+    text = replace_surrogates(_PAGE_SEPARATOR.join(pages.texts))
     if not text.strip():
-        raise Unparsable("it has no text (only pictures?)")
-    yield _record(source, pages, text, ())
+        raise UnparsableFile("it has no text (only pictures?)")
+    yield _record_of_pages(source, pages, text, ())
 
 
-def _pages(source: SourceFile, worker: Worker) -> Pages:
-    source.path.open("rb").close()  # here, where what is wrong with it has a name
-    return worker.pages(source.path, source.kind)
+def _parse_pages(source: SourceFile, worker: ParserWorker) -> ParsedPages:
+    source.path.open("rb").close()  # raises the precise OSError here, which the worker could not report
+    return worker.read_pages(source.path, source.file_format)
 
 
-def _record(source: SourceFile, pages: Pages, text: str, starts: tuple[int, ...]) -> Record:
-    return Record(
+def _record_of_pages(source: SourceFile, pages: ParsedPages, text: str, starts: tuple[int, ...]) -> SourceRecord:
+    return SourceRecord(
         doc_id=source.name,
-        title=whole(title_of(pages.title, text, source.path)),
+        title=replace_surrogates(title_of(pages.title, text, source.path)),
         text=text,
         source=source.name,
-        origin=Origin(file=source.name, read=source.size),
+        origin=RecordOrigin(file=source.name, bytes_read=source.size_bytes),
         page_starts=starts,
     )

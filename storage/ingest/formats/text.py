@@ -1,43 +1,43 @@
-"""Plain text and Markdown: one document a file."""
+"""Reads plain text and Markdown: one document for each file."""
 
 from collections.abc import Iterator
 
-from storage.ingest.errors import Unparsable
+from storage.ingest.documents.titles import title_from_file_name, title_of
+from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
-from storage.ingest.formats.encoding import WINDOWS, encoding_of, opened, remark
-from storage.ingest.limits import LARGEST_TEXT, too_long
-from storage.ingest.records import Loaded, Origin, Record
-from storage.ingest.titles import stem_of, title_of
-from storage.ingest.worker import Worker
+from storage.ingest.formats.encoding import FALLBACK_ENCODING, detect_encoding, fallback_encoding_remark, open_text_file
+from storage.ingest.limits import MAX_TEXT_CHARACTERS, text_too_long_error
+from storage.ingest.records import LoadedItem, RecordOrigin, SourceRecord
+from storage.ingest.worker import ParserWorker
 
-_PIECE = 1 << 20  # characters
+_READ_CHARACTERS = 1 << 20
 
 
-def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
-    encoding = encoding_of(source.path)
-    if encoding == WINDOWS:
-        yield remark(source)
-    text = _text(source, encoding)
+def read_text_record(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+    encoding = detect_encoding(source.path)
+    if encoding == FALLBACK_ENCODING:
+        yield fallback_encoding_remark(source)
+    text = _read_text(source, encoding)
     if not text.strip():
-        raise Unparsable("it is empty")
+        raise UnparsableFile("it is empty")
     pages = [0, *(i + 1 for i, c in enumerate(text) if c == "\f")] if "\f" in text else ()
-    yield Record(
+    yield SourceRecord(
         doc_id=source.name,
-        title=title_of("", text, source.path) if source.kind == "md" else stem_of(source.path),
+        title=title_of("", text, source.path) if source.file_format == "md" else title_from_file_name(source.path),
         text=text,
         source=source.name,
-        origin=Origin(file=source.name, read=source.size),
+        origin=RecordOrigin(file=source.name, bytes_read=source.size_bytes),
         page_starts=tuple(pages),
     )
 
 
-def _text(source: SourceFile, encoding: str) -> str:
-    """With plain line ends; read piece by piece, and no further than a document may be long."""
+def _read_text(source: SourceFile, encoding: str) -> str:
+    """Returns the text with `\\n` as line end. Raises `UnparsableFile` as soon as it exceeds the length limit."""
     parts, size = list[str](), 0
-    with opened(source.path, encoding, newline=None) as file:
-        while part := file.read(_PIECE):
+    with open_text_file(source.path, encoding, newline=None) as file:
+        while part := file.read(_READ_CHARACTERS):
             parts.append(part)
             size += len(part)
-            if size > LARGEST_TEXT:
-                raise too_long(LARGEST_TEXT)
+            if size > MAX_TEXT_CHARACTERS:
+                raise text_too_long_error(MAX_TEXT_CHARACTERS)
     return "".join(parts)

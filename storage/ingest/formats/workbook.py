@@ -1,39 +1,43 @@
-"""Spreadsheets with sheets: one document a row, read by the worker as a stream."""
+"""Reads workbooks, which the worker streams row by row: one document for each row."""
 
 from collections.abc import Iterator
 from contextlib import closing
 
+from storage.ingest.documents.surrogates import replace_surrogates
 from storage.ingest.files import SourceFile
-from storage.ingest.records import Loaded, Origin, Remark
-from storage.ingest.tables import Cell, Layout, row_record
-from storage.ingest.unicode import whole
-from storage.ingest.worker import Frame, Worker
+from storage.ingest.formats.tables import CellValue, TableLayout, record_of_row
+from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin
+from storage.ingest.worker import ParserFrame, ParserWorker
 
 
-def records(source: SourceFile, worker: Worker) -> Iterator[Loaded]:
-    source.path.open("rb").close()  # here, where what is wrong with it has a name
-    sheet, layout, number = Origin(file=source.name), Layout(header=0, names=()), 0
-    with closing(worker.frames(source.path, source.kind)) as frames:
+def read_workbook_records(source: SourceFile, worker: ParserWorker) -> Iterator[LoadedItem]:
+    source.path.open("rb").close()  # raises the precise OSError here, which the worker could not report
+    sheet, layout, number = RecordOrigin(file=source.name), TableLayout(header_row=0, column_names=()), 0
+    with closing(worker.read_frames(source.path, source.file_format)) as frames:
         for frame in frames:
             if "sheet" in frame:
-                sheet, layout, number = Origin(file=source.name, sheet=whole(frame["sheet"])), _layout(frame), 0
-                yield from layout.remarks(sheet)
+                sheet, layout, number = (
+                    RecordOrigin(file=source.name, sheet=replace_surrogates(frame["sheet"])),
+                    _layout_of_frame(frame),
+                    0,
+                )
+                yield from layout.remarks_for(sheet)
             elif "remark" in frame:
-                yield Remark(origin=Origin(file=source.name), text=whole(frame["remark"]))
+                yield LoadRemark(origin=RecordOrigin(file=source.name), text=replace_surrogates(frame["remark"]))
             for line, *cells in frame.get("rows", ()):
                 number += 1
-                origin = Origin(file=source.name, sheet=sheet.sheet, line=int(line))
-                yield row_record(source, layout, [_cell(one) for one in cells], number, origin)
+                origin = RecordOrigin(file=source.name, sheet=sheet.sheet, line=int(line))
+                yield record_of_row(source, layout, [_clean_cell(cell) for cell in cells], number, origin)
 
 
-def _layout(frame: Frame) -> Layout:
-    return Layout(
-        header=int(frame["header"]),
-        names=tuple(whole(name) for name in frame["names"]),
-        key=frame["key"],
-        above=tuple(whole(words) for words in frame["above"]),
+def _layout_of_frame(frame: ParserFrame) -> TableLayout:
+    return TableLayout(
+        header_row=int(frame["header"]),
+        column_names=tuple(replace_surrogates(name) for name in frame["names"]),
+        key_column=frame["key"],
+        text_above=tuple(replace_surrogates(words) for words in frame["above"]),
     )
 
 
-def _cell(cell: Cell) -> Cell:
-    return whole(cell) if isinstance(cell, str) else cell
+def _clean_cell(cell: CellValue) -> CellValue:
+    return replace_surrogates(cell) if isinstance(cell, str) else cell

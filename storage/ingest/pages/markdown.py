@@ -1,36 +1,36 @@
-"""How text of any format is written down: headings, list items and rows of tables as Markdown has them."""
+"""Formats the text that the parsers extract as Markdown: headings, list items and rows of tables."""
 
 from collections.abc import Iterable
 
-_LONGEST_HEADING = 200  # characters; what is longer is a paragraph that somebody gave the look of a heading
+_MAX_HEADING_CHARACTERS = 200  # a longer heading is probably a paragraph with the wrong style
 
 
-def heading(level: int, words: str) -> str:
-    flat = line(words)
-    return f"{'#' * max(1, min(level, 6))} {flat}" if 0 < len(flat) <= _LONGEST_HEADING else words.strip()
+def format_heading(level: int, text: str) -> str:
+    flat = to_single_line(text)
+    return f"{'#' * max(1, min(level, 6))} {flat}" if 0 < len(flat) <= _MAX_HEADING_CHARACTERS else text.strip()
 
 
-def item(words: str) -> str:
-    return f"- {words.strip()}" if words.strip() else ""
+def format_list_item(text: str) -> str:
+    return f"- {text.strip()}" if text.strip() else ""
 
 
-def joined(blocks: Iterable[str]) -> str:
-    """Apart by a blank line, items of a list by none."""
-    parts, before = list[str](), ""
+def join_blocks(blocks: Iterable[str]) -> str:
+    """Joins blocks with a blank line between them, but none between two list items."""
+    parts, previous = list[str](), ""
     for block in blocks:
         if parts:
-            parts.append("\n" if before.startswith("- ") and block.startswith("- ") else "\n\n")
+            parts.append("\n" if previous.startswith("- ") and block.startswith("- ") else "\n\n")
         parts.append(block)
-        before = block
+        previous = block
     return "".join(parts)
 
 
-def row(cells: Iterable[str]) -> str:
-    """`a | b | c`; empty if all are."""
-    flat = [line(cell) for cell in cells]
+def format_table_row(cells: Iterable[str]) -> str:
+    """Returns a row as `a | b | c`; empty if all cells are empty."""
+    flat = [to_single_line(cell) for cell in cells]
     return " | ".join(flat).rstrip() if any(flat) else ""
 
 
-def line(words: str) -> str:
-    """On one line, with single blanks."""
-    return " ".join(words.split())
+def to_single_line(text: str) -> str:
+    """Returns the text on one line, with single blanks."""
+    return " ".join(text.split())

@@ -1,7 +1,7 @@
-"""The text of a PDF, page by page. Runs in the worker process: PDFium is native, and not for threads."""
+"""Extracts the text of PDF files, page by page. Runs in the worker process: PDFium is native and not thread-safe."""
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false
-# (pypdfium2 has annotations in part, and no marker)
+# (pypdfium2 has only some type annotations, and no `py.typed` marker)
 
 import re
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from pathlib import Path
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from storage.ingest.errors import Unparsable
-from storage.ingest.worker import Frame
+from storage.ingest.errors import UnparsableFile
+from storage.ingest.worker import ParserFrame
 
 _REASONS = {
     pdfium.FPDF_ERR_FILE: "it cannot be opened",
@@ -19,58 +19,60 @@ _REASONS = {
     pdfium.FPDF_ERR_PASSWORD: "it is encrypted and needs a password",
     pdfium.FPDF_ERR_SECURITY: "it is encrypted in a way that cannot be read",
 }
-_HYPHEN_AT_LINE_END = re.compile("[\ufffe\x02]\r?\n?")  # how PDFium writes it
-_BLANK = re.compile("(?<=\\S)[ \xa0](?=\\S)")
-_MARK = re.compile(r"\s*(\(?\w{1,4}[.)]|[•·▪–—*-])")  # of a list, which a gap follows as well
-_WIDE, _LEAST = 1.5, 5.0  # sizes of the font; points
-_WIDE_BLANK = re.compile(r"[ \t]{3,}")  # drawn space
+_HYPHEN_AT_LINE_END = re.compile("[\ufffe\x02]\r?\n?")  # PDFium's characters for it
+_BLANK_BETWEEN_WORDS = re.compile("(?<=\\S)[ \xa0](?=\\S)")
+_LIST_MARK = re.compile(r"\s*(\(?\w{1,4}[.)]|[•·▪–—*-])")  # a gap follows it that separates no columns
+_WIDE_GAP_FONT_SIZES, _MIN_GAP_POINTS = 1.5, 5.0
+_WIDE_BLANK = re.compile(r"[ \t]{3,}")  # a gap that the PDF draws with blanks
 
 
-def frames(path: Path) -> Iterator[Frame]:
-    """The title, and each page. Raises `Unparsable`."""
+def read_frames(path: Path) -> Iterator[ParserFrame]:
+    """Yields a frame with the title, then a frame for each page. Raises `UnparsableFile`."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as exc:
-        raise Unparsable(_REASONS.get(exc.err_code or 0, "it is broken, or no PDF")) from exc
+        raise UnparsableFile(_REASONS.get(exc.err_code or 0, "it is broken, or no PDF")) from exc
     except OSError as exc:
-        raise Unparsable(f"it cannot be opened: {exc.strerror or exc}") from exc
+        raise UnparsableFile(f"it cannot be opened: {exc.strerror or exc}") from exc
     try:
         yield {"title": document.get_metadata_value("Title")}
         for number in range(len(document)):
-            yield {"page": _text(document, number)}
+            yield {"page": _page_text(document, number)}
     finally:
         document.close()
 
 
-def _text(document: pypdfium2.PdfDocument, number: int) -> str:
+def _page_text(document: pypdfium2.PdfDocument, page_index: int) -> str:
     try:
-        page = document[number]
-        text = _in_columns(page.get_textpage())
+        page = document[page_index]
+        text = _text_with_columns(page.get_textpage())
         page.close()
     except pypdfium2.PdfiumError as exc:
-        raise Unparsable(f"its page {number + 1} is broken") from exc
+        raise UnparsableFile(f"its page {page_index + 1} is broken") from exc
     text = _HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n").replace("\xa0", " ")
     return _WIDE_BLANK.sub("  ", text).strip()
 
 
-def _in_columns(page: pypdfium2.PdfTextPage) -> str:
-    """The text of a page, ` | ` where a gap within a line is as wide as between the cells of a table."""
+def _text_with_columns(page: pypdfium2.PdfTextPage) -> str:
+    """Returns the text of a page, with ` | ` for each gap within a line that is as wide as between table cells."""
     text, parts, end = page.get_text_range(), list[str](), 0
     if len(text) != page.count_chars():
-        return text  # places in it are no places on the page then
-    for blank in _BLANK.finditer(text):
-        at = blank.start()
-        if _gap(page, at) > _WIDE and not _MARK.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
-            parts += [text[end:at], " | "]
-            end = at + 1
+        return text  # its offsets are not the character indexes of the page
+    for blank in _BLANK_BETWEEN_WORDS.finditer(text):
+        offset = blank.start()
+        if _gap_font_sizes(page, offset) > _WIDE_GAP_FONT_SIZES and not _LIST_MARK.fullmatch(
+            text, text.rfind("\n", 0, offset) + 1, offset
+        ):
+            parts += [text[end:offset], " | "]
+            end = offset + 1
     return "".join([*parts, text[end:]])
 
 
-def _gap(page: pypdfium2.PdfTextPage, at: int) -> float:
-    """Between the characters before and after, in sizes of the font."""
-    right: float = page.get_charbox(at - 1)[2]
-    left: float = page.get_charbox(at + 1)[0]
-    if left - right < _LEAST:
+def _gap_font_sizes(page: pypdfium2.PdfTextPage, index: int) -> float:
+    """Returns the width of the gap between the characters before and after `index`, in font sizes."""
+    right: float = page.get_charbox(index - 1)[2]
+    left: float = page.get_charbox(index + 1)[0]
+    if left - right < _MIN_GAP_POINTS:
         return 0.0
-    size: float = pdfium.FPDFText_GetFontSize(page, at - 1)
-    return (left - right) / (size or _LEAST)
+    size: float = pdfium.FPDFText_GetFontSize(page, index - 1)
+    return (left - right) / (size or _MIN_GAP_POINTS)

@@ -1,7 +1,10 @@
-"""The text of a presentation, slide by slide: titles, text, tables, charts, diagrams, notes. Runs in the worker."""
+"""Extracts the text of presentations slide by slide: titles, text, tables, charts, diagrams and notes.
+
+Runs in the worker process.
+"""
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
-# (lxml has no annotations, python-pptx has them in part)
+# (lxml has no type annotations, python-pptx has only some)
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,80 +15,82 @@ from pptx.exc import PythonPptxError
 from pptx.oxml import parse_xml
 from pptx.slide import Slide
 
-from storage.ingest.pages.markdown import heading, item, line, row
-from storage.ingest.pages.package import unpacked, unparsable
-from storage.ingest.worker import Frame
+from storage.ingest.pages.markdown import format_heading, format_list_item, format_table_row, to_single_line
+from storage.ingest.pages.office_package import translate_error, unpack_package
+from storage.ingest.worker import ParserFrame
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 _PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
-BROKEN = (PythonPptxError, KeyError, ValueError, SyntaxError)  # lxml's errors of syntax are SyntaxErrors
-_DEEPEST = 50  # groups within groups
-Shape: TypeAlias = Any  # which of python-pptx's classes it is shows by its attributes
+TRANSLATED_ERRORS = (PythonPptxError, KeyError, ValueError, SyntaxError)  # lxml's XML syntax errors are SyntaxErrors
+_MAX_DEPTH = 50  # of nested groups
+Shape: TypeAlias = Any  # one of several python-pptx classes, told apart by their attributes
 
 
-def frames(path: Path) -> Iterator[Frame]:
-    """The title, and each slide, one without text as well. Raises `Unparsable`."""
+def read_frames(path: Path) -> Iterator[ParserFrame]:
+    """Yields a frame with the title, then a frame for each slide, even without text. Raises `UnparsableFile`."""
     try:
-        deck = pptx.Presentation(unpacked(path))
+        deck = pptx.Presentation(unpack_package(path))
         yield {"title": deck.core_properties.title}
         for slide in deck.slides:
-            yield {"page": "\n\n".join(filter(None, _blocks(slide)))}
-    except BROKEN as exc:
-        raise unparsable(exc, "PowerPoint presentation") from exc
+            yield {"page": "\n\n".join(filter(None, _slide_blocks(slide)))}
+    except TRANSLATED_ERRORS as exc:
+        raise translate_error(exc, "PowerPoint presentation") from exc
 
 
-def _blocks(slide: Slide) -> Iterator[str]:
+def _slide_blocks(slide: Slide) -> Iterator[str]:
     title = slide.shapes.title
     if title is not None:
-        yield heading(1, title.text_frame.text)
-    for shape in _flat(slide.shapes):
+        yield format_heading(1, title.text_frame.text)
+    for shape in _flatten_groups(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
-            yield from _shown(shape)
-    yield from _diagrams(slide)
+            yield from _shape_blocks(shape)
+    yield from _diagram_blocks(slide)
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None and notes.text.strip():
         yield f"Notes: {notes.text.strip()}"
 
 
-def _flat(shapes: Iterable[Shape], depth: int = 0) -> Iterator[Shape]:
+def _flatten_groups(shapes: Iterable[Shape], depth: int = 0) -> Iterator[Shape]:
     for shape in shapes:
-        if hasattr(shape, "shapes") and depth < _DEEPEST:
-            yield from _flat(shape.shapes, depth + 1)
+        if hasattr(shape, "shapes") and depth < _MAX_DEPTH:
+            yield from _flatten_groups(shape.shapes, depth + 1)
         else:
             yield shape
 
 
-def _shown(shape: Shape) -> Iterator[str]:
+def _shape_blocks(shape: Shape) -> Iterator[str]:
     if getattr(shape, "has_text_frame", False):
-        yield "\n".join(filter(None, (_paragraph(one) for one in shape.text_frame.paragraphs)))
+        yield "\n".join(filter(None, (_paragraph_text(paragraph) for paragraph in shape.text_frame.paragraphs)))
     elif getattr(shape, "has_table", False):
-        yield "\n".join(row(cell.text for cell in one.cells) for one in shape.table.rows)
+        yield "\n".join(format_table_row(cell.text for cell in row.cells) for row in shape.table.rows)
     elif getattr(shape, "has_chart", False):
-        yield _chart(shape.chart)
+        yield _chart_text(shape.chart)
 
 
-def _paragraph(paragraph: Any) -> str:
+def _paragraph_text(paragraph: Any) -> str:
     text = paragraph.text.replace("\v", "\n").strip()
-    return item(text) if paragraph.level else text
+    return format_list_item(text) if paragraph.level else text
 
 
-def _chart(chart: Any) -> str:
-    """Its title, and a row for each category with the value of each series."""
+def _chart_text(chart: Any) -> str:
+    """Returns the title, then a row for each category with the value of each series."""
     title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
-    lines = [line(title)]
+    lines = [to_single_line(title)]
     for plot in chart.plots:
-        series = [(str(one.name), list(one.values)) for one in plot.series]
-        lines.append(row(["", *(name for name, _ in series)]))
-        for at, category in enumerate(plot.categories):
-            values = [values[at] if at < len(values) else None for _, values in series]
-            lines.append(row([str(category), *("" if value is None else f"{value:.15g}" for value in values)]))
+        series = [(str(line.name), list(line.values)) for line in plot.series]
+        lines.append(format_table_row(["", *(name for name, _ in series)]))
+        for index, category in enumerate(plot.categories):
+            values = [values[index] if index < len(values) else None for _, values in series]
+            lines.append(
+                format_table_row([str(category), *("" if value is None else f"{value:.15g}" for value in values)])
+            )
     return "\n".join(filter(None, lines))
 
 
-def _diagrams(slide: Slide) -> Iterator[str]:
-    """The points of SmartArt, whose text lies in a part of its own."""
+def _diagram_blocks(slide: Slide) -> Iterator[str]:
+    """Yields the points of each SmartArt diagram, whose text is stored in a separate part."""
     for relation in slide.part.rels.values():
         if relation.reltype.endswith("/diagramData") and not relation.is_external:
             points = parse_xml(relation.target_part.blob).iter(_POINT)
-            words = (" ".join(one.text or "" for one in point.iter(_TEXT)) for point in points)
-            yield "\n".join(item(one) for one in words if one.strip())
+            texts = (" ".join(element.text or "" for element in point.iter(_TEXT)) for point in points)
+            yield "\n".join(format_list_item(text) for text in texts if text.strip())

@@ -1,4 +1,4 @@
-"""The sheets of a workbook, row by row, with typed cells. Runs in the worker process."""
+"""Reads the sheets of workbooks row by row, with typed cells. Runs in the worker process."""
 
 import json
 import re
@@ -18,153 +18,176 @@ import openpyxl
 from openpyxl.utils import column_index_from_string
 from openpyxl.utils.exceptions import CellCoordinatesException, IllegalCharacterError, InvalidFileException
 
-from storage.ingest.pages.package import unpacked, unparsable
-from storage.ingest.tables import Cell, Keys, Layout, Line, body_of, layout_of
-from storage.ingest.worker import Frame
-
-BROKEN = (
-    *(InvalidFileException, CellCoordinatesException, IllegalCharacterError),
-    *(SyntaxError, KeyError, ValueError, TypeError, OSError),  # what it raises itself, or lets pass
+from storage.ingest.formats.tables import (
+    CellValue,
+    KeyColumnFinder,
+    TableLayout,
+    TabularRow,
+    body_rows_of,
+    detect_layout,
 )
-_LONGEST_CELL = 32_767  # characters; Excel's own limit
-_TOGETHER = 100  # rows of a frame
-_ALIVE_EVERY = 500  # rows; that it is at work is said at least as often
-_MOST_COLUMNS = 2_000
-_LARGEST_JOIN = 10_000  # rows
-_JOINED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
-_NO_RESULT = re.compile(rb"</(?:\w+:)?f>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>")
-_ERRORS = frozenset("#NULL! #DIV/0! #VALUE! #REF! #NAME? #NUM! #N/A #GETTING_DATA #SPILL! #CALC! #FIELD!".split())
-Sheet: TypeAlias = Any  # openpyxl's, which has no annotations
+from storage.ingest.pages.office_package import translate_error, unpack_package
+from storage.ingest.worker import ParserFrame
+
+TRANSLATED_ERRORS = (
+    *(InvalidFileException, CellCoordinatesException, IllegalCharacterError),
+    *(SyntaxError, KeyError, ValueError, TypeError, OSError),  # exceptions that openpyxl raises or lets through
+)
+_MAX_CELL_CHARACTERS = 32_767  # the limit of Excel
+_ROWS_PER_FRAME = 100
+_ALIVE_EVERY_ROWS = 500  # an `alive` frame is sent after so many rows, so that the parent does not time out
+_MAX_COLUMNS = 2_000
+_MAX_MERGED_ROWS = 10_000
+_MERGED_RANGE = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+_FORMULA_WITHOUT_RESULT = re.compile(
+    rb"</(?:\w+:)?f>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+_ERROR_VALUES = frozenset("#NULL! #DIV/0! #VALUE! #REF! #NAME? #NUM! #N/A #GETTING_DATA #SPILL! #CALC! #FIELD!".split())
+Sheet: TypeAlias = Any  # a worksheet of openpyxl, which has no type annotations
 
 
-def frames(path: Path) -> Iterator[Frame]:
-    """A frame `sheet` and its `rows`, several a frame, for each sheet that has any; `remark`s. Raises `Unparsable`."""
-    package = unpacked(path)
+def read_frames(path: Path) -> Iterator[ParserFrame]:
+    """Yields for each sheet with rows a `sheet` frame and `rows` frames; also `remark` and `alive` frames.
+
+    Raises `UnparsableFile`.
+    """
+    package = unpack_package(path)
     try:
-        yield from _frames(package)
-    except BROKEN as exc:
-        raise unparsable(exc, "Excel workbook") from exc
+        yield from _workbook_frames(package)
+    except TRANSLATED_ERRORS as exc:
+        raise translate_error(exc, "Excel workbook") from exc
 
 
-def _frames(package: BinaryIO) -> Iterator[Frame]:
+def _workbook_frames(package: BinaryIO) -> Iterator[ParserFrame]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what openpyxl leaves out: pictures, validations
+        warnings.simplefilter("ignore")  # openpyxl warns that it ignores pictures and validations
         book: Any = openpyxl.load_workbook(package, read_only=True, data_only=True)
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             yield {"remark": f"the sheet {sheet.title} is hidden and was not read"}
         else:
-            yield from _sheet(sheet, _xml_of(sheet, package))
+            yield from _sheet_frames(sheet, _sheet_xml_of(sheet, package))
 
 
-def _xml_of(sheet: Sheet, package: BinaryIO) -> bytes:
-    """openpyxl reads rows as a stream only where it leaves out what stands behind them, such as joined cells."""
+def _sheet_xml_of(sheet: Sheet, package: BinaryIO) -> bytes:
+    """Returns the XML of a sheet. openpyxl in streaming mode does not read what follows the rows: the merged cells."""
     with ZipFile(package) as parts:
         return parts.read(sheet._worksheet_path)
 
 
-def _sheet(sheet: Sheet, xml: bytes) -> Iterator[Frame]:
-    """Its cells are parsed once, into a file beside: whether a column names the rows is known behind the last."""
-    with TemporaryFile("w+", encoding="utf-8") as kept:
-        beginning = list[Line]()
-        lines = _kept(_lines(sheet, _Joins.of(xml)), kept)
-        layout = layout_of(_noted(lines, beginning))
+def _sheet_frames(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
+    """Yields the frames of a sheet.
+
+    The cells are parsed once and spooled to a temporary file, because the key column is known only after the last row.
+    """
+    with TemporaryFile("w+", encoding="utf-8") as spool:
+        first_rows = list[TabularRow]()
+        rows = _spool_rows(_sheet_rows(sheet, _MergedCells.from_xml(xml)), spool)
+        layout = detect_layout(_collect_rows(rows, first_rows))
         if layout is None:
             return
-        keys = Keys(layout)
-        for number, one in enumerate(body_of(chain(beginning, lines), layout)):
-            keys.see(one)
-            if number % _ALIVE_EVERY == 0:
+        keys = KeyColumnFinder(layout)
+        for number, row in enumerate(body_rows_of(chain(first_rows, rows), layout)):
+            keys.check_row(row)
+            if number % _ALIVE_EVERY_ROWS == 0:
                 yield {"alive": True}
-        yield from _remarks(sheet, xml)
-        yield _heading(sheet, keys.layout())
-        yield from _rows(kept, layout)
+        yield from _formula_remarks(sheet, xml)
+        yield _header_frame(sheet, keys.layout_with_key())
+        yield from _row_frames(spool, layout)
 
 
-def _kept(lines: Iterable[Line], file: TextIO) -> Iterator[Line]:
-    for one in lines:
-        if one.filled:
-            file.write(json.dumps([one.number, *one.cells]) + "\n")
-            yield one
+def _spool_rows(rows: Iterable[TabularRow], file: TextIO) -> Iterator[TabularRow]:
+    for row in rows:
+        if row.filled_count:
+            file.write(json.dumps([row.number, *row.cells]) + "\n")
+            yield row
 
 
-def _noted(lines: Iterable[Line], seen: list[Line]) -> Iterator[Line]:
-    for one in lines:
-        seen.append(one)
-        yield one
+def _collect_rows(rows: Iterable[TabularRow], collected: list[TabularRow]) -> Iterator[TabularRow]:
+    for row in rows:
+        collected.append(row)
+        yield row
 
 
-def _remarks(sheet: Sheet, xml: bytes) -> Iterator[Frame]:
-    if blank := len(_NO_RESULT.findall(xml)):
+def _formula_remarks(sheet: Sheet, xml: bytes) -> Iterator[ParserFrame]:
+    if blank := len(_FORMULA_WITHOUT_RESULT.findall(xml)):
         yield {
             "remark": f"{blank} formulas of the sheet {sheet.title} have no stored result and were read as blank;"
             " a spreadsheet program that opens and saves the file stores them"
         }
 
 
-def _heading(sheet: Sheet, layout: Layout) -> Frame:
+def _header_frame(sheet: Sheet, layout: TableLayout) -> ParserFrame:
     return {
         "sheet": sheet.title,
-        "header": layout.header,
-        "names": list(layout.names),
-        "key": layout.key,
-        "above": list(layout.above),
+        "header": layout.header_row,
+        "names": list(layout.column_names),
+        "key": layout.key_column,
+        "above": list(layout.text_above),
     }
 
 
-def _rows(kept: TextIO, layout: Layout) -> Iterator[Frame]:
-    """Those below the header."""
-    kept.seek(0)
-    rows = (row for row in map(json.loads, kept) if row[0] > layout.header)
-    while several := list(islice(rows, _TOGETHER)):
-        yield {"rows": several}
+def _row_frames(spool: TextIO, layout: TableLayout) -> Iterator[ParserFrame]:
+    """Yields frames with the spooled rows below the header."""
+    spool.seek(0)
+    rows = (row for row in map(json.loads, spool) if row[0] > layout.header_row)
+    while batch := list(islice(rows, _ROWS_PER_FRAME)):
+        yield {"rows": batch}
 
 
-def _lines(sheet: Sheet, joins: "_Joins") -> Iterator[Line]:
-    """The rows, from the first; a cell that is joined with those below stands in each."""
-    sheet.reset_dimensions()  # what programs write there need not be true
-    anchors = dict[tuple[int, int], Cell]()
+def _sheet_rows(sheet: Sheet, merged_cells: "_MergedCells") -> Iterator[TabularRow]:
+    """Yields all rows of a sheet. Each row repeats the cells that are merged with a row above."""
+    sheet.reset_dimensions()  # some programs store wrong dimensions
+    anchors = dict[tuple[int, int], CellValue]()
     for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
-        cells = [_cell(value) for value in values[:_MOST_COLUMNS]]
+        cells = [_cell_value(value) for value in values[:_MAX_COLUMNS]]
         while cells and cells[-1] is None:
             cells.pop()
-        for column, row in joins.below.get(number, {}).items():
+        for column, row in merged_cells.first_rows.get(number, {}).items():
             cells += [None] * (column + 1 - len(cells))
             cells[column] = anchors.get((row, column))
-        for column in joins.starts.get(number, []):
+        for column in merged_cells.start_columns.get(number, []):
             anchors[number, column] = cells[column] if column < len(cells) else None
-        yield Line(number=number, cells=cells, merged=joins.across.get(number, {}))
+        yield TabularRow(number=number, cells=cells, merged_columns=merged_cells.last_columns.get(number, {}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Joins:
-    """Which cells are joined, by row: columns from 0."""
+class _MergedCells:
+    """The merged cells, by row. Rows count from 1, columns from 0."""
 
-    across: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict[int, int]))  # first -> last
-    below: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict[int, int]))  # -> the first row
-    starts: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list[int]))
+    last_columns: dict[int, dict[int, int]] = field(
+        default_factory=lambda: defaultdict(dict[int, int])
+    )  # by the top row: first column -> last column
+    first_rows: dict[int, dict[int, int]] = field(
+        default_factory=lambda: defaultdict(dict[int, int])
+    )  # by each further row: first column -> top row
+    start_columns: dict[int, list[int]] = field(
+        default_factory=lambda: defaultdict(list[int])
+    )  # by the top row: first columns of cells that continue below
 
     @classmethod
-    def of(cls, xml: bytes) -> "_Joins":
-        joins = cls()
-        for found in _JOINED.finditer(xml):
-            left, top, right, bottom = (one.decode() for one in found.groups())
-            joins._add(column_index_from_string(left) - 1, int(top), column_index_from_string(right) - 1, int(bottom))
-        return joins
+    def from_xml(cls, xml: bytes) -> "_MergedCells":
+        merged_cells = cls()
+        for match in _MERGED_RANGE.finditer(xml):
+            left, top, right, bottom = (group.decode() for group in match.groups())
+            merged_cells._add_range(
+                column_index_from_string(left) - 1, int(top), column_index_from_string(right) - 1, int(bottom)
+            )
+        return merged_cells
 
-    def _add(self, left: int, top: int, right: int, bottom: int) -> None:
-        if left >= _MOST_COLUMNS or bottom - top > _LARGEST_JOIN:
+    def _add_range(self, left: int, top: int, right: int, bottom: int) -> None:
+        if left >= _MAX_COLUMNS or bottom - top > _MAX_MERGED_ROWS:
             return
         if left < right:
-            self.across[top][left] = right
+            self.last_columns[top][left] = right
         if top < bottom:
-            self.starts[top].append(left)
+            self.start_columns[top].append(left)
         for row in range(top + 1, bottom + 1):
-            self.below[row][left] = top
+            self.first_rows[row][left] = top
 
 
-def _cell(value: object) -> Cell:
-    """Dates and times as ISO has them; errors such as #N/A are blank."""
+def _cell_value(value: object) -> CellValue:
+    """Returns the value of a cell: dates and times in ISO format, errors such as #N/A as blank."""
     match value:
         case None | bool() | int():
             return value
@@ -175,5 +198,5 @@ def _cell(value: object) -> Cell:
         case datetime() | date() | time():
             return value.isoformat()
         case _:
-            text = str(value)[:_LONGEST_CELL].strip()
-            return None if not text or (text.startswith("#") and text in _ERRORS) else text
+            text = str(value)[:_MAX_CELL_CHARACTERS].strip()
+            return None if not text or (text.startswith("#") and text in _ERROR_VALUES) else text

@@ -1,4 +1,4 @@
-"""Which network addresses a fetch from the public web may reach: no machine of the company's own network."""
+"""Network addresses that a fetch may connect to: by default none of the company's private network."""
 
 import errno
 import socket
@@ -6,57 +6,58 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, TypeAlias
 
-Resolved: TypeAlias = tuple[
+ResolvedAddress: TypeAlias = tuple[
     int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]
-]  # what `getaddrinfo` gives
+]  # as `getaddrinfo` returns it
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 class AddressRefused(OSError):
-    """An address that may not be reached. An OSError, as whoever connects expects of an address that does not work."""
+    """Connecting to an address is forbidden. An OSError, as clients expect of an address that does not work."""
 
-    def __init__(self) -> None:  # the same text for each address of a host, which aiohttp then gives as one
+    def __init__(self) -> None:  # all addresses of a host have the same text, so aiohttp merges their errors into one
         super().__init__(errno.EACCES, "it is on a private network, which only --allow-private allows")
 
 
-def is_public(address: str) -> bool:
-    """Whether a host of the public internet has it, as far as an address tells. False for what is no address."""
+def is_public_address(address: str) -> bool:
+    """Whether the address belongs to the public internet. False for text that is no address."""
     try:
-        given = ip_address(address.partition("%")[0])
+        parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if isinstance(given, IPv4Address):
-        return given.is_global and not given.is_multicast
-    within = _within(given)
-    is_unicast = given in _GLOBAL_UNICAST and given.is_global
-    return (is_unicast or given in _NAT64 or given.ipv4_mapped is not None) and all(
-        one.is_global and not one.is_multicast for one in within
+    if isinstance(parsed, IPv4Address):
+        return parsed.is_global and not parsed.is_multicast
+    embedded_addresses = _embedded_ipv4_addresses(parsed)
+    is_unicast = parsed in _GLOBAL_UNICAST and parsed.is_global
+    return (is_unicast or parsed in _NAT64 or parsed.ipv4_mapped is not None) and all(
+        embedded.is_global and not embedded.is_multicast for embedded in embedded_addresses
     )
 
 
-def _within(address: IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses that are written within it, and that a gateway may lead to."""
+def _embedded_ipv4_addresses(address: IPv6Address) -> list[IPv4Address]:
+    """Returns the IPv4 addresses that an IPv6 address contains and that a gateway may route to."""
     teredo = address.teredo[1] if address.teredo is not None else None
     nat64 = IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
-    return [one for one in (address.ipv4_mapped, address.sixtofour, teredo, nat64) if one is not None]
+    return [embedded for embedded in (address.ipv4_mapped, address.sixtofour, teredo, nat64) if embedded is not None]
 
 
-def is_any(address: str) -> bool:
-    """For a source that lies within one's own network."""
+def is_any_address(address: str) -> bool:
+    """Returns True: for a source within the private network."""
     return True
 
 
-def sockets_for(reaches: Callable[[str], bool]) -> Callable[[Resolved], socket.socket]:
-    """Makes sockets for the addresses that `reaches` alone, and raises `AddressRefused` for others.
+def socket_factory_for(is_allowed: Callable[[str], bool]) -> Callable[[ResolvedAddress], socket.socket]:
+    """Returns a function that makes sockets for allowed addresses and raises `AddressRefused` for others.
 
-    So names, literals and redirects are checked where they can no longer change.
+    The check runs on the resolved address, so it also covers host names, literal addresses and redirects, and a name
+    cannot be resolved differently after the check.
     """
 
-    def socket_for(resolved: Resolved) -> socket.socket:
-        family, kind, protocol, _, where = resolved
-        if not reaches(str(where[0])):
+    def open_socket(resolved: ResolvedAddress) -> socket.socket:
+        family, kind, protocol, _, socket_address = resolved
+        if not is_allowed(str(socket_address[0])):
             raise AddressRefused()
         return socket.socket(family=family, type=kind, proto=protocol)
 
-    return socket_for
+    return open_socket

@@ -1,4 +1,4 @@
-"""A folder as a source: its files, told by time and size, and where these changed by digest."""
+"""A folder as a source. A changed file is detected by its time and size, then confirmed by its digest."""
 
 import asyncio
 import hashlib
@@ -9,66 +9,74 @@ from pathlib import Path
 from typing import Final
 
 from storage.ingest.errors import ListingFailed
-from storage.ingest.load import SourceFile, is_known
-from storage.ingest.sources.source import Fetch, Fetched, Gone, Item, PassedOver, Unchanged, Unfetched
+from storage.ingest.load import SourceFile, has_known_format
+from storage.ingest.sources.source import (
+    FetchedItem,
+    FetchFailure,
+    FetchResult,
+    SourceItem,
+    UnchangedItem,
+    UnsupportedItem,
+    VanishedItem,
+)
 
-_AT_ONCE: Final = 4
+_MAX_CONCURRENT_READS: Final = 4
 
 
-class Folder:
-    """The files below `path`. An item's id is its path from there, with `/`; its cursor is the digest of its content.
+class FolderSource:
+    """The files below `path`. The id of an item is its relative path, with `/`; its cursor is its SHA-256 digest.
 
-    Passed over, as by the loader: hidden files and folders, links to folders, `.schema.yaml` files.
+    Skips what the loader skips: hidden files and folders, links to folders, and `.schema.yaml` files.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._reading = path, asyncio.Semaphore(_AT_ONCE)
+        self._path, self._read_slots = path, asyncio.Semaphore(_MAX_CONCURRENT_READS)
 
-    async def items(self) -> AsyncIterator[Item]:
-        """By path. Raises `ListingFailed` where the folder or one within it cannot be read."""
+    async def list_items(self) -> AsyncIterator[SourceItem]:
+        """Yields the files by path. Raises `ListingFailed` if the folder or a folder within it cannot be read."""
         problems: list[str] = []
-        for item in await asyncio.to_thread(lambda: list(self._listed(problems))):
+        for item in await asyncio.to_thread(lambda: list(self._walk_files(problems))):
             yield item
         if problems:
             raise ListingFailed("; ".join(problems[:3]))
 
-    def _listed(self, problems: list[str]) -> Iterator[Item]:
-        def failed(exc: OSError) -> None:
+    def _walk_files(self, problems: list[str]) -> Iterator[SourceItem]:
+        def record_problem(exc: OSError) -> None:
             problems.append(f"{exc.filename} cannot be listed: {exc.strerror or exc}")
 
-        for parent, folders, names in os.walk(self._path, onerror=failed):
+        for parent, folders, names in os.walk(self._path, onerror=record_problem):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 if not name.startswith(".") and not name.endswith(".schema.yaml"):
-                    yield self._item(Path(parent, name))
+                    yield self._item_for(Path(parent, name))
 
-    def _item(self, file: Path) -> Item:
+    def _item_for(self, file: Path) -> SourceItem:
         name = os.fsencode(file.relative_to(self._path).as_posix()).decode("utf-8", "replace")
         try:
             state = file.stat()
-        except OSError:  # fetching it tells why
-            return Item(id=name, version="", where=str(file))
-        return Item(id=name, version=f"{state.st_mtime_ns}-{state.st_size}", where=str(file))
+        except OSError:  # fetching the file reports the reason
+            return SourceItem(id=name, version="", location=str(file))
+        return SourceItem(id=name, version=f"{state.st_mtime_ns}-{state.st_size}", location=str(file))
 
-    async def fetch(self, item: Item, cursor: str, folder: Path) -> Fetch:
-        """The file itself: nothing is copied."""
-        async with self._reading:
-            return await asyncio.to_thread(_fetched, item, cursor)
+    async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
+        """Returns the file itself; copies nothing."""
+        async with self._read_slots:
+            return await asyncio.to_thread(_fetch_file, item, cursor)
 
 
-def _fetched(item: Item, cursor: str) -> Fetch:
-    path = Path(item.where)
-    if not is_known(SourceFile(path=path, name=item.id)):
-        return PassedOver(reason="its format is not known", version=item.version, cursor="")
+def _fetch_file(item: SourceItem, cursor: str) -> FetchResult:
+    path = Path(item.location)
+    if not has_known_format(SourceFile(path=path, name=item.id)):
+        return UnsupportedItem(reason="its format is not known", version=item.version, cursor="")
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would keep us waiting
-            return PassedOver(reason="it is no ordinary file", version=item.version, cursor="")
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe could block forever
+            return UnsupportedItem(reason="it is no ordinary file", version=item.version, cursor="")
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
-        return Unfetched(reason="it is a link to nothing") if path.is_symlink() else Gone()
+        return FetchFailure(reason="it is a link to nothing") if path.is_symlink() else VanishedItem()
     except OSError as exc:
-        return Unfetched(reason=f"it cannot be read: {exc.strerror or exc}")
+        return FetchFailure(reason=f"it cannot be read: {exc.strerror or exc}")
     if digest == cursor:
-        return Unchanged(version=item.version, cursor=cursor)
-    return Fetched(path=path, link=item.id, version=item.version, cursor=digest)
+        return UnchangedItem(version=item.version, cursor=cursor)
+    return FetchedItem(path=path, link=item.id, version=item.version, cursor=digest)

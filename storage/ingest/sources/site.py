@@ -1,4 +1,4 @@
-"""A web site as a source: the pages that its sitemaps name and its robots.txt lets us read."""
+"""A web site as a source: the pages that its sitemaps list and its robots.txt allows."""
 
 import asyncio
 import hashlib
@@ -15,23 +15,31 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from protego import Protego
 
-from storage.ingest.errors import ListingFailed, Unparsable
-from storage.ingest.load import SourceFile, is_known
-from storage.ingest.sources.addresses import is_any, is_public
-from storage.ingest.sources.client import ROBOT, Answer, Client, Unreachable, web_client
-from storage.ingest.sources.sitemap import Page, Sitemap, parsed
-from storage.ingest.sources.source import Fetch, Fetched, Gone, Item, PassedOver, Unchanged, Unfetched
+from storage.ingest.errors import ListingFailed, UnparsableFile
+from storage.ingest.load import SourceFile, has_known_format
+from storage.ingest.sources.addresses import is_any_address, is_public_address
+from storage.ingest.sources.site_client import ROBOT_NAME, SiteClient, UnreachableUrl, WebResponse, open_site_client
+from storage.ingest.sources.sitemap import SitemapContent, SitemapPage, parse_sitemap
+from storage.ingest.sources.source import (
+    FetchedItem,
+    FetchFailure,
+    FetchResult,
+    SourceItem,
+    UnchangedItem,
+    UnsupportedItem,
+    VanishedItem,
+)
 
-_LARGEST_ROBOTS: Final = 512 * 1024
-_LARGEST_SITEMAP: Final = 50 * 1024 * 1024
-_LARGEST_PAGE: Final = 200 * 1024 * 1024
-_DEPTH: Final = 3  # sitemaps that name sitemaps
-_SITEMAPS: Final = 1000
-_PAGES: Final = 200_000
-_LONGEST_DELAY_S: Final = 60.0
-_SETTLED: Final = timedelta(days=2)
-_GONE: Final = frozenset({404, 410})
-_SUFFIXES: Final = {
+_MAX_ROBOTS_BYTES: Final = 512 * 1024
+_MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024
+_MAX_PAGE_BYTES: Final = 200 * 1024 * 1024
+_MAX_SITEMAP_DEPTH: Final = 3  # levels of sitemaps that list sitemaps
+_MAX_SITEMAPS: Final = 1000
+_MAX_PAGES: Final = 200_000
+_MAX_CRAWL_DELAY_S: Final = 60.0
+_SETTLED_AFTER: Final = timedelta(days=2)
+_GONE_STATUSES: Final = frozenset({404, 410})
+_SUFFIX_BY_TYPE: Final = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
     "application/pdf": ".pdf",
@@ -42,279 +50,302 @@ _SUFFIXES: Final = {
     "text/x-markdown": ".md",
     "text/csv": ".csv",
 }
-_LOOSE: Final = {"": "", "application/octet-stream": "", "text/plain": ".txt"}  # where the URL may say more
+_SUFFIX_BY_VAGUE_TYPE: Final = {
+    "": "",
+    "application/octet-stream": "",
+    "text/plain": ".txt",
+}  # types for which the suffix of the URL may be more specific
 
 
 @asynccontextmanager
-async def opened(
+async def open_site(
     url: str, *, allow_private: bool = False, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> "AsyncGenerator[Site]":
-    """The site, with connections of its own for the length of the block."""
-    async with web_client(reaches=is_any if allow_private else is_public, clock=clock) as client:
-        yield Site(url, client, clock=clock)
+) -> "AsyncGenerator[SiteSource]":
+    """Opens the site with its own connections, which are closed at the end of the block."""
+    async with open_site_client(
+        is_allowed_address=is_any_address if allow_private else is_public_address, clock=clock
+    ) as client:
+        yield SiteSource(url, client, clock=clock)
 
 
-class Site:
-    """The pages below `url`, by the sitemaps of its robots.txt, else by `/sitemap.xml`; `url` may be that of a sitemap.
+class SiteSource:
+    """The pages below `url`, listed by the sitemaps of its robots.txt, else by `/sitemap.xml`.
 
-    An item's id is its path and query, with `//HOST` before it on another host than that of `url`. Other hosts are
-    those alone that a sitemap of the robots.txt lies on. A page's version is its `lastmod`, once that is two days old:
-    it may change again on the same day, of any zone. Its cursor is what a conditional request needs, and a digest for
-    sites that ignore those.
+    `url` may also be the URL of a sitemap. The id of an item is its path and query; on another host than that of `url`
+    it begins with `//HOST`. Another host is allowed only if a sitemap that robots.txt lists lies on it. The version of
+    a page is its `lastmod` once that is two days old: until then the page may change again on the same day of some
+    time zone. The cursor holds the data for a conditional request, and a digest for sites that ignore such requests.
     """
 
-    def __init__(self, url: str, client: Client, *, clock: Callable[[], datetime]) -> None:
-        self._url, self._client, self._clock = normal(url), client, clock
-        self._hosts = {_host(self._url)}
-        self._robots: dict[str, Protego | Unreachable] = {}
+    def __init__(self, url: str, client: SiteClient, *, clock: Callable[[], datetime]) -> None:
+        self._url, self._client, self._clock = normalize_url(url), client, clock
+        self._hosts = {_host_of(self._url)}
+        self._robots_by_origin: dict[str, Protego | UnreachableUrl] = {}
 
-    # -- which pages
+    # -- listing the pages
 
-    async def items(self) -> AsyncIterator[Item]:
-        """As the sitemaps have them, in their order. One that cannot be read fails the listing, after the others."""
+    async def list_items(self) -> AsyncIterator[SourceItem]:
+        """Yields the pages in the order of the sitemaps.
+
+        Raises `ListingFailed` if a sitemap cannot be read, after the pages of the other sitemaps.
+        """
         problems: list[str] = []
         listed = set[str]()
-        async for page in self._pages(problems):
-            item = await self._item(page, problems)
+        async for page in self._list_pages(problems):
+            item = await self._item_for(page, problems)
             if item is None or item.id in listed:
                 continue
-            if len(listed) >= _PAGES:
-                problems.append(f"it has more than {_PAGES:,} pages")
+            if len(listed) >= _MAX_PAGES:
+                problems.append(f"it has more than {_MAX_PAGES:,} pages")
                 break
             listed.add(item.id)
             yield item
         if problems:
             raise ListingFailed("; ".join(dict.fromkeys(problems[:3])))
 
-    async def _pages(self, problems: list[str]) -> AsyncIterator[Page]:
-        waiting = deque((url, 1) for url in await self._roots(problems))
-        met = {url for url, _ in waiting}
+    async def _list_pages(self, problems: list[str]) -> AsyncIterator[SitemapPage]:
+        waiting = deque((url, 1) for url in await self._root_sitemaps(problems))
+        queued = {url for url, _ in waiting}
         while waiting:
             url, depth = waiting.popleft()
-            sitemap = await self._sitemap(url, problems, is_root=depth == 1)
+            sitemap = await self._fetch_sitemap(url, problems, is_root=depth == 1)
             for page in sitemap.pages:
                 yield page
-            further = [one for one in map(normal, sitemap.sitemaps) if one not in met]
-            if further and (depth > _DEPTH or len(met) + len(further) > _SITEMAPS):
-                problems.append(f"its sitemaps are more than {_SITEMAPS:,}, or nested deeper than {_DEPTH}")
+            nested = [nested_url for nested_url in map(normalize_url, sitemap.sitemaps) if nested_url not in queued]
+            if nested and (depth > _MAX_SITEMAP_DEPTH or len(queued) + len(nested) > _MAX_SITEMAPS):
+                problems.append(
+                    f"its sitemaps are more than {_MAX_SITEMAPS:,}, or nested deeper than {_MAX_SITEMAP_DEPTH}"
+                )
                 continue
-            met |= {*further}
-            waiting += [(one, depth + 1) for one in further]
+            queued |= {*nested}
+            waiting += [(nested_url, depth + 1) for nested_url in nested]
 
-    async def _roots(self, problems: list[str]) -> list[str]:
-        if _is_sitemap(self._url):
+    async def _root_sitemaps(self, problems: list[str]) -> list[str]:
+        if _is_sitemap_url(self._url):
             return [self._url]
-        robots = await self._robots_of(self._url)
-        if isinstance(robots, Unreachable):
+        robots = await self._robots_for(self._url)
+        if isinstance(robots, UnreachableUrl):
             problems.append(f"its robots.txt cannot be had: {robots.reason}")
             return []
-        named = [normal(one) for one in robots.sitemaps]
-        return list(dict.fromkeys(named)) or [f"{_origin(self._url)}/sitemap.xml"]
+        sitemap_urls = [normalize_url(url) for url in robots.sitemaps]
+        return list(dict.fromkeys(sitemap_urls)) or [f"{_origin_of(self._url)}/sitemap.xml"]
 
-    async def _sitemap(self, url: str, problems: list[str], *, is_root: bool) -> Sitemap:
-        async def allowed(asked: str) -> str | None:
-            return None if is_root or _host(asked) in self._hosts else "it is on another host"
+    async def _fetch_sitemap(self, url: str, problems: list[str], *, is_root: bool) -> SitemapContent:
+        async def check_host(target_url: str) -> str | None:
+            return None if is_root or _host_of(target_url) in self._hosts else "it is on another host"
 
         body = io.BytesIO()
         try:
-            answer = await self._client.get(
-                url, lambda: _emptied(body), largest=_LARGEST_SITEMAP, allowed=allowed, headers={}
+            response = await self._client.fetch_url(
+                url, lambda: _rewind_body(body), max_bytes=_MAX_SITEMAP_BYTES, check_url=check_host, headers={}
             )
             if is_root:
-                self._hosts |= {_host(url), _host(answer.url)}
-            return parsed(body.getvalue())
-        except (Unreachable, Unparsable) as exc:
+                self._hosts |= {_host_of(url), _host_of(response.url)}
+            return parse_sitemap(body.getvalue())
+        except (UnreachableUrl, UnparsableFile) as exc:
             advice = "; give the address of its sitemap instead" if url.endswith("/sitemap.xml") and is_root else ""
             problems.append(f"{url}: {exc.reason}{advice}")
-            return Sitemap()
+            return SitemapContent()
 
-    async def _item(self, page: Page, problems: list[str]) -> Item | None:
-        """None for a page that is none of ours to read."""
-        url = normal(page.url)
-        if _host(url) not in self._hosts or not self._is_below(url):
+    async def _item_for(self, page: SitemapPage, problems: list[str]) -> SourceItem | None:
+        """Returns the item of a page; None if the page lies outside the site or robots.txt forbids it."""
+        url = normalize_url(page.url)
+        if _host_of(url) not in self._hosts or not self._is_below_root(url):
             return None
-        robots = await self._robots_of(url)
-        if isinstance(robots, Unreachable):
-            problems.append(f"the robots.txt of {_host(url)} cannot be had: {robots.reason}")
+        robots = await self._robots_for(url)
+        if isinstance(robots, UnreachableUrl):
+            problems.append(f"the robots.txt of {_host_of(url)} cannot be had: {robots.reason}")
             return None
-        if not robots.can_fetch(url, ROBOT):
+        if not robots.can_fetch(url, ROBOT_NAME):
             return None
-        return Item(id=self._id(url), version=self._settled(page.changed), where=url)
+        return SourceItem(id=self._item_id_for(url), version=self._settled_version(page.last_modified), location=url)
 
-    def _is_below(self, url: str) -> bool:
-        if _is_sitemap(self._url) or _host(url) != _host(self._url):
+    def _is_below_root(self, url: str) -> bool:
+        if _is_sitemap_url(self._url) or _host_of(url) != _host_of(self._url):
             return True
         base, path = urlsplit(self._url).path, urlsplit(url).path
         return path == base or path.startswith(base.rstrip("/") + "/")
 
-    def _id(self, url: str) -> str:
+    def _item_id_for(self, url: str) -> str:
         parts = urlsplit(url)
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        return path if _host(url) == _host(self._url) else f"//{_host(url)}{path}"
+        return path if _host_of(url) == _host_of(self._url) else f"//{_host_of(url)}{path}"
 
-    def _settled(self, changed: str) -> str:
-        """The `lastmod`, if nothing more can happen at that time; empty otherwise."""
+    def _settled_version(self, last_modified: str) -> str:
+        """Returns the `lastmod` if it is more than two days old; empty otherwise."""
         try:
-            at = datetime.fromisoformat(changed)
+            modified = datetime.fromisoformat(last_modified)
         except ValueError:
             return ""
-        at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        return changed if at + _SETTLED < self._clock() else ""
+        modified = modified if modified.tzinfo is not None else modified.replace(tzinfo=UTC)
+        return last_modified if modified + _SETTLED_AFTER < self._clock() else ""
 
-    # -- who may read them
+    # -- robots.txt
 
-    async def _robots_of(self, url: str) -> "Protego | Unreachable":
-        """The rules for a URL, asked for once. By RFC 9309 a 4xx allows everything, and no answer nothing."""
-        origin = _origin(url)
-        if origin not in self._robots:
-            self._robots[origin] = await self._asked_robots(origin)
-        robots = self._robots[origin]
-        if isinstance(robots, Protego) and (delay := robots.crawl_delay(ROBOT)) is not None:
-            self._client.slow_down(min(delay, _LONGEST_DELAY_S))
+    async def _robots_for(self, url: str) -> "Protego | UnreachableUrl":
+        """Returns the robots.txt rules for a URL, fetched once for each origin.
+
+        By RFC 9309 a 4xx status allows everything, and an unreachable robots.txt allows nothing.
+        """
+        origin = _origin_of(url)
+        if origin not in self._robots_by_origin:
+            self._robots_by_origin[origin] = await self._fetch_robots(origin)
+        robots = self._robots_by_origin[origin]
+        if isinstance(robots, Protego) and (delay := robots.crawl_delay(ROBOT_NAME)) is not None:
+            self._client.set_min_delay(min(delay, _MAX_CRAWL_DELAY_S))
         return robots
 
-    async def _asked_robots(self, origin: str) -> "Protego | Unreachable":
+    async def _fetch_robots(self, origin: str) -> "Protego | UnreachableUrl":
         body = io.BytesIO()
         try:
-            await self._client.get(
-                f"{origin}/robots.txt", lambda: _emptied(body), largest=_LARGEST_ROBOTS, allowed=_anything, headers={}
+            await self._client.fetch_url(
+                f"{origin}/robots.txt",
+                lambda: _rewind_body(body),
+                max_bytes=_MAX_ROBOTS_BYTES,
+                check_url=_allow_any_url,
+                headers={},
             )
-        except Unreachable as exc:
-            is_none = exc.status is not None and 400 <= exc.status < 500 and exc.status != 429
-            return Protego.parse("") if is_none else exc
+        except UnreachableUrl as exc:
+            is_missing = exc.status is not None and 400 <= exc.status < 500 and exc.status != 429
+            return Protego.parse("") if is_missing else exc
         return Protego.parse(body.getvalue().decode("utf-8-sig", "replace"))
 
-    async def _allowed(self, url: str) -> str | None:
-        """Whether a page may be asked for, also where a redirect leads."""
-        url = normal(url)
-        if _host(url) not in self._hosts:
-            return f"it leads to another host, {_host(url)}"
-        robots = await self._robots_of(url)
-        is_allowed = isinstance(robots, Protego) and robots.can_fetch(url, ROBOT)
+    async def _refusal_reason(self, url: str) -> str | None:
+        """Returns why a page, or the target of a redirect, may not be requested; None if it may."""
+        url = normalize_url(url)
+        if _host_of(url) not in self._hosts:
+            return f"it leads to another host, {_host_of(url)}"
+        robots = await self._robots_for(url)
+        is_allowed = isinstance(robots, Protego) and robots.can_fetch(url, ROBOT_NAME)
         return None if is_allowed else "the site's robots.txt does not allow it"
 
-    # -- their content
+    # -- fetching the content
 
-    async def fetch(self, item: Item, cursor: str, folder: Path) -> Fetch:
-        """By a conditional request."""
-        known = _Cursor.read(cursor)
+    async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
+        """Fetches the page with a conditional request."""
+        known_cursor = _WebPageCursor.from_json(cursor)
         path = folder / hashlib.sha256(item.id.encode()).hexdigest()[:32] / "body"
         path.parent.mkdir()
         try:
             with path.open("wb") as file:
-                answer = await self._client.get(
-                    item.where,
-                    lambda: _emptied(file),
-                    largest=_LARGEST_PAGE,
-                    allowed=self._allowed,
-                    headers=known.headers,
+                response = await self._client.fetch_url(
+                    item.location,
+                    lambda: _rewind_body(file),
+                    max_bytes=_MAX_PAGE_BYTES,
+                    check_url=self._refusal_reason,
+                    headers=known_cursor.request_headers,
                 )
-        except Unreachable as exc:
-            return Gone() if exc.status in _GONE else Unfetched(reason=exc.reason)
-        if answer.status == 304:
+        except UnreachableUrl as exc:
+            return VanishedItem() if exc.status in _GONE_STATUSES else FetchFailure(reason=exc.reason)
+        if response.status == 304:
             if not cursor:
-                return Unfetched(reason="the site says that it has not changed, and was not asked")
-            return Unchanged(version=item.version, cursor=cursor)
-        return await asyncio.to_thread(_received, item, answer, path, known)
+                return FetchFailure(reason="the site says that it has not changed, and was not asked")
+            return UnchangedItem(version=item.version, cursor=cursor)
+        return await asyncio.to_thread(_result_of_response, item, response, path, known_cursor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Cursor:
+class _WebPageCursor:
     etag: str = ""
     modified: str = ""
     digest: str = ""
 
     @classmethod
-    def read(cls, written: str) -> "_Cursor":
-        """Empty for what another version wrote otherwise: then it is fetched again."""
+    def from_json(cls, text: str) -> "_WebPageCursor":
+        """Parses a cursor; returns an empty one, which fetches the page again, if another version wrote it."""
         try:
-            return cls(**json.loads(written))
+            return cls(**json.loads(text))
         except (TypeError, ValueError):
             return cls()
 
-    def written(self) -> str:
+    def to_json(self) -> str:
         return json.dumps({"etag": self.etag, "modified": self.modified, "digest": self.digest})
 
     @property
-    def headers(self) -> Mapping[str, str]:
-        given = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
-        return {name: value for name, value in given.items() if value}
+    def request_headers(self) -> Mapping[str, str]:
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
+        return {name: value for name, value in headers.items() if value}
 
 
-def _received(item: Item, answer: Answer, path: Path, known: _Cursor) -> Fetch:
+def _result_of_response(
+    item: SourceItem, response: WebResponse, path: Path, known_cursor: _WebPageCursor
+) -> FetchResult:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    etag, modified = answer.headers.get("etag", ""), answer.headers.get("last-modified", "")
-    cursor = _Cursor(etag=etag, modified=modified, digest=digest).written()
-    if digest == known.digest:
-        return Unchanged(version=item.version, cursor=cursor)
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    named = path.with_name(_file_name(item.where, _suffix(kind, item.where)))
-    if not is_known(SourceFile(path=named, name=item.id)):
-        what = f"its type {kind!r} is not read" if kind else "it does not say its type"
-        return PassedOver(reason=what, version=item.version, cursor=cursor)
-    return Fetched(path=path.rename(named), link=item.where, version=item.version, cursor=cursor)
+    etag, modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
+    cursor = _WebPageCursor(etag=etag, modified=modified, digest=digest).to_json()
+    if digest == known_cursor.digest:
+        return UnchangedItem(version=item.version, cursor=cursor)
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    named_path = path.with_name(_file_name_for(item.location, _suffix_for(media_type, item.location)))
+    if not has_known_format(SourceFile(path=named_path, name=item.id)):
+        reason = f"its type {media_type!r} is not read" if media_type else "it does not say its type"
+        return UnsupportedItem(reason=reason, version=item.version, cursor=cursor)
+    return FetchedItem(path=path.rename(named_path), link=item.location, version=item.version, cursor=cursor)
 
 
-def _suffix(kind: str, url: str) -> str:
-    """By the type that the site gives; the URL's own where that says little."""
-    if kind not in _LOOSE:
-        return _SUFFIXES.get(kind, "")
-    own = "".join(PurePosixPath(urlsplit(url).path).suffixes[-1:]).lower()
-    is_better = is_known(SourceFile(path=Path(f"x{own}"), name=""))
-    return own if is_better else _LOOSE[kind]
+def _suffix_for(media_type: str, url: str) -> str:
+    """Returns the file suffix for a media type; for a vague type the suffix of the URL, if its format is known."""
+    if media_type not in _SUFFIX_BY_VAGUE_TYPE:
+        return _SUFFIX_BY_TYPE.get(media_type, "")
+    url_suffix = "".join(PurePosixPath(urlsplit(url).path).suffixes[-1:]).lower()
+    is_known = has_known_format(SourceFile(path=Path(f"x{url_suffix}"), name=""))
+    return url_suffix if is_known else _SUFFIX_BY_VAGUE_TYPE[media_type]
 
 
-def _file_name(url: str, suffix: str) -> str:
-    """What a document without a title of its own is called after."""
-    last = PurePosixPath(unquote(urlsplit(url).path)).stem
-    safe = "".join(c for c in last if c.isprintable() and c not in "/\\\0").strip(". ")
-    return f"{safe[:40] or _host(url)}{suffix}"
+def _file_name_for(url: str, suffix: str) -> str:
+    """Returns a file name for the page, from which a document without a title gets its title."""
+    stem = PurePosixPath(unquote(urlsplit(url).path)).stem
+    safe = "".join(c for c in stem if c.isprintable() and c not in "/\\\0").strip(". ")
+    return f"{safe[:40] or _host_of(url)}{suffix}"
 
 
-def _emptied(body: io.IOBase) -> "io.IOBase":
-    """As new, for another try."""
+def _rewind_body(body: io.IOBase) -> "io.IOBase":
+    """Empties the body for another try."""
     body.seek(0)
     body.truncate()
     return body
 
 
-async def _anything(url: str) -> str | None:
+async def _allow_any_url(url: str) -> str | None:
     return None
 
 
-# -- addresses
+# -- URLs
 
 
-def normal(url: str) -> str:
-    """One spelling: no fragment, host in small letters, no usual port, a path. What is no URL comes back as it is."""
+def normalize_url(url: str) -> str:
+    """Normalizes a URL: no fragment, lower-case scheme and host, no default port, a path.
+
+    Returns an invalid URL unchanged.
+    """
     try:
         parts = urlsplit(url.strip())
-        host = _netloc(parts)
+        host = _netloc_of(parts)
     except ValueError:
         return url
     return SplitResult(parts.scheme.lower(), host, parts.path or "/", parts.query, "").geturl()
 
 
-def _netloc(parts: SplitResult) -> str:
-    """Raises `ValueError`."""
+def _netloc_of(parts: SplitResult) -> str:
+    """Returns the host, with its port unless that is the default port. Raises `ValueError` for an invalid port."""
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
-    usual = {"http": 80, "https": 443}.get(parts.scheme.lower())
-    return host if parts.port in (None, usual) else f"{host}:{parts.port}"
+    default_port = {"http": 80, "https": 443}.get(parts.scheme.lower())
+    return host if parts.port in (None, default_port) else f"{host}:{parts.port}"
 
 
-def _host(url: str) -> str:
-    """With its port, if that is an unusual one."""
+def _host_of(url: str) -> str:
+    """Returns the host of a URL, with its port unless that is the default port; empty for an invalid URL."""
     try:
-        return _netloc(urlsplit(url))
+        return _netloc_of(urlsplit(url))
     except ValueError:
         return ""
 
 
-def _origin(url: str) -> str:
-    return f"{urlsplit(url).scheme}://{_host(url)}"
+def _origin_of(url: str) -> str:
+    return f"{urlsplit(url).scheme}://{_host_of(url)}"
 
 
-def _is_sitemap(url: str) -> bool:
+def _is_sitemap_url(url: str) -> bool:
     return urlsplit(url).path.lower().endswith((".xml", ".xml.gz"))

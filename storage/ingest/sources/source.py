@@ -1,7 +1,7 @@
-"""What a source is: a place that has items, each of which can be listed, and fetched as a file to load.
+"""The source protocol: a source lists its items, and fetches each item as a file to load.
 
-A source knows nothing of buckets and documents. What it wants to know again at the next sync it hands over with each
-item, as a version and a cursor; they are kept once the index has the item, and come back unread.
+A source knows nothing of buckets and documents. It returns a version and a cursor with each item. The ledger stores
+both once the index has the item, does not interpret them, and gives them back at the next sync.
 """
 
 from collections.abc import AsyncIterator
@@ -11,22 +11,22 @@ from typing import Protocol, TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """Something that a source has now.
+class SourceItem:
+    """A file or page that a source has now.
 
-    `id` is its own as long as it is the same thing, and what its documents are called after. `version` is what the
-    listing alone tells of its content: equal to that of the last sync means unchanged, empty means that only fetching
-    tells. `where`: a path or a URL.
+    `id` is stable as long as the item exists; the ids of its documents are made from it. `version` identifies the
+    content as far as the listing shows: equal to the version of the last sync means unchanged; empty means that only
+    fetching shows whether the content changed. `location` is a path or a URL.
     """
 
     id: str
     version: str
-    where: str
+    location: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """The content, in a file whose suffix tells its format. `link` is what its documents give as their source."""
+class FetchedItem:
+    """The content of an item, in a file whose suffix is that of its format. `link` becomes `Document.source`."""
 
     path: Path
     link: str
@@ -35,16 +35,16 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unchanged:
-    """The content is that of the cursor."""
+class UnchangedItem:
+    """The content is still the content that the cursor describes."""
 
     version: str
     cursor: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassedOver:
-    """It is there, and of no format that is read."""
+class UnsupportedItem:
+    """The item exists, but its format is not supported."""
 
     reason: str
     version: str
@@ -52,35 +52,36 @@ class PassedOver:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """It is no longer there, though it was listed."""
+class VanishedItem:
+    """The item was listed but no longer exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfetched:
-    """It is there, as far as one can tell, and could not be had now. `reason` is for people."""
+class FetchFailure:
+    """The item probably exists but could not be fetched now. `reason` is shown to people."""
 
     reason: str
 
 
-Fetch: TypeAlias = Fetched | Unchanged | PassedOver | Gone | Unfetched
+FetchResult: TypeAlias = FetchedItem | UnchangedItem | UnsupportedItem | VanishedItem | FetchFailure
 
 
-class Source(Protocol):
-    """A place that documents come from, open for one sync."""
+class DocumentSource(Protocol):
+    """A place that documents come from, opened for one sync."""
 
-    def items(self) -> AsyncIterator[Item]:
-        """All that is there now, each once, in any order; what is hidden or may not be read is not there.
+    def list_items(self) -> AsyncIterator[SourceItem]:
+        """Yields all items that exist now, each once, in any order. Hidden and forbidden items are left out.
 
-        Raises `ListingFailed` at the end, after all that could be listed, where anything may have been missed: an item
-        that did not come is gone only if nothing was raised.
+        Raises `ListingFailed` if an item may be missing, after all items that could be listed. The caller may treat a
+        missing item as deleted only if nothing was raised.
         """
         ...
 
-    async def fetch(self, item: Item, cursor: str, folder: Path) -> Fetch:
-        """The content of an item of this listing, in a new file within `folder`, or the source's own file.
+    async def fetch_item(self, item: SourceItem, cursor: str, folder: Path) -> FetchResult:
+        """Fetches the content of a listed item into a new file in `folder`, or returns the source's own file.
 
-        `cursor` is the one that came with the content that the index has, empty if it has none. `Unchanged` only for
-        such a cursor. What is wrong with the item is a value; safe to call many times at once.
+        `cursor` is the cursor of the content that the index has; empty if it has none. `UnchangedItem` is returned only
+        for a cursor that is not empty. A problem of the item is a returned value, not an exception. Concurrent calls
+        are safe.
         """
         ...

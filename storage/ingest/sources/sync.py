@@ -1,7 +1,7 @@
-"""Mark and sweep: what a source has now is listed, what changed is loaded, and what is gone goes from the index.
+"""Syncs a source by mark and sweep: lists its items, loads the changed ones, deletes documents of vanished ones.
 
-What the ledger knows is always at least what the index has: documents are claimed before they are put, and forgotten
-after they are deleted. So a sync that is killed anywhere is gone on with by the next.
+The ledger always has at least the documents that the index has: documents are claimed before they are put, and
+forgotten after they are deleted. So the next sync can continue after a sync that was killed at any point.
 """
 
 import asyncio
@@ -15,142 +15,155 @@ from typing import Final, Protocol, TypeAlias, assert_never
 
 from storage.ingest.errors import ListingFailed, SyncLost
 from storage.ingest.load import SourceFile
-from storage.ingest.pipeline import ingest
-from storage.ingest.records import Broken, Record
-from storage.ingest.report import Failure, Report
-from storage.ingest.sources.source import Fetch, Fetched, Gone, Item, PassedOver, Source, Unchanged, Unfetched
+from storage.ingest.pipeline import ingest_files
+from storage.ingest.records import RejectedInput, SourceRecord
+from storage.ingest.report import IngestFailure, IngestReport
+from storage.ingest.sources.source import (
+    DocumentSource,
+    FetchedItem,
+    FetchFailure,
+    FetchResult,
+    SourceItem,
+    UnchangedItem,
+    UnsupportedItem,
+    VanishedItem,
+)
 from storage.search.ids import BucketId, DocId
-from storage.search.index import Put, SearchIndex
+from storage.search.index import PutResult, SearchIndex
 
-_FETCHED_AT_ONCE: Final = 32  # items asked for; a source is politer if it must be
+_MAX_CONCURRENT_FETCHES: Final = 32  # a source may allow fewer
 _BATCH_ITEMS: Final = 500
 _BATCH_BYTES: Final = 256 * 1024 * 1024
-_DELETED_AT_ONCE: Final = 500
-_LONGEST_ID: Final = 480  # bytes, as for every document
-_NAMED: Final = 1000  # failures
+_DELETE_BATCH: Final = 500
+_MAX_DOC_ID_BYTES: Final = 480  # the limit for every document
+_MAX_FAILURES: Final = 1000
 
 
-class Ledger(Protocol):
-    """What is known of one source, and noted by the one run that may: each write is False once that is another one.
+class SyncLedger(Protocol):
+    """The stored state of one source. Only the run that holds the lease writes; a write returns False without it.
 
-    Items and documents by id; versions and cursors are the source's words.
+    Items and documents are given by id. Versions and cursors are opaque: only the source interprets them.
     """
 
-    async def items(self) -> Mapping[str, tuple[str, str]]:
-        """Version and cursor of each known item; both empty where the index may hold something else of it."""
+    async def known_items(self) -> Mapping[str, tuple[str, str]]:
+        """Returns version and cursor by item; both are empty if the index may have other content of the item."""
         ...
 
-    async def documents(self) -> int: ...
+    async def count_documents(self) -> int: ...
 
-    async def documents_of_bucket(self) -> int:
-        """Those of all sources of the same bucket."""
+    async def count_bucket_documents(self) -> int:
+        """Counts the documents of all sources of the same bucket."""
         ...
 
-    async def lost(self, present: Container[str]) -> Set[str]:
-        """The items that have a document which is not among those present."""
+    async def find_lost_items(self, present_documents: Container[str]) -> Set[str]:
+        """Returns the items that have a document which is not in `present_documents`."""
         ...
 
-    async def renew(self) -> bool: ...
+    async def renew_lease(self) -> bool: ...
 
-    async def claim(self, documents: Mapping[str, str]) -> bool:
-        """These, by id the item of each, are about to be in the index; their items' cursors hold no longer."""
+    async def claim_documents(self, item_by_document: Mapping[str, str]) -> bool:
+        """Records documents that are about to be put, and clears the versions and cursors of their items."""
         ...
 
-    async def disclaim(self, doc_ids: Collection[str]) -> bool:
-        """These are not this source's."""
+    async def disclaim_documents(self, doc_ids: Collection[str]) -> bool:
+        """Removes the claim: these documents belong to another bucket."""
         ...
 
-    async def note(self, items: Mapping[str, tuple[str, str]], *, loaded: bool) -> bool:
-        """The index has them so. `loaded`: documents of theirs that this run did not claim are stale."""
+    async def record_items(self, items: Mapping[str, tuple[str, str]], *, is_loaded: bool) -> bool:
+        """Records the version and cursor of the content that the index has of each item.
+
+        `is_loaded` means that this run loaded the items: their documents that it did not claim are stale.
+        """
         ...
 
-    async def doomed(self, vanished: Collection[str]) -> Sequence[str]:
-        """The documents that are stale or of items that are gone."""
+    async def find_stale_documents(self, vanished_items: Collection[str]) -> Sequence[str]:
+        """Returns the stale documents and the documents of the vanished items."""
         ...
 
-    async def forget(self, doc_ids: Collection[str], items: Collection[str] = ()) -> bool:
-        """They are gone from the index."""
+    async def forget_documents(self, doc_ids: Collection[str], items: Collection[str] = ()) -> bool:
+        """Removes the documents, which the index no longer has, and the items."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
-    """So many documents were deleted."""
+class SweepCompleted:
+    """The sweep deleted `documents` documents."""
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRefused:
-    """So many of so many documents would have been deleted, which is more than a fifth: none was."""
+    """The sweep deleted nothing, because it would have deleted more than a fifth of the documents."""
 
-    documents: int
-    of: int
+    documents_to_delete: int
+    documents_before: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotSwept:
-    """Nothing was deleted, since not all that is there could be listed."""
+class SweepSkipped:
+    """The sweep deleted nothing, because the items of the source could not be listed completely."""
 
     reason: str
 
 
-Sweep: TypeAlias = Swept | SweepRefused | NotSwept
+SweepResult: TypeAlias = SweepCompleted | SweepRefused | SweepSkipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Synced:
-    """What came of a sync. Items are files or pages, the rest counts documents as a `Report` does."""
+class SyncResult:
+    """The result of a sync. Items are files or pages; the other numbers count documents as in an `IngestReport`."""
 
     items: int
     unchanged: int  # items that were not loaded
-    passed_over: int  # items of no format that is read
+    passed_over: int  # items of an unsupported format
     added: int
     replaced: int
     skipped: int
     failed: int
-    failures: tuple[Failure, ...]  # the first thousand
+    failures: tuple[IngestFailure, ...]  # the first thousand
     remarks: tuple[str, ...]
-    sweep: Sweep
+    sweep: SweepResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncProgress:
-    fetched: int  # items that may have changed
-    of: int
-    documents: int  # in the index
+    items_done: int  # items that may have changed
+    items_total: int
+    documents: int  # documents put so far, the unchanged ones included
 
 
-def prefix_of(source: str) -> str:
-    """What the ids of a source's documents begin with."""
+def doc_id_prefix_of(source: str) -> str:
+    """Returns the prefix of the ids of all documents of the source."""
     return f"{source}:"
 
 
-async def sync(
-    source: Source,
-    ledger: Ledger,
+async def sync_source(
+    source: DocumentSource,
+    ledger: SyncLedger,
     index: SearchIndex,
     *,
     name: str,
     bucket: BucketId,
-    sweep_anyway: bool = False,
+    force_sweep: bool = False,
     schema_folder: Path | None = None,
     progress: Callable[[SyncProgress], None] = lambda progress: None,
-) -> Synced:
-    """Bring the bucket to what the source has. Its documents' ids are `NAME:ITEM`, of rows and records `NAME:ITEM#ID`.
+) -> SyncResult:
+    """Updates the bucket to the current state of the source.
 
-    An item that is there but could not be loaded keeps the documents it had, and is tried again by the next sync.
-    Raises `SyncLost`, and what the index and the ledger raise.
+    The id of a document is `NAME:ITEM`; of a row or record of an item it is `NAME:ITEM#ID`. An item that exists but
+    could not be loaded keeps its documents; the next sync tries it again. Raises `SyncLost`, and what the index and the
+    ledger raise.
     """
-    run = _Sync(source, ledger, index, name, bucket, schema_folder, progress)
-    return await run.run(sweep_anyway=sweep_anyway)
+    run = _SourceSync(source, ledger, index, name, bucket, schema_folder, progress)
+    return await run.run_sync(force_sweep=force_sweep)
 
 
-class _Sync:
+class _SourceSync:
     def __init__(
         self,
-        source: Source,
-        ledger: Ledger,
+        source: DocumentSource,
+        ledger: SyncLedger,
         index: SearchIndex,
         name: str,
         bucket: BucketId,
@@ -158,214 +171,232 @@ class _Sync:
         progress: Callable[[SyncProgress], None],
     ) -> None:
         self._source, self._ledger, self._index = source, ledger, index
-        self._name, self._bucket, self._schemas, self._progress = name, bucket, schema_folder, progress
-        self._known: Mapping[str, tuple[str, str]] = {}
-        self._vanished: set[str] = set()
-        self._unchanged = self._passed_over = self._due = 0
-        self._total = Report()
+        self._name, self._bucket, self._schema_folder, self._report_progress = name, bucket, schema_folder, progress
+        self._known_items: Mapping[str, tuple[str, str]] = {}
+        self._vanished_items: set[str] = set()
+        self._unchanged = self._passed_over = self._due_count = 0
+        self._totals = IngestReport()
 
-    async def run(self, *, sweep_anyway: bool) -> Synced:
-        before, known = await self._ledger.documents(), await self._ledger.items()
-        lost = await self._lost()
-        self._known = {item: words for item, words in known.items() if item not in lost}
-        listed, trouble = await self._listed()
-        due = [item for item in listed.values() if not self._is_known(item)]
+    async def run_sync(self, *, force_sweep: bool) -> SyncResult:
+        documents_before, stored_items = await self._ledger.count_documents(), await self._ledger.known_items()
+        lost = await self._find_lost_items()
+        self._known_items = {item: state for item, state in stored_items.items() if item not in lost}
+        listed, problem = await self._list_items()
+        due = [item for item in listed.values() if not self._is_unchanged(item)]
         self._unchanged = len(listed) - len(due)
-        self._vanished = known.keys() - listed.keys()
-        await self._bring(due)
-        return self._synced(len(listed), await self._sweep(before, trouble, anyway=sweep_anyway))
+        self._vanished_items = stored_items.keys() - listed.keys()
+        await self._load_due_items(due)
+        return self._make_result(
+            len(listed), await self._sweep_documents(documents_before, problem, is_forced=force_sweep)
+        )
 
-    async def _listed(self) -> tuple[dict[str, Item], str | None]:
-        """What is there, and what was wrong with the listing."""
-        listed: dict[str, Item] = {}
+    async def _list_items(self) -> tuple[dict[str, SourceItem], str | None]:
+        """Returns the items by id, and the reason why the listing is incomplete, if it is."""
+        listed: dict[str, SourceItem] = {}
         try:
-            async for item in self._source.items():
+            async for item in self._source.list_items():
                 listed.setdefault(item.id, item)
         except ListingFailed as exc:
             return listed, exc.reason
         return listed, None
 
-    async def _lost(self) -> Set[str]:
-        """Items of which the index has lost something, as when the bucket was deleted and made anew."""
-        state = (await self._index.buckets()).get(self._bucket)
+    async def _find_lost_items(self) -> Set[str]:
+        """Returns the items with documents missing in the index, for example after the bucket was recreated."""
+        state = (await self._index.load_bucket_states()).get(self._bucket)
         if state is None:
-            return await self._ledger.lost(())
-        if state.documents >= await self._ledger.documents_of_bucket():
+            return await self._ledger.find_lost_items(())
+        if state.document_count >= await self._ledger.count_bucket_documents():
             return frozenset()
-        return await self._ledger.lost(await self._index.digests(self._bucket))
+        return await self._ledger.find_lost_items(await self._index.load_digests(self._bucket))
 
-    def _is_known(self, item: Item) -> bool:
-        version, _ = self._known.get(item.id, ("", ""))
+    def _is_unchanged(self, item: SourceItem) -> bool:
+        version, _ = self._known_items.get(item.id, ("", ""))
         return bool(version) and version == item.version
 
-    # -- what changed
+    # -- loading changed items
 
-    async def _bring(self, due: Sequence[Item]) -> None:
-        rest, self._due = deque(due), len(due)
-        while rest:
+    async def _load_due_items(self, due: Sequence[SourceItem]) -> None:
+        waiting, self._due_count = deque(due), len(due)
+        while waiting:
             with TemporaryDirectory(prefix="parley-") as folder:
-                await self._load(await self._fetched(rest, Path(folder)))
-            self._tell(rest)
+                await self._load_batch(await self._fetch_batch(waiting, Path(folder)))
+            self._notify_progress(waiting)
 
-    async def _fetched(self, rest: deque[Item], folder: Path) -> dict[str, Fetched]:
-        """As many of the items as make a batch, taken from `rest`; what needs no loading is noted."""
-        batch: dict[str, Fetched] = {}
+    async def _fetch_batch(self, rest: deque[SourceItem], folder: Path) -> dict[str, FetchedItem]:
+        """Takes items from `rest` and fetches them until a batch is full; records items that need no loading."""
+        batch: dict[str, FetchedItem] = {}
         size = 0
         while rest and len(batch) < _BATCH_ITEMS and size < _BATCH_BYTES:
-            some = [rest.popleft() for _ in range(min(len(rest), _FETCHED_AT_ONCE))]
-            fetched = await self._fetch(some, folder)
-            batch |= {item.id: one for item, one in fetched if isinstance(one, Fetched)}
-            size += sum(_size(one.path) for _, one in fetched if isinstance(one, Fetched))
-            await self._note(fetched)
-            self._tell(rest)
+            items = [rest.popleft() for _ in range(min(len(rest), _MAX_CONCURRENT_FETCHES))]
+            results = await self._fetch_items(items, folder)
+            batch |= {item.id: result for item, result in results if isinstance(result, FetchedItem)}
+            size += sum(_file_size_bytes(result.path) for _, result in results if isinstance(result, FetchedItem))
+            await self._record_results(results)
+            self._notify_progress(rest)
         return batch
 
-    def _tell(self, rest: Collection[Item]) -> None:
-        documents = self._total.added + self._total.replaced + self._total.skipped
-        self._progress(SyncProgress(fetched=self._due - len(rest), of=self._due, documents=documents))
+    def _notify_progress(self, rest: Collection[SourceItem]) -> None:
+        documents = self._totals.added + self._totals.replaced + self._totals.skipped
+        self._report_progress(
+            SyncProgress(items_done=self._due_count - len(rest), items_total=self._due_count, documents=documents)
+        )
 
-    async def _fetch(self, items: Sequence[Item], folder: Path) -> list[tuple[Item, Fetch]]:
-        async def one(item: Item) -> Fetch:
-            _, cursor = self._known.get(item.id, ("", ""))
-            return await self._source.fetch(item, cursor, folder)
+    async def _fetch_items(self, items: Sequence[SourceItem], folder: Path) -> list[tuple[SourceItem, FetchResult]]:
+        async def fetch_item(item: SourceItem) -> FetchResult:
+            _, cursor = self._known_items.get(item.id, ("", ""))
+            return await self._source.fetch_item(item, cursor, folder)
 
-        return list(zip(items, await asyncio.gather(*map(one, items)), strict=True))
+        return list(zip(items, await asyncio.gather(*map(fetch_item, items)), strict=True))
 
-    async def _note(self, fetched: Sequence[tuple[Item, Fetch]]) -> None:
+    async def _record_results(self, results: Sequence[tuple[SourceItem, FetchResult]]) -> None:
         unchanged: dict[str, tuple[str, str]] = {}
-        empty: dict[str, tuple[str, str]] = {}
-        for item, one in fetched:
-            match one:
-                case Unchanged(version=version, cursor=cursor):
+        unsupported: dict[str, tuple[str, str]] = {}
+        for item, result in results:
+            match result:
+                case UnchangedItem(version=version, cursor=cursor):
                     unchanged[item.id] = (version, cursor)
-                case PassedOver(version=version, cursor=cursor):
-                    empty[item.id] = (version, cursor)
-                case Gone():
-                    self._vanished.add(item.id)
-                case Unfetched(reason=reason):
-                    self._fail(item, reason)
-                case Fetched():
+                case UnsupportedItem(version=version, cursor=cursor):
+                    unsupported[item.id] = (version, cursor)
+                case VanishedItem():
+                    self._vanished_items.add(item.id)
+                case FetchFailure(reason=reason):
+                    self._record_failure(item, reason)
+                case FetchedItem():
                     pass
                 case _:
-                    assert_never(one)
+                    assert_never(result)
         self._unchanged += len(unchanged)
-        self._passed_over += len(empty)
+        self._passed_over += len(unsupported)
         if unchanged:
-            self._hold(await self._ledger.note(unchanged, loaded=False))
-        if empty:
-            self._hold(await self._ledger.note(empty, loaded=True))
+            self._require_lease(await self._ledger.record_items(unchanged, is_loaded=False))
+        if unsupported:
+            self._require_lease(await self._ledger.record_items(unsupported, is_loaded=True))
 
-    def _fail(self, item: Item, reason: str) -> None:
-        failure = Failure(where=f"{prefix_of(self._name)}{item.id}", reason=reason)
-        failures = (*self._total.failures, failure)[:_NAMED]
-        self._total = replace(self._total, failed=self._total.failed + 1, failures=failures)
+    def _record_failure(self, item: SourceItem, reason: str) -> None:
+        failure = IngestFailure(where=f"{doc_id_prefix_of(self._name)}{item.id}", reason=reason)
+        failures = (*self._totals.failures, failure)[:_MAX_FAILURES]
+        self._totals = replace(self._totals, failed=self._totals.failed + 1, failures=failures)
 
-    async def _load(self, batch: Mapping[str, Fetched]) -> None:
-        """Into the index, and then into the ledger."""
+    async def _load_batch(self, batch: Mapping[str, FetchedItem]) -> None:
+        """Loads the batch into the index, then records it in the ledger."""
         if not batch:
             return
-        books = _Books(self._ledger, self._name, batch)
-        report = await ingest(
-            self._index, books.files(), bucket=self._bucket, schema_folder=self._schemas, follower=books
+        hooks = _LedgerHooks(self._ledger, self._name, batch)
+        report = await ingest_files(
+            self._index, hooks.source_files(), bucket=self._bucket, schema_folder=self._schema_folder, hooks=hooks
         )
-        self._total = _sum(self._total, report)
-        whole = {item: (one.version, one.cursor) for item, one in batch.items() if item not in books.broken}
-        self._hold(await self._ledger.note(whole, loaded=True))
+        self._totals = _sum_reports(self._totals, report)
+        complete = {
+            item: (fetched.version, fetched.cursor) for item, fetched in batch.items() if item not in hooks.broken_items
+        }
+        self._require_lease(await self._ledger.record_items(complete, is_loaded=True))
 
-    # -- what is gone
+    # -- deleting documents of vanished items
 
-    async def _sweep(self, before: int, trouble: str | None, *, anyway: bool) -> Sweep:
-        if trouble is not None:
-            return NotSwept(reason=trouble)
-        doomed = await self._ledger.doomed(self._vanished)
-        if len(doomed) * 5 > before and not anyway:
-            return SweepRefused(documents=len(doomed), of=before)
-        await delete(self._ledger, self._index, doomed, source=self._name)
-        self._hold(await self._ledger.forget((), self._vanished))
-        return Swept(documents=len(doomed))
+    async def _sweep_documents(
+        self, documents_before: int, listing_problem: str | None, *, is_forced: bool
+    ) -> SweepResult:
+        if listing_problem is not None:
+            return SweepSkipped(reason=listing_problem)
+        stale = await self._ledger.find_stale_documents(self._vanished_items)
+        if len(stale) * 5 > documents_before and not is_forced:
+            return SweepRefused(documents_to_delete=len(stale), documents_before=documents_before)
+        await delete_documents(self._ledger, self._index, stale, source=self._name)
+        self._require_lease(await self._ledger.forget_documents((), self._vanished_items))
+        return SweepCompleted(documents=len(stale))
 
-    def _hold(self, held: bool) -> None:
-        _held(held, self._name)
+    def _require_lease(self, has_lease: bool) -> None:
+        _require_lease(has_lease, self._name)
 
-    def _synced(self, items: int, sweep: Sweep) -> Synced:
-        counts = {name: getattr(self._total, name) for name in ("added", "replaced", "skipped", "failed")}
-        return Synced(
+    def _make_result(self, items: int, sweep: SweepResult) -> SyncResult:
+        counts = {name: getattr(self._totals, name) for name in ("added", "replaced", "skipped", "failed")}
+        return SyncResult(
             items=items,
             unchanged=self._unchanged,
             passed_over=self._passed_over,
-            failures=self._total.failures,
-            remarks=tuple(dict.fromkeys(self._total.remarks)),
+            failures=self._totals.failures,
+            remarks=tuple(dict.fromkeys(self._totals.remarks)),
             sweep=sweep,
             **counts,
         )
 
 
-async def delete(ledger: Ledger, index: SearchIndex, doc_ids: Iterable[str], *, source: str) -> None:
-    """From the index, and then from the ledger. Raises `SyncLost`, before anything more is deleted."""
-    rest = iter(doc_ids)
-    while some := [DocId(doc_id) for doc_id in islice(rest, _DELETED_AT_ONCE)]:
-        _held(await ledger.renew(), source)
-        await index.delete(some)
-        _held(await ledger.forget(some), source)
+async def delete_documents(ledger: SyncLedger, index: SearchIndex, doc_ids: Iterable[str], *, source: str) -> None:
+    """Deletes documents from the index, then from the ledger, batch by batch.
+
+    Raises `SyncLost` when the lease is lost; then no further batch is deleted.
+    """
+    remaining = iter(doc_ids)
+    while batch := [DocId(doc_id) for doc_id in islice(remaining, _DELETE_BATCH)]:
+        _require_lease(await ledger.renew_lease(), source)
+        await index.delete(batch)
+        _require_lease(await ledger.forget_documents(batch), source)
 
 
-def _held(held: bool, source: str) -> None:
-    if not held:
+def _require_lease(has_lease: bool, source: str) -> None:
+    if not has_lease:
         raise SyncLost(source)
 
 
-def _size(path: Path) -> int:
+def _file_size_bytes(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def _sum(one: Report, other: Report) -> Report:
+def _sum_reports(report: IngestReport, other: IngestReport) -> IngestReport:
     return replace(
-        one,
-        added=one.added + other.added,
-        replaced=one.replaced + other.replaced,
-        skipped=one.skipped + other.skipped,
-        failed=one.failed + other.failed,
-        failures=(*one.failures, *other.failures)[:_NAMED],
-        remarks=(*one.remarks, *other.remarks),
+        report,
+        added=report.added + other.added,
+        replaced=report.replaced + other.replaced,
+        skipped=report.skipped + other.skipped,
+        failed=report.failed + other.failed,
+        failures=(*report.failures, *other.failures)[:_MAX_FAILURES],
+        remarks=(*report.remarks, *other.remarks),
     )
 
 
 @dataclass(slots=True)
-class _Books:
-    """Follows the loading of a batch: what each item gave, in the ledger before it is in the index."""
+class _LedgerHooks:
+    """Follows the loading of a batch: claims the documents of each item in the ledger before the index has them."""
 
-    ledger: Ledger
+    ledger: SyncLedger
     source: str
-    batch: Mapping[str, Fetched]
-    broken: set[str] = field(default_factory=set[str])  # items that were not loaded, or not all of them
-    _items: Mapping[str, str] = field(default_factory=dict[str, str])  # of the documents on their way
+    batch: Mapping[str, FetchedItem]
+    broken_items: set[str] = field(default_factory=set[str])  # items that were not loaded completely
+    _item_by_document: Mapping[str, str] = field(default_factory=dict[str, str])  # for the documents being put
 
-    def files(self) -> list[SourceFile]:
-        return [SourceFile(path=one.path, name=prefix_of(self.source) + item) for item, one in self.batch.items()]
+    def source_files(self) -> list[SourceFile]:
+        return [
+            SourceFile(path=fetched.path, name=doc_id_prefix_of(self.source) + item)
+            for item, fetched in self.batch.items()
+        ]
 
-    def adopted(self, file: SourceFile, record: Record) -> Record | Broken:
-        """Called after its file, so that documents of two sources or files are two documents."""
-        own = record.doc_id
-        doc_id = own if own == file.name or own.startswith(f"{file.name}#") else f"{file.name}#{own}"
-        if len(doc_id.encode()) > _LONGEST_ID:
-            return Broken(origin=record.origin, reason=f"its doc_id would be longer than {_LONGEST_ID} bytes")
-        link = self.batch[self._item(file.name)].link if record.source == file.name else record.source
+    def adapt_record(self, file: SourceFile, record: SourceRecord) -> SourceRecord | RejectedInput:
+        """Puts the name of the file before the id, so that two files or sources never share a document id."""
+        record_id = record.doc_id
+        doc_id = (
+            record_id if record_id == file.name or record_id.startswith(f"{file.name}#") else f"{file.name}#{record_id}"
+        )
+        if len(doc_id.encode()) > _MAX_DOC_ID_BYTES:
+            return RejectedInput(
+                origin=record.origin, reason=f"its doc_id would be longer than {_MAX_DOC_ID_BYTES} bytes"
+            )
+        link = self.batch[self._item_id_of(file.name)].link if record.source == file.name else record.source
         return replace(record, doc_id=doc_id, source=link)
 
-    def failed(self, file: str) -> None:
-        self.broken.add(self._item(file))
+    def record_failure(self, file_name: str) -> None:
+        self.broken_items.add(self._item_id_of(file_name))
 
-    async def storing(self, documents: Mapping[DocId, str]) -> None:
-        self._items = {str(doc_id): self._item(file) for doc_id, file in documents.items()}
-        _held(await self.ledger.claim(self._items), self.source)
+    async def before_put(self, file_by_document: Mapping[DocId, str]) -> None:
+        self._item_by_document = {str(doc_id): self._item_id_of(file) for doc_id, file in file_by_document.items()}
+        _require_lease(await self.ledger.claim_documents(self._item_by_document), self.source)
 
-    async def stored(self, put: Put) -> None:
-        if put.taken:
-            self.broken |= {self._items[doc_id] for doc_id in put.taken}
-            _held(await self.ledger.disclaim(put.taken), self.source)
+    async def after_put(self, put_result: PutResult) -> None:
+        if put_result.taken:
+            self.broken_items |= {self._item_by_document[doc_id] for doc_id in put_result.taken}
+            _require_lease(await self.ledger.disclaim_documents(put_result.taken), self.source)
 
-    def _item(self, file: str) -> str:
-        return file.removeprefix(prefix_of(self.source))
+    def _item_id_of(self, file_name: str) -> str:
+        return file_name.removeprefix(doc_id_prefix_of(self.source))

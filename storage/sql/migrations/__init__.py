@@ -1,6 +1,6 @@
-"""Alembic's revisions, a file each in `versions/`, numbered in order; `upgrade.py` runs them on opening a database.
+"""Alembic revisions, one file each in `versions/`, numbered in order; `upgrade.py` runs them when a database is opened.
 
-A new one: change `tables.py`, write `versions/vNNNN_what.py` (a test says where the two differ), raise `HEAD`.
+To add one: change `tables.py`, write `versions/vNNNN_what.py` (a test shows where the two differ), raise `HEAD`.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""What Alembic runs: all revisions in the transaction of the connection that `upgrade.py` hands over."""
+"""Alembic's entry point: runs all revisions in the transaction of the connection that `upgrade.py` passes."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""Bring a database up to date, within the caller's transaction and under the caller's lock."""
+"""Upgrades the schema of a database, within the caller's transaction and under the caller's lock."""
 
 from pathlib import Path
 
@@ -8,25 +8,25 @@ from storage.sql.errors import DatabaseTooNew
 from storage.sql.migrations import HEAD
 
 
-def upgrade(connection: Connection, where: str, *, check_only: bool = False) -> bool:
-    """Whether it is up to date now; only looks if `check_only`. Raises `DatabaseTooNew`."""
-    found = _revision(connection)
-    if found is not None and found > HEAD:
-        raise DatabaseTooNew(where, found, HEAD)
-    if found != HEAD and not check_only:
-        _run(connection)
+def upgrade_schema(connection: Connection, location: str, *, check_only: bool = False) -> bool:
+    """Upgrade the schema, unless `check_only`; returns whether it is up to date now. Raises `DatabaseTooNew`."""
+    current_revision = _read_current_revision(connection)
+    if current_revision is not None and current_revision > HEAD:
+        raise DatabaseTooNew(location, current_revision, HEAD)
+    if current_revision != HEAD and not check_only:
+        _run_alembic_migrations(connection)
         return True
-    return found == HEAD
+    return current_revision == HEAD
 
 
-def _revision(connection: Connection) -> str | None:
+def _read_current_revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def _run(connection: Connection) -> None:
-    # Slow to import, and needed only where there is something to do.
+def _run_alembic_migrations(connection: Connection) -> None:
+    # Slow to import, and needed only if there is a revision to run.
     from alembic.command import upgrade as run
     from alembic.config import Config
 

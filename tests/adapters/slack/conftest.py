@@ -1,4 +1,4 @@
-"""A surface over real HTTP between the strict stand-in and a bot that keeps what it accepts."""
+"""Runs the Slack surface over real HTTP, between the strict Slack stand-in and a bot that records what it accepts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, MutableMapping
@@ -14,54 +14,54 @@ from pydantic import SecretStr
 from structlog import make_filtering_bound_logger
 from structlog.typing import FilteringBoundLogger
 
-from adapters.slack.api import SlackApi
 from adapters.slack.app import SlackSurface
-from adapters.slack.receiving import PATH
-from adapters.slack.workspaces import OneWorkspace, workspace_with
-from bot.administration import Administration
-from bot.afterwards import Afterwards
-from bot.bootstrap import Bot
-from bot.clarifications import Clarifications
+from adapters.slack.events.http_endpoint import EVENTS_PATH
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
+from bot.admin.administration import AdminOperations
+from bot.application import Application
+from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.personal_history import PersonalHistory
+from bot.conversation.turn_actions import TurnActionHandler
 from bot.ids import ConversationId, TurnId
-from bot.inbound import Inbound
-from bot.installations import Installations
-from bot.personal import Personal
+from bot.surface.inbound import Inbound
+from bot.surface.installations import AppInstallations
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, Channel, User
+from tests.stand_ins.slack.workspace import BOT_USER, SlackChannel, SlackMember
 
 
 class StoreDown(Exception):
-    """What a bot raises whose database does not answer."""
+    """Raised by a bot whose database does not answer."""
 
 
 @dataclass
 class InboxBot:
-    """Stores what it accepts once by event and once by message, as the inbox does. `failures` writes fail first."""
+    """Stores inbounds without duplicates by event and message, as the inbox does. The first writes can fail."""
 
     settings: "SlackTestSettings"
     accepted: list[Inbound] = field(default_factory=list[Inbound])
-    failures: int = 0
-    answered: set[ConversationId] = field(default_factory=set[ConversationId])
-    lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
+    remaining_failures: int = 0
+    answered_conversations: set[ConversationId] = field(default_factory=set[ConversationId])
+    log_lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
 
     @property
-    def administration(self) -> Administration:
-        """Nobody opens a Home tab of this bot."""
-        return cast(Administration, object())
+    def administration(self) -> AdminOperations:
+        """A placeholder: no test opens this bot's Home tab."""
+        return cast(AdminOperations, object())
 
     @property
-    def afterwards(self) -> Afterwards:
-        """What is done about this bot's turns is told to nobody."""
-        return cast(Afterwards, object())
+    def turn_actions(self) -> TurnActionHandler:
+        """A placeholder: no test uses this bot's turn actions."""
+        return cast(TurnActionHandler, object())
 
     @property
-    def clarifications(self) -> Clarifications:
-        """Nobody looks for more choices of this bot."""
-        return cast(Clarifications, object())
+    def clarifications(self) -> ClarificationOffers:
+        """A placeholder: no test opens more choices of this bot."""
+        return cast(ClarificationOffers, object())
 
     @property
-    def personal(self) -> Personal:
-        return cast(Personal, object())
+    def personal_history(self) -> PersonalHistory:
+        return cast(PersonalHistory, object())
 
     @property
     def clock(self) -> Callable[[], datetime]:
@@ -69,32 +69,34 @@ class InboxBot:
 
     @property
     def log(self) -> FilteringBoundLogger:
-        """Lines that can be read in `lines`."""
-        return structlog.wrap_logger(None, processors=[self._keep], wrapper_class=make_filtering_bound_logger("info"))
+        """A logger that records its lines in `log_lines`."""
+        return structlog.wrap_logger(
+            None, processors=[self._record_line], wrapper_class=make_filtering_bound_logger("info")
+        )
 
-    def _keep(self, _: object, level: str, line: MutableMapping[str, object]) -> MutableMapping[str, object]:
-        self.lines.append({"level": level, **line})
+    def _record_line(self, _: object, level: str, line: MutableMapping[str, object]) -> MutableMapping[str, object]:
+        self.log_lines.append({"level": level, **line})
         raise structlog.DropEvent
 
-    def installations(self, product: str) -> Installations:
-        """This bot has a token of its own."""
-        return cast(Installations, object())
+    def installations_for(self, product: str) -> AppInstallations:
+        """A placeholder: this bot has a single token and no stored installations."""
+        return cast(AppInstallations, object())
 
-    async def accept(self, inbound: Inbound) -> TurnId | None:
-        if self.failures:
-            self.failures -= 1
+    async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
+        if self.remaining_failures:
+            self.remaining_failures -= 1
             raise StoreDown
-        if any(self._is_same(inbound, known) for known in self.accepted):
+        if any(self._is_same_inbound(inbound, accepted) for accepted in self.accepted):
             return None
         self.accepted.append(inbound)
         return TurnId(f"turn-{len(self.accepted)}")
 
     async def has_answered(self, conversation: ConversationId) -> bool:
-        return conversation in self.answered
+        return conversation in self.answered_conversations
 
-    def _is_same(self, one: Inbound, other: Inbound) -> bool:
-        by_message = (one.conversation, one.message_id) == (other.conversation, other.message_id)
-        return one.event_id == other.event_id or by_message
+    def _is_same_inbound(self, first: Inbound, second: Inbound) -> bool:
+        by_message = (first.conversation, first.message_id) == (second.conversation, second.message_id)
+        return first.event_id == second.event_id or by_message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,18 +115,18 @@ class SlackTestSettings:
 
 
 @dataclass
-class Pauses:
-    """Waits that are written down and not waited for."""
+class RecordedPauses:
+    """Records the waits instead of waiting."""
 
-    taken: list[float] = field(default_factory=list[float])
+    durations_s: list[float] = field(default_factory=list[float])
 
     async def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
+        self.durations_s.append(seconds)
         await asyncio.sleep(0)
 
     def clock(self) -> float:
-        """Time that passes only while somebody waits."""
-        return sum(self.taken)
+        """Returns the sum of all recorded waits, in seconds."""
+        return sum(self.durations_s)
 
 
 @pytest.fixture
@@ -134,18 +136,18 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 
 @pytest.fixture
-def ada(slack: SlackServer) -> User:
-    return slack.workspace.add_user(User(id="U1ADA", name="Ada", locale="de-DE"))
+def ada(slack: SlackServer) -> SlackMember:
+    return slack.workspace.add_user(SlackMember(id="U1ADA", name="Ada", locale="de-DE"))
 
 
 @pytest.fixture
-def bob(slack: SlackServer) -> User:
-    return slack.workspace.add_user(User(id="U2BOB", name="Bob"))
+def bob(slack: SlackServer) -> SlackMember:
+    return slack.workspace.add_user(SlackMember(id="U2BOB", name="Bob"))
 
 
 @pytest.fixture
-def general(slack: SlackServer, ada: User, bob: User) -> Channel:
-    return slack.workspace.add_channel(Channel(id="C1GENERAL", members=[ada.id, bob.id, BOT_USER]))
+def general(slack: SlackServer, ada: SlackMember, bob: SlackMember) -> SlackChannel:
+    return slack.workspace.add_channel(SlackChannel(id="C1GENERAL", members=[ada.id, bob.id, BOT_USER]))
 
 
 @pytest.fixture
@@ -154,24 +156,24 @@ def bot(slack: SlackServer) -> InboxBot:
 
 
 @pytest.fixture
-def pauses() -> Pauses:
-    return Pauses()
+def pauses() -> RecordedPauses:
+    return RecordedPauses()
 
 
 @pytest.fixture
-def api(slack: SlackServer, pauses: Pauses) -> SlackApi:
-    return SlackApi(token=TOKEN, base_url=slack.api_url, pause=pauses, chance=lambda: 0.5, clock=pauses.clock)
+def api(slack: SlackServer, pauses: RecordedPauses) -> SlackApi:
+    return SlackApi(token=TOKEN, base_url=slack.api_url, sleep=pauses, jitter=lambda: 0.5, clock=pauses.clock)
 
 
 @asynccontextmanager
-async def served(surface: SlackSurface, slack: SlackServer) -> AsyncGenerator[SlackSurface]:
-    """Started and on a port of its own; the stand-in delivers there."""
+async def serve_surface(surface: SlackSurface, slack: SlackServer) -> AsyncGenerator[SlackSurface]:
+    """Serve the surface on a free port, to which the stand-in delivers."""
     app = web.Application()
-    app.router.add_routes(surface.routes())
+    app.router.add_routes(surface.http_routes())
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    slack.app_url = f"http://127.0.0.1:{runner.addresses[0][1]}{PATH}"
+    slack.app_url = f"http://127.0.0.1:{runner.addresses[0][1]}{EVENTS_PATH}"
     await surface.start()
     try:
         yield surface
@@ -182,21 +184,21 @@ async def served(surface: SlackSurface, slack: SlackServer) -> AsyncGenerator[Sl
 
 @pytest.fixture
 async def surface(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIterator[SlackSurface]:
-    async with served(a_surface(bot, api), slack) as surface:
+    async with serve_surface(build_surface(bot, api), slack) as surface:
         yield surface
 
 
-def a_surface(bot: InboxBot | Bot, api: SlackApi) -> SlackSurface:
+def build_surface(bot: InboxBot | Application, api: SlackApi) -> SlackSurface:
     return SlackSurface(
-        accept=bot.accept,
+        accept=bot.accept_inbound,
         administration=bot.administration,
-        personal=bot.personal,
-        afterwards=bot.afterwards,
+        personal_history=bot.personal_history,
+        turn_actions=bot.turn_actions,
         clarifications=bot.clarifications,
-        workspaces=OneWorkspace(workspace_with(api, bot.clock, bot.log)),
+        workspaces=SingleWorkspace(build_workspace(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
-        answered=bot.has_answered if bot.settings.slack_threads else None,
-        bots=bot.settings.slack_bots,
+        has_answered=bot.has_answered if bot.settings.slack_threads else None,
+        allowed_bots=bot.settings.slack_bots,
         clock=bot.clock,
         log=bot.log,
     )

@@ -1,89 +1,89 @@
-"""One of each thing that the adapter shows in Slack, by the name of its golden file."""
+"""One example of each message and view that the adapter shows in Slack, by the name of its golden file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.slack.feedback import reason_view
+from adapters.slack.actions.feedback import rating_reason_view
+from adapters.slack.actions.overflow_menu import more_choices_view
+from adapters.slack.actions.steps import turn_steps_view
+from adapters.slack.home.home_tab import BucketPages, home_tab_view
+from adapters.slack.home.messages_tab import prompts_from
 from adapters.slack.home.modals import (
-    Kept,
-    Usergroup,
+    ModalState,
+    UsergroupChoice,
     admins_view,
-    bucket_view,
+    bucket_grants_view,
     limits_view,
-    questions_view,
-    told_view,
+    notice_view,
+    past_questions_view,
 )
-from adapters.slack.home.tab import Pages, home
-from adapters.slack.messages_tab import prompts_from
-from adapters.slack.more import more_view
-from adapters.slack.render import Json, Message, message_for, settled
-from adapters.slack.status import LOADING, STATUS
-from adapters.slack.steps import steps_view
+from adapters.slack.posting.render import Json, RenderedMessage, slack_message_for, with_choices_settled
+from adapters.slack.posting.status import LOADING_MESSAGES, STATUS_TEXT
 from agent.outcome import ChoiceKind
-from bot.administration import Admin, Bucket, Grant, Limit, LocalGroup, Overview
-from bot.afterwards import Step, Steps
+from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
+from bot.conversation.turn_actions import SearchStep, TurnSteps
 from bot.ids import BucketId, ChoiceId, ClarificationId, PersonId, Subject, TurnId
-from bot.personal import ExportStatus, Own, PastExport, PastQuestion, VisibleBucket
-from bot.replies import (
-    Button,
-    Choices,
-    Chosen,
-    File,
-    Handle,
-    Handles,
-    Notice,
-    Part,
-    Progress,
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    ChosenPart,
+    FilePart,
+    FullTextPart,
+    NoticePart,
+    ProgressPart,
     Reply,
-    Source,
-    Table,
-    Text,
-    Whole,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    TurnAction,
+    TurnActionsPart,
 )
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
-HOMES: Final = frozenset({"T1"})
+ACCOUNT_IDS: Final = frozenset({"T1"})
 PDF: Final = "https://example.org/contracts/c-1449.pdf"
 
 
-def buttons(count: int) -> tuple[Button, ...]:
+def numbered_buttons(count: int) -> tuple[ChoiceButton, ...]:
     return tuple(
-        Button(id=ChoiceId(f"id{n}"), label=f"Vendor {n}", count=n, kind="filter") for n in range(1, count + 1)
+        ChoiceButton(id=ChoiceId(f"id{n}"), label=f"Vendor {n}", count=n, kind="filter") for n in range(1, count + 1)
     )
 
 
-def a_choices(*offered: Button) -> Choices:
-    return Choices(clarification=ClarificationId("c1"), buttons=offered, expires=NOON)
+def choices_part_of(*buttons_offered: ChoiceButton) -> ChoicesPart:
+    return ChoicesPart(clarification=ClarificationId("c1"), buttons=buttons_offered, expires=NOON)
 
 
-def a_reply(*parts: Part) -> Reply:
+def reply_with_parts(*parts: ReplyPart) -> Reply:
     return Reply(turn=TurnId("t1"), parts=parts)
 
 
-PARTS: Final[Mapping[str, Part]] = {
-    "text": Text(
+PARTS: Final[Mapping[str, ReplyPart]] = {
+    "text": TextPart(
         markdown="**1,042** receipts match _tires_ [1].\nkept: `vendor = Acme`\n\n- 2023\n- 2024 \\*net\\*\n\nAll.",
         sources=(
-            Source(marker="1", title="Receipt <7> & more", page=3, url="https://example.org/r/7", quote="tires"),
-            Source(marker="2", title="Notes", page=None, url=None, quote="none"),
+            ShownCitation(marker="1", title="Receipt <7> & more", page=3, url="https://example.org/r/7", quote="tires"),
+            ShownCitation(marker="2", title="Notes", page=None, url=None, quote="none"),
         ),
     ),
-    "table": Table(
+    "table": TablePart(
         caption="2 of 1,042 receipts",
         columns=("Vendor", "Total"),
         rows=(("Acme & Sons", "1,200.00 USD"), ("<!channel>", "")),
     ),
-    "choices": a_choices(
-        Button(id=ChoiceId("a1"), label="Acme", count=512, kind="filter"),
-        Button(id=ChoiceId("a2"), label="12 more vendors", count=87, kind="more"),
-        Button(id=ChoiceId("a3"), label="Export all as CSV", count=1042, kind="export"),
-        Button(id=ChoiceId("a4"), label="Just answer", count=None, kind="anyway"),
+    "choices": choices_part_of(
+        ChoiceButton(id=ChoiceId("a1"), label="Acme", count=512, kind="filter"),
+        ChoiceButton(id=ChoiceId("a2"), label="12 more vendors", count=87, kind="more"),
+        ChoiceButton(id=ChoiceId("a3"), label="Export all as CSV", count=1042, kind="export"),
+        ChoiceButton(id=ChoiceId("a4"), label="Just answer", count=None, kind="anyway"),
     ),
-    "chosen": Chosen(label="Acme · 512", by="Ada <Lovelace>"),
-    "expired": Chosen(label="This choice has expired; please ask again.", by=""),
-    "file": File(
+    "chosen": ChosenPart(label="Acme · 512", by="Ada <Lovelace>"),
+    "expired": ChosenPart(label="This choice has expired; please ask again.", by=""),
+    "file": FilePart(
         name="receipts.csv",
         title="Receipts",
         rows=1042,
@@ -91,11 +91,11 @@ PARTS: Final[Mapping[str, Part]] = {
         url="https://example.org/download/x",
         expires=NOON,
     ),
-    "whole": Whole(name="answer-0a1b2c3d.txt", said=a_reply(Notice(text="All of it."))),
-    "progress": Progress(text="Searching 6 buckets"),
-    "about": Handles(handles=(Handle.RATE, Handle.STEPS)),
-    "stop": Handles(handles=(Handle.STOP,)),
-    "notice": Notice(text="I could not reach the index; please try again in a minute."),
+    "whole": FullTextPart(name="answer-0a1b2c3d.txt", reply=reply_with_parts(NoticePart(text="All of it."))),
+    "progress": ProgressPart(text="Searching 6 buckets"),
+    "about": TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),
+    "stop": TurnActionsPart(handles=(TurnAction.STOP,)),
+    "notice": NoticePart(text="I could not reach the index; please try again in a minute."),
 }
 
 _LABELS: Final = {
@@ -110,22 +110,22 @@ _LABELS: Final = {
     ChoiceKind.MORE: ("12 more vendors", 87),
     ChoiceKind.EXPORT: ("Export all as CSV", 1_042),
     ChoiceKind.WEB: ("Search the web", None),
-    ChoiceKind.ANYWAY: ("Just answer", None),
+    ChoiceKind.JUST_ANSWER: ("Just answer", None),
     ChoiceKind.PRIVATE: ("Continue in private", None),
     ChoiceKind.MEANING: ("Search by meaning instead", None),
     ChoiceKind.RESTART: ("Start over", None),
 }
-EVERY_CHOICE: Final = a_choices(
+EVERY_CHOICE: Final = choices_part_of(
     *(
-        Button(id=ChoiceId(kind.value), label=label, count=count, kind=kind.value)
+        ChoiceButton(id=ChoiceId(kind.value), label=label, count=count, kind=kind.value)
         for kind, (label, count) in _LABELS.items()
     )
 )
-_NOTICE_PERIOD: Final = Text(
+_NOTICE_PERIOD: Final = TextPart(
     markdown="Notice period: **30 days** [1], **60 days** [2].",
     sources=(
-        Source(marker="1", title="Lease C-1449", page=4, url=PDF, quote="By notice of 30 days in writing."),
-        Source(
+        ShownCitation(marker="1", title="Lease C-1449", page=4, url=PDF, quote="By notice of 30 days in writing."),
+        ShownCitation(
             marker="2",
             title="Lease C-1456",
             page=2,
@@ -134,39 +134,51 @@ _NOTICE_PERIOD: Final = Text(
         ),
     ),
 )
-_ASKED_BACK: Final = a_reply(
-    Text(markdown="_kept: category = tires · say “start over” to forget it_"),
-    Text(markdown="I found **233 receipts**, more than the 100 that I list.\n\nWhich of them? By vendor:"),
-    a_choices(*buttons(2), Button(id=ChoiceId("r"), label="Start over", count=None, kind="restart")),
-    Handles(handles=(Handle.STEPS,)),
+_ASKED_BACK: Final = reply_with_parts(
+    TextPart(markdown="_kept: category = tires · say “start over” to forget it_"),
+    TextPart(markdown="I found **233 receipts**, more than the 100 that I list.\n\nWhich of them? By vendor:"),
+    choices_part_of(
+        *numbered_buttons(2), ChoiceButton(id=ChoiceId("r"), label="Start over", count=None, kind="restart")
+    ),
+    TurnActionsPart(handles=(TurnAction.STEPS,)),
 )
-_UNREAD: Final = "The attached **plan \\<v2\\>.dwg** and **a\\_b.zip** were not read: I read other kinds of files."
+_UNREAD_FILES_NOTICE: Final = (
+    "The attached **plan \\<v2\\>.dwg** and **a\\_b.zip** were not read: I read other kinds of files."
+)
 _ROWS: Final = tuple((f"Receipt {n}", f"{n}.00") for n in range(1, 301))
 
 
-def _of(*parts: Part) -> Message:
-    return message_for(a_reply(*parts))
+def _message_of(*parts: ReplyPart) -> RenderedMessage:
+    return slack_message_for(reply_with_parts(*parts))
 
 
-MESSAGES: Final[Mapping[str, Message]] = {
-    **{name: _of(part) for name, part in PARTS.items()},
-    "answer": _of(_NOTICE_PERIOD, Text(markdown="_“period” is taken for the notice period_"), PARTS["about"]),
-    "asked-back": message_for(_ASKED_BACK),
-    "asked-back-and-chosen": message_for(settled(_ASKED_BACK, Chosen(label="Vendor 2", by="Ada"))),
-    "every-choice": _of(EVERY_CHOICE),
-    "file-as-link": message_for(a_reply(PARTS["file"]), frozenset({"/nowhere/receipts.csv"})),
-    "file-beside-words": _of(Text(markdown="Here is **receipts.csv** with 1,042 rows."), PARTS["file"]),
-    "more-choices": _of(a_choices(*buttons(60), *EVERY_CHOICE.buttons[-6:])),
-    "shortened-table": _of(Table(caption="300 of 300", columns=("Document", "Total"), rows=_ROWS)),
-    "shortened-text": _of(Text(markdown="\n\n".join(f"Paragraph {n}. {'word ' * 200}" for n in range(1, 15)))),
-    "table-as-text": message_for(a_reply(PARTS["table"]), grids=False),
-    "unread": _of(Text(markdown=_UNREAD), _NOTICE_PERIOD, PARTS["about"]),
-    "working": _of(PARTS["progress"], PARTS["stop"]),
+MESSAGES: Final[Mapping[str, RenderedMessage]] = {
+    **{name: _message_of(part) for name, part in PARTS.items()},
+    "answer": _message_of(
+        _NOTICE_PERIOD, TextPart(markdown="_“period” is taken for the notice period_"), PARTS["about"]
+    ),
+    "asked-back": slack_message_for(_ASKED_BACK),
+    "asked-back-and-chosen": slack_message_for(
+        with_choices_settled(_ASKED_BACK, ChosenPart(label="Vendor 2", by="Ada"))
+    ),
+    "every-choice": _message_of(EVERY_CHOICE),
+    "file-as-link": slack_message_for(reply_with_parts(PARTS["file"]), frozenset({"/nowhere/receipts.csv"})),
+    "file-beside-words": _message_of(TextPart(markdown="Here is **receipts.csv** with 1,042 rows."), PARTS["file"]),
+    "more-choices": _message_of(choices_part_of(*numbered_buttons(60), *EVERY_CHOICE.buttons[-6:])),
+    "shortened-table": _message_of(TablePart(caption="300 of 300", columns=("Document", "Total"), rows=_ROWS)),
+    "shortened-text": _message_of(
+        TextPart(markdown="\n\n".join(f"Paragraph {n}. {'word ' * 200}" for n in range(1, 15)))
+    ),
+    "table-as-text": slack_message_for(reply_with_parts(PARTS["table"]), allow_data_tables=False),
+    "unread": _message_of(TextPart(markdown=_UNREAD_FILES_NOTICE), _NOTICE_PERIOD, PARTS["about"]),
+    "working": _message_of(PARTS["progress"], PARTS["stop"]),
 }
 
-_ASKED: Final = PastQuestion(text="How many receipts per vendor?", asked_at=NOON, ending="answer")
-_BADLY: Final = PastQuestion(text="Who pays for <!here>?", asked_at=NOON, ending="overload", reason="too many")
-_OWN: Final = Own(
+_ANSWERED_QUESTION: Final = PastQuestion(text="How many receipts per vendor?", asked_at=NOON, ending="answer")
+_BADLY_RATED_QUESTION: Final = PastQuestion(
+    text="Who pays for <!here>?", asked_at=NOON, ending="overload", reason="too many"
+)
+_PERSONAL_OVERVIEW: Final = PersonalOverview(
     buckets=(
         VisibleBucket(
             title="Receipts", description="Of six years.", documents=4_000, example="How many receipts per vendor?"
@@ -174,10 +186,15 @@ _OWN: Final = Own(
         VisibleBucket(title="Manuals", description="", documents=1, example="How many manuals are there?"),
     ),
     bucket_count=2,
-    questions=(_ASKED, replace(_ASKED, ending=None)),
+    questions=(_ANSWERED_QUESTION, replace(_ANSWERED_QUESTION, ending=None)),
     exports=(
         PastExport(
-            status=ExportStatus.DONE, asked_at=NOON, name="receipts-75.csv", rows=75, url="https://h/d/x", expires=NOON
+            status=ExportStatus.DONE,
+            asked_at=NOON,
+            name="receipts-75.csv",
+            rows=75,
+            url="https://h/d/x",
+            expires_at=NOON,
         ),
         PastExport(status=ExportStatus.RUNNING, asked_at=NOON, name="receipts-4000.csv"),
         PastExport(status=ExportStatus.EXPIRED, asked_at=NOON, name="contracts-1.csv", rows=1),
@@ -185,11 +202,11 @@ _OWN: Final = Own(
     ),
 )
 _SUBJECTS: Final = ("everyone", "user:slack:T1:U1", "channel:slack:T1:C1", "group:slack:T1:S1", "group:legal")
-_BUCKET: Final = Bucket(
+_BUCKET: Final = BucketOverview(
     id=BucketId("receipts"),
     title="Receipts",
-    documents=4_000,
-    synced=NOON,
+    document_count=4_000,
+    synced_at=NOON,
     grants=tuple(
         Grant(
             bucket=BucketId("receipts"),
@@ -201,71 +218,90 @@ _BUCKET: Final = Bucket(
         for subject in _SUBJECTS
     ),
 )
-_GONE: Final = replace(_BUCKET, id=BucketId("old"), title="old", documents=None, synced=None)
+_DELETED_BUCKET: Final = replace(_BUCKET, id=BucketId("old"), title="old", document_count=None, synced_at=None)
 _ADMINS: Final = (
-    Admin(person=PersonId("slack:T1:U1"), by_settings=True),
-    Admin(person=PersonId("slack:T1:U2"), by_settings=False),
+    AdminEntry(person=PersonId("slack:T1:U1"), is_from_settings=True),
+    AdminEntry(person=PersonId("slack:T1:U2"), is_from_settings=False),
 )
-_LIMITED: Final = {Limit.PERSON_HOUR: 60, Limit.TENANT_DAY: 5_000}
-_OVERVIEW: Final = Overview(
-    buckets=(_BUCKET, _GONE), admins=_ADMINS, limits=_LIMITED, unanswered=(_ASKED,), rated_badly=(_BADLY,)
+_LIMITS: Final = {QuestionLimit.PERSON_HOUR: 60, QuestionLimit.TENANT_DAY: 5_000}
+_OVERVIEW: Final = AdminOverview(
+    buckets=(_BUCKET, _DELETED_BUCKET),
+    admins=_ADMINS,
+    limits=_LIMITS,
+    unanswered=(_ANSWERED_QUESTION,),
+    rated_badly=(_BADLY_RATED_QUESTION,),
 )
 
 
-def _grants(bucket: Bucket, *, groups: bool = False, said: str = "") -> Mapping[str, Json]:
-    return bucket_view(
+def _grants_view(bucket: BucketOverview, *, groups: bool = False, notice: str = "") -> Mapping[str, Json]:
+    return bucket_grants_view(
         bucket,
-        Kept(),
-        usergroups=[Usergroup(id="S1", name="Entitled")] if groups else [],
+        ModalState(),
+        usergroups=[UsergroupChoice(id="S1", name="Entitled")] if groups else [],
         groups=[LocalGroup(id="legal", title="Legal", members=frozenset())] if groups else [],
         zone=UTC,
-        homes=HOMES,
-        said=said,
+        account_ids=ACCOUNT_IDS,
+        notice=notice,
     )
 
 
-def _steps(*steps: Step) -> Mapping[str, Json]:
-    return steps_view(Steps(route="long_text", reasoner="rule", ms=41.7, steps=steps))
+def _steps_view(*steps: SearchStep) -> Mapping[str, Json]:
+    return turn_steps_view(TurnSteps(route="long_text", reasoner="rule", elapsed_ms=41.7, steps=steps))
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A view, and the function that makes it."""
+class ViewExample:
+    """A view, and the function that builds it."""
 
-    by: Callable[..., Mapping[str, Json]]
+    builder: Callable[..., Mapping[str, Json]]
     view: Mapping[str, Json]
 
 
-VIEWS: Final[Mapping[str, Shown]] = {
-    "home": Shown(home, home(_OWN, None, Pages(), UTC, HOMES)),
-    "home-of-a-newcomer": Shown(
-        home, home(Own(buckets=(), bucket_count=0, questions=(), exports=()), None, Pages(), UTC, HOMES)
-    ),
-    "home-of-an-admin": Shown(home, home(_OWN, _OVERVIEW, Pages(), UTC, HOMES)),
-    "modal-admins": Shown(admins_view, admins_view(_ADMINS, Kept(), homes=HOMES)),
-    "modal-grants": Shown(bucket_view, _grants(_BUCKET, groups=True)),
-    "modal-grants-changed": Shown(bucket_view, _grants(_BUCKET, said="<@U1> may see this bucket now.")),
-    "modal-grants-of-none": Shown(bucket_view, _grants(replace(_BUCKET, grants=()))),
-    "modal-grants-of-what-is-gone": Shown(bucket_view, _grants(_GONE)),
-    "modal-limits": Shown(limits_view, limits_view(_LIMITED, Kept(), said="Saved.")),
-    "modal-more-choices": Shown(more_view, more_view(buttons(3), "{}")),
-    "modal-more-choices-in-groups": Shown(more_view, more_view(buttons(101), "{}")),
-    "modal-questions": Shown(questions_view, questions_view([_ASKED], [_BADLY])),
-    "modal-questions-none": Shown(questions_view, questions_view([], [])),
-    "modal-reason": Shown(reason_view, reason_view("{}")),
-    "modal-steps": Shown(
-        steps_view,
-        _steps(
-            Step(tool="search_text", looked_for="receipts: category = tires; “grip”", documents=1_042, ms=3.04),
-            Step(tool="annotations_aggregate", looked_for="", documents=1, ms=0.2),
+VIEWS: Final[Mapping[str, ViewExample]] = {
+    "home": ViewExample(home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, None, BucketPages(), UTC, ACCOUNT_IDS)),
+    "home-of-a-newcomer": ViewExample(
+        home_tab_view,
+        home_tab_view(
+            PersonalOverview(buckets=(), bucket_count=0, questions=(), exports=()),
+            None,
+            BucketPages(),
+            UTC,
+            ACCOUNT_IDS,
         ),
     ),
-    "modal-steps-none": Shown(steps_view, _steps()),
-    "modal-told": Shown(told_view, told_view("You are no longer an admin.")),
+    "home-of-an-admin": ViewExample(
+        home_tab_view, home_tab_view(_PERSONAL_OVERVIEW, _OVERVIEW, BucketPages(), UTC, ACCOUNT_IDS)
+    ),
+    "modal-admins": ViewExample(admins_view, admins_view(_ADMINS, ModalState(), account_ids=ACCOUNT_IDS)),
+    "modal-grants": ViewExample(bucket_grants_view, _grants_view(_BUCKET, groups=True)),
+    "modal-grants-changed": ViewExample(
+        bucket_grants_view, _grants_view(_BUCKET, notice="<@U1> may see this bucket now.")
+    ),
+    "modal-grants-of-none": ViewExample(bucket_grants_view, _grants_view(replace(_BUCKET, grants=()))),
+    "modal-grants-of-what-is-gone": ViewExample(bucket_grants_view, _grants_view(_DELETED_BUCKET)),
+    "modal-limits": ViewExample(limits_view, limits_view(_LIMITS, ModalState(), notice="Saved.")),
+    "modal-more-choices": ViewExample(more_choices_view, more_choices_view(numbered_buttons(3), "{}")),
+    "modal-more-choices-in-groups": ViewExample(more_choices_view, more_choices_view(numbered_buttons(101), "{}")),
+    "modal-questions": ViewExample(
+        past_questions_view, past_questions_view([_ANSWERED_QUESTION], [_BADLY_RATED_QUESTION])
+    ),
+    "modal-questions-none": ViewExample(past_questions_view, past_questions_view([], [])),
+    "modal-reason": ViewExample(rating_reason_view, rating_reason_view("{}")),
+    "modal-steps": ViewExample(
+        turn_steps_view,
+        _steps_view(
+            SearchStep(
+                tool="search_text", criteria="receipts: category = tires; “grip”", documents=1_042, elapsed_ms=3.04
+            ),
+            SearchStep(tool="annotations_aggregate", criteria="", documents=1, elapsed_ms=0.2),
+        ),
+    ),
+    "modal-steps-none": ViewExample(turn_steps_view, _steps_view()),
+    "modal-told": ViewExample(notice_view, notice_view("You are no longer an admin.")),
 }
 
-BESIDE: Final[Mapping[str, Json]] = {
-    "prompts": [{**one} for one in prompts_from(_OWN.buckets)],
-    "prompts-of-a-newcomer": [{**one} for one in prompts_from([])],
-    "status": {"status": STATUS, "loading_messages": [*LOADING]},
+OTHER_PAYLOADS: Final[Mapping[str, Json]] = {
+    "prompts": [{**prompt} for prompt in prompts_from(_PERSONAL_OVERVIEW.buckets)],
+    "prompts-of-a-newcomer": [{**prompt} for prompt in prompts_from([])],
+    "status": {"status": STATUS_TEXT, "loading_messages": [*LOADING_MESSAGES]},
 }

@@ -1,101 +1,104 @@
-"""Slack over signed HTTP, as the bot sees it: who said what, where, and who will read the answer."""
+"""Slack over signed HTTP, as the bot sees it: the asker, the question, the conversation and the audience."""
 
 import json
 from typing import Any
 
 import pytest
 
-from adapters.slack.api import SlackApi
 from adapters.slack.app import SlackSurface
 from adapters.slack.app import surface as slack_surface
-from adapters.slack.directory import Directory
-from adapters.slack.inbound import plain
-from bot.directory import Directories
+from adapters.slack.events.messages import plain_text_of
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
 from bot.errors import InvalidSettings
 from bot.ids import ChoiceId, ClarificationId, ConversationId, PersonId, Subject, TurnId
-from bot.inbound import Clicked, Inbound, Outsiders, Private, Said, Shared
-from bot.replies import Button, Choices, Reply, Text
-from bot.surfaces import SurfaceFactory
-from tests.adapters.slack.conftest import InboxBot, Pauses, SlackTestSettings, a_surface, served
-from tests.adapters.slack.test_render import NOON
+from bot.surface.inbound import ButtonClick, ChannelAudience, Inbound, OutsiderPresence, PrivateAudience, TextMessage
+from bot.surface.product_directories import ProductDirectories
+from bot.surface.replies import ChoiceButton, ChoicesPart, Reply, TextPart
+from bot.surface.surface import SurfaceFactory
+from bot.surface.surface_registry import SurfaceRegistry
+from tests.adapters.slack.conftest import InboxBot, RecordedPauses, SlackTestSettings, build_surface, serve_surface
+from tests.adapters.slack.posting.test_render import NOON
 from tests.stand_ins.slack.server import TOKEN, Fault, SlackServer
-from tests.stand_ins.slack.workspace import BOT_ID, BOT_USER, TEAM, Channel, Message, User
+from tests.stand_ins.slack.workspace import BOT_ID, BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
 
 pytestmark = pytest.mark.usefixtures("surface")
 
 QUESTION = f"<@{BOT_USER}> List every tire receipt &gt; 5 &amp; more"
 
 
-# Who asks what, and where
+# Questions and conversations
 
 
 async def test_a_mention_is_a_question_to_the_channel(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    message, [delivered] = await slack.say(ada, general, QUESTION)
+    message, [delivered] = await slack.post_as_person(ada, general, QUESTION)
 
     [inbound] = bot.accepted
     assert delivered.statuses == [200]
-    assert inbound.body == Said("List every tire receipt > 5 & more")
+    assert inbound.body == TextMessage("List every tire receipt > 5 & more")
     assert inbound.person == PersonId(f"slack:{TEAM}:{ada.id}")
     assert inbound.conversation == ConversationId(f"slack:{TEAM}:{general.id}:{message.ts}")
     channel = Subject(f"channel:slack:{TEAM}:{general.id}")
-    assert inbound.audience == Shared(channel=channel, outsiders=Outsiders.UNKNOWN)
+    assert inbound.audience == ChannelAudience(channel=channel, outsiders=OutsiderPresence.UNKNOWN)
     assert inbound.address == {"team": TEAM, "channel": general.id, "thread_ts": message.ts, "ts": message.ts}
 
 
 async def test_nothing_is_looked_up_before_a_question_is_stored(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
     assert len(bot.accepted) == 1
     assert {call.method for call in slack.calls} == {"auth.test"}
 
 
-async def test_when_its_turn_runs_the_asker_is_as_slack_describes_them(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_the_asker_is_described_by_slack_when_the_turn_runs(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
-    inbound = await present(surface, bot.accepted[0])
+    inbound = await refreshed_inbound(surface, bot.accepted[0])
 
-    assert inbound.name == "Ada"
+    assert inbound.person_name == "Ada"
     assert (inbound.locale, inbound.time_zone) == ("de-DE", "Europe/Berlin")
-    assert outsiders(inbound.audience) is Outsiders.NONE
+    assert outsiders_in(inbound.audience) is OutsiderPresence.NONE
 
 
-async def test_a_mention_in_a_thread_stays_in_its_thread(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_a_mention_in_a_thread_belongs_to_that_thread(
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    root, _ = await slack.say(ada, general, "no mention here")
-    await slack.say(ada, general, f"and <@{BOT_USER}|parley> now?", thread_ts=root.ts)
+    root, _ = await slack.post_as_person(ada, general, "no mention here")
+    await slack.post_as_person(ada, general, f"and <@{BOT_USER}|parley> now?", thread_ts=root.ts)
 
     [inbound] = bot.accepted
     assert inbound.conversation == ConversationId(f"slack:{TEAM}:{general.id}:{root.ts}")
     assert inbound.address["thread_ts"] == root.ts
-    assert inbound.body == Said("and now?")
+    assert inbound.body == TextMessage("and now?")
 
 
 async def test_a_direct_message_is_a_question_in_private(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember
 ) -> None:
-    direct = slack.workspace.direct(ada.id)
+    direct = slack.workspace.direct_channel_of(ada.id)
 
-    root, _ = await slack.say(ada, direct, "List receipts")
-    await slack.say(ada, direct, "only 2024", thread_ts=root.ts)
+    root, _ = await slack.post_as_person(ada, direct, "List receipts")
+    await slack.post_as_person(ada, direct, "only 2024", thread_ts=root.ts)
 
     first, second = bot.accepted
-    assert first.audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"), guest=True)
-    assert (await present(surface, first)).audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"))
+    assert first.audience == PrivateAudience(person=PersonId(f"slack:{TEAM}:{ada.id}"), is_guest=True)
+    assert (await refreshed_inbound(surface, first)).audience == PrivateAudience(
+        person=PersonId(f"slack:{TEAM}:{ada.id}")
+    )
     assert second.conversation == first.conversation
-    assert second.body == Said("only 2024")
+    assert second.body == TextMessage("only 2024")
 
 
-async def test_a_message_with_a_file_is_a_question_too(slack: SlackServer, bot: InboxBot, ada: User) -> None:
-    await slack.say(ada, slack.workspace.direct(ada.id), "and this?", subtype="file_share")
+async def test_a_message_with_a_file_is_a_question_too(slack: SlackServer, bot: InboxBot, ada: SlackMember) -> None:
+    await slack.post_as_person(ada, slack.workspace.direct_channel_of(ada.id), "and this?", subtype="file_share")
 
-    assert [inbound.body for inbound in bot.accepted] == [Said("and this?")]
+    assert [inbound.body for inbound in bot.accepted] == [TextMessage("and this?")]
 
 
 @pytest.mark.parametrize(
@@ -108,25 +111,25 @@ async def test_a_message_with_a_file_is_a_question_too(slack: SlackServer, bot: 
         {"subtype": "channel_join"},
     ],
 )
-async def test_bots_and_housekeeping_are_acknowledged_and_ignored(
-    slack: SlackServer, bot: InboxBot, ada: User, extra: dict[str, Any]
+async def test_bots_and_system_messages_are_acknowledged_and_ignored(
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, extra: dict[str, Any]
 ) -> None:
-    _, [delivered] = await slack.say(ada, slack.workspace.direct(ada.id), "beep", **extra)
+    _, [delivered] = await slack.post_as_person(ada, slack.workspace.direct_channel_of(ada.id), "beep", **extra)
 
     assert delivered.statuses == [200]
     assert bot.accepted == []
 
 
-async def test_its_own_words_are_ignored(slack: SlackServer, bot: InboxBot, ada: User) -> None:
-    own = User(id=BOT_USER, name="parley")
+async def test_its_own_messages_are_ignored(slack: SlackServer, bot: InboxBot, ada: SlackMember) -> None:
+    bot_user = SlackMember(id=BOT_USER, name="parley")
 
-    _, [delivered] = await slack.say(own, slack.workspace.direct(ada.id), "an answer")
+    _, [delivered] = await slack.post_as_person(bot_user, slack.workspace.direct_channel_of(ada.id), "an answer")
 
     assert delivered.statuses == [200]
     assert bot.accepted == []
 
 
-async def test_an_event_nobody_handles_is_acknowledged(slack: SlackServer, bot: InboxBot, general: Channel) -> None:
+async def test_an_unhandled_event_is_acknowledged(slack: SlackServer, bot: InboxBot, general: SlackChannel) -> None:
     delivered = await slack.deliver_event({"type": "pin_added", "channel": general.id, "user": "U1ADA"})
 
     assert delivered.statuses == [200]
@@ -136,7 +139,9 @@ async def test_an_event_nobody_handles_is_acknowledged(slack: SlackServer, bot: 
 async def test_the_endpoint_answers_slacks_challenge(slack: SlackServer) -> None:
     body = json.dumps({"type": "url_verification", "challenge": "abc", "token": "x"}).encode()
 
-    status, answer = await slack.send(body, {"Content-Type": "application/json", **slack.signed(body)})
+    status, answer = await slack.send_request(
+        body, {"Content-Type": "application/json", **slack.signature_headers(body)}
+    )
 
     assert (status, json.loads(answer)) == (200, {"challenge": "abc"})
 
@@ -157,300 +162,308 @@ async def test_the_endpoint_answers_slacks_challenge(slack: SlackServer) -> None
         ("two\n  lines\t here ", "two\nlines here"),
     ],
 )
-def test_a_question_is_read_as_a_person_reads_it(text: str, words: str) -> None:
-    assert plain(text, BOT_USER) == words
+def test_a_question_has_the_text_that_a_person_reads(text: str, words: str) -> None:
+    assert plain_text_of(text, BOT_USER) == words
 
 
-# Once
+# Duplicates
 
 
-async def test_a_message_under_eleven_event_ids_is_one_question(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_a_message_delivered_with_eleven_event_ids_is_one_question(
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    _, delivered = await slack.say(ada, general, QUESTION, deliveries=11)
+    _, delivered = await slack.post_as_person(ada, general, QUESTION, deliveries=11)
 
-    assert [one.statuses for one in delivered] == [[200]] * 11
+    assert [delivery.statuses for delivery in delivered] == [[200]] * 11
     assert len(bot.accepted) == 1
 
 
-async def test_a_mention_that_comes_as_two_events_is_one_question(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_a_mention_delivered_as_two_events_is_one_question(
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
     slack.events |= {"message.channels"}
     slack.scopes |= {"channels:history"}
 
-    _, delivered = await slack.say(ada, general, QUESTION)
+    _, delivered = await slack.post_as_person(ada, general, QUESTION)
 
-    assert [one.statuses for one in delivered] == [[200], [200]]
+    assert [delivery.statuses for delivery in delivered] == [[200], [200]]
     assert len(bot.accepted) == 1
 
 
-async def test_what_could_not_be_stored_is_not_acknowledged_and_comes_again(
-    slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_an_event_that_cannot_be_stored_is_not_acknowledged_and_is_repeated(
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    bot.failures = 2
+    bot.remaining_failures = 2
 
-    _, [delivered] = await slack.say(ada, general, QUESTION)
+    _, [delivered] = await slack.post_as_person(ada, general, QUESTION)
 
     assert delivered.statuses == [500, 500, 200]
-    assert bot.lines == [{"level": "error", "event": "slack delivery failed", "error": "StoreDown"}] * 2
+    assert bot.log_lines == [{"level": "error", "event": "slack delivery failed", "error": "StoreDown"}] * 2
     assert len(bot.accepted) == 1
 
 
-async def test_slack_is_asked_of_anybody_once(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_each_person_is_looked_up_once(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
     for _ in range(3):
-        await slack.say(ada, general, QUESTION)
+        await slack.post_as_person(ada, general, QUESTION)
     for inbound in bot.accepted:
-        await present(surface, inbound)
+        await refreshed_inbound(surface, inbound)
 
-    assert len(slack.called("auth.test")) == 1
-    assert len(slack.called("conversations.members")) == 1
-    assert len([call for call in slack.called("users.info") if call["user"] == ada.id]) == 1
+    assert len(slack.calls_of("auth.test")) == 1
+    assert len(slack.calls_of("conversations.members")) == 1
+    assert len([call for call in slack.calls_of("users.info") if call["user"] == ada.id]) == 1
 
 
-# Who will read the answer
+# Audiences
 
 
 async def test_a_guest_in_the_channel_is_an_outsider(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    guest = slack.workspace.add_user(User(id="U9GUEST", name="Guest", is_guest=True))
+    guest = slack.workspace.add_user(SlackMember(id="U9GUEST", name="Guest", is_guest=True))
     general.members.append(guest.id)
 
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
-    assert await read_by(surface, bot) == [Outsiders.SOME]
+    assert await outsiders_of_accepted(surface, bot) == [OutsiderPresence.SOME]
 
 
-async def test_somebody_of_another_workspace_is_an_outsider(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_a_person_of_another_workspace_is_an_outsider(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    stranger = slack.workspace.add_user(User(id="U9STRANGE", name="Stranger", team="T9OTHER"))
+    stranger = slack.workspace.add_user(SlackMember(id="U9STRANGE", name="Stranger", team="T9OTHER"))
     general.members.append(stranger.id)
 
-    await slack.say(stranger, general, QUESTION)
+    await slack.post_as_person(stranger, general, QUESTION)
 
     [inbound] = bot.accepted
     assert inbound.person == PersonId(f"slack:T9OTHER:{stranger.id}")
-    assert await read_by(surface, bot) == [Outsiders.SOME]
+    assert await outsiders_of_accepted(surface, bot) == [OutsiderPresence.SOME]
 
 
 async def test_a_channel_shared_with_another_organisation_has_outsiders(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
     general.is_ext_shared = True
 
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
-    assert await read_by(surface, bot) == [Outsiders.SOME]
+    assert await outsiders_of_accepted(surface, bot) == [OutsiderPresence.SOME]
 
 
-async def test_readers_that_cannot_be_told_are_unknown(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_readers_are_unknown_when_slack_fails(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    slack.fail("conversations.info", *[Fault(status=503)] * 3)
+    slack.plan_faults("conversations.info", *[Fault(status=503)] * 3)
 
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
-    assert await read_by(surface, bot) == [Outsiders.UNKNOWN]
+    assert await outsiders_of_accepted(surface, bot) == [OutsiderPresence.UNKNOWN]
 
 
-async def test_a_slack_that_hangs_closes_the_channel(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_readers_are_unknown_when_slack_hangs(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
-    slack.fail("users.info", *[Fault(hang=True)] * 3)
-    slack.fail("conversations.members", Fault(hang=True))
+    slack.plan_faults("users.info", *[Fault(hang=True)] * 3)
+    slack.plan_faults("conversations.members", Fault(hang=True))
 
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
-    assert await read_by(surface, bot) == [Outsiders.UNKNOWN]
+    assert await outsiders_of_accepted(surface, bot) == [OutsiderPresence.UNKNOWN]
 
 
-async def test_too_many_readers_to_look_at_are_unknown(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User, general: Channel
+async def test_too_many_readers_are_unknown(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember, general: SlackChannel
 ) -> None:
     general.members += [f"U{n}" for n in range(101)]
 
-    await slack.say(ada, general, QUESTION)
+    await slack.post_as_person(ada, general, QUESTION)
 
-    assert await read_by(surface, bot) == [Outsiders.UNKNOWN]
-    assert {call["user"] for call in slack.called("users.info")} == {ada.id}
+    assert await outsiders_of_accepted(surface, bot) == [OutsiderPresence.UNKNOWN]
+    assert {call["user"] for call in slack.calls_of("users.info")} == {ada.id}
 
 
 async def test_a_guest_asks_in_private_as_a_guest(surface: SlackSurface, slack: SlackServer, bot: InboxBot) -> None:
-    guest = slack.workspace.add_user(User(id="U9GUEST", name="Guest", is_guest=True))
+    guest = slack.workspace.add_user(SlackMember(id="U9GUEST", name="Guest", is_guest=True))
 
-    await slack.say(guest, slack.workspace.direct(guest.id), "List receipts")
+    await slack.post_as_person(guest, slack.workspace.direct_channel_of(guest.id), "List receipts")
 
-    inbound = await present(surface, bot.accepted[0])
-    assert inbound.audience == Private(person=PersonId(f"slack:{TEAM}:{guest.id}"), guest=True)
+    inbound = await refreshed_inbound(surface, bot.accepted[0])
+    assert inbound.audience == PrivateAudience(person=PersonId(f"slack:{TEAM}:{guest.id}"), is_guest=True)
 
 
-async def test_somebody_slack_cannot_describe_counts_as_a_guest(
-    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: User
+async def test_a_person_that_slack_cannot_describe_counts_as_a_guest(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot, ada: SlackMember
 ) -> None:
-    slack.fail("users.info", *[Fault(status=500)] * 6)
+    slack.plan_faults("users.info", *[Fault(status=500)] * 6)
 
-    await slack.say(ada, slack.workspace.direct(ada.id), "List receipts")
+    await slack.post_as_person(ada, slack.workspace.direct_channel_of(ada.id), "List receipts")
 
-    inbound = await present(surface, bot.accepted[0])
-    assert inbound.audience == Private(person=PersonId(f"slack:{TEAM}:{ada.id}"), guest=True)
-
-
-async def test_somebody_deactivated_is_gone(surface: SlackSurface, slack: SlackServer, bot: InboxBot) -> None:
-    left = slack.workspace.add_user(User(id="U9LEFT", name="Lee", deleted=True))
-
-    await slack.say(left, slack.workspace.direct(left.id), "List receipts")
-
-    inbound = await present(surface, bot.accepted[0])
-    assert inbound.audience == Private(person=PersonId(f"slack:{TEAM}:{left.id}"), guest=True, gone=True)
+    inbound = await refreshed_inbound(surface, bot.accepted[0])
+    assert inbound.audience == PrivateAudience(person=PersonId(f"slack:{TEAM}:{ada.id}"), is_guest=True)
 
 
-async def test_people_of_an_enterprise_grid_are_named_after_it(
+async def test_a_deactivated_person_counts_as_deactivated(
+    surface: SlackSurface, slack: SlackServer, bot: InboxBot
+) -> None:
+    deactivated = slack.workspace.add_user(SlackMember(id="U9LEFT", name="Lee", deleted=True))
+
+    await slack.post_as_person(deactivated, slack.workspace.direct_channel_of(deactivated.id), "List receipts")
+
+    inbound = await refreshed_inbound(surface, bot.accepted[0])
+    assert inbound.audience == PrivateAudience(
+        person=PersonId(f"slack:{TEAM}:{deactivated.id}"), is_guest=True, is_deactivated=True
+    )
+
+
+async def test_the_id_of_a_person_on_an_enterprise_grid_contains_the_grid(
     surface: SlackSurface, slack: SlackServer, bot: InboxBot, api: SlackApi
 ) -> None:
     slack.workspace.enterprise = "E1GRID"
-    colleague = slack.workspace.add_user(User(id="W1", name="Cy", team="T2SISTER", enterprise="E1GRID"))
+    colleague = slack.workspace.add_user(SlackMember(id="W1", name="Cy", team="T2SISTER", enterprise="E1GRID"))
 
-    directory = Directory(api, bot.clock, bot.log)
-    person = await directory.person(colleague.id)
+    directory = WorkspaceDirectory(api, bot.clock, bot.log)
+    person = await directory.load_person(colleague.id)
 
-    assert await directory.person_id(colleague.id, "T2SISTER") == PersonId(f"slack:E1GRID:{colleague.id}")
+    assert await directory.person_id_of(colleague.id, "T2SISTER") == PersonId(f"slack:E1GRID:{colleague.id}")
     assert person is not None
-    assert not person.guest
+    assert not person.is_guest
 
 
-async def present(surface: SlackSurface, inbound: Inbound) -> Inbound:
-    """As the turn sees it when it runs."""
-    directories = Directories()
-    directories.ask("slack", surface.directory)
-    return await directories.present(inbound)
+async def refreshed_inbound(surface: SlackSurface, inbound: Inbound) -> Inbound:
+    """Returns the inbound with current people and channels, as the turn sees it when it runs."""
+    surfaces = SurfaceRegistry()
+    surfaces.register_surface(surface)
+    return await ProductDirectories(surfaces).refresh_inbound(inbound)
 
 
-async def read_by(surface: SlackSurface, bot: InboxBot) -> list[Outsiders | None]:
-    return [outsiders((await present(surface, inbound)).audience) for inbound in bot.accepted]
+async def outsiders_of_accepted(surface: SlackSurface, bot: InboxBot) -> list[OutsiderPresence | None]:
+    return [outsiders_in((await refreshed_inbound(surface, inbound)).audience) for inbound in bot.accepted]
 
 
-def outsiders(audience: object) -> Outsiders | None:
-    return audience.outsiders if isinstance(audience, Shared) else None
+def outsiders_in(audience: object) -> OutsiderPresence | None:
+    return audience.outsiders if isinstance(audience, ChannelAudience) else None
 
 
 # Clicks
 
 
-async def an_offer(surface: SlackSurface, channel: str, thread: str) -> None:
+async def post_clarification(surface: SlackSurface, channel: str, thread: str) -> None:
     reply = Reply(
         turn=TurnId("turn-1"),
         parts=(
-            Text(markdown="1,042 receipts. Which vendor?"),
-            Choices(
+            TextPart(markdown="1,042 receipts. Which vendor?"),
+            ChoicesPart(
                 clarification=ClarificationId("c1"),
-                buttons=(Button(id=ChoiceId("opaque-1"), label="Acme", count=512, kind="filter"),),
+                buttons=(ChoiceButton(id=ChoiceId("opaque-1"), label="Acme", count=512, kind="filter"),),
                 expires=NOON,
             ),
         ),
     )
     address = {"channel": channel, "thread_ts": thread, "ts": thread}
-    await surface.outbox.post(ConversationId("any"), address, reply)
+    await surface.outbox.thread_for(ConversationId("any"), address).post_message(reply)
 
 
 @pytest.fixture
-async def offered(surface: SlackSurface, slack: SlackServer, ada: User, general: Channel) -> Message:
-    question, _ = await slack.say(ada, general, QUESTION)
-    await an_offer(surface, general.id, question.ts)
-    return slack.workspace.answers()[-1]
+async def clarification(
+    surface: SlackSurface, slack: SlackServer, ada: SlackMember, general: SlackChannel
+) -> SlackMessage:
+    question, _ = await slack.post_as_person(ada, general, QUESTION)
+    await post_clarification(surface, general.id, question.ts)
+    return slack.workspace.bot_messages()[-1]
 
 
-async def test_a_click_is_the_clickers_own_turn_in_the_same_conversation(
-    slack: SlackServer, bot: InboxBot, bob: User, offered: Message
+async def test_a_click_is_a_turn_of_the_clicker_in_the_same_conversation(
+    slack: SlackServer, bot: InboxBot, bob: SlackMember, clarification: SlackMessage
 ) -> None:
-    delivered = await slack.click(bob, offered, "Acme · 512")
+    delivered = await slack.click_button(bob, clarification, "Acme · 512")
 
-    asked, clicked = bot.accepted
+    question, click = bot.accepted
     assert delivered.statuses == [200]
-    assert clicked.body == Clicked(ChoiceId("opaque-1"))
-    assert clicked.person == PersonId(f"slack:{TEAM}:{bob.id}")
-    assert clicked.conversation == asked.conversation
-    assert clicked.audience == asked.audience
-    assert clicked.address["thread_ts"] == asked.address["thread_ts"]
-    assert clicked.address["response_url"].startswith("http")
+    assert click.body == ButtonClick(ChoiceId("opaque-1"))
+    assert click.person == PersonId(f"slack:{TEAM}:{bob.id}")
+    assert click.conversation == question.conversation
+    assert click.audience == question.audience
+    assert click.address["thread_ts"] == question.address["thread_ts"]
+    assert click.address["response_url"].startswith("http")
 
 
-async def test_two_clicks_are_two_turns(slack: SlackServer, bot: InboxBot, bob: User, offered: Message) -> None:
-    await slack.click(bob, offered, "Acme")
-    await slack.click(bob, offered, "Acme")
+async def test_two_clicks_are_two_turns(
+    slack: SlackServer, bot: InboxBot, bob: SlackMember, clarification: SlackMessage
+) -> None:
+    await slack.click_button(bob, clarification, "Acme")
+    await slack.click_button(bob, clarification, "Acme")
 
     assert len({inbound.message_id for inbound in bot.accepted}) == 3
 
 
 @pytest.mark.parametrize("action", ["unclarify:1", "clarify:1x", "clarify:", "clarify:1\n"])
-async def test_a_button_that_is_called_much_like_a_choice_is_none(
-    slack: SlackServer, bot: InboxBot, bob: User, offered: Message, action: str
+async def test_a_button_with_a_similar_action_id_is_not_a_choice(
+    slack: SlackServer, bot: InboxBot, bob: SlackMember, clarification: SlackMessage, action: str
 ) -> None:
-    before = len(bot.accepted)
-    await slack.deliver_action(bob, offered, {**offered.buttons()[0], "action_id": action})
+    accepted_count = len(bot.accepted)
+    await slack.deliver_action(bob, clarification, {**clarification.block_buttons()[0], "action_id": action})
 
-    assert len(bot.accepted) == before
+    assert len(bot.accepted) == accepted_count
 
 
-async def test_a_click_that_could_not_be_stored_is_not_acknowledged(
-    slack: SlackServer, bot: InboxBot, bob: User, offered: Message
+async def test_a_click_that_cannot_be_stored_is_not_acknowledged(
+    slack: SlackServer, bot: InboxBot, bob: SlackMember, clarification: SlackMessage
 ) -> None:
-    bot.failures = 1
+    bot.remaining_failures = 1
 
-    delivered = await slack.click(bob, offered, "Acme")
+    delivered = await slack.click_button(bob, clarification, "Acme")
 
     assert delivered.statuses == [500]
 
 
-# Who may deliver
+# Signatures
 
 BODY = json.dumps({"type": "event_callback", "event_id": "Ev1", "event": {}}).encode()
 
 
 async def test_a_wrong_signature_is_refused(slack: SlackServer) -> None:
-    status, _ = await slack.send(BODY, slack.signed(BODY, secret="another"))
+    status, _ = await slack.send_request(BODY, slack.signature_headers(BODY, secret="another"))
     assert status == 401
 
 
 async def test_no_signature_is_refused(slack: SlackServer) -> None:
-    status, _ = await slack.send(BODY, {"Content-Type": "application/json"})
+    status, _ = await slack.send_request(BODY, {"Content-Type": "application/json"})
     assert status == 401
 
 
-async def test_a_signature_over_other_words_is_refused(slack: SlackServer) -> None:
-    status, _ = await slack.send(BODY + b" ", slack.signed(BODY))
+async def test_a_signature_of_another_body_is_refused(slack: SlackServer) -> None:
+    status, _ = await slack.send_request(BODY + b" ", slack.signature_headers(BODY))
     assert status == 401
 
 
 @pytest.mark.parametrize("age_s", [301, -301])
 async def test_an_old_or_future_delivery_is_refused(slack: SlackServer, age_s: float) -> None:
-    status, _ = await slack.send(BODY, slack.signed(BODY, age_s=age_s))
+    status, _ = await slack.send_request(BODY, slack.signature_headers(BODY, age_s=age_s))
     assert status == 401
 
 
 @pytest.mark.parametrize("timestamp", ["soon", "", "9" * 40, "١٢٣"])
 async def test_a_timestamp_that_is_no_number_is_refused(slack: SlackServer, timestamp: str) -> None:
-    headers = {**slack.signed(BODY), "X-Slack-Request-Timestamp": timestamp}
-    status, _ = await slack.send(BODY, headers)
+    headers = {**slack.signature_headers(BODY), "X-Slack-Request-Timestamp": timestamp}
+    status, _ = await slack.send_request(BODY, headers)
     assert status == 401
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "text/plain"])
 @pytest.mark.parametrize("body", [b"payload={", b"not json", b"[1]", b"", b"\xff\xfe", b"[" * 100_000])
-async def test_what_is_signed_but_makes_no_sense_is_a_bad_request(slack: SlackServer, kind: str, body: bytes) -> None:
-    status, _ = await slack.send(body, {"Content-Type": kind, **slack.signed(body)})
+async def test_a_signed_but_unreadable_body_is_a_bad_request(slack: SlackServer, kind: str, body: bytes) -> None:
+    status, _ = await slack.send_request(body, {"Content-Type": kind, **slack.signature_headers(body)})
     assert status == 400
 
 
-# Set up
+# Setup
 
 FACTORY: SurfaceFactory = slack_surface  # checked by pyright
 
 
-def test_without_a_bot_token_there_is_no_slack(slack: SlackServer) -> None:
+def test_without_a_bot_token_there_is_no_slack_surface(slack: SlackServer) -> None:
     assert slack_surface(InboxBot(SlackTestSettings(slack_api_url=slack.api_url, slack_bot_token=None))) is None
 
 
@@ -461,21 +474,21 @@ def test_a_token_without_the_signing_secret_is_an_error(slack: SlackServer) -> N
         slack_surface(InboxBot(settings))
 
 
-async def test_a_token_that_slack_refuses_is_said_at_the_start(slack: SlackServer, bot: InboxBot) -> None:
+async def test_a_refused_token_raises_at_the_start(slack: SlackServer, bot: InboxBot) -> None:
     api = SlackApi(token="xoxb-wrong", base_url=slack.api_url)
 
     with pytest.raises(InvalidSettings, match="invalid_auth"):
-        await a_surface(bot, api).start()
+        await build_surface(bot, api).start()
 
 
-async def test_while_slack_does_not_say_who_we_are_deliveries_are_put_off(
-    slack: SlackServer, bot: InboxBot, ada: User, pauses: Pauses
+async def test_deliveries_are_deferred_until_the_bots_identity_is_known(
+    slack: SlackServer, bot: InboxBot, ada: SlackMember, pauses: RecordedPauses
 ) -> None:
-    slack.fail("auth.test", *[Fault(status=503)] * 6)
-    api = SlackApi(token=TOKEN, base_url=slack.api_url, pause=pauses)
+    slack.plan_faults("auth.test", *[Fault(status=503)] * 6)
+    api = SlackApi(token=TOKEN, base_url=slack.api_url, sleep=pauses)
 
-    async with served(a_surface(bot, api), slack):
-        _, [delivered] = await slack.say(ada, slack.workspace.direct(ada.id), "List receipts")
+    async with serve_surface(build_surface(bot, api), slack):
+        _, [delivered] = await slack.post_as_person(ada, slack.workspace.direct_channel_of(ada.id), "List receipts")
 
     assert delivered.statuses == [503, 200]
     assert len(bot.accepted) == 1

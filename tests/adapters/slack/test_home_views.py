@@ -1,4 +1,4 @@
-"""Views of any size and with any words: within Slack's limits, nothing in them live, nothing left out in silence."""
+"""Views with any data: within Slack's limits, without live mentions, and without silent omissions."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,27 +10,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.home.blocks import fitting, key, shown
+from adapters.slack.home.blocks import fit_on_one_line, opaque_key_of, subject_as_mrkdwn
+from adapters.slack.home.home_tab import BucketPages, ending_label_of, home_tab_view
+from adapters.slack.home.messages_tab import prompts_from
 from adapters.slack.home.modals import (
-    Kept,
-    Usergroup,
+    ModalState,
+    UsergroupChoice,
     admins_view,
-    bucket_view,
+    bucket_grants_view,
     limits_view,
-    questions_view,
-    told_view,
+    notice_view,
+    past_questions_view,
 )
-from adapters.slack.home.tab import Pages, ending_of, home
-from adapters.slack.messages_tab import prompts_from
-from adapters.slack.render import FALLBACK_CHARACTERS, escaped
-from bot.administration import Admin, Bucket, Grant, Limit, LocalGroup, Overview
-from bot.errors import ChoiceMade
+from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, escape_as_mrkdwn
+from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
+from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
+from bot.errors import ChoiceAlreadyMade
 from bot.ids import BucketId, PersonId, Subject
-from bot.personal import ExportStatus, Own, PastExport, PastQuestion, VisibleBucket
-from tests.stand_ins.slack.checker import check_message, check_view, length, live_mentions
+from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 
-HOMES = frozenset({"T1"})
-AT = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+ACCOUNT_IDS = frozenset({"T1"})
+MOMENT = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 HOSTILE = [
     "<!channel> <!here|x> <@U1> <#C1> @everyone",
     "x" * 20_000,
@@ -45,191 +45,229 @@ texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=400))
 View = Mapping[str, Any]
 
 
-def own(words: str, buckets: int = 12, count: int = 300) -> Own:
+def personal_overview_of(words: str, buckets: int = 12, count: int = 300) -> PersonalOverview:
     bucket = VisibleBucket(title=words, description=words, documents=1, example=words)
-    past = PastQuestion(text=words, asked_at=AT, ending="answer")
-    files = [
-        PastExport(status=status, asked_at=AT, name=words, rows=1_042, url="https://h/d", expires=AT)
+    past_question = PastQuestion(text=words, asked_at=MOMENT, ending="answer")
+    exports = [
+        PastExport(status=status, asked_at=MOMENT, name=words, rows=1_042, url="https://h/d", expires_at=MOMENT)
         for status in ExportStatus
     ]
-    gone = PastExport(status=ExportStatus.DONE, asked_at=AT)
-    return Own(
-        buckets=(bucket,) * buckets, bucket_count=count, questions=(past,) * 10, exports=(*files, *files[:4], gone)[:10]
+    hidden_export = PastExport(status=ExportStatus.DONE, asked_at=MOMENT)
+    return PersonalOverview(
+        buckets=(bucket,) * buckets,
+        bucket_count=count,
+        questions=(past_question,) * 10,
+        exports=(*exports, *exports[:4], hidden_export)[:10],
     )
 
 
-def buckets(words: str, count: int, granted: int = 0) -> tuple[Bucket, ...]:
+def bucket_overviews(words: str, count: int, granted: int = 0) -> tuple[BucketOverview, ...]:
     return tuple(
-        Bucket(
+        BucketOverview(
             id=BucketId(f"{number} {words}"),
             title=f"{number} {words}",
-            documents=number,
-            synced=AT,
-            grants=grants(words, granted),
+            document_count=number,
+            synced_at=MOMENT,
+            grants=grants_for(words, granted),
         )
         for number in range(count)
     )
 
 
-def grants(words: str, count: int) -> tuple[Grant, ...]:
+def grants_for(words: str, count: int) -> tuple[Grant, ...]:
     kinds = ("user:slack:T1:U{}", "channel:slack:T1:C{}", "group:slack:T1:S{}", "user:slack:T2:U{}", "group:{}" + words)
     return tuple(
         Grant(
             bucket=BucketId("b"),
-            subject=Subject(kinds[number % len(kinds)].format(number)),
+            subject=Subject(kinds[number % len(kinds)].replace("{}", str(number), 1)),
             include_external=number % 2 == 0,
             granted_by="x",
-            granted_at=AT,
+            granted_at=MOMENT,
         )
         for number in range(count)
     )
 
 
-def overview(words: str, count: int = 300) -> Overview:
-    past = PastQuestion(text=words, asked_at=AT, ending="failed", reason=words)
-    admins = tuple(Admin(person=PersonId(f"slack:T1:U{n}"), by_settings=n == 0) for n in range(count))
-    return Overview(
-        buckets=buckets(words, count, 2),
+def admin_overview_of(words: str, count: int = 300) -> AdminOverview:
+    past_question = PastQuestion(text=words, asked_at=MOMENT, ending="failed", reason=words)
+    admins = tuple(AdminEntry(person=PersonId(f"slack:T1:U{n}"), is_from_settings=n == 0) for n in range(count))
+    return AdminOverview(
+        buckets=bucket_overviews(words, count, 2),
         admins=admins,
-        limits=dict.fromkeys(Limit, 10**9),
-        unanswered=(past,) * 5,
-        rated_badly=(past,) * 5,
+        limits=dict.fromkeys(QuestionLimit, 10**9),
+        unanswered=(past_question,) * 5,
+        rated_badly=(past_question,) * 5,
     )
 
 
-def checked(view: View) -> str:
-    """The words of a view that Slack would take. Our own names of people aside, nothing in it is live."""
+def checked_view_text(view: View) -> str:
+    """Returns the text of a view after checking that it is valid and mentions only the people it shows."""
     check_view(view)
-    without_names = _without_names(view)
+    without_names = _without_person_names(view)
     assert live_mentions(without_names) == []
-    return "\n".join(_texts(view))
+    return "\n".join(_texts_in(view))
 
 
-def _without_names(value: Any) -> Any:
+def _without_person_names(value: Any) -> Any:
     if isinstance(value, Mapping):
         members = cast(Mapping[str, Any], value)
-        return {name: _without_names(member) for name, member in members.items()}
+        return {name: _without_person_names(member) for name, member in members.items()}
     if isinstance(value, list | tuple):
-        return [_without_names(member) for member in cast(Sequence[Any], value)]
+        return [_without_person_names(member) for member in cast(Sequence[Any], value)]
     return re.sub(r"<(?:@U|#C|!subteam\^S)\d+>", "", value) if isinstance(value, str) else value
 
 
-def _texts(value: Any) -> list[str]:
+def _texts_in(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         members = cast(Mapping[str, Any], value)
-        own = [members["text"]] if isinstance(members.get("text"), str) else []
-        return own + [text for member in members.values() for text in _texts(member)]
-    return [text for member in cast(Sequence[Any], value) for text in _texts(member)] if isinstance(value, list) else []
+        own_texts = [members["text"]] if isinstance(members.get("text"), str) else []
+        return own_texts + [text for member in members.values() for text in _texts_in(member)]
+    return (
+        [text for member in cast(Sequence[Any], value) for text in _texts_in(member)] if isinstance(value, list) else []
+    )
 
 
-def bucket_modal(bucket: Bucket, kept: Kept, words: str = "", groups: int = 0) -> View:
-    return bucket_view(
+def bucket_modal_view(bucket: BucketOverview, state: ModalState, words: str = "", groups: int = 0) -> View:
+    return bucket_grants_view(
         bucket,
-        kept,
-        usergroups=[Usergroup(id=f"S{n}", name=words) for n in range(groups)],
+        state,
+        usergroups=[UsergroupChoice(id=f"S{n}", name=words) for n in range(groups)],
         groups=[LocalGroup(id=f"g{n}", title=words, members=frozenset()) for n in range(groups)],
         zone=UTC,
-        homes=HOMES,
+        account_ids=ACCOUNT_IDS,
     )
 
 
 @given(words=texts)
 @settings(max_examples=40, deadline=None)
-def test_any_words_make_views_that_slack_takes(words: str) -> None:
-    past = (PastQuestion(text=words, asked_at=AT, ending=None, reason=words),) * 30
-    [bucket] = buckets(words, 1, 30)
+def test_views_with_any_data_are_valid_for_slack(words: str) -> None:
+    past_questions = (PastQuestion(text=words, asked_at=MOMENT, ending=None, reason=words),) * 30
+    [bucket] = bucket_overviews(words, 1, 30)
 
     for view in (
-        home(own(words), overview(words, 12), Pages(), UTC, HOMES),
-        bucket_modal(bucket, Kept(), words, groups=100),
-        questions_view(past, past),
-        told_view(words),
+        home_tab_view(personal_overview_of(words), admin_overview_of(words, 12), BucketPages(), UTC, ACCOUNT_IDS),
+        bucket_modal_view(bucket, ModalState(), words, groups=100),
+        past_questions_view(past_questions, past_questions),
+        notice_view(words),
     ):
-        checked(view)
+        checked_view_text(view)
 
 
 @given(words=texts)
 @settings(max_examples=30, deadline=None)
-def test_whoever_administers_is_shown_as_slack_takes_it(words: str) -> None:
-    admins = [Admin(person=PersonId(f"{words}{n}"), by_settings=n % 2 == 0) for n in range(70)]
+def test_admins_with_any_name_are_valid_for_slack(words: str) -> None:
+    admins = [AdminEntry(person=PersonId(f"{words}{n}"), is_from_settings=n % 2 == 0) for n in range(70)]
 
-    checked(admins_view(admins, Kept(), homes=HOMES, said=shown(Subject(words), HOMES)))
-    checked(home(own(words, 1, 1), replace(overview("x", 1), admins=tuple(admins)), Pages(), UTC, HOMES))
-    checked(home(own(words, 1, 1), replace(overview("x", 1), admins=tuple(admins[:1])), Pages(), UTC, HOMES))
+    checked_view_text(
+        admins_view(
+            admins, ModalState(), account_ids=ACCOUNT_IDS, notice=subject_as_mrkdwn(Subject(words), ACCOUNT_IDS)
+        )
+    )
+    checked_view_text(
+        home_tab_view(
+            personal_overview_of(words, 1, 1),
+            replace(admin_overview_of("x", 1), admins=tuple(admins)),
+            BucketPages(),
+            UTC,
+            ACCOUNT_IDS,
+        )
+    )
+    checked_view_text(
+        home_tab_view(
+            personal_overview_of(words, 1, 1),
+            replace(admin_overview_of("x", 1), admins=tuple(admins[:1])),
+            BucketPages(),
+            UTC,
+            ACCOUNT_IDS,
+        )
+    )
 
 
 @given(words=texts)
 @settings(max_examples=15, deadline=None)
-def test_whatever_a_bucket_is_called_its_prompt_can_be_taken(words: str) -> None:
+def test_prompts_of_buckets_with_any_name_are_valid_for_slack(words: str) -> None:
     bucket = VisibleBucket(title=words, description=words, documents=1, example=words)
 
     prompts = prompts_from([bucket] * 4)
 
     assert 1 <= len(prompts) <= 4
     for prompt in prompts:
-        assert 1 <= length(prompt["title"]) <= 60
-        assert 1 <= length(prompt["message"]) <= 300
+        assert 1 <= utf16_length(prompt["title"]) <= 60
+        assert 1 <= utf16_length(prompt["message"]) <= 300
         assert live_mentions({"blocks": [{"type": "plain_text", "text": text} for text in prompt.values()]}) == []
 
 
 @given(words=texts)
 @settings(max_examples=60, deadline=None)
-def test_whatever_a_refusal_names_it_is_said_and_mentions_nobody(words: str) -> None:
-    said = {"text": escaped(str(ChoiceMade(words, words)), FALLBACK_CHARACTERS)}
+def test_refusals_with_any_label_are_valid_and_mention_nobody(words: str) -> None:
+    message = {"text": escape_as_mrkdwn(str(ChoiceAlreadyMade(words, words)), MAX_FALLBACK_CHARACTERS)}
 
-    check_message(said)
-    assert live_mentions(said) == []
+    check_message(message)
+    assert live_mentions(message) == []
 
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_three_hundred_buckets_fit_page_by_page_and_each_is_on_one(words: str) -> None:
-    seen: set[str] = set()
+    keys_seen: set[str] = set()
     for first in range(0, 300, 12):
-        view = home(own(words), overview(words), Pages(first, first), UTC, HOMES)
-        checked(view)
-        seen |= set(re.findall(r'"value": "([0-9a-f]{32})"', str(view).replace("'", '"')))
+        view = home_tab_view(
+            personal_overview_of(words), admin_overview_of(words), BucketPages(first, first), UTC, ACCOUNT_IDS
+        )
+        checked_view_text(view)
+        keys_seen |= set(re.findall(r'"value": "([0-9a-f]{32})"', str(view).replace("'", '"')))
 
-    assert seen == {key(bucket.id) for bucket in buckets(words, 300)}
+    assert keys_seen == {opaque_key_of(bucket.id) for bucket in bucket_overviews(words, 300)}
 
 
 def test_five_hundred_grants_fit_page_by_page_and_each_is_on_one() -> None:
-    [bucket] = buckets("b", 1, 500)
-    told = [checked(bucket_modal(bucket, Kept(first=first), groups=100)) for first in range(0, 500, 30)]
+    [bucket] = bucket_overviews("b", 1, 500)
+    page_texts = [
+        checked_view_text(bucket_modal_view(bucket, ModalState(first=first), groups=100)) for first in range(0, 500, 30)
+    ]
 
-    assert sum(words.count("Remove") for words in told) == 2 * 500  # the button, and the question before it is done
-    assert "481 to 500 of 500" in told[-1]
+    assert (
+        sum(page_text.count("Remove") for page_text in page_texts) == 2 * 500
+    )  # on the button and in its confirmation dialog
+    assert "481 to 500 of 500" in page_texts[-1]
 
 
-def test_a_page_that_is_no_longer_there_is_the_first() -> None:
-    [bucket] = buckets("b", 1, 31)
+def test_a_page_that_no_longer_exists_becomes_the_first() -> None:
+    [bucket] = bucket_overviews("b", 1, 31)
 
-    assert "1 to 30 of 31" in checked(bucket_modal(bucket, Kept(first=60)))
-    assert "there are no more" in checked(home(own("b", 0), None, Pages(600, 0), UTC, HOMES)).casefold()
+    assert "1 to 30 of 31" in checked_view_text(bucket_modal_view(bucket, ModalState(first=60)))
+    assert (
+        "there are no more"
+        in checked_view_text(
+            home_tab_view(personal_overview_of("b", 0), None, BucketPages(600, 0), UTC, ACCOUNT_IDS)
+        ).casefold()
+    )
 
 
 def test_many_admins_fit_page_by_page() -> None:
-    admins = [Admin(person=PersonId(f"slack:T1:U{n}"), by_settings=n == 0) for n in range(300)]
+    admins = [AdminEntry(person=PersonId(f"slack:T1:U{n}"), is_from_settings=n == 0) for n in range(300)]
 
-    words = checked(admins_view(admins, Kept(first=240), homes=HOMES))
+    text = checked_view_text(admins_view(admins, ModalState(first=240), account_ids=ACCOUNT_IDS))
 
-    assert "241 to 300 of 300" in words
-    assert "280 more" in checked(home(own("b"), overview("b"), Pages(), UTC, HOMES))
+    assert "241 to 300 of 300" in text
+    assert "280 more" in checked_view_text(
+        home_tab_view(personal_overview_of("b"), admin_overview_of("b"), BucketPages(), UTC, ACCOUNT_IDS)
+    )
 
 
-def test_limits_carry_what_was_shown() -> None:
-    view = limits_view({Limit.PERSON_DAY: 5}, Kept())
-    checked(view)
-    kept = Kept.read(str(view["private_metadata"]))
+def test_the_limits_view_carries_the_limits_shown() -> None:
+    view = limits_view({QuestionLimit.PERSON_DAY: 5}, ModalState())
+    checked_view_text(view)
+    state = ModalState.parse_metadata(str(view["private_metadata"]))
 
-    assert kept is not None
-    assert kept.limits == {Limit.PERSON_DAY: 5}
+    assert state is not None
+    assert state.limits == {QuestionLimit.PERSON_DAY: 5}
 
 
 @given(text=texts, most=st.integers(min_value=2, max_value=300))
 def test_data_fits_and_is_never_empty(text: str, most: int) -> None:
-    fitted = fitting(text, most)
+    fitted = fit_on_one_line(text, most)
 
-    assert 1 <= length(fitted) <= most
+    assert 1 <= utf16_length(fitted) <= most
     assert not {"\n", "\x00", "\u202e"} & set(fitted)
 
 
@@ -245,18 +283,18 @@ def test_data_fits_and_is_never_empty(text: str, most: int) -> None:
         ("everyone", "Everyone in the organisation, guests not included"),
     ],
 )
-def test_only_names_of_this_installation_are_slacks_to_show(subject: str, words: str) -> None:
-    assert shown(Subject(subject), HOMES) == words
+def test_only_subjects_of_this_installation_are_shown_by_name(subject: str, words: str) -> None:
+    assert subject_as_mrkdwn(Subject(subject), ACCOUNT_IDS) == words
 
 
 @pytest.mark.parametrize(
     ("ending", "words"),
     [("stopped", "stopped"), ("limited", "put off"), (None, "being answered"), ("answer", "answered")],
 )
-def test_how_a_question_ended_is_said_as_it_was(ending: str | None, words: str) -> None:
-    assert ending_of(PastQuestion(text="which?", asked_at=AT, ending=ending)) == words
+def test_the_label_tells_how_a_question_ended(ending: str | None, words: str) -> None:
+    assert ending_label_of(PastQuestion(text="which?", asked_at=MOMENT, ending=ending)) == words
 
 
 @pytest.mark.parametrize("value", ["", "1", "1:2:3", "-1:0", "a:b", "\u0664:0", "9999999:0", "1.5:0"])
-def test_a_page_that_makes_no_sense_is_the_first(value: str) -> None:
-    assert Pages.read(value) == Pages()
+def test_an_invalid_page_becomes_the_first(value: str) -> None:
+    assert BucketPages.parse_button_value(value) == BucketPages()

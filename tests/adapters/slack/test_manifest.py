@@ -1,4 +1,4 @@
-"""The manifest asks for what the code uses, and the code uses what the manifest asks for."""
+"""The manifest requests exactly the scopes, events and commands that the code uses."""
 
 import ast
 import importlib
@@ -17,64 +17,66 @@ from jsonschema import Draft7Validator, validate
 from pydantic import ValidationError
 
 import adapters.slack.app
-from adapters.slack.api import SlackApi
-from adapters.slack.dispatch import Listener
-from adapters.slack.home.listener import AppHome
-from adapters.slack.install import REDIRECT
-from adapters.slack.messages_tab import MessagesTab
-from adapters.slack.receiving import PATH
-from adapters.slack.render import ACTION_PREFIX
-from adapters.slack.scopes import OPTIONAL, REQUIRED
-from tests.adapters.slack.conftest import InboxBot, a_surface
+from adapters.slack.events.dispatch import DeliveryListener
+from adapters.slack.events.http_endpoint import EVENTS_PATH
+from adapters.slack.home.listener import HomeTabListener
+from adapters.slack.home.messages_tab import MessagesTabListener
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.posting.render import ACTION_PREFIX
+from adapters.slack.workspaces.oauth import REDIRECT_PATH
+from adapters.slack.workspaces.scopes import OPTIONAL_SCOPES, REQUIRED_SCOPES
+from tests.adapters.slack.conftest import InboxBot, build_surface
 from tests.stand_ins.slack.manifest import PATH as MANIFEST
-from tests.stand_ins.slack.manifest import Manifest, manifest
+from tests.stand_ins.slack.manifest import Manifest, load_manifest
 from tests.stand_ins.slack.server import EVENT_SCOPES, SCOPES
 
 ROOT = Path(adapters.slack.app.__file__).parents[2]
 GUIDE = ROOT / "docs" / "slack.md"
 GOLDEN = ROOT / "tests" / "golden" / "slack"
 SCHEMA = os.environ.get("PARLEY_SLACK_MANIFEST_SCHEMA", "")
-SOURCES = sorted(Path(adapters.slack.app.__file__).parent.rglob("*.py"))
-CALL = re.compile(r'\.call\(\s*\w+,\s*"(?P<method>[\w.]+)"')
+SOURCE_FILES = sorted(Path(adapters.slack.app.__file__).parent.rglob("*.py"))
+CALL = re.compile(r'\.call_method\(\s*\w+,\s*"(?P<method>[\w.]+)"')
 
-CALLED = {match["method"] for source in SOURCES for match in CALL.finditer(source.read_text(encoding="utf-8"))}
-NEEDED_BY_EVENTS = {scope for event in manifest().events for scope in EVENT_SCOPES[event]}
-
-
-def test_the_methods_called_are_found() -> None:
-    assert {"chat.postMessage", "chat.update", "users.info", "files.completeUploadExternal"} <= CALLED
+CALLED_METHODS = {
+    match["method"] for source in SOURCE_FILES for match in CALL.finditer(source.read_text(encoding="utf-8"))
+}
+NEEDED_BY_EVENTS = {scope for event in load_manifest().events for scope in EVENT_SCOPES[event]}
 
 
-def test_every_method_called_has_a_scope_that_allows_it() -> None:
-    asked_for = manifest().scopes | manifest().optional_scopes
-    assert [method for method in sorted(CALLED) if SCOPES[method] and not SCOPES[method] & asked_for] == []
+def test_the_called_methods_are_found_in_the_sources() -> None:
+    assert {"chat.postMessage", "chat.update", "users.info", "files.completeUploadExternal"} <= CALLED_METHODS
+
+
+def test_every_called_method_has_a_scope_that_allows_it() -> None:
+    requested = load_manifest().scopes | load_manifest().optional_scopes
+    assert [method for method in sorted(CALLED_METHODS) if SCOPES[method] and not SCOPES[method] & requested] == []
 
 
 def test_every_scope_is_needed_by_a_method_or_an_event() -> None:
-    by_methods = {scope for method in CALLED for scope in SCOPES[method]}
-    by_people = {"commands"} if manifest().commands | manifest().shortcuts else set[str]()
-    assert manifest().scopes - by_methods - NEEDED_BY_EVENTS - by_people == set()
+    by_methods = {scope for method in CALLED_METHODS for scope in SCOPES[method]}
+    by_people = {"commands"} if load_manifest().commands | load_manifest().shortcuts else set[str]()
+    assert load_manifest().scopes - by_methods - NEEDED_BY_EVENTS - by_people == set()
 
 
 def test_every_event_has_its_scope() -> None:
-    needed = {event: EVENT_SCOPES[event] for event in manifest().events}
-    granted = manifest().scopes | manifest().optional_scopes
+    needed = {event: EVENT_SCOPES[event] for event in load_manifest().events}
+    granted = load_manifest().scopes | load_manifest().optional_scopes
     assert [event for event, scopes in needed.items() if scopes and not scopes & granted] == []
 
 
-def test_an_installation_asks_for_the_scopes_of_the_manifest_and_returns_to_its_address() -> None:
-    assert (manifest().scopes, manifest().optional_scopes) == (REQUIRED, OPTIONAL)
-    assert manifest().redirect_urls == {f"https://HOST{REDIRECT}"}
+def test_an_installation_requests_the_scopes_of_the_manifest_and_uses_its_redirect_address() -> None:
+    assert (load_manifest().scopes, load_manifest().optional_scopes) == (REQUIRED_SCOPES, OPTIONAL_SCOPES)
+    assert load_manifest().redirect_urls == {f"https://HOST{REDIRECT_PATH}"}
 
 
-def test_every_optional_scope_is_needed_by_an_event_or_by_a_method_that_can_be_done_without() -> None:
-    optional = {scope for scope in SCOPES["files.info"] if "files.info" in CALLED}
+def test_every_optional_scope_is_needed_by_an_event_or_by_an_optional_method() -> None:
+    optional = {scope for scope in SCOPES["files.info"] if "files.info" in CALLED_METHODS}
 
-    assert manifest().optional_scopes - NEEDED_BY_EVENTS == optional
+    assert load_manifest().optional_scopes - NEEDED_BY_EVENTS == optional
 
 
-class Heard:
-    """What listeners register with Bolt, by what it is called there. As in Bolt, a pattern may match anywhere."""
+class BoltRegistrations:
+    """Records what the listeners register with Bolt, by Bolt's method. As in Bolt, a pattern may match anywhere."""
 
     def __init__(self) -> None:
         self.by_kind: dict[str, list[str | re.Pattern[str]]] = defaultdict(list[str | re.Pattern[str]])
@@ -86,125 +88,128 @@ class Heard:
 
         return registered
 
-    def hears(self, kind: str, name: str) -> bool:
-        return any(re.search(one, name) if isinstance(one, re.Pattern) else one == name for one in self.by_kind[kind])
+    def handles_callback(self, kind: str, name: str) -> bool:
+        return any(
+            re.search(pattern, name) if isinstance(pattern, re.Pattern) else pattern == name
+            for pattern in self.by_kind[kind]
+        )
 
 
 @pytest.fixture
-def listeners(bot: InboxBot, api: SlackApi) -> tuple[Listener, ...]:
-    return a_surface(bot, api).listeners
+def listeners(bot: InboxBot, api: SlackApi) -> tuple[DeliveryListener, ...]:
+    return build_surface(bot, api).listeners
 
 
 @pytest.fixture
-def heard(listeners: tuple[Listener, ...]) -> Heard:
-    heard = Heard()
+def registrations(listeners: tuple[DeliveryListener, ...]) -> BoltRegistrations:
+    registered = BoltRegistrations()
     for listener in listeners:
-        listener.listen(heard)
-    return heard
+        listener.register_bolt_handlers(registered)
+    return registered
 
 
-async def test_every_event_has_its_listener_and_every_listener_its_event(
-    listeners: tuple[Listener, ...], heard: Heard
+async def test_every_event_has_a_listener_and_every_listener_has_an_event(
+    listeners: tuple[DeliveryListener, ...], registrations: BoltRegistrations
 ) -> None:
-    subscribed = {event.partition(".")[0] for event in manifest().events}
+    subscribed = {event.partition(".")[0] for event in load_manifest().events}
 
     assert {event for listener in listeners for event in listener.events} == subscribed
-    assert set(heard.by_kind["event"]) == subscribed
+    assert set(registrations.by_kind["event"]) == subscribed
 
 
-async def test_every_command_and_shortcut_has_its_listener_and_every_listener_its_own(heard: Heard) -> None:
-    assert set(heard.by_kind["command"]) == manifest().commands
-    assert set(heard.by_kind["message_shortcut"]) == manifest().shortcuts
+async def test_the_commands_and_shortcuts_equal_those_registered(registrations: BoltRegistrations) -> None:
+    assert set(registrations.by_kind["command"]) == load_manifest().commands
+    assert set(registrations.by_kind["message_shortcut"]) == load_manifest().shortcuts
 
 
-async def test_every_modal_that_can_be_submitted_has_its_listener(heard: Heard) -> None:
-    submitted = {callback for source in SOURCES for callback in callbacks_in(source)}
+async def test_every_submittable_modal_has_a_listener(registrations: BoltRegistrations) -> None:
+    submitted = {callback for source in SOURCE_FILES for callback in submittable_callbacks_in(source)}
 
     assert {"grant", "admin"} & {callback.partition(":")[0] for callback in submitted}
-    assert [callback for callback in sorted(submitted) if not heard.hears("view", callback)] == []
+    assert [callback for callback in sorted(submitted) if not registrations.handles_callback("view", callback)] == []
 
 
-async def test_every_button_and_menu_that_is_posted_has_its_listener(heard: Heard) -> None:
-    posted = {action for file in GOLDEN.glob("*.json") for action in actions_in(json.loads(file.read_text("utf-8")))}
+async def test_every_posted_button_and_menu_has_a_listener(registrations: BoltRegistrations) -> None:
+    posted = {action for file in GOLDEN.glob("*.json") for action in action_ids_in(json.loads(file.read_text("utf-8")))}
 
     assert posted
-    assert [action for action in sorted(posted) if not heard.hears("action", action)] == []
+    assert [action for action in sorted(posted) if not registrations.handles_callback("action", action)] == []
 
 
-def callbacks_in(source: Path) -> Iterator[str]:
-    """The callback ids of the modals that a module makes with a button to submit."""
+def submittable_callbacks_in(source: Path) -> Iterator[str]:
+    """Yield the callback ids of the modals with a submit button that a module builds."""
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "modal":
-            [callback, *_], named = node.args, {keyword.arg for keyword in node.keywords}
-            if "submit" in named and isinstance(callback, ast.Name):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "modal_view":
+            [callback, *_], keyword_names = node.args, {keyword.arg for keyword in node.keywords}
+            if "submit" in keyword_names and isinstance(callback, ast.Name):
                 name = ".".join(source.relative_to(ROOT).with_suffix("").parts)
                 yield getattr(importlib.import_module(name), callback.id)
 
 
-def actions_in(value: Any) -> Iterator[str]:
-    """Every `action_id` below, but of inputs: those come with the modal's submission."""
+def action_ids_in(value: Any) -> Iterator[str]:
+    """Yield every `action_id` in a JSON value, except those of inputs, which arrive with the modal's submission."""
     match value:
         case {"type": "input", **rest} if not rest.get("dispatch_action"):
             return
         case dict():
-            for key, below in cast(dict[str, Any], value).items():
+            for key, member in cast(dict[str, Any], value).items():
                 if key == "action_id":
-                    yield below
+                    yield member
                 else:
-                    yield from actions_in(below)
+                    yield from action_ids_in(member)
         case list():
-            for below in cast(list[Any], value):
-                yield from actions_in(below)
+            for member in cast(list[Any], value):
+                yield from action_ids_in(member)
         case _:
             return
 
 
-def test_events_and_clicks_come_to_the_one_route() -> None:
-    settings = manifest().settings
+def test_events_clicks_and_commands_have_the_same_address() -> None:
+    settings = load_manifest().settings
     urls = {settings.event_subscriptions.request_url, settings.interactivity.request_url}
 
-    assert urls == {f"https://HOST{PATH}"}
+    assert urls == {f"https://HOST{EVENTS_PATH}"}
     assert settings.interactivity.is_enabled
-    assert ACTION_PREFIX  # beside those of the Home tab
-    assert {one["url"] for one in manifest().features["slash_commands"]} == urls
+    assert ACTION_PREFIX
+    assert {command["url"] for command in load_manifest().features["slash_commands"]} == urls
 
 
-def test_the_home_tab_is_there_for_its_listener() -> None:
-    assert manifest().home_tab == ("app_home_opened" in AppHome.events)
+def test_the_home_tab_is_enabled_for_its_listener() -> None:
+    assert load_manifest().home_tab == ("app_home_opened" in HomeTabListener.events)
 
 
-def test_the_messages_tab_is_an_agents_and_has_its_listener() -> None:
-    assert manifest().is_agent == ("app_home_opened" in MessagesTab.events)
-    assert manifest().features["app_home"]["messages_tab_enabled"]
-    assert "assistant_view" not in manifest().features
+def test_the_messages_tab_belongs_to_an_agent_and_has_a_listener() -> None:
+    assert load_manifest().is_agent == ("app_home_opened" in MessagesTabListener.events)
+    assert load_manifest().features["app_home"]["messages_tab_enabled"]
+    assert "assistant_view" not in load_manifest().features
 
 
-def test_the_guide_says_what_each_scope_is_for() -> None:
+def test_the_guide_mentions_each_scope() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
 
-    assert [scope for scope in sorted(REQUIRED | OPTIONAL) if f"`{scope}`" not in guide] == []
+    assert [scope for scope in sorted(REQUIRED_SCOPES | OPTIONAL_SCOPES) if f"`{scope}`" not in guide] == []
 
 
 def test_the_guides_manifest_for_socket_mode_has_no_addresses() -> None:
-    [change] = re.findall(r"sed -e '(.+)' manifest.yaml", GUIDE.read_text(encoding="utf-8"))
-    changed = subprocess.run(["sed", "-e", change, MANIFEST], capture_output=True, text=True, check=True).stdout
+    [sed_script] = re.findall(r"sed -e '(.+)' manifest.yaml", GUIDE.read_text(encoding="utf-8"))
+    changed = subprocess.run(["sed", "-e", sed_script, MANIFEST], capture_output=True, text=True, check=True).stdout
 
-    addressed, socketed = given(), yaml.safe_load(changed)
+    http_manifest, socket_manifest = load_manifest_yaml(), yaml.safe_load(changed)
     assert "HOST" not in changed
-    assert socketed["settings"]["socket_mode_enabled"]
-    assert socketed["oauth_config"]["scopes"] == addressed["oauth_config"]["scopes"]
+    assert socket_manifest["settings"]["socket_mode_enabled"]
+    assert socket_manifest["oauth_config"]["scopes"] == http_manifest["oauth_config"]["scopes"]
     for kind in ("event_subscriptions", "interactivity"):
-        addressed["settings"][kind].pop("request_url")
-        assert socketed["settings"][kind] == addressed["settings"][kind]
+        http_manifest["settings"][kind].pop("request_url")
+        assert socket_manifest["settings"][kind] == http_manifest["settings"][kind]
 
 
 @pytest.mark.skipif(
     not SCHEMA, reason="PARLEY_SLACK_MANIFEST_SCHEMA names no copy of Slack's manifest schema, version 2"
 )
-def test_slacks_published_schema_accepts_it() -> None:
+def test_slacks_published_schema_accepts_the_manifest() -> None:
     schema = json.loads(Path(SCHEMA).read_text(encoding="utf-8"))
 
-    validate(given(), schema, cls=Draft7Validator)
+    validate(load_manifest_yaml(), schema, cls=Draft7Validator)
 
 
 @pytest.mark.parametrize(
@@ -224,17 +229,17 @@ def test_slacks_published_schema_accepts_it() -> None:
         ("settings.unknown", True),
     ],
 )
-def test_what_slack_would_not_accept_is_refused(path: str, value: Any) -> None:
-    changed = given()
-    *way, last = path.split(".")
-    below: Any = changed
-    for step in way:
-        below = below[int(step) if isinstance(below, list) else step]
-    below[int(last) if isinstance(below, list) else last] = value
+def test_the_manifest_model_refuses_invalid_values(path: str, value: Any) -> None:
+    changed = load_manifest_yaml()
+    *parents, last_key = path.split(".")
+    container: Any = changed
+    for key in parents:
+        container = container[int(key) if isinstance(container, list) else key]
+    container[int(last_key) if isinstance(container, list) else last_key] = value
 
     with pytest.raises(ValidationError):
         Manifest.model_validate(changed)
 
 
-def given() -> dict[str, Any]:
+def load_manifest_yaml() -> dict[str, Any]:
     return yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))

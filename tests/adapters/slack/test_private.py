@@ -1,4 +1,4 @@
-"""What only the asker may see, offered in a channel and answered where nobody else reads."""
+"""The offer in a channel to continue in a direct message, where the asker may see more."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -7,116 +7,129 @@ from pathlib import Path
 
 import pytest
 
-from bot.codec import inbound_from_json
-from bot.dialogue import asked_alone, failed, spoken_from_json, spoken_to_json
+from bot.conversation.dialogue import (
+    failed_turn_result,
+    private_question_of,
+    turn_result_from_json,
+    turn_result_to_json,
+)
 from bot.ids import ConversationId, MessageId, PersonId, Subject, TurnId
-from bot.inbound import Inbound, Outsiders, Said, Shared
-from tests.adapters.slack.office import Office, an_office
+from bot.surface.inbound import ChannelAudience, Inbound, OutsiderPresence, TextMessage
+from bot.surface.json_codec import inbound_from_json
+from tests.adapters.slack.office import SlackOffice, open_slack_office
 from tests.stand_ins.slack.server import SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, User
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
 
 QUESTION = f"<@{BOT_USER}> List &lt;every&gt; receipt"
-BUTTON = "Continue in private"
+PRIVATE_BUTTON = "Continue in private"
 
 
 @pytest.fixture
-async def office(slack: SlackServer, tmp_path: Path, ada: User) -> AsyncIterator[Office]:
-    async with an_office(slack, tmp_path / "home") as office:
-        await office.grant(f"user:slack:{TEAM}:{ada.id}")
+async def office(slack: SlackServer, tmp_path: Path, ada: SlackMember) -> AsyncIterator[SlackOffice]:
+    async with open_slack_office(slack, tmp_path / "home") as office:
+        await office.grant_receipts(f"user:slack:{TEAM}:{ada.id}")
         yield office
 
 
-async def refused(office: Office, user: User, channel: Channel) -> Message:
-    await office.slack.say(user, channel, QUESTION)
-    await office.slack.until(lambda: any("Nothing here" in one.words() for one in office.said()))
-    return next(one for one in office.said() if "Nothing here" in one.words())
+async def ask_and_get_refused(office: SlackOffice, user: SlackMember, channel: SlackChannel) -> SlackMessage:
+    await office.slack.post_as_person(user, channel, QUESTION)
+    await office.slack.wait_until(
+        lambda: any("Nothing here" in message.visible_text() for message in office.posted_messages())
+    )
+    return next(message for message in office.posted_messages() if "Nothing here" in message.visible_text())
 
 
-def labels(message: Message) -> list[str]:
-    return [button["text"]["text"] for button in message.buttons()]
+def button_labels_of(message: SlackMessage) -> list[str]:
+    return [button["text"]["text"] for button in message.block_buttons()]
 
 
-async def said_in(office: Office, channel: Channel, words: str) -> Message:
-    def there() -> list[Message]:
-        return [one for one in office.slack.workspace.answers(channel.id) if words in one.words()]
+async def wait_for_message(office: SlackOffice, channel: SlackChannel, words: str) -> SlackMessage:
+    def matching_messages() -> list[SlackMessage]:
+        return [
+            message for message in office.slack.workspace.bot_messages(channel.id) if words in message.visible_text()
+        ]
 
-    await office.slack.until(lambda: bool(there()))
-    return there()[0]
+    await office.slack.wait_until(lambda: bool(matching_messages()))
+    return matching_messages()[0]
 
 
-async def test_what_only_the_asker_may_see_goes_on_in_their_direct_messages(
-    office: Office, slack: SlackServer, ada: User, general: Channel
+async def test_an_answer_for_the_asker_alone_continues_in_their_direct_messages(
+    office: SlackOffice, slack: SlackServer, ada: SlackMember, general: SlackChannel
 ) -> None:
-    asked = await refused(office, ada, general)
+    refusal = await ask_and_get_refused(office, ada, general)
 
-    assert labels(asked) == [BUTTON]
+    assert button_labels_of(refusal) == [PRIVATE_BUTTON]
 
-    await slack.click(ada, asked, BUTTON)
-    direct = slack.workspace.direct(ada.id)
-    answer = await said_in(office, direct, "I found 42")
-    told = await said_in(office, general, "goes on")
+    await slack.click_button(ada, refusal, PRIVATE_BUTTON)
+    direct = slack.workspace.direct_channel_of(ada.id)
+    answer = await wait_for_message(office, direct, "I found 42")
+    settled = await wait_for_message(office, general, "goes on")
 
-    [root, *_] = slack.workspace.answers(direct.id)
-    assert "List <every> receipt" in root.words()
+    [root, *_] = slack.workspace.bot_messages(direct.id)
+    assert "List <every> receipt" in root.visible_text()
     assert (root.thread_ts, answer.thread_ts) == (None, root.ts)
-    assert told.words() == "This goes on in a direct message, where only you read the answer."
-    assert told.buttons() == []
-    assert not [one for one in slack.workspace.answers(general.id) if "42" in one.words() or "Acme" in one.words()]
+    assert settled.visible_text() == "This goes on in a direct message, where only you read the answer."
+    assert settled.block_buttons() == []
+    assert not [
+        message
+        for message in slack.workspace.bot_messages(general.id)
+        if "42" in message.visible_text() or "Acme" in message.visible_text()
+    ]
 
 
-async def test_the_answer_in_private_can_be_followed_up_there(
-    office: Office, slack: SlackServer, ada: User, general: Channel
+async def test_a_private_answer_accepts_follow_ups(
+    office: SlackOffice, slack: SlackServer, ada: SlackMember, general: SlackChannel
 ) -> None:
-    await slack.click(ada, await refused(office, ada, general), BUTTON)
-    direct = slack.workspace.direct(ada.id)
-    asked_back = await said_in(office, direct, "I found 42")
+    await slack.click_button(ada, await ask_and_get_refused(office, ada, general), PRIVATE_BUTTON)
+    direct = slack.workspace.direct_channel_of(ada.id)
+    clarification = await wait_for_message(office, direct, "I found 42")
 
-    await slack.click(ada, asked_back, "Bolt · 5")
+    await slack.click_button(ada, clarification, "Bolt · 5")
 
-    assert (await said_in(office, direct, "There are 5")).thread_ts == asked_back.thread_ts
+    assert (await wait_for_message(office, direct, "There are 5")).thread_ts == clarification.thread_ts
 
 
-async def test_whoever_clicks_sees_in_private_what_they_may_see_themselves(
-    office: Office, slack: SlackServer, ada: User, bob: User, general: Channel
+async def test_a_person_who_clicks_gets_only_what_they_may_see_themselves(
+    office: SlackOffice, slack: SlackServer, ada: SlackMember, bob: SlackMember, general: SlackChannel
 ) -> None:
-    await slack.click(bob, await refused(office, ada, general), BUTTON)
-    direct = slack.workspace.direct(bob.id)
+    await slack.click_button(bob, await ask_and_get_refused(office, ada, general), PRIVATE_BUTTON)
+    direct = slack.workspace.direct_channel_of(bob.id)
 
-    answer = await said_in(office, direct, "Nothing here")
+    answer = await wait_for_message(office, direct, "Nothing here")
 
-    assert answer.buttons() == []
-    assert [one for one in slack.workspace.channels.values() if one.kind == "im"] == [direct]
+    assert answer.block_buttons() == []
+    assert [channel for channel in slack.workspace.channels.values() if channel.kind == "im"] == [direct]
 
 
-async def test_where_alone_they_see_no_more_nothing_is_offered(
-    office: Office, slack: SlackServer, bob: User, general: Channel
+async def test_nothing_is_offered_to_an_asker_who_would_see_no_more(
+    office: SlackOffice, slack: SlackServer, bob: SlackMember, general: SlackChannel
 ) -> None:
-    assert labels(await refused(office, bob, general)) == []
+    assert button_labels_of(await ask_and_get_refused(office, bob, general)) == []
 
 
-async def test_what_a_channel_may_see_is_answered_there_and_the_rest_offered(
-    office: Office, slack: SlackServer, ada: User, bob: User, general: Channel
+async def test_an_answer_that_the_channel_may_see_offers_no_private_continuation(
+    office: SlackOffice, slack: SlackServer, ada: SlackMember, bob: SlackMember, general: SlackChannel
 ) -> None:
-    await office.open_channel(general)
-    await slack.say(bob, general, QUESTION)
-    of_bob = await office.answer(1)
+    await office.grant_receipts_to_channel(general)
+    await slack.post_as_person(bob, general, QUESTION)
+    answer = await office.wait_for_answer(1)
 
-    assert BUTTON not in labels(of_bob)
+    assert PRIVATE_BUTTON not in button_labels_of(answer)
 
 
-async def test_somebody_who_cannot_be_written_to_is_told_how(
-    office: Office, slack: SlackServer, ada: User, general: Channel
+async def test_a_person_without_direct_messages_is_told_to_write_first(
+    office: SlackOffice, slack: SlackServer, ada: SlackMember, general: SlackChannel
 ) -> None:
-    asked = await refused(office, ada, general)
+    refusal = await ask_and_get_refused(office, ada, general)
     slack.scopes -= {"im:write"}
 
-    await slack.click(ada, asked, BUTTON)
+    await slack.click_button(ada, refusal, PRIVATE_BUTTON)
 
-    assert await said_in(office, general, "Write to me in a direct message")
-    assert slack.workspace.answers(slack.workspace.direct(ada.id).id) == []
+    assert await wait_for_message(office, general, "Write to me in a direct message")
+    assert slack.workspace.bot_messages(slack.workspace.direct_channel_of(ada.id).id) == []
 
 
-async def test_a_turn_that_leads_to_another_is_kept_with_it(general: Channel) -> None:
+async def test_the_private_turn_is_stored_with_the_turn_that_begins_it(general: SlackChannel) -> None:
     now = datetime(2031, 5, 9, 12, tzinfo=UTC)
     inbound = Inbound(
         surface="slack",
@@ -124,15 +137,15 @@ async def test_a_turn_that_leads_to_another_is_kept_with_it(general: Channel) ->
         conversation=ConversationId("slack:T1:C1:1"),
         message_id=MessageId("1"),
         person=PersonId("slack:T1:U1"),
-        name="Ada",
-        audience=Shared(channel=Subject("channel:slack:T1:C1"), outsiders=Outsiders.NONE),
-        body=Said("List"),
-        received=now,
+        person_name="Ada",
+        audience=ChannelAudience(channel=Subject("channel:slack:T1:C1"), outsiders=OutsiderPresence.NONE),
+        body=TextMessage("List"),
+        received_at=now,
     )
-    begins = asked_alone(inbound, TurnId("t1"), "List", {"channel": "D1", "user": "U1"}, now)
-    spoken = replace(failed(inbound, TurnId("t1"), "."), begins=begins)
+    private_turn = private_question_of(inbound, TurnId("t1"), "List", {"channel": "D1", "user": "U1"}, now)
+    result = replace(failed_turn_result(inbound, TurnId("t1"), "."), private_turn=private_turn)
 
-    kept = spoken_to_json(spoken)
+    stored = turn_result_to_json(result)
 
-    assert spoken_from_json(kept).begins == begins
-    assert inbound_from_json(kept["begins"]) == begins
+    assert turn_result_from_json(stored).private_turn == private_turn
+    assert inbound_from_json(stored["begins"]) == private_turn

@@ -1,73 +1,93 @@
-"""Long work grows in one message, which ends as the answer, whatever becomes of the stream."""
+"""Streams: the progress of a long turn grows in one message, which becomes the answer after any fault."""
 
 import pytest
 
-from adapters.slack.api import SlackApi
-from adapters.slack.posting import Posting
-from adapters.slack.streams import GROWING, REFUSED_S, Pace
+from adapters.slack.posting.api import SlackApi
+from adapters.slack.posting.streams import MAX_OPEN_STREAMS, REFUSAL_TTL_S, StreamPace
+from adapters.slack.posting.workspace_outbox import WorkspaceOutbox
 from bot.ids import MessageId, PersonId, TurnId
-from bot.outbox import MessageGone, Opened, OutboxFailed
-from bot.replies import File, Handle, Handles, Notice, Progress, Reply, Table, Text
-from tests.adapters.slack.conftest import InboxBot, Pauses
-from tests.adapters.slack.test_handles import PatientAgent, agent, office
-from tests.adapters.slack.test_posting import ANY, Work, a_reply, address_of, csv, private
-from tests.scenarios.test_slack_story import Office
+from bot.surface.outbox import MessageGone, OpenedMessage, OutboxFailed
+from bot.surface.replies import (
+    FilePart,
+    NoticePart,
+    ProgressPart,
+    Reply,
+    TablePart,
+    TextPart,
+    TurnAction,
+    TurnActionsPart,
+)
+from tests.adapters.slack.conftest import InboxBot, RecordedPauses
+from tests.adapters.slack.posting.test_workspace_outbox import (
+    ANY,
+    PendingContent,
+    address_for_question,
+    csv,
+    private,
+    reply_of_turn,
+)
+from tests.adapters.slack.test_handles import StallingAgent, agent, office
+from tests.scenarios.test_slack_story import StoryOffice
 from tests.stand_ins.slack.server import Fault, SlackServer
-from tests.stand_ins.slack.workspace import BOT_USER, TEAM, Channel, Message, User
+from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackMessage
 
 __all__ = ["agent", "csv", "office", "private"]  # fixtures
 
 pytestmark = pytest.mark.usefixtures("surface")
 
-START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
-ANSWER = a_reply(Text(markdown="**42** receipts"))
+START_METHOD, APPEND_METHOD, STOP_METHOD = "chat.startStream", "chat.appendStream", "chat.stopStream"
+ANSWER_REPLY = reply_of_turn(TextPart(markdown="**42** receipts"))
 
 
 @pytest.fixture
-def outbox(slack: SlackServer, api: SlackApi, bot: InboxBot) -> Posting:
+def outbox(slack: SlackServer, api: SlackApi, bot: InboxBot) -> WorkspaceOutbox:
     slack.scopes |= slack.optional_scopes
-    return Posting(api, bot.log)
+    return WorkspaceOutbox(api, bot.log)
 
 
 @pytest.fixture
-async def question(slack: SlackServer, ada: User, general: Channel) -> Message:
-    message, _ = await slack.say(ada, general, "a question")
+async def question(slack: SlackServer, ada: SlackMember, general: SlackChannel) -> SlackMessage:
+    message, _ = await slack.post_as_person(ada, general, "a question")
     return message
 
 
-def asker(question: Message) -> PersonId:
+def asker_of(question: SlackMessage) -> PersonId:
     return PersonId(f"slack:{TEAM}:{question.user}")
 
 
-async def opened(outbox: Posting, question: Message, turn: str = "turn-1") -> Opened:
-    """By work that takes long."""
-    first = await outbox.open(ANY, address_of(question), asker(question), Work(turn=turn))
-    assert first is not None
-    return first
-
-
-async def begun(outbox: Posting, question: Message, turn: str = "turn-1") -> MessageId:
-    return (await opened(outbox, question, turn)).message
-
-
-def progress(text: str) -> Reply:
-    return a_reply(Progress(text=text), Handles(handles=(Handle.STOP,)))
-
-
-async def told(outbox: Posting, question: Message, message: MessageId, reply: Reply = ANSWER) -> None:
-    await outbox.update(ANY, address_of(question), message, reply)
-
-
-def only(slack: SlackServer) -> Message:
-    [message] = slack.workspace.answers()
+async def open_long_work(outbox: WorkspaceOutbox, question: SlackMessage, turn: str = "turn-1") -> OpenedMessage:
+    """Open a message with work that takes long."""
+    message = await outbox.thread_for(ANY, address_for_question(question)).open_message(
+        asker_of(question), PendingContent(turn=turn)
+    )
+    assert message is not None
     return message
 
 
-def is_answered(message: Message) -> bool:
-    """With the answer, its turn, and nothing that still seems to be done."""
+async def begin_message(outbox: WorkspaceOutbox, question: SlackMessage, turn: str = "turn-1") -> MessageId:
+    return (await open_long_work(outbox, question, turn)).message
+
+
+def progress_reply(text: str) -> Reply:
+    return reply_of_turn(ProgressPart(text=text), TurnActionsPart(handles=(TurnAction.STOP,)))
+
+
+async def update_reply(
+    outbox: WorkspaceOutbox, question: SlackMessage, message: MessageId, reply: Reply = ANSWER_REPLY
+) -> None:
+    await outbox.thread_for(ANY, address_for_question(question)).update_message(message, reply)
+
+
+def single_answer(slack: SlackServer) -> SlackMessage:
+    [message] = slack.workspace.bot_messages()
+    return message
+
+
+def is_answered(message: SlackMessage) -> bool:
+    """Whether the message shows the answer and its turn id, and all tasks are complete."""
     is_done = all(task["status"] == "complete" for task in message.tasks)
-    marked = (message.metadata or {}).get("event_payload") == {"turn": "turn-1"}
-    return message.stream is None and message.words() == "42 receipts" and is_done and marked
+    has_turn_id = (message.metadata or {}).get("event_payload") == {"turn": "turn-1"}
+    return message.stream is None and message.visible_text() == "42 receipts" and is_done and has_turn_id
 
 
 # One message
@@ -75,331 +95,367 @@ def is_answered(message: Message) -> bool:
 
 @pytest.mark.parametrize("place", ["channel", "direct"])
 async def test_long_work_grows_task_by_task_and_ends_as_the_answer(
-    slack: SlackServer, outbox: Posting, ada: User, question: Message, place: str
+    slack: SlackServer, outbox: WorkspaceOutbox, ada: SlackMember, question: SlackMessage, place: str
 ) -> None:
     if place == "direct":
-        question, _ = await slack.say(ada, slack.workspace.direct(ada.id), "a question")
-    ts = await begun(outbox, question)
+        question, _ = await slack.post_as_person(ada, slack.workspace.direct_channel_of(ada.id), "a question")
+    ts = await begin_message(outbox, question)
     for text in ("Counting …", "Checking …"):
-        await told(outbox, question, ts, progress(text))
-    growing = [(task["title"], task["status"]) for task in only(slack).tasks]
-    await told(outbox, question, ts)
+        await update_reply(outbox, question, ts, progress_reply(text))
+    growing = [(task["title"], task["status"]) for task in single_answer(slack).tasks]
+    await update_reply(outbox, question, ts)
 
     assert growing == [("Looking …", "complete"), ("Counting …", "complete"), ("Checking …", "in_progress")]
-    assert is_answered(only(slack))
-    assert (slack.called("chat.update"), slack.called("chat.postMessage")) == ([], [])
+    assert is_answered(single_answer(slack))
+    assert (slack.calls_of("chat.update"), slack.calls_of("chat.postMessage")) == ([], [])
     assert slack.workspace.sessions[(question.channel, question.ts)].status == "active"
 
 
-async def test_an_answer_within_the_patience_is_one_plain_message(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_an_early_answer_is_one_plain_message(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    work = Work(turn="turn-1", reply=ANSWER)
+    work = PendingContent(turn="turn-1", reply=ANSWER_REPLY)
 
-    first = await outbox.open(ANY, address_of(question), asker(question), work)
+    opened_message = await outbox.thread_for(ANY, address_for_question(question)).open_message(asker_of(question), work)
 
-    assert work.waited == [Pace().patience_s]
-    assert first is not None
-    assert (first.says, slack.called(START)) == (ANSWER, [])
-    assert is_answered(only(slack))
+    assert work.waits_s == [StreamPace().patience_s]
+    assert opened_message is not None
+    assert (opened_message.reply, slack.calls_of(START_METHOD)) == (ANSWER_REPLY, [])
+    assert is_answered(single_answer(slack))
 
 
-async def test_news_that_differ_in_numbers_are_one_task_and_the_same_news_no_call(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_progress_that_differs_in_numbers_is_one_task_and_a_repetition_makes_no_call(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
+    ts = await begin_message(outbox, question)
     for text in ("Looking …", "1,000 rows", "2,000 rows", "2,000 rows"):
-        await told(outbox, question, ts, progress(text))
+        await update_reply(outbox, question, ts, progress_reply(text))
 
-    assert [task["title"] for task in only(slack).tasks] == ["Looking …", "2,000 rows"]
-    assert len(slack.called(APPEND)) == 2
+    assert [task["title"] for task in single_answer(slack).tasks] == ["Looking …", "2,000 rows"]
+    assert len(slack.calls_of(APPEND_METHOD)) == 2
 
 
-@pytest.mark.parametrize("fault", [Fault(), Fault(done=True), Fault(status=429, retry_after=1)])
-async def test_no_task_stays_in_progress_whose_news_were_lost(
-    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses, fault: Fault
+@pytest.mark.parametrize("fault", [Fault(), Fault(takes_effect=True), Fault(status=429, retry_after=1)])
+async def test_no_task_stays_in_progress_after_a_lost_update(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, pauses: RecordedPauses, fault: Fault
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.fail(APPEND, fault)
+    ts = await begin_message(outbox, question)
+    slack.plan_faults(APPEND_METHOD, fault)
     with pytest.raises(OutboxFailed):
-        await told(outbox, question, ts, progress("Counting …"))
+        await update_reply(outbox, question, ts, progress_reply("Counting …"))
     await pauses(1.0)
-    await told(outbox, question, ts, progress("Checking …"))
-    await told(outbox, question, ts)
+    await update_reply(outbox, question, ts, progress_reply("Checking …"))
+    await update_reply(outbox, question, ts)
 
-    assert is_answered(only(slack))
-    assert slack.called("chat.update") == []
-
-
-async def test_a_settled_answer_is_changed_as_any_other(slack: SlackServer, outbox: Posting, question: Message) -> None:
-    ts = await begun(outbox, question)
-    await told(outbox, question, ts)
-    await told(outbox, question, ts, a_reply(Notice(text="gone")))
-
-    assert only(slack).words() == "gone"
+    assert is_answered(single_answer(slack))
+    assert slack.calls_of("chat.update") == []
 
 
-async def test_news_cannot_mention_anybody(slack: SlackServer, outbox: Posting, question: Message) -> None:
-    ts = await begun(outbox, question)
-    await told(outbox, question, ts, progress("<!channel> " + "x" * 400))
+async def test_a_finished_answer_can_be_updated(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
+) -> None:
+    ts = await begin_message(outbox, question)
+    await update_reply(outbox, question, ts)
+    await update_reply(outbox, question, ts, reply_of_turn(NoticePart(text="gone")))
 
-    title = only(slack).tasks[-1]["title"]
+    assert single_answer(slack).visible_text() == "gone"
+
+
+async def test_progress_cannot_mention_anybody(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
+) -> None:
+    ts = await begin_message(outbox, question)
+    await update_reply(outbox, question, ts, progress_reply("<!channel> " + "x" * 400))
+
+    title = single_answer(slack).tasks[-1]["title"]
     assert "<" not in title
     assert len(title) <= 250
 
 
-# Where there are none
+# Without streams
 
 
 @pytest.mark.parametrize(
     ("error", "tries"), [("unknown_method", 1), ("not_allowed", 1), ("user_not_in_channel", 2), ("is_archived", 2)]
 )
-async def test_where_slack_refuses_streams_progress_is_a_message_and_they_are_not_tried_for_a_while(
-    slack: SlackServer, outbox: Posting, question: Message, private: Message, pauses: Pauses, error: str, tries: int
+async def test_refused_streams_become_messages_and_are_not_retried_for_a_while(
+    slack: SlackServer,
+    outbox: WorkspaceOutbox,
+    question: SlackMessage,
+    private: SlackMessage,
+    pauses: RecordedPauses,
+    error: str,
+    tries: int,
 ) -> None:
-    """What is refused for all is not tried elsewhere either."""
-    slack.fail(START, Fault(error=error), Fault(error=error))
-    for place in (question, private, question, private):
-        await begun(outbox, place)
-    left = len(slack.faults.waiting[START])
-    await pauses(REFUSED_S)
-    slack.faults.waiting[START].clear()
-    await begun(outbox, question)
+    """A refusal that applies to all channels prevents streams in other channels too."""
+    slack.plan_faults(START_METHOD, Fault(error=error), Fault(error=error))
+    for asked_message in (question, private, question, private):
+        await begin_message(outbox, asked_message)
+    unused_faults = len(slack.faults.pending[START_METHOD])
+    await pauses(REFUSAL_TTL_S)
+    slack.faults.pending[START_METHOD].clear()
+    await begin_message(outbox, question)
 
-    assert 2 - left == tries
-    assert [message.words() for message in slack.workspace.answers()[:4]] == ["Looking …"] * 4
-    assert slack.workspace.answers()[4].stream is not None
+    assert 2 - unused_faults == tries
+    assert [message.visible_text() for message in slack.workspace.bot_messages()[:4]] == ["Looking …"] * 4
+    assert slack.workspace.bot_messages()[4].stream is not None
 
 
 @pytest.mark.parametrize("fault", [Fault(status=429, retry_after=1), Fault(status=429, retry_after=60)])
-async def test_where_no_stream_may_begin_now_nobody_waits_for_one(
-    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses, fault: Fault
+async def test_a_rate_limited_stream_is_not_waited_for(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, pauses: RecordedPauses, fault: Fault
 ) -> None:
-    slack.fail(START, fault)
+    slack.plan_faults(START_METHOD, fault)
 
-    await begun(outbox, question)
+    await begin_message(outbox, question)
 
-    assert only(slack).words() == "Looking …"
-    assert pauses.taken == []
+    assert single_answer(slack).visible_text() == "Looking …"
+    assert pauses.durations_s == []
 
 
-async def test_where_the_thread_may_not_be_read_nothing_is_streamed(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_nothing_is_streamed_in_an_unreadable_thread(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
     slack.scopes -= slack.optional_scopes
     for _ in range(2):
-        await begun(outbox, question)
+        await begin_message(outbox, question)
 
-    assert slack.called(START) == []
+    assert slack.calls_of(START_METHOD) == []
 
 
-async def test_where_slack_has_no_button_to_stop_nothing_is_streamed(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_nothing_is_streamed_without_slacks_stop_button(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
     slack.is_agent = False
 
-    ts = await begun(outbox, question)
-    await told(outbox, question, ts, progress("Counting …"))
+    ts = await begin_message(outbox, question)
+    await update_reply(outbox, question, ts, progress_reply("Counting …"))
 
-    assert slack.called(START) == []
-    assert [button["action_id"] for button in only(slack).buttons()] == ["stop"]
+    assert slack.calls_of(START_METHOD) == []
+    assert [button["action_id"] for button in single_answer(slack).block_buttons()] == ["stop"]
 
 
 @pytest.mark.parametrize("person", ["slack:E1GRID:U1ADA", "nobody"])
-async def test_in_a_channel_nothing_is_streamed_for_people_of_whom_slack_would_not_know_the_workspace(
-    slack: SlackServer, outbox: Posting, question: Message, person: str
+async def test_nothing_is_streamed_in_a_channel_for_a_person_of_an_unknown_workspace(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, person: str
 ) -> None:
-    await outbox.open(ANY, address_of(question), PersonId(person), Work(turn="turn-1"))
+    await outbox.thread_for(ANY, address_for_question(question)).open_message(
+        PersonId(person), PendingContent(turn="turn-1")
+    )
 
-    assert slack.called(START) == []
+    assert slack.calls_of(START_METHOD) == []
 
 
-async def test_so_few_grow_and_begin_that_slack_takes_all_their_ends(
-    slack: SlackServer, outbox: Posting, question: Message, pauses: Pauses
+async def test_streams_are_few_enough_that_slack_accepts_all_their_ends(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, pauses: RecordedPauses
 ) -> None:
-    slack.tiers, slack.clock = True, pauses.clock
+    slack.limits_methods, slack.clock = True, pauses.clock
     messages: list[MessageId] = []
     for number in range(60):
-        messages.append(await begun(outbox, question, f"turn-{number}"))
+        messages.append(await begin_message(outbox, question, f"turn-{number}"))
         await pauses(1.0)
-    before = pauses.clock()
-    growing = [one.ts for one in slack.workspace.answers() if one.stream is not None]
+    time_before = pauses.clock()
+    growing = [message.ts for message in slack.workspace.bot_messages() if message.stream is not None]
     for ts in growing:
-        await told(outbox, question, MessageId(ts))
+        await update_reply(outbox, question, MessageId(ts))
 
-    assert 0 < len(growing) <= GROWING
-    assert pauses.clock() == before
-
-
-# When it ends otherwise
+    assert 0 < len(growing) <= MAX_OPEN_STREAMS
+    assert pauses.clock() == time_before
 
 
-async def test_a_stream_that_slack_ended_is_changed_into_the_answer(
-    slack: SlackServer, outbox: Posting, question: Message, general: Channel
+# Faults at the end
+
+
+async def test_a_stream_that_slack_ended_is_updated_to_the_answer(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, general: SlackChannel
 ) -> None:
-    ts = await begun(outbox, question)
+    ts = await begin_message(outbox, question)
     slack.end_streams(general, question.ts)
-    await told(outbox, question, ts, progress("Counting …"))
-    during = only(slack).words()
-    await told(outbox, question, ts)
+    await update_reply(outbox, question, ts, progress_reply("Counting …"))
+    text_during = single_answer(slack).visible_text()
+    await update_reply(outbox, question, ts)
 
-    assert during == "Counting …Stop"
-    assert is_answered(only(slack))
+    assert text_during == "Counting …Stop"
+    assert is_answered(single_answer(slack))
 
 
-@pytest.mark.parametrize("fault", [Fault(status=500), Fault(), Fault(done=True), Fault(status=429, retry_after=1)])
-async def test_an_end_that_fails_or_is_lost_is_tried_again(
-    slack: SlackServer, outbox: Posting, question: Message, fault: Fault
+@pytest.mark.parametrize(
+    "fault", [Fault(status=500), Fault(), Fault(takes_effect=True), Fault(status=429, retry_after=1)]
+)
+async def test_a_failed_or_lost_end_is_retried(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, fault: Fault
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.fail(STOP, fault, fault)
+    ts = await begin_message(outbox, question)
+    slack.plan_faults(STOP_METHOD, fault, fault)
 
-    await told(outbox, question, ts)
+    await update_reply(outbox, question, ts)
 
-    assert is_answered(only(slack))
+    assert is_answered(single_answer(slack))
 
 
-async def test_an_end_whose_answers_are_all_lost_is_a_change(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_an_end_without_any_response_becomes_an_update(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.fail(STOP, *[Fault(done=True)] * 3)
+    ts = await begin_message(outbox, question)
+    slack.plan_faults(STOP_METHOD, *[Fault(takes_effect=True)] * 3)
 
-    await told(outbox, question, ts)
+    await update_reply(outbox, question, ts)
 
-    assert is_answered(only(slack))
+    assert is_answered(single_answer(slack))
 
 
-async def test_a_stream_that_cannot_be_ended_now_is_ended_later(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_a_stream_that_cannot_be_ended_is_ended_later(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.fail(STOP, *[Fault(status=503)] * 3)
+    ts = await begin_message(outbox, question)
+    slack.plan_faults(STOP_METHOD, *[Fault(status=503)] * 3)
 
     with pytest.raises(OutboxFailed) as failed:
-        await told(outbox, question, ts)
-    await told(outbox, question, ts)
+        await update_reply(outbox, question, ts)
+    await update_reply(outbox, question, ts)
 
     assert failed.value.retry
-    assert is_answered(only(slack))
+    assert is_answered(single_answer(slack))
 
 
 @pytest.mark.parametrize("times", [1, 2])
-async def test_what_slack_refuses_at_the_end_of_a_stream_is_a_change_or_tried_again(
-    slack: SlackServer, outbox: Posting, question: Message, times: int
+async def test_a_refused_end_becomes_an_update_or_is_retried(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage, times: int
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.fail(STOP, *[Fault(error="msg_blocks_too_long")] * times)
+    ts = await begin_message(outbox, question)
+    slack.plan_faults(STOP_METHOD, *[Fault(error="msg_blocks_too_long")] * times)
     if times == 2:
         with pytest.raises(OutboxFailed) as failed:
-            await told(outbox, question, ts)
+            await update_reply(outbox, question, ts)
         assert failed.value.retry
 
-    await told(outbox, question, ts)
+    await update_reply(outbox, question, ts)
 
-    assert is_answered(only(slack))
-
-
-async def test_a_table_is_shown_at_the_end_of_a_stream(slack: SlackServer, outbox: Posting, question: Message) -> None:
-    ts = await begun(outbox, question)
-    table = Table(caption="Receipts", columns=("Vendor", "Total"), rows=(("Bolt", "12"),) * 200)
-    await told(outbox, question, ts, a_reply(Text(markdown="word " * 3_000), table))
-
-    assert only(slack).stream is None
-    assert slack.called("chat.update") == []
+    assert is_answered(single_answer(slack))
 
 
-async def test_a_message_that_was_deleted_while_it_grew_is_gone(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_a_table_is_shown_at_the_end_of_a_stream(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.workspace.messages.remove(only(slack))
+    ts = await begin_message(outbox, question)
+    table = TablePart(caption="Receipts", columns=("Vendor", "Total"), rows=(("Bolt", "12"),) * 200)
+    await update_reply(outbox, question, ts, reply_of_turn(TextPart(markdown="word " * 3_000), table))
+
+    assert single_answer(slack).stream is None
+    assert slack.calls_of("chat.update") == []
+
+
+async def test_a_message_deleted_during_its_stream_raises_message_gone(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
+) -> None:
+    ts = await begin_message(outbox, question)
+    slack.workspace.messages.remove(single_answer(slack))
 
     with pytest.raises(MessageGone):
-        await told(outbox, question, ts)
+        await update_reply(outbox, question, ts)
 
 
-async def test_slacks_own_button_stops_work_that_is_streamed(office: Office, agent: PatientAgent) -> None:
+async def test_slacks_own_stop_button_stops_a_streamed_turn(office: StoryOffice, agent: StallingAgent) -> None:
     office.slack.scopes |= office.slack.optional_scopes
-    asked, _ = await office.slack.say(office.ada, office.general, f"<@{BOT_USER}> forever")
-    await office.slack.until(lambda: any(one.stream for one in office.slack.workspace.answers()))
-    growing = only(office.slack)
+    question, _ = await office.slack.post_as_person(office.ada, office.general, f"<@{BOT_USER}> forever")
+    await office.slack.wait_until(lambda: any(message.stream for message in office.slack.workspace.bot_messages()))
+    growing = single_answer(office.slack)
 
-    delivered = await office.slack.stop(office.bob, office.general, asked.ts)
-    await office.slack.until(lambda: "Stopped" in growing.words())
+    delivered = await office.slack.press_stop(office.bob, office.general, question.ts)
+    await office.slack.wait_until(lambda: "Stopped" in growing.visible_text())
 
     assert delivered.statuses == [200]
-    assert growing.words() == "Stopped by Bob. Found till then: 42 documents in the fields."
-    assert only(office.slack) is growing
+    assert growing.visible_text() == "Stopped by Bob. Found till then: 42 documents in the fields."
+    assert single_answer(office.slack) is growing
     assert growing.metadata is not None
 
 
-# When the process does
+# Another process takes over
 
 
 @pytest.fixture
-def next_one(api: SlackApi, bot: InboxBot, outbox: Posting) -> Posting:
-    """Of another process, after this one was killed."""
-    return Posting(api, bot.log)
+def successor_outbox(api: SlackApi, bot: InboxBot, outbox: WorkspaceOutbox) -> WorkspaceOutbox:
+    """The outbox of another process, after this one was killed."""
+    return WorkspaceOutbox(api, bot.log)
 
 
-async def test_whoever_takes_over_ends_the_stream_as_the_answer(
-    slack: SlackServer, outbox: Posting, next_one: Posting, question: Message
+async def test_another_process_ends_the_stream_with_the_answer(
+    slack: SlackServer, outbox: WorkspaceOutbox, successor_outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
-    await told(next_one, question, ts, progress("Counting …"))
-    growing = [task["title"] for task in only(slack).tasks]
-    await told(next_one, question, ts)
+    ts = await begin_message(outbox, question)
+    await update_reply(successor_outbox, question, ts, progress_reply("Counting …"))
+    growing = [task["title"] for task in single_answer(slack).tasks]
+    await update_reply(successor_outbox, question, ts)
 
     assert growing == ["Looking …", "Counting …"]
-    assert is_answered(only(slack))
+    assert is_answered(single_answer(slack))
 
 
-async def test_a_stream_whose_end_is_lost_by_whoever_takes_over_is_the_answer(
-    slack: SlackServer, outbox: Posting, next_one: Posting, question: Message
+async def test_a_lost_end_by_another_process_still_shows_the_answer(
+    slack: SlackServer, outbox: WorkspaceOutbox, successor_outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
-    slack.fail(STOP, Fault(done=True))
+    ts = await begin_message(outbox, question)
+    slack.plan_faults(STOP_METHOD, Fault(takes_effect=True))
 
-    await told(next_one, question, ts)
+    await update_reply(successor_outbox, question, ts)
 
-    assert is_answered(only(slack))
+    assert is_answered(single_answer(slack))
 
 
-async def test_a_stream_that_was_not_noted_is_known_by_having_no_turn(
-    slack: SlackServer, outbox: Posting, next_one: Posting, question: Message
+async def test_an_unrecorded_stream_is_found_by_its_missing_turn_id(
+    slack: SlackServer, outbox: WorkspaceOutbox, successor_outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    ts = await begun(outbox, question)
+    ts = await begin_message(outbox, question)
 
-    found = await next_one.find(ANY, address_of(question), TurnId("turn-1"), others=[])
+    message = await successor_outbox.thread_for(ANY, address_for_question(question)).find_message(
+        TurnId("turn-1"), other_messages=[]
+    )
 
-    assert found == ts
-    assert await next_one.find(ANY, address_of(question), TurnId("turn-1"), others=[ts]) is None
-    assert await next_one.find(ANY, address_of(question), TurnId("turn-1")) is None
+    assert message == ts
+    assert (
+        await successor_outbox.thread_for(ANY, address_for_question(question)).find_message(
+            TurnId("turn-1"), other_messages=[ts]
+        )
+        is None
+    )
+    assert await successor_outbox.thread_for(ANY, address_for_question(question)).find_message(TurnId("turn-1")) is None
 
 
-async def test_no_other_message_is_taken_for_a_stream(
-    slack: SlackServer, outbox: Posting, question: Message, ada: User, general: Channel, csv: File
+async def test_no_other_message_is_mistaken_for_a_stream(
+    slack: SlackServer,
+    outbox: WorkspaceOutbox,
+    question: SlackMessage,
+    ada: SlackMember,
+    general: SlackChannel,
+    csv: FilePart,
 ) -> None:
-    ts = await outbox.post(ANY, address_of(question), a_reply(csv, turn="turn-0"))
-    await outbox.hand_over(ANY, address_of(question), ts, a_reply(csv, turn="turn-0"))
-    await outbox.whisper(ANY, address_of(question), PersonId(ada.id), a_reply())
-    later, _ = await slack.say(ada, general, "and then?", thread_ts=question.ts)
+    ts = await outbox.thread_for(ANY, address_for_question(question)).post_message(reply_of_turn(csv, turn="turn-0"))
+    await outbox.thread_for(ANY, address_for_question(question)).attach_files(ts, reply_of_turn(csv, turn="turn-0"))
+    await outbox.thread_for(ANY, address_for_question(question)).post_privately(PersonId(ada.id), reply_of_turn())
+    later, _ = await slack.post_as_person(ada, general, "and then?", thread_ts=question.ts)
 
-    assert await outbox.find(ANY, address_of(later), TurnId("turn-1"), others=[]) is None
-    assert await outbox.find(ANY, address_of(question), TurnId("turn-1"), others=[]) is None
+    assert (
+        await outbox.thread_for(ANY, address_for_question(later)).find_message(TurnId("turn-1"), other_messages=[])
+        is None
+    )
+    assert (
+        await outbox.thread_for(ANY, address_for_question(question)).find_message(TurnId("turn-1"), other_messages=[])
+        is None
+    )
 
 
-async def test_a_beginning_whose_answer_was_lost_is_found_again(
-    slack: SlackServer, outbox: Posting, question: Message
+async def test_a_stream_with_a_lost_response_is_found(
+    slack: SlackServer, outbox: WorkspaceOutbox, question: SlackMessage
 ) -> None:
-    slack.fail(START, Fault(done=True))
+    slack.plan_faults(START_METHOD, Fault(takes_effect=True))
     with pytest.raises(OutboxFailed) as failed:
-        await begun(outbox, question)
-    found = await outbox.find(ANY, address_of(question), TurnId("turn-1"), others=[])
-    assert found is not None
-    await told(outbox, question, found, progress("Counting …"))
-    await told(outbox, question, found)
+        await begin_message(outbox, question)
+    message = await outbox.thread_for(ANY, address_for_question(question)).find_message(
+        TurnId("turn-1"), other_messages=[]
+    )
+    assert message is not None
+    await update_reply(outbox, question, message, progress_reply("Counting …"))
+    await update_reply(outbox, question, message)
 
     assert failed.value.retry
-    assert is_answered(only(slack))
+    assert is_answered(single_answer(slack))

@@ -1,4 +1,4 @@
-"""Replies on a terminal."""
+"""Renders replies for a terminal."""
 
 import io
 import unicodedata
@@ -11,12 +11,25 @@ from rich.console import Console
 from adapters.terminal.app import TerminalOutbox
 from adapters.terminal.render import renderables_for
 from bot.ids import ChoiceId, ClarificationId, ConversationId, TurnId
-from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Source, Table, Text, escaped
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    ChosenPart,
+    FilePart,
+    NoticePart,
+    ProgressPart,
+    Reply,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    escape_markdown,
+)
 
 NOW = datetime(2031, 5, 4, tzinfo=UTC)
 
 
-def printed(*parts: Part) -> str:
+def printed_output_of(*parts: ReplyPart) -> str:
     console = Console(file=io.StringIO(), width=100, force_terminal=False, highlight=False, emoji=False, markup=False)
     for part in parts:
         for renderable in renderables_for(part):
@@ -27,87 +40,94 @@ def printed(*parts: Part) -> str:
 
 def test_choices_are_numbered_and_counted() -> None:
     buttons = (
-        Button(id=ChoiceId("a"), label="Northline", count=1312, kind="filter"),
-        Button(id=ChoiceId("b"), label="Just answer", count=None, kind="anyway"),
+        ChoiceButton(id=ChoiceId("a"), label="Northline", count=1312, kind="filter"),
+        ChoiceButton(id=ChoiceId("b"), label="Just answer", count=None, kind="anyway"),
     )
 
-    lines = printed(Choices(clarification=ClarificationId("c"), buttons=buttons, expires=NOW)).splitlines()
+    lines = printed_output_of(
+        ChoicesPart(clarification=ClarificationId("c"), buttons=buttons, expires=NOW)
+    ).splitlines()
 
     assert lines[0].split() == ["1", "Northline", "1,312"]
     assert lines[1].split() == ["2", "Just", "answer"]
 
 
 def test_a_cited_answer_names_title_and_page() -> None:
-    source = Source(marker="1", title="B-120 manual", page=5, url=None, quote="")
+    source = ShownCitation(marker="1", title="B-120 manual", page=5, url=None, quote="")
 
-    said = printed(Text(markdown="Every **3 months** [1].\n- a\n- b", sources=(source,)))
+    output = printed_output_of(TextPart(markdown="Every **3 months** [1].\n- a\n- b", sources=(source,)))
 
-    assert "Every 3 months [1]." in said
-    assert "• a" in said
-    assert "[1] B-120 manual (page 5)" in said
+    assert "Every 3 months [1]." in output
+    assert "• a" in output
+    assert "[1] B-120 manual (page 5)" in output
 
 
-def test_a_file_says_where_it_is() -> None:
-    file = File(name="r.csv", title="r.csv", rows=1042, path="/home/x/r.csv", url="http://h/d", expires=NOW)
+def test_a_file_shows_its_path() -> None:
+    file = FilePart(name="r.csv", title="r.csv", rows=1042, path="/home/x/r.csv", url="http://h/d", expires=NOW)
 
-    assert printed(file).splitlines() == ["r.csv · 1,042 rows", "/home/x/r.csv"]
+    assert printed_output_of(file).splitlines() == ["r.csv · 1,042 rows", "/home/x/r.csv"]
 
 
 @given(st.text() | st.sampled_from(["\x1b[2J\x1b[H", "\x9b31m", "\x07", "[red]x[/red]", ":smile:", "\u202ereversed"]))
-def test_no_text_can_move_the_cursor_or_turn_the_line(text: str) -> None:
-    hostile: list[Part] = [
-        Text(markdown=escaped(text), sources=(Source(marker="1", title=text, page=1, url=text, quote=text),)),
-        Text(markdown=text),
-        Table(caption=text, columns=(text,), rows=((text,),)),
-        Choices(
+def test_no_text_can_move_the_cursor_or_reverse_the_line(text: str) -> None:
+    hostile: list[ReplyPart] = [
+        TextPart(
+            markdown=escape_markdown(text),
+            sources=(ShownCitation(marker="1", title=text, page=1, url=text, quote=text),),
+        ),
+        TextPart(markdown=text),
+        TablePart(caption=text, columns=(text,), rows=((text,),)),
+        ChoicesPart(
             clarification=ClarificationId("c"),
-            buttons=(Button(id=ChoiceId("a"), label=text, count=1, kind="filter"),),
+            buttons=(ChoiceButton(id=ChoiceId("a"), label=text, count=1, kind="filter"),),
             expires=NOW,
         ),
-        Chosen(label=text, by=text),
-        File(name=text, title=text, rows=1, path=text, url=text, expires=NOW),
-        Progress(text=text),
-        Notice(text=text),
+        ChosenPart(label=text, by=text),
+        FilePart(name=text, title=text, rows=1, path=text, url=text, expires=NOW),
+        ProgressPart(text=text),
+        NoticePart(text=text),
     ]
 
-    said = printed(*hostile)
+    output = printed_output_of(*hostile)
 
-    assert not [c for c in said if unicodedata.category(c) == "Cc" and c != "\n"]
-    assert "\u202e" not in said
+    assert not [character for character in output if unicodedata.category(character) == "Cc" and character != "\n"]
+    assert "\u202e" not in output
 
 
-def test_markup_of_the_library_is_text() -> None:
-    assert "[red]x[/red] :smile:" in printed(Notice(text="[red]x[/red] :smile:"))
+def test_the_markup_of_rich_is_printed_as_text() -> None:
+    assert "[red]x[/red] :smile:" in printed_output_of(NoticePart(text="[red]x[/red] :smile:"))
 
 
 async def test_the_same_reply_is_printed_once() -> None:
     console = Console(file=io.StringIO(), width=100)
     outbox = TerminalOutbox(console)
-    reply = Reply(turn=TurnId("t"), parts=(Notice(text="Only once"),))
+    reply = Reply(turn=TurnId("t"), parts=(NoticePart(text="Only once"),))
     conversation = ConversationId("terminal:c")
 
-    message = await outbox.post(conversation, {}, Reply(turn=TurnId("t"), parts=(Progress(text="Looking"),)))
-    await outbox.update(conversation, {}, message, reply)
-    await outbox.update(conversation, {}, message, reply)
+    message = await outbox.thread_for(conversation, {}).post_message(
+        Reply(turn=TurnId("t"), parts=(ProgressPart(text="Looking"),))
+    )
+    await outbox.thread_for(conversation, {}).update_message(message, reply)
+    await outbox.thread_for(conversation, {}).update_message(message, reply)
 
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().count("Only once") == 1
-    assert await outbox.find(conversation, {}, TurnId("t")) == message
+    assert await outbox.thread_for(conversation, {}).find_message(TurnId("t")) == message
 
 
-async def test_no_line_in_a_file_ends_in_blanks() -> None:
+async def test_no_line_written_to_a_file_ends_in_blanks() -> None:
     console = Console(file=io.StringIO(), width=100, force_terminal=False, highlight=False, emoji=False, markup=False)
     buttons = (
-        Button(id=ChoiceId("a"), label="Northline", count=1312, kind="filter"),
-        Button(id=ChoiceId("b"), label="Just answer", count=None, kind="anyway"),
+        ChoiceButton(id=ChoiceId("a"), label="Northline", count=1312, kind="filter"),
+        ChoiceButton(id=ChoiceId("b"), label="Just answer", count=None, kind="anyway"),
     )
     parts = (
-        Text(markdown="Two of **them**:\n- one\n- the other"),
-        Table(caption="2 of 9", columns=("Boat", "Harbour"), rows=(("Tern", "Hull"), ("Gannet", ""))),
-        Choices(clarification=ClarificationId("c"), buttons=buttons, expires=NOW),
+        TextPart(markdown="Two of **them**:\n- one\n- the other"),
+        TablePart(caption="2 of 9", columns=("Boat", "Harbour"), rows=(("Tern", "Hull"), ("Gannet", ""))),
+        ChoicesPart(clarification=ClarificationId("c"), buttons=buttons, expires=NOW),
     )
 
-    await TerminalOutbox(console).post(ConversationId("c"), {}, Reply(turn=TurnId("t"), parts=parts))
+    await TerminalOutbox(console).thread_for(ConversationId("c"), {}).post_message(Reply(turn=TurnId("t"), parts=parts))
 
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().split("\n")

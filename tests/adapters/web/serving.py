@@ -1,4 +1,4 @@
-"""`parley serve` as a process of its own."""
+"""Runs `parley serve` as a separate process."""
 
 import asyncio
 import contextlib
@@ -8,16 +8,16 @@ import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from tests.cli.conftest import environ
+from tests.cli.conftest import environment_for
 
 
 @contextlib.asynccontextmanager
-async def serving(home: Path, **more: str) -> AsyncGenerator[str]:
-    """Its address. Told to end by SIGTERM, it must end well."""
-    port = a_free_port()
+async def serve_parley(home: Path, **extra_environment: str) -> AsyncGenerator[str]:
+    """Run the server and yield its address. At the end it receives SIGTERM and must exit cleanly."""
+    port = find_free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli", "serve", "--port", str(port)),
-        env=environ(home, PARLEY_PORT=str(port), **more),
+        env=environment_for(home, PARLEY_PORT=str(port), **extra_environment),
         stderr=subprocess.PIPE,
     )
     assert process.stderr is not None
@@ -28,15 +28,15 @@ async def serving(home: Path, **more: str) -> AsyncGenerator[str]:
         yield f"http://127.0.0.1:{port}"
         process.terminate()
         async with asyncio.timeout(60):
-            rest = (await process.stderr.read()).decode()
-            assert (await process.wait(), "Traceback" in rest) == (0, False), rest
+            error_output = (await process.stderr.read()).decode()
+            assert (await process.wait(), "Traceback" in error_output) == (0, False), error_output
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
 
 
-def a_free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

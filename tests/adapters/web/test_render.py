@@ -1,4 +1,4 @@
-"""Replies as HTML: whatever a part holds stays text."""
+"""Renders replies as HTML: text in a part never becomes markup."""
 
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -8,10 +8,23 @@ from hypothesis import strategies as st
 
 from adapters.web.render import is_web_address, part_html, question_html, reply_html
 from bot.ids import ChoiceId, ClarificationId, TurnId
-from bot.replies import Button, Choices, Chosen, File, Notice, Part, Progress, Reply, Source, Table, Text, escaped
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    ChosenPart,
+    FilePart,
+    NoticePart,
+    ProgressPart,
+    Reply,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    escape_markdown,
+)
 
 NOW = datetime(2031, 5, 4, 9, 30, tzinfo=UTC)
-HOSTILE = st.text() | st.sampled_from(
+HOSTILE_TEXTS = st.text() | st.sampled_from(
     [
         "<script>alert(1)</script>",
         '"><img src=x onerror=alert(1)>',
@@ -26,8 +39,8 @@ HOSTILE = st.text() | st.sampled_from(
 )
 
 
-class _Reader(HTMLParser):
-    """What a browser would see: text, tags with attributes, and whether they nest."""
+class _HtmlReader(HTMLParser):
+    """Parses HTML as a browser would: text, tags with attributes, and correct nesting."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -47,49 +60,67 @@ class _Reader(HTMLParser):
         self.text += data
 
 
-def read(html: str) -> _Reader:
-    reader = _Reader()
+def read_html(html: str) -> _HtmlReader:
+    reader = _HtmlReader()
     reader.feed(html)
     reader.close()
     assert not reader.open
     return reader
 
 
-def with_text(text: str) -> list[Part]:
-    later = NOW + timedelta(hours=1)
-    source = Source(marker="1", title=text, page=3, url=text, quote=text)
+def parts_with_text(text: str) -> list[ReplyPart]:
+    expires = NOW + timedelta(hours=1)
+    source = ShownCitation(marker="1", title=text, page=3, url=text, quote=text)
     return [
-        Text(markdown=escaped(text), sources=(source,)),
-        Table(caption=text, columns=(text, text), rows=((text, text),)),
-        Choices(
+        TextPart(markdown=escape_markdown(text), sources=(source,)),
+        TablePart(caption=text, columns=(text, text), rows=((text, text),)),
+        ChoicesPart(
             clarification=ClarificationId("c"),
-            buttons=(Button(id=ChoiceId(text), label=text, count=1, kind="filter"),),
-            expires=later,
+            buttons=(ChoiceButton(id=ChoiceId(text), label=text, count=1, kind="filter"),),
+            expires=expires,
         ),
-        Chosen(label=text, by=text),
-        File(name=text, title=text, rows=1, path=text, url=text, expires=later),
-        Progress(text=text),
-        Notice(text=text),
+        ChosenPart(label=text, by=text),
+        FilePart(name=text, title=text, rows=1, path=text, url=text, expires=expires),
+        ProgressPart(text=text),
+        NoticePart(text=text),
     ]
 
 
-@given(HOSTILE)
+@given(HOSTILE_TEXTS)
 def test_hostile_text_adds_no_tag_and_no_attribute(text: str) -> None:
-    plain = [[(tag, set(attrs)) for tag, attrs in read(part_html(one, "m", NOW)).tags] for one in with_text("a")]
-    hostile = [[(tag, set(attrs)) for tag, attrs in read(part_html(one, "m", NOW)).tags] for one in with_text(text)]
+    plain_tags = [
+        [(tag, set(attrs)) for tag, attrs in read_html(part_html(part, "m", NOW)).tags] for part in parts_with_text("a")
+    ]
+    hostile_tags = [
+        [(tag, set(attrs)) for tag, attrs in read_html(part_html(part, "m", NOW)).tags]
+        for part in parts_with_text(text)
+    ]
 
-    allowed = {tag for tags in plain for tag, _ in tags} | {"strong", "em", "code", "br", "a", "details", "summary"}
-    assert {tag for tags in hostile for tag, _ in tags} <= allowed | {"blockquote", "sup", "ul", "li"}
-    known = {name for tags in plain for _, names in tags for name in names} | {"href", "rel", "target", "download"}
-    assert {name for tags in hostile for _, names in tags for name in names} <= known
+    allowed_tags = {tag for tags in plain_tags for tag, _ in tags} | {
+        "strong",
+        "em",
+        "code",
+        "br",
+        "a",
+        "details",
+        "summary",
+    }
+    assert {tag for tags in hostile_tags for tag, _ in tags} <= allowed_tags | {"blockquote", "sup", "ul", "li"}
+    allowed_attributes = {name for tags in plain_tags for _, names in tags for name in names} | {
+        "href",
+        "rel",
+        "target",
+        "download",
+    }
+    assert {name for tags in hostile_tags for _, names in tags for name in names} <= allowed_attributes
 
 
-@given(HOSTILE)
+@given(HOSTILE_TEXTS)
 def test_links_lead_to_the_web_or_within_the_page(text: str) -> None:
     links = [
         attrs.get("href") or ""
-        for one in with_text(text)
-        for tag, attrs in read(part_html(one, "m", NOW)).tags
+        for part in parts_with_text(text)
+        for tag, attrs in read_html(part_html(part, "m", NOW)).tags
         if tag == "a"
     ]
 
@@ -97,13 +128,13 @@ def test_links_lead_to_the_web_or_within_the_page(text: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\x00\r")))
-def test_a_cell_reads_as_it_was(text: str) -> None:
-    assert text in read(part_html(Table(caption="c", columns=("x",), rows=((text,),)), "m", NOW)).text
+def test_the_text_of_a_cell_is_unchanged(text: str) -> None:
+    assert text in read_html(part_html(TablePart(caption="c", columns=("x",), rows=((text,),)), "m", NOW)).text
 
 
-@given(HOSTILE)
-def test_what_a_person_wrote_is_text(text: str) -> None:
-    assert {tag for tag, _ in read(question_html(text, id_="q", at=NOW)).tags} <= {
+@given(HOSTILE_TEXTS)
+def test_a_persons_message_is_shown_as_text(text: str) -> None:
+    assert {tag for tag, _ in read_html(question_html(text, id_="q", posted_at=NOW)).tags} <= {
         "article",
         "h2",
         "time",
@@ -114,40 +145,40 @@ def test_what_a_person_wrote_is_text(text: str) -> None:
 
 
 def test_buttons_carry_the_id_and_the_count() -> None:
-    button = Button(id=ChoiceId("x1"), label="Northline", count=1312, kind="filter")
-    part = Choices(clarification=ClarificationId("c"), buttons=(button,), expires=NOW + timedelta(minutes=1))
+    button = ChoiceButton(id=ChoiceId("x1"), label="Northline", count=1312, kind="filter")
+    part = ChoicesPart(clarification=ClarificationId("c"), buttons=(button,), expires=NOW + timedelta(minutes=1))
 
-    shown = read(part_html(part, "m", NOW))
+    html = read_html(part_html(part, "m", NOW))
 
-    assert ("button", "x1") in [(tag, attrs.get("value")) for tag, attrs in shown.tags]
-    assert shown.text == "Northline 1,312"
-
-
-def test_an_offer_past_its_time_has_no_buttons() -> None:
-    button = Button(id=ChoiceId("x1"), label="Northline", count=3, kind="filter")
-    part = Choices(clarification=ClarificationId("c"), buttons=(button,), expires=NOW)
-
-    shown = read(part_html(part, "m", NOW))
-
-    assert "button" not in [tag for tag, _ in shown.tags]
-    assert "ended" in shown.text
+    assert ("button", "x1") in [(tag, attrs.get("value")) for tag, attrs in html.tags]
+    assert html.text == "Northline 1,312"
 
 
-def test_a_citation_leads_to_its_source_and_the_page_is_named() -> None:
-    source = Source(marker="1", title="Manual", page=14, url="https://example.org/m", quote="Every 6 months.")
-    reply = Reply(turn=TurnId("t"), parts=(Text(markdown="Every **6** months [1].", sources=(source,)),))
+def test_an_expired_offer_has_no_buttons() -> None:
+    button = ChoiceButton(id=ChoiceId("x1"), label="Northline", count=3, kind="filter")
+    part = ChoicesPart(clarification=ClarificationId("c"), buttons=(button,), expires=NOW)
 
-    shown = read(reply_html(reply, id_="r-1", at=NOW, now=NOW))
+    html = read_html(part_html(part, "m", NOW))
 
-    assert ("a", "#r-1-1") in [(tag, attrs.get("href")) for tag, attrs in shown.tags]
-    assert ("li", "r-1-1") in [(tag, attrs.get("id")) for tag, attrs in shown.tags]
-    assert "page 14" in shown.text
+    assert "button" not in [tag for tag, _ in html.tags]
+    assert "ended" in html.text
 
 
-def test_work_under_way_is_told_to_screen_readers() -> None:
-    reply = Reply(turn=TurnId("t"), parts=(Progress(text="Reading"),))
+def test_a_citation_links_to_its_source_and_names_the_page() -> None:
+    source = ShownCitation(marker="1", title="Manual", page=14, url="https://example.org/m", quote="Every 6 months.")
+    reply = Reply(turn=TurnId("t"), parts=(TextPart(markdown="Every **6** months [1].", sources=(source,)),))
 
-    assert read(reply_html(reply, id_="r", at=NOW, now=NOW)).tags[0][1]["aria-busy"] == "true"
+    html = read_html(reply_html(reply, id_="r-1", posted_at=NOW, now=NOW))
+
+    assert ("a", "#r-1-1") in [(tag, attrs.get("href")) for tag, attrs in html.tags]
+    assert ("li", "r-1-1") in [(tag, attrs.get("id")) for tag, attrs in html.tags]
+    assert "page 14" in html.text
+
+
+def test_progress_is_announced_to_screen_readers() -> None:
+    reply = Reply(turn=TurnId("t"), parts=(ProgressPart(text="Reading"),))
+
+    assert read_html(reply_html(reply, id_="r", posted_at=NOW, now=NOW)).tags[0][1]["aria-busy"] == "true"
 
 
 def test_only_http_addresses_become_links() -> None:

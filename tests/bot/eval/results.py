@@ -1,20 +1,22 @@
-"""Questions and results as the evaluation sees them, with what a test does not care for filled in."""
+"""Builders for evaluation questions and results, with defaults for what a test does not set."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from bot.eval.load import Gold, Question
+from bot.eval.eval_sets import EvalQuestion, GoldLabels
 
-Object = dict[str, Any]
-
-
-def a_question(kind: str = "list", query_id: str = "q1", category: str | None = None, **gold: Any) -> Question:
-    return Question(query_id=query_id, query="What is right?", kind=kind, category=category, gold=Gold(**gold))
+JsonObject = dict[str, Any]
 
 
-def a_result(**given: Any) -> Object:
-    """As `parley ask --json` has it."""
-    empty: Object = {
+def a_question(kind: str = "list", query_id: str = "q1", category: str | None = None, **gold: Any) -> EvalQuestion:
+    return EvalQuestion(
+        query_id=query_id, query="What is right?", kind=kind, category=category, gold=GoldLabels(**gold)
+    )
+
+
+def a_result(**fields: Any) -> JsonObject:
+    """A result in the format of `parley ask --json`."""
+    empty: JsonObject = {
         "outcome": "answer",
         "text": "",
         "count": None,
@@ -29,16 +31,16 @@ def a_result(**given: Any) -> Object:
         "route": "structured",
         "stages": [],
     }
-    return empty | given
+    return empty | fields
 
 
-def a_passage(doc_id: str, start: int = 0, end: int = 100, page: int | None = None, text: str = "") -> Object:
+def a_passage(doc_id: str, start: int = 0, end: int = 100, page: int | None = None, text: str = "") -> JsonObject:
     return {"doc_id": doc_id, "start": start, "end": end, "page": page, "text": text, "title": f"Title of {doc_id}"}
 
 
-def a_condition(field: str, op: str, value: object) -> Object:
+def a_condition(field: str, op: str, value: object) -> JsonObject:
     return {"field": field, "op": op, "value": value}
 
 
-def all_of(*conditions: Mapping[str, Any]) -> Object:
+def all_of(*conditions: Mapping[str, Any]) -> JsonObject:
     return {"all": list(conditions)}

@@ -1,4 +1,4 @@
-"""Fixtures: an empty database, once on SQLite and once on PostgreSQL, with a clock that the test sets."""
+"""Fixtures: a new database, once on SQLite and once on PostgreSQL, with a clock that the test sets."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from storage.sql.address import sqlite_url
-from storage.sql.database import Database
+from storage.sql.database import SqlDatabase
+from storage.sql.database_url import sqlite_url_for
 
 
 class SetClock:
@@ -26,7 +26,7 @@ class SetClock:
 
 @pytest.fixture
 def sqlite_database(tmp_path: Path) -> str:
-    return sqlite_url(tmp_path / "home" / "parley.db")
+    return sqlite_url_for(tmp_path / "home" / "parley.db")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.servers)])
@@ -40,7 +40,7 @@ def clock() -> SetClock:
 
 
 @pytest_asyncio.fixture
-async def database(database_url: str, clock: SetClock) -> AsyncIterator[Database]:
-    opened = await Database.open(database_url, clock=clock)
+async def database(database_url: str, clock: SetClock) -> AsyncIterator[SqlDatabase]:
+    opened = await SqlDatabase.open(database_url, clock=clock)
     yield opened
     await opened.close()

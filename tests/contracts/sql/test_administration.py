@@ -1,4 +1,4 @@
-"""Admins, limits, feedback and the questions that people look back at, on every database."""
+"""Admins, limits, feedback and the question history, on every database."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,31 +6,31 @@ from datetime import timedelta
 
 import pytest
 
-from storage.sql.admins import Admins, Removal
-from storage.sql.audit import Audit
-from storage.sql.database import Database
-from storage.sql.feedback import FeedbackStore
-from storage.sql.history import History
-from storage.sql.inbox import Inbox
-from storage.sql.limits import Limit, Limits
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.admins import AdminRemoval, AdminStore
+from storage.sql.stores.audit import AuditLog
+from storage.sql.stores.feedback import FeedbackStore
+from storage.sql.stores.history import QuestionHistory
+from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.limits import LimitStore, QuestionLimit
 from tests.contracts.sql.databases import SetClock
-from tests.contracts.sql.test_inbox import LEASE, a_turn, accepted
+from tests.contracts.sql.test_inbox import LEASE, a_turn, accept_new_turn
 
 ANN, BOB, ROOT = "slack:T1:U1", "slack:T1:U2", "local:root"
 
 
 @pytest.fixture
-def inbox(database: Database) -> Inbox:
-    return Inbox(database)
+def inbox(database: SqlDatabase) -> TurnInbox:
+    return TurnInbox(database)
 
 
-class Asked:
-    """Turns of people, each in a conversation of its own, received when the clock says so."""
+class QuestionAsker:
+    """Accepts turns of persons, each in its own conversation, received at the clock's time."""
 
-    def __init__(self, inbox: Inbox, clock: SetClock) -> None:
+    def __init__(self, inbox: TurnInbox, clock: SetClock) -> None:
         self._inbox, self._clock, self._number = inbox, clock, 0
 
-    async def open(self, person: str = ANN, *, is_question: bool = True) -> str:
+    async def ask_question(self, person: str = ANN, *, is_question: bool = True) -> str:
         self._number += 1
         turn = a_turn(
             self._number,
@@ -39,203 +39,221 @@ class Asked:
             received_at=self._clock(),
             is_question=is_question,
         )
-        return await accepted(self._inbox, turn)
+        return await accept_new_turn(self._inbox, turn)
 
-    async def ended(self, ending: str, person: str = ANN) -> str:
-        turn = await self.open(person)
-        [claimed] = await self._inbox.claim("w", LEASE, up_to=turn)
-        assert await self._inbox.finish(claimed, {}, ending=ending)
+    async def ask_and_finish(self, ending: str, person: str = ANN) -> str:
+        turn = await self.ask_question(person)
+        [claimed] = await self._inbox.claim_due_turns("w", LEASE, up_to_turn=turn)
+        assert await self._inbox.finish_turn(claimed, {}, ending=ending)
         return turn
 
 
 @pytest.fixture
-def asked(inbox: Inbox, clock: SetClock) -> Asked:
-    return Asked(inbox, clock)
+def asker(inbox: TurnInbox, clock: SetClock) -> QuestionAsker:
+    return QuestionAsker(inbox, clock)
 
 
 # -- admins
 
 
-async def test_admins_come_and_go_and_each_change_is_audited(database: Database, clock: SetClock) -> None:
-    admins = Admins(database)
+async def test_admins_are_added_and_removed_and_each_change_is_audited(database: SqlDatabase, clock: SetClock) -> None:
+    admins = AdminStore(database)
 
-    assert await admins.add(ANN, by=ROOT)
-    assert not await admins.add(ANN, by=BOB)
-    assert await admins.has(ANN)
-    assert [(one.person, one.added_by, one.added_at) for one in await admins.all()] == [(ANN, ROOT, clock.now)]
-    assert await admins.remove(ANN, by=BOB, others=True) is Removal.REMOVED
-    assert await admins.remove(ANN, by=BOB, others=True) is Removal.NO_ADMIN
-    assert not await admins.has(ANN)
-    assert [(one.action, one.matter, one.by, one.before, one.after) for one in await Audit(database).entries()] == [
+    assert await admins.add_admin(ANN, by=ROOT)
+    assert not await admins.add_admin(ANN, by=BOB)
+    assert await admins.is_admin(ANN)
+    assert [(admin.person, admin.added_by, admin.added_at) for admin in await admins.list_admins()] == [
+        (ANN, ROOT, clock.now)
+    ]
+    assert await admins.remove_admin(ANN, by=BOB, has_other_admins=True) is AdminRemoval.REMOVED
+    assert await admins.remove_admin(ANN, by=BOB, has_other_admins=True) is AdminRemoval.NOT_AN_ADMIN
+    assert not await admins.is_admin(ANN)
+    assert [
+        (entry.action, entry.matter, entry.by, entry.before, entry.after)
+        for entry in await AuditLog(database).list_newest_entries()
+    ] == [
         ("admin.remove", ANN, BOB, {"added_by": ROOT}, None),
         ("admin.add", ANN, ROOT, None, {"added_by": ROOT}),
     ]
 
 
-async def test_the_last_admin_stays_unless_there_are_others_elsewhere(database: Database) -> None:
-    admins = Admins(database)
-    await admins.add(ANN, by=ROOT)
+async def test_the_last_admin_is_not_removed_unless_there_are_other_admins(database: SqlDatabase) -> None:
+    admins = AdminStore(database)
+    await admins.add_admin(ANN, by=ROOT)
 
-    assert await admins.remove(ANN, by=ANN, others=False) is Removal.THE_LAST
-    assert await admins.has(ANN)
-    assert await admins.remove(ANN, by=ANN, others=True) is Removal.REMOVED
+    assert await admins.remove_admin(ANN, by=ANN, has_other_admins=False) is AdminRemoval.LAST_ADMIN
+    assert await admins.is_admin(ANN)
+    assert await admins.remove_admin(ANN, by=ANN, has_other_admins=True) is AdminRemoval.REMOVED
 
 
-async def test_two_who_remove_one_another_at_once_leave_one(database: Database) -> None:
-    admins = Admins(database)
-    await admins.add(ANN, by=ROOT)
-    await admins.add(BOB, by=ROOT)
+async def test_two_admins_who_remove_each_other_at_once_leave_one_admin(database: SqlDatabase) -> None:
+    admins = AdminStore(database)
+    await admins.add_admin(ANN, by=ROOT)
+    await admins.add_admin(BOB, by=ROOT)
 
-    outcomes = await asyncio.gather(admins.remove(ANN, by=BOB, others=False), admins.remove(BOB, by=ANN, others=False))
+    outcomes = await asyncio.gather(
+        admins.remove_admin(ANN, by=BOB, has_other_admins=False),
+        admins.remove_admin(BOB, by=ANN, has_other_admins=False),
+    )
 
-    assert sorted(outcomes) == [Removal.REMOVED, Removal.THE_LAST]
-    assert len(await admins.all()) == 1
+    assert sorted(outcomes) == [AdminRemoval.REMOVED, AdminRemoval.LAST_ADMIN]
+    assert len(await admins.list_admins()) == 1
 
 
 # -- limits
 
 
-async def limited(database: Database, limits: Mapping[Limit, int]) -> Limits:
-    store = Limits(database)
-    assert await store.change(await store.all(), limits, by=ROOT)
+async def set_limits(database: SqlDatabase, limits: Mapping[QuestionLimit, int]) -> LimitStore:
+    store = LimitStore(database)
+    assert await store.change_limits_if_unchanged(await store.load_set_limits(), limits, by=ROOT)
     return store
 
 
-async def test_limits_change_only_from_what_was_shown_and_each_change_is_audited(database: Database) -> None:
-    limits = Limits(database)
+async def test_limits_change_only_if_unchanged_and_each_change_is_audited(database: SqlDatabase) -> None:
+    limits = LimitStore(database)
 
-    assert await limits.all() == {}
-    assert await limits.change({}, {Limit.PERSON_DAY: 5}, by=ANN)
-    assert not await limits.change({}, {Limit.PERSON_DAY: 9}, by=BOB)
-    assert await limits.change({Limit.PERSON_DAY: 5}, {Limit.PERSON_DAY: 5}, by=BOB)
-    assert await limits.change({Limit.PERSON_DAY: 5}, {}, by=BOB)
+    assert await limits.load_set_limits() == {}
+    assert await limits.change_limits_if_unchanged({}, {QuestionLimit.PERSON_DAY: 5}, by=ANN)
+    assert not await limits.change_limits_if_unchanged({}, {QuestionLimit.PERSON_DAY: 9}, by=BOB)
+    assert await limits.change_limits_if_unchanged({QuestionLimit.PERSON_DAY: 5}, {QuestionLimit.PERSON_DAY: 5}, by=BOB)
+    assert await limits.change_limits_if_unchanged({QuestionLimit.PERSON_DAY: 5}, {}, by=BOB)
 
-    assert await limits.all() == {}
-    assert [(one.by, one.before, one.after) for one in await Audit(database).entries()] == [
+    assert await limits.load_set_limits() == {}
+    assert [(entry.by, entry.before, entry.after) for entry in await AuditLog(database).list_newest_entries()] == [
         (BOB, {"person_day": 5}, {}),
         (ANN, {}, {"person_day": 5}),
     ]
 
 
-async def test_without_a_limit_any_number_may_be_asked(database: Database, asked: Asked) -> None:
-    turns = [await asked.open() for _ in range(3)]
+async def test_without_a_limit_any_number_of_questions_is_allowed(database: SqlDatabase, asker: QuestionAsker) -> None:
+    turns = [await asker.ask_question() for _ in range(3)]
 
-    assert await Limits(database).reached(turns[-1], uncounted=ROOT) is None
+    assert await LimitStore(database).find_reached_limit(turns[-1], exempt_person=ROOT) is None
 
 
-async def test_the_question_after_the_last_one_waits_until_the_first_is_an_hour_old(
-    database: Database, asked: Asked, clock: SetClock
+async def test_a_question_over_the_limit_waits_until_the_first_one_is_an_hour_old(
+    database: SqlDatabase, asker: QuestionAsker, clock: SetClock
 ) -> None:
-    limits = await limited(database, {Limit.PERSON_HOUR: 2})
+    limits = await set_limits(database, {QuestionLimit.PERSON_HOUR: 2})
     first_at = clock.now
-    await asked.ended("answer")
+    await asker.ask_and_finish("answer")
     clock.forward(minutes=10)
-    second, third = await asked.open(), await asked.open()
+    second, third = await asker.ask_question(), await asker.ask_question()
 
-    reached = await limits.reached(third, uncounted=ROOT)
+    reached = await limits.find_reached_limit(third, exempt_person=ROOT)
 
-    assert await limits.reached(second, uncounted=ROOT) is None
+    assert await limits.find_reached_limit(second, exempt_person=ROOT) is None
     assert reached is not None
-    assert (reached.limit, reached.questions, reached.until) == (Limit.PERSON_HOUR, 2, first_at + timedelta(hours=1))
+    assert (reached.limit, reached.questions, reached.until) == (
+        QuestionLimit.PERSON_HOUR,
+        2,
+        first_at + timedelta(hours=1),
+    )
     clock.forward(minutes=50)
-    assert await limits.reached(third, uncounted=ROOT) is None
+    assert await limits.find_reached_limit(third, exempt_person=ROOT) is None
 
 
-async def test_of_two_limits_the_one_that_lasts_longer_is_told(database: Database, asked: Asked) -> None:
-    limits = await limited(database, {Limit.PERSON_HOUR: 1, Limit.TENANT_DAY: 1})
-    await asked.ended("answer")
+async def test_of_two_reached_limits_the_one_that_lasts_longer_is_returned(
+    database: SqlDatabase, asker: QuestionAsker
+) -> None:
+    limits = await set_limits(database, {QuestionLimit.PERSON_HOUR: 1, QuestionLimit.TENANT_DAY: 1})
+    await asker.ask_and_finish("answer")
 
-    reached = await limits.reached(await asked.open(), uncounted=ROOT)
+    reached = await limits.find_reached_limit(await asker.ask_question(), exempt_person=ROOT)
 
     assert reached is not None
-    assert reached.limit is Limit.TENANT_DAY
+    assert reached.limit is QuestionLimit.TENANT_DAY
 
 
-async def test_a_person_is_not_held_to_what_others_ask_but_the_tenant_is(database: Database, asked: Asked) -> None:
-    await asked.ended("answer", BOB)
-    turn = await asked.open(ANN)
+async def test_questions_of_others_count_for_the_tenant_limit_and_not_for_the_person(
+    database: SqlDatabase, asker: QuestionAsker
+) -> None:
+    await asker.ask_and_finish("answer", BOB)
+    turn = await asker.ask_question(ANN)
 
-    by_person = await limited(database, {Limit.PERSON_HOUR: 1})
-    assert await by_person.reached(turn, uncounted=ROOT) is None
-    by_tenant = await limited(database, {Limit.TENANT_HOUR: 1})
-    assert await by_tenant.reached(turn, uncounted=ROOT) is not None
+    by_person = await set_limits(database, {QuestionLimit.PERSON_HOUR: 1})
+    assert await by_person.find_reached_limit(turn, exempt_person=ROOT) is None
+    by_tenant = await set_limits(database, {QuestionLimit.TENANT_HOUR: 1})
+    assert await by_tenant.find_reached_limit(turn, exempt_person=ROOT) is not None
 
 
 @pytest.mark.parametrize("ending", ["refused", "failed", "limited"])
-async def test_what_came_to_nothing_does_not_count(database: Database, asked: Asked, ending: str) -> None:
-    limits = await limited(database, {Limit.PERSON_HOUR: 1})
-    await asked.ended(ending)
-
-    assert await limits.reached(await asked.open(), uncounted=ROOT) is None
-
-
-async def test_clicks_do_not_count_and_are_never_put_off(database: Database, asked: Asked) -> None:
-    limits = await limited(database, {Limit.PERSON_HOUR: 1})
-    await asked.open(is_question=False)
-
-    question = await asked.open()
-    assert await limits.reached(question, uncounted=ROOT) is None
-    assert await limits.reached(await asked.open(is_question=False), uncounted=ROOT) is None
-
-
-async def test_who_is_uncounted_fills_no_limit_and_meets_none(database: Database, asked: Asked) -> None:
-    limits = await limited(database, {Limit.TENANT_DAY: 1})
-    await asked.ended("answer", ROOT)
-    await asked.ended("answer", ANN)
-
-    assert await limits.reached(await asked.open(ROOT), uncounted=ROOT) is None
-    limits = await limited(database, {Limit.TENANT_DAY: 2})
-    assert await limits.reached(await asked.open(BOB), uncounted=ROOT) is None
-
-
-# -- looking back
-
-
-async def test_people_find_their_own_questions_again_the_newest_first(
-    database: Database, asked: Asked, clock: SetClock
+async def test_a_question_that_failed_or_was_refused_does_not_count(
+    database: SqlDatabase, asker: QuestionAsker, ending: str
 ) -> None:
-    first = await asked.ended("answer")
+    limits = await set_limits(database, {QuestionLimit.PERSON_HOUR: 1})
+    await asker.ask_and_finish(ending)
+
+    assert await limits.find_reached_limit(await asker.ask_question(), exempt_person=ROOT) is None
+
+
+async def test_clicks_do_not_count_and_are_never_limited(database: SqlDatabase, asker: QuestionAsker) -> None:
+    limits = await set_limits(database, {QuestionLimit.PERSON_HOUR: 1})
+    await asker.ask_question(is_question=False)
+
+    question = await asker.ask_question()
+    assert await limits.find_reached_limit(question, exempt_person=ROOT) is None
+    assert await limits.find_reached_limit(await asker.ask_question(is_question=False), exempt_person=ROOT) is None
+
+
+async def test_an_exempt_person_does_not_count_and_is_not_limited(database: SqlDatabase, asker: QuestionAsker) -> None:
+    limits = await set_limits(database, {QuestionLimit.TENANT_DAY: 1})
+    await asker.ask_and_finish("answer", ROOT)
+    await asker.ask_and_finish("answer", ANN)
+
+    assert await limits.find_reached_limit(await asker.ask_question(ROOT), exempt_person=ROOT) is None
+    limits = await set_limits(database, {QuestionLimit.TENANT_DAY: 2})
+    assert await limits.find_reached_limit(await asker.ask_question(BOB), exempt_person=ROOT) is None
+
+
+# -- question history
+
+
+async def test_the_questions_of_a_person_are_listed_newest_first(
+    database: SqlDatabase, asker: QuestionAsker, clock: SetClock
+) -> None:
+    first = await asker.ask_and_finish("answer")
     clock.forward(minutes=1)
-    second = await asked.open()
-    await asked.open(is_question=False)
-    await asked.open(BOB)
+    second = await asker.ask_question()
+    await asker.ask_question(is_question=False)
+    await asker.ask_question(BOB)
 
-    past = await History(database).of(ANN, 10)
+    history = await QuestionHistory(database).list_asked_by(ANN, 10)
 
-    assert [(one.turn, one.ending) for one in past] == [(second, None), (first, "answer")]
-    assert past[1].body == {"said": "question 1"}
-    assert [one.turn for one in await History(database).of(ANN, 1)] == [second]
+    assert [(question.turn, question.ending) for question in history] == [(second, None), (first, "answer")]
+    assert history[1].body == {"said": "question 1"}
+    assert [question.turn for question in await QuestionHistory(database).list_asked_by(ANN, 1)] == [second]
 
 
-async def test_questions_without_an_answer_are_found_since_a_day(
-    database: Database, asked: Asked, clock: SetClock
+async def test_unanswered_questions_are_listed_since_a_given_time(
+    database: SqlDatabase, asker: QuestionAsker, clock: SetClock
 ) -> None:
-    await asked.ended("no_results")
+    await asker.ask_and_finish("no_results")
     clock.forward(days=31)
     since = clock.now - timedelta(days=30)
-    ends = ["no_results", "refused", "failed", "answer", "overload", "limited"]
-    turns = {ending: await asked.ended(ending) for ending in ends}
+    endings = ["no_results", "refused", "failed", "answer", "overload", "limited"]
+    turns = {ending: await asker.ask_and_finish(ending) for ending in endings}
 
-    found = {one.turn for one in await History(database).unanswered(since, 10)}
+    unanswered_turns = {question.turn for question in await QuestionHistory(database).list_unanswered(since, 10)}
 
-    assert found == {turns[ending] for ending in ("no_results", "refused", "failed")}
+    assert unanswered_turns == {turns[ending] for ending in ("no_results", "refused", "failed")}
 
 
-async def test_the_last_verdict_counts_and_bad_ones_are_found_with_their_reason(
-    database: Database, asked: Asked, clock: SetClock
+async def test_the_last_verdict_counts_and_badly_rated_questions_are_listed_with_the_reason(
+    database: SqlDatabase, asker: QuestionAsker, clock: SetClock
 ) -> None:
-    store, turn = FeedbackStore(database), await asked.ended("answer")
-    other = await asked.ended("answer")
+    store, turn = FeedbackStore(database), await asker.ask_and_finish("answer")
+    other = await asker.ask_and_finish("answer")
 
-    assert await store.put(turn, ANN, "good", "")
-    assert await store.put(turn, ANN, "bad", "wrong year \0")
-    assert await store.put(other, BOB, "good", "")
-    assert not await store.put("no turn", ANN, "bad", "")
+    assert await store.replace_feedback(turn, ANN, "good", "")
+    assert await store.replace_feedback(turn, ANN, "bad", "wrong year \0")
+    assert await store.replace_feedback(other, BOB, "good", "")
+    assert not await store.replace_feedback("no turn", ANN, "bad", "")
 
-    assert [(one.person, one.verdict, one.reason) for one in await store.of_turn(turn)] == [
+    assert [(verdict.person, verdict.verdict, verdict.reason) for verdict in await store.list_of_turn(turn)] == [
         (ANN, "bad", "wrong year \0")
     ]
-    [bad] = await History(database).rated_badly(clock.now - timedelta(days=30), 10)
-    assert (bad.turn, bad.reason, bad.ending) == (turn, "wrong year \0", "answer")
+    [rated_question] = await QuestionHistory(database).list_rated_badly(clock.now - timedelta(days=30), 10)
+    assert (rated_question.turn, rated_question.reason, rated_question.ending) == (turn, "wrong year \0", "answer")
     clock.forward(days=31)
-    assert await History(database).rated_badly(clock.now - timedelta(days=30), 10) == []
+    assert await QuestionHistory(database).list_rated_badly(clock.now - timedelta(days=30), 10) == []

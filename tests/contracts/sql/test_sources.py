@@ -1,4 +1,4 @@
-"""Sources and their books, on every database."""
+"""Sources and their ledgers, on every database."""
 
 import asyncio
 from dataclasses import replace
@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from storage.search.ids import BucketId
-from storage.sql.audit import Audit
-from storage.sql.database import Database
-from storage.sql.sources import ClaimedSource, NewSource, SourceLedger, Sources
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.audit import AuditLog
+from storage.sql.stores.sources import ClaimedSource, NewSource, SourceLedger, SourceStore
 from tests.contracts.sql.databases import SetClock
 
 LEASE = timedelta(seconds=30)
@@ -28,246 +28,248 @@ def a_source(identity: str = "handbook", *, every: timedelta | None = HOUR) -> N
 
 
 @pytest.fixture
-def sources(database: Database) -> Sources:
-    return Sources(database)
+def sources(database: SqlDatabase) -> SourceStore:
+    return SourceStore(database)
 
 
-async def claimed(sources: Sources, source: str | None = None, worker: str = "w1") -> ClaimedSource:
-    one = await sources.claim(worker, LEASE, source=source)
-    assert one is not None
-    return one
+async def claim_source(sources: SourceStore, source: str | None = None, worker: str = "w1") -> ClaimedSource:
+    claim = await sources.claim_due_source(worker, LEASE, source_id=source)
+    assert claim is not None
+    return claim
 
 
-async def a_ledger(sources: Sources) -> SourceLedger:
-    if await sources.find("handbook") is None:
-        await sources.add(a_source())
-    return sources.ledger(await claimed(sources, "handbook"), LEASE)
+async def a_ledger(sources: SourceStore) -> SourceLedger:
+    if await sources.find_source("handbook") is None:
+        await sources.add_source(a_source())
+    return sources.ledger_for(await claim_source(sources, "handbook"), LEASE)
 
 
-async def test_a_source_is_listed_as_it_was_added(sources: Sources, clock: SetClock) -> None:
-    assert await sources.add(a_source())
-    assert await sources.add(a_source("site", every=None))
+async def test_a_source_is_listed_as_it_was_added(sources: SourceStore, clock: SetClock) -> None:
+    assert await sources.add_source(a_source())
+    assert await sources.add_source(a_source("site", every=None))
 
-    first, second = await sources.all()
+    first, second = await sources.list_sources()
 
     assert {name: getattr(first, name) for name in NewSource.__dataclass_fields__} == {
         name: getattr(a_source(), name) for name in NewSource.__dataclass_fields__
     }
     assert (first.created_at, first.due_at, second.due_at) == (clock.now, clock.now, None)
     assert (first.synced_at, first.outcome, first.documents) == (None, None, 0)
-    assert await sources.find("site") == second
-    assert await sources.find("nowhere") is None
+    assert await sources.find_source("site") == second
+    assert await sources.find_source("nowhere") is None
 
 
-async def test_an_id_is_given_once(sources: Sources) -> None:
-    await sources.add(a_source())
+async def test_a_source_id_is_used_once(sources: SourceStore) -> None:
+    await sources.add_source(a_source())
 
-    assert not await sources.add(replace(a_source(), location="/elsewhere"))
-    [only] = await sources.all()
-    assert only.location == a_source().location
+    assert not await sources.add_source(replace(a_source(), location="/elsewhere"))
+    [source] = await sources.list_sources()
+    assert source.location == a_source().location
 
 
-async def test_what_is_due_is_claimed_by_one_and_in_order(sources: Sources, clock: SetClock) -> None:
-    await sources.add(a_source("a"))
+async def test_due_sources_are_claimed_once_and_in_order(sources: SourceStore, clock: SetClock) -> None:
+    await sources.add_source(a_source("a"))
     clock.forward(seconds=1)
-    await sources.add(a_source("b"))
-    await sources.add(a_source("by hand", every=None))
+    await sources.add_source(a_source("b"))
+    await sources.add_source(a_source("by hand", every=None))
 
-    due = [await claimed(sources), await claimed(sources, worker="w2")]
+    claims = [await claim_source(sources), await claim_source(sources, worker="w2")]
 
-    assert [one.source.id for one in due] == ["a", "b"]
-    assert await sources.claim("w3", LEASE) is None
-
-
-async def test_twelve_replicas_claim_a_source_once(sources: Sources) -> None:
-    await sources.add(a_source())
-
-    claims = await asyncio.gather(*(sources.claim(f"w{number}", LEASE) for number in range(12)))
-
-    assert len([one for one in claims if one is not None]) == 1
+    assert [claim.source.id for claim in claims] == ["a", "b"]
+    assert await sources.claim_due_source("w3", LEASE) is None
 
 
-async def test_one_by_name_is_claimed_due_or_not_unless_it_is_held(sources: Sources) -> None:
-    await sources.add(a_source(every=None))
+async def test_twelve_workers_claim_a_source_once(sources: SourceStore) -> None:
+    await sources.add_source(a_source())
 
-    first = await claimed(sources, "handbook")
+    claims = await asyncio.gather(*(sources.claim_due_source(f"w{number}", LEASE) for number in range(12)))
+
+    assert len([claim for claim in claims if claim is not None]) == 1
+
+
+async def test_a_source_claimed_by_id_need_not_be_due_but_must_be_free(sources: SourceStore) -> None:
+    await sources.add_source(a_source(every=None))
+
+    first = await claim_source(sources, "handbook")
 
     assert first.source.id == "handbook"
-    assert await sources.claim("w2", LEASE, source="handbook") is None
-    assert await sources.claim("w2", LEASE, source="nowhere") is None
-    assert await sources.release(first)
-    assert (await claimed(sources, "handbook", "w2")).fence > first.fence
+    assert await sources.claim_due_source("w2", LEASE, source_id="handbook") is None
+    assert await sources.claim_due_source("w2", LEASE, source_id="nowhere") is None
+    assert await sources.release_source(first)
+    assert (await claim_source(sources, "handbook", "w2")).fence > first.fence
 
 
-async def test_a_finished_source_is_due_again_in_its_own_time(sources: Sources, clock: SetClock) -> None:
-    await sources.add(a_source())
+async def test_a_finished_source_is_due_again_after_its_interval(sources: SourceStore, clock: SetClock) -> None:
+    await sources.add_source(a_source())
     clock.forward(minutes=5)
-    one = await claimed(sources)
+    first_claim = await claim_source(sources)
 
-    assert await sources.finish(one, "refused", {"items": 3}, failure="too many \0")
+    assert await sources.finish_source_run(first_claim, "refused", {"items": 3}, failure="too many \0")
 
-    [after] = await sources.all()
-    assert (after.synced_at, after.due_at) == (clock.now, clock.now + HOUR)
-    assert (after.outcome, after.counts, after.failure) == ("refused", {"items": 3}, "too many \0")
-    assert await sources.claim("w1", LEASE) is None
+    [finished] = await sources.list_sources()
+    assert (finished.synced_at, finished.due_at) == (clock.now, clock.now + HOUR)
+    assert (finished.outcome, finished.counts, finished.failure) == ("refused", {"items": 3}, "too many \0")
+    assert await sources.claim_due_source("w1", LEASE) is None
     clock.forward(hours=1)
-    again = await claimed(sources)
-    assert await sources.finish(again, "done", {})
-    assert [one.failure for one in await sources.all()] == [None]
+    second_claim = await claim_source(sources)
+    assert await sources.finish_source_run(second_claim, "done", {})
+    assert [source.failure for source in await sources.list_sources()] == [None]
 
 
-async def test_a_source_left_behind_is_claimed_again_and_the_first_finds_out(sources: Sources, clock: SetClock) -> None:
-    await sources.add(a_source())
-    lost = await claimed(sources)
-    ledger = sources.ledger(lost, LEASE)
+async def test_an_abandoned_source_is_claimed_again_and_the_old_lease_cannot_write(
+    sources: SourceStore, clock: SetClock
+) -> None:
+    await sources.add_source(a_source())
+    lost_claim = await claim_source(sources)
+    ledger = sources.ledger_for(lost_claim, LEASE)
     clock.forward(seconds=20)
-    assert await ledger.renew()
+    assert await ledger.renew_lease()
     clock.forward(seconds=20)
-    assert await sources.claim("w2", LEASE) is None
+    assert await sources.claim_due_source("w2", LEASE) is None
     clock.forward(seconds=20)
 
-    taken_over = await claimed(sources, worker="w2")
+    taken_over = await claim_source(sources, worker="w2")
 
-    assert taken_over.fence > lost.fence
+    assert taken_over.fence > lost_claim.fence
     writes = [
-        await ledger.renew(),
-        await ledger.claim({"d": "i"}),
-        await ledger.note({"i": ("1", "")}, loaded=True),
-        await ledger.disclaim(["d"]),
-        await ledger.forget(["d"], ["i"]),
-        await sources.finish(lost, "done", {}),
-        await sources.release(lost),
-        await sources.remove(lost, by="operator"),
+        await ledger.renew_lease(),
+        await ledger.claim_documents({"d": "i"}),
+        await ledger.record_items({"i": ("1", "")}, is_loaded=True),
+        await ledger.disclaim_documents(["d"]),
+        await ledger.forget_documents(["d"], ["i"]),
+        await sources.finish_source_run(lost_claim, "done", {}),
+        await sources.release_source(lost_claim),
+        await sources.remove_source(lost_claim, by="operator"),
     ]
     assert writes == [False] * 8
-    assert (await ledger.items(), await ledger.documents()) == ({}, 0)
+    assert (await ledger.known_items(), await ledger.count_documents()) == ({}, 0)
 
 
-async def test_a_finished_run_writes_nothing_more(sources: Sources) -> None:
-    await sources.add(a_source())
-    one = await claimed(sources)
-    await sources.finish(one, "done", {})
+async def test_a_finished_run_can_no_longer_write(sources: SourceStore) -> None:
+    await sources.add_source(a_source())
+    claim = await claim_source(sources)
+    await sources.finish_source_run(claim, "done", {})
 
-    assert not await sources.ledger(one, LEASE).claim({"d": "i"})
+    assert not await sources.ledger_for(claim, LEASE).claim_documents({"d": "i"})
 
 
-async def test_what_is_about_to_be_stored_is_known_and_its_item_is_in_doubt(sources: Sources) -> None:
+async def test_claimed_documents_are_known_and_clear_the_version_of_their_item(sources: SourceStore) -> None:
     ledger = await a_ledger(sources)
-    await ledger.claim({"h:a": "a", "h:b#1": "b", "h:b#2": "b"})
-    await ledger.note({"a": ("1", "etag"), "b": ("2", "")}, loaded=True)
-    assert await ledger.items() == {"a": ("1", "etag"), "b": ("2", "")}
+    await ledger.claim_documents({"h:a": "a", "h:b#1": "b", "h:b#2": "b"})
+    await ledger.record_items({"a": ("1", "etag"), "b": ("2", "")}, is_loaded=True)
+    assert await ledger.known_items() == {"a": ("1", "etag"), "b": ("2", "")}
 
-    await ledger.claim({"h:b#1": "b", "h:b#3": "b"})
+    await ledger.claim_documents({"h:b#1": "b", "h:b#3": "b"})
 
-    assert await ledger.items() == {"a": ("1", "etag"), "b": ("", "")}
-    assert await ledger.documents() == 4
-    assert await ledger.all_documents() == ["h:a", "h:b#1", "h:b#2", "h:b#3"]
-    [listed] = await sources.all()
-    assert listed.documents == 4
+    assert await ledger.known_items() == {"a": ("1", "etag"), "b": ("", "")}
+    assert await ledger.count_documents() == 4
+    assert await ledger.list_document_ids() == ["h:a", "h:b#1", "h:b#2", "h:b#3"]
+    [source] = await sources.list_sources()
+    assert source.documents == 4
 
 
-async def test_items_of_a_bucket_in_doubt_are_known_in_no_version(sources: Sources) -> None:
-    await sources.add(replace(a_source("other"), bucket=BucketId("elsewhere")))
-    other = sources.ledger(await claimed(sources, "other"), LEASE)
-    await other.note({"a": ("1", "etag")}, loaded=True)
+async def test_a_forced_reload_clears_the_versions_of_all_items_of_the_bucket(sources: SourceStore) -> None:
+    await sources.add_source(replace(a_source("other"), bucket=BucketId("elsewhere")))
+    other_ledger = sources.ledger_for(await claim_source(sources, "other"), LEASE)
+    await other_ledger.record_items({"a": ("1", "etag")}, is_loaded=True)
     ledger = await a_ledger(sources)
-    await ledger.note({"a": ("1", "etag")}, loaded=True)
+    await ledger.record_items({"a": ("1", "etag")}, is_loaded=True)
 
-    assert await sources.doubt(a_source().bucket) == [a_source().id]
+    assert await sources.force_full_reload(a_source().bucket) == [a_source().id]
 
-    assert await ledger.items() == {"a": ("", "")}
-    assert await other.items() == {"a": ("1", "etag")}
+    assert await ledger.known_items() == {"a": ("", "")}
+    assert await other_ledger.known_items() == {"a": ("1", "etag")}
 
 
-async def test_what_a_later_run_no_longer_found_in_its_item_is_doomed(sources: Sources) -> None:
+async def test_documents_that_a_later_run_did_not_find_in_their_item_are_stale(sources: SourceStore) -> None:
     ledger = await a_ledger(sources)
-    await ledger.claim({"h:a": "a", "h:b#1": "b", "h:b#2": "b", "h:c#1": "c", "h:c#2": "c"})
-    await ledger.note(dict.fromkeys("abc", ("1", "")), loaded=True)
-    assert await ledger.doomed([]) == []
-    assert await ledger.doomed(["a", "nowhere"]) == ["h:a"]
-    await sources.release(await _held(sources, ledger))
+    await ledger.claim_documents({"h:a": "a", "h:b#1": "b", "h:b#2": "b", "h:c#1": "c", "h:c#2": "c"})
+    await ledger.record_items(dict.fromkeys("abc", ("1", "")), is_loaded=True)
+    assert await ledger.find_stale_documents([]) == []
+    assert await ledger.find_stale_documents(["a", "nowhere"]) == ["h:a"]
+    await sources.release_source(await _first_claim_of(sources, ledger))
 
-    later = await a_ledger(sources)
-    await later.claim({"h:b#1": "b", "h:c#1": "c"})
-    await later.note({"a": ("1", "")}, loaded=False)
-    await later.note({"b": ("2", "")}, loaded=True)
+    later_ledger = await a_ledger(sources)
+    await later_ledger.claim_documents({"h:b#1": "b", "h:c#1": "c"})
+    await later_ledger.record_items({"a": ("1", "")}, is_loaded=False)
+    await later_ledger.record_items({"b": ("2", "")}, is_loaded=True)
 
-    assert await later.doomed([]) == ["h:b#2"]
-    assert await later.doomed(["a"]) == ["h:a", "h:b#2"]
-    await later.claim({"h:b#2": "b"})
-    assert await later.doomed([]) == []
-
-
-async def _held(sources: Sources, ledger: SourceLedger) -> ClaimedSource:
-    """The lease of the first run."""
-    found = await sources.find("handbook")
-    assert found is not None
-    assert await ledger.renew()
-    return ClaimedSource(source=found, fence=1)
+    assert await later_ledger.find_stale_documents([]) == ["h:b#2"]
+    assert await later_ledger.find_stale_documents(["a"]) == ["h:a", "h:b#2"]
+    await later_ledger.claim_documents({"h:b#2": "b"})
+    assert await later_ledger.find_stale_documents([]) == []
 
 
-async def test_an_item_is_lost_with_the_first_of_its_documents(sources: Sources) -> None:
-    await sources.add(a_source("beside"))
-    await sources.ledger(await claimed(sources, "beside"), LEASE).claim({"b:a": "a"})
-    await sources.add(replace(a_source("elsewhere"), bucket=BucketId("other")))
-    await sources.ledger(await claimed(sources, "elsewhere"), LEASE).claim({"e:a": "a"})
+async def _first_claim_of(sources: SourceStore, ledger: SourceLedger) -> ClaimedSource:
+    """Returns the claim of the first run."""
+    source = await sources.find_source("handbook")
+    assert source is not None
+    assert await ledger.renew_lease()
+    return ClaimedSource(source=source, fence=1)
+
+
+async def test_an_item_is_lost_if_any_of_its_documents_is_missing(sources: SourceStore) -> None:
+    await sources.add_source(a_source("beside"))
+    await sources.ledger_for(await claim_source(sources, "beside"), LEASE).claim_documents({"b:a": "a"})
+    await sources.add_source(replace(a_source("elsewhere"), bucket=BucketId("other")))
+    await sources.ledger_for(await claim_source(sources, "elsewhere"), LEASE).claim_documents({"e:a": "a"})
     ledger = await a_ledger(sources)
-    await ledger.claim({"h:a": "a", "h:b#1": "b", "h:b#2": "b"})
+    await ledger.claim_documents({"h:a": "a", "h:b#1": "b", "h:b#2": "b"})
 
-    assert (await ledger.documents(), await ledger.documents_of_bucket()) == (3, 4)
-    assert await ledger.lost({"h:a", "h:b#1", "b:a"}) == {"b"}
-    assert await ledger.lost(()) == {"a", "b"}
+    assert (await ledger.count_documents(), await ledger.count_bucket_documents()) == (3, 4)
+    assert await ledger.find_lost_items({"h:a", "h:b#1", "b:a"}) == {"b"}
+    assert await ledger.find_lost_items(()) == {"a", "b"}
 
 
-async def test_what_is_gone_is_forgotten(sources: Sources) -> None:
+async def test_forgotten_and_disclaimed_documents_leave_the_ledger(sources: SourceStore) -> None:
     ledger = await a_ledger(sources)
-    await ledger.claim({"h:a": "a", "h:b": "b", "h:c": "c"})
+    await ledger.claim_documents({"h:a": "a", "h:b": "b", "h:c": "c"})
 
-    await ledger.forget(["h:a"], ["a"])
-    await ledger.disclaim(["h:b"])
+    await ledger.forget_documents(["h:a"], ["a"])
+    await ledger.disclaim_documents(["h:b"])
 
-    assert await ledger.all_documents() == ["h:c"]
-    assert set(await ledger.items()) == {"b", "c"}
+    assert await ledger.list_document_ids() == ["h:c"]
+    assert set(await ledger.known_items()) == {"b", "c"}
 
 
-async def test_many_are_noted_and_forgotten_at_once(sources: Sources) -> None:
+async def test_many_documents_are_recorded_and_forgotten_at_once(sources: SourceStore) -> None:
     ledger = await a_ledger(sources)
     documents = {f"h:{number}": str(number) for number in range(1200)}
 
-    await ledger.claim(documents)
-    await ledger.note(dict.fromkeys(documents.values(), ("1", "")), loaded=True)
+    await ledger.claim_documents(documents)
+    await ledger.record_items(dict.fromkeys(documents.values(), ("1", "")), is_loaded=True)
 
-    assert len(await ledger.doomed(set(documents.values()))) == 1200
-    await ledger.forget(documents, set(documents.values()))
-    assert (await ledger.documents(), await ledger.items()) == (0, {})
+    assert len(await ledger.find_stale_documents(set(documents.values()))) == 1200
+    await ledger.forget_documents(documents, set(documents.values()))
+    assert (await ledger.count_documents(), await ledger.known_items()) == (0, {})
 
 
-async def test_who_removed_a_source_is_kept(sources: Sources, database: Database) -> None:
-    await sources.add(a_source())
-    lost = await claimed(sources, "handbook")
-    await sources.release(lost)
-    mine = await claimed(sources, "handbook")
+async def test_the_audit_records_who_removed_a_source(sources: SourceStore, database: SqlDatabase) -> None:
+    await sources.add_source(a_source())
+    lost_claim = await claim_source(sources, "handbook")
+    await sources.release_source(lost_claim)
+    current_claim = await claim_source(sources, "handbook")
 
-    removed = [await sources.remove(one, by="local:ann") for one in (lost, mine)]
+    results = [await sources.remove_source(claim, by="local:ann") for claim in (lost_claim, current_claim)]
 
-    [entry] = await Audit(database).entries()
-    assert removed == [False, True]
+    [entry] = await AuditLog(database).list_newest_entries()
+    assert results == [False, True]
     assert (entry.by, entry.action, entry.matter) == ("local:ann", "source.remove", "handbook")
     assert entry.before is not None
     assert (entry.before["bucket"], entry.before["every_s"]) == ("manuals", 3600)
 
 
-async def test_sources_keep_apart_and_one_goes_with_its_books(sources: Sources) -> None:
-    await sources.add(a_source("other"))
-    other = sources.ledger(await claimed(sources, "other"), LEASE)
-    await other.claim({"h:a": "a"})
-    await sources.add(a_source())
-    mine = await claimed(sources, "handbook")
-    ledger = sources.ledger(mine, LEASE)
-    await ledger.claim({"h:a": "a", "h:b": "b"})
+async def test_removing_a_source_removes_only_its_own_ledger(sources: SourceStore) -> None:
+    await sources.add_source(a_source("other"))
+    other_ledger = sources.ledger_for(await claim_source(sources, "other"), LEASE)
+    await other_ledger.claim_documents({"h:a": "a"})
+    await sources.add_source(a_source())
+    claim = await claim_source(sources, "handbook")
+    ledger = sources.ledger_for(claim, LEASE)
+    await ledger.claim_documents({"h:a": "a", "h:b": "b"})
 
-    assert await sources.remove(mine, by="operator")
+    assert await sources.remove_source(claim, by="operator")
 
-    assert [one.id for one in await sources.all()] == ["other"]
-    assert await other.all_documents() == ["h:a"]
-    assert await ledger.all_documents() == []
+    assert [source.id for source in await sources.list_sources()] == ["other"]
+    assert await other_ledger.list_document_ids() == ["h:a"]
+    assert await ledger.list_document_ids() == []

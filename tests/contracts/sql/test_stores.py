@@ -1,4 +1,4 @@
-"""What is kept beside the inbox, on every database: conversations, clarifications, grants, audit, exports."""
+"""The stores besides the inbox, on every database: conversations, clarifications, grants, audit, exports."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -9,24 +9,24 @@ from types import MappingProxyType
 import pytest
 
 from storage.search.ids import BucketId, Subject
-from storage.sql.accepting import Accepted, Duplicate, Groundless
-from storage.sql.audit import Audit
-from storage.sql.clarifications import (
-    AlreadyUsed,
-    Clarification,
-    Clarifications,
-    Expired,
+from storage.sql.database import SqlDatabase
+from storage.sql.errors import ConstraintBroken, ValueRefused
+from storage.sql.group_commit import AcceptedTurn, DuplicateTurn, NothingToRevise
+from storage.sql.stores.audit import AuditLog
+from storage.sql.stores.clarifications import (
+    ChoiceAlreadyUsed,
+    ChoiceUnknown,
+    ChoiceUsed,
+    ClarificationExpired,
+    ClarificationStore,
     NewChoice,
     NewClarification,
-    Unknown,
-    Used,
+    StoredClarification,
 )
-from storage.sql.conversations import Conversations, ConversationState
-from storage.sql.database import Database
-from storage.sql.errors import ConstraintBroken, ValueRefused
-from storage.sql.exports import ClaimedExport, Exports, ExportStatus, NewExport
-from storage.sql.grants import Grants, LocalGroup, LocalGroups
-from storage.sql.inbox import Inbox
+from storage.sql.stores.conversations import ConversationState, ConversationStore
+from storage.sql.stores.exports import ClaimedExport, ExportStatus, ExportStore, NewExport
+from storage.sql.stores.grants import GrantStore, LocalGroup, LocalGroupStore
+from storage.sql.stores.inbox import TurnInbox
 from tests.contracts.sql.databases import SetClock
 from tests.contracts.sql.test_inbox import a_turn
 
@@ -35,49 +35,53 @@ RECEIPTS, MANUALS = BucketId("receipts"), BucketId("manuals")
 EVERYONE, CHANNEL, ANN = Subject("everyone"), Subject("channel:slack:T1:C1"), Subject("user:local:ann")
 
 
-async def test_a_conversation_that_was_never_saved_is_empty(database: Database) -> None:
-    loaded = await Conversations(database).load("slack:1", "scope")
+async def test_a_conversation_that_was_never_saved_is_empty(database: SqlDatabase) -> None:
+    loaded = await ConversationStore(database).load_state("slack:1", "scope")
 
     assert loaded == ConversationState(conversation="slack:1", scope_key="scope")
 
 
-async def test_a_conversation_is_loaded_as_it_was_last_saved(database: Database) -> None:
-    conversations = Conversations(database)
+async def test_a_conversation_is_loaded_as_it_was_last_saved(database: SqlDatabase) -> None:
+    conversations = ConversationStore(database)
     state = ConversationState(conversation="slack:1", scope_key="scope", summary={"turns": [1]}, last_plan={"legs": 1})
 
-    await conversations.save(state)
+    await conversations.save_state(state)
     changed = replace(state, summary={"said": "NUL \0 \ud800"}, last_plan=None, clarifications_in_a_row=2)
-    await conversations.save(changed)
+    await conversations.save_state(changed)
 
-    assert await conversations.load("slack:1", "scope") == changed
-
-
-async def test_a_conversation_is_kept_apart_for_every_scope(database: Database) -> None:
-    conversations = Conversations(database)
-    await conversations.save(ConversationState(conversation="slack:1", scope_key="private", summary={"secret": 1}))
-
-    assert (await conversations.load("slack:1", "channel")).summary == {}
+    assert await conversations.load_state("slack:1", "scope") == changed
 
 
-async def test_any_mapping_is_json_and_comes_back_as_a_dict(database: Database) -> None:
-    conversations = Conversations(database)
+async def test_each_scope_of_a_conversation_has_its_own_state(database: SqlDatabase) -> None:
+    conversations = ConversationStore(database)
+    await conversations.save_state(
+        ConversationState(conversation="slack:1", scope_key="private", summary={"secret": 1})
+    )
+
+    assert (await conversations.load_state("slack:1", "channel")).summary == {}
+
+
+async def test_any_mapping_is_stored_as_json_and_loaded_as_a_dict(database: SqlDatabase) -> None:
+    conversations = ConversationStore(database)
     summary: Mapping[str, object] = MappingProxyType({"inner": MappingProxyType({"n": 1})})
 
-    await conversations.save(ConversationState(conversation="slack:1", scope_key="s", summary=summary))
+    await conversations.save_state(ConversationState(conversation="slack:1", scope_key="s", summary=summary))
 
-    assert (await conversations.load("slack:1", "s")).summary == {"inner": {"n": 1}}
+    assert (await conversations.load_state("slack:1", "s")).summary == {"inner": {"n": 1}}
 
 
 @pytest.mark.parametrize("value", [float("nan"), object()], ids=["not a number", "no JSON at all"])
-async def test_what_json_cannot_hold_is_refused(database: Database, value: object) -> None:
+async def test_a_value_that_json_cannot_represent_is_refused(database: SqlDatabase, value: object) -> None:
     with pytest.raises(ValueRefused):
-        await Conversations(database).save(ConversationState(conversation="c", scope_key="s", summary={"x": value}))
+        await ConversationStore(database).save_state(
+            ConversationState(conversation="c", scope_key="s", summary={"x": value})
+        )
 
 
 @pytest.mark.parametrize("key", ["lone \ud800 surrogate"])
-async def test_an_id_that_is_no_text_is_refused(database: Database, key: str) -> None:
+async def test_an_id_with_invalid_unicode_is_refused(database: SqlDatabase, key: str) -> None:
     with pytest.raises(ValueRefused):
-        await Conversations(database).save(ConversationState(conversation=key, scope_key="s"))
+        await ConversationStore(database).save_state(ConversationState(conversation=key, scope_key="s"))
 
 
 # Clarifications
@@ -103,230 +107,248 @@ def a_clarification(clock: SetClock, *choices: NewChoice, **changes: object) -> 
 
 
 @pytest.fixture
-def clarifications(database: Database) -> Clarifications:
-    return Clarifications(database)
+def clarifications(database: SqlDatabase) -> ClarificationStore:
+    return ClarificationStore(database)
 
 
-async def test_a_clarification_comes_back_as_it_was_stored(clarifications: Clarifications, clock: SetClock) -> None:
+async def test_a_clarification_is_loaded_as_it_was_stored(clarifications: ClarificationStore, clock: SetClock) -> None:
     new = a_clarification(clock)
 
-    stored = await clarifications.store(new)
+    stored = await clarifications.store_clarification(new)
 
-    assert await clarifications.find(stored.id) == stored
-    assert [(c.label, c.count, c.kind, c.payload) for c in stored.choices] == [
-        (c.label, c.count, c.kind, c.payload) for c in new.choices
+    assert await clarifications.find_clarification(stored.id) == stored
+    assert [(choice.label, choice.count, choice.kind, choice.payload) for choice in stored.choices] == [
+        (choice.label, choice.count, choice.kind, choice.payload) for choice in new.choices
     ]
     assert (stored.plan, stored.question, stored.created_at) == (new.plan, new.question, clock.now)
 
 
-async def test_ids_are_opaque_url_safe_and_all_different(clarifications: Clarifications, clock: SetClock) -> None:
-    stored = [await clarifications.store(a_clarification(clock)) for _ in range(3)]
+async def test_ids_are_opaque_and_url_safe_and_unique(clarifications: ClarificationStore, clock: SetClock) -> None:
+    stored = [await clarifications.store_clarification(a_clarification(clock)) for _ in range(3)]
 
-    ids = [identity for one in stored for identity in (one.id, *(choice.id for choice in one.choices))]
+    ids = [
+        identity
+        for clarification in stored
+        for identity in (clarification.id, *(choice.id for choice in clarification.choices))
+    ]
     assert len(set(ids)) == len(ids) == 12
     assert all(identity.replace("-", "").replace("_", "").isalnum() and len(identity) >= 22 for identity in ids)
 
 
-async def test_a_choice_is_found_with_its_clarification(clarifications: Clarifications, clock: SetClock) -> None:
-    stored = await clarifications.store(a_clarification(clock))
+async def test_a_choice_is_found_with_its_clarification(clarifications: ClarificationStore, clock: SetClock) -> None:
+    stored = await clarifications.store_clarification(a_clarification(clock))
 
-    offered = await clarifications.choice(stored.choices[1].id)
+    offered = await clarifications.find_offered_choice(stored.choices[1].id)
 
     assert offered is not None
     assert (offered.clarification, offered.choice) == (stored, stored.choices[1])
-    assert await clarifications.choice("no such choice") is None
+    assert await clarifications.find_offered_choice("no such choice") is None
 
 
-async def test_the_first_click_counts_and_the_second_learns_who_chose_what(
-    clarifications: Clarifications, clock: SetClock
+async def test_the_first_click_counts_and_the_second_gets_the_earlier_choice(
+    clarifications: ClarificationStore, clock: SetClock
 ) -> None:
-    stored = await clarifications.store(a_clarification(clock))
+    stored = await clarifications.store_clarification(a_clarification(clock))
     first, second = stored.choices[0], stored.choices[1]
     clock.forward(minutes=1)
     chosen_at = clock.now
 
-    won = await clarifications.use(first.id, by="ann", turn="turn-2")
+    first_use = await clarifications.use_choice(first.id, by="ann", turn="turn-2")
     clock.forward(minutes=1)
-    lost = await clarifications.use(second.id, by="bob", turn="turn-3")
+    second_use = await clarifications.use_choice(second.id, by="bob", turn="turn-3")
 
-    assert isinstance(won, Used)
-    assert (won.choice, won.clarification.used_by) == (first, "ann")
-    assert isinstance(lost, AlreadyUsed)
-    assert (lost.by, lost.label, lost.at) == ("ann", "Acme", chosen_at)
+    assert isinstance(first_use, ChoiceUsed)
+    assert (first_use.choice, first_use.clarification.used_by) == (first, "ann")
+    assert isinstance(second_use, ChoiceAlreadyUsed)
+    assert (second_use.used_by, second_use.used_label, second_use.used_at) == ("ann", "Acme", chosen_at)
 
 
-async def test_the_same_choice_by_the_same_person_in_another_turn_is_used_already(
-    clarifications: Clarifications, clock: SetClock
+async def test_a_repeated_choice_of_a_person_in_another_turn_is_already_used(
+    clarifications: ClarificationStore, clock: SetClock
 ) -> None:
-    choice = (await clarifications.store(a_clarification(clock))).choices[0]
-    await clarifications.use(choice.id, by="ann", turn="turn-2")
+    choice = (await clarifications.store_clarification(a_clarification(clock))).choices[0]
+    await clarifications.use_choice(choice.id, by="ann", turn="turn-2")
 
-    assert isinstance(await clarifications.use(choice.id, by="ann", turn="turn-3"), AlreadyUsed)
+    assert isinstance(await clarifications.use_choice(choice.id, by="ann", turn="turn-3"), ChoiceAlreadyUsed)
 
 
-async def test_a_turn_that_is_tried_again_may_use_its_choice_again_even_when_late(
-    clarifications: Clarifications, clock: SetClock
+async def test_a_retried_turn_may_use_its_choice_again_even_after_expiry(
+    clarifications: ClarificationStore, clock: SetClock
 ) -> None:
-    choice = (await clarifications.store(a_clarification(clock))).choices[0]
-    await clarifications.use(choice.id, by="ann", turn="turn-2")
+    choice = (await clarifications.store_clarification(a_clarification(clock))).choices[0]
+    await clarifications.use_choice(choice.id, by="ann", turn="turn-2")
     clock.forward(hours=2)
 
-    assert isinstance(await clarifications.use(choice.id, by="ann", turn="turn-2"), Used)
+    assert isinstance(await clarifications.use_choice(choice.id, by="ann", turn="turn-2"), ChoiceUsed)
 
 
-async def test_twenty_clicks_at_once_have_one_winner(clarifications: Clarifications, clock: SetClock) -> None:
-    stored = await clarifications.store(a_clarification(clock))
+async def test_twenty_clicks_at_once_have_one_winner(clarifications: ClarificationStore, clock: SetClock) -> None:
+    stored = await clarifications.store_clarification(a_clarification(clock))
 
-    async def click(number: int) -> Used | AlreadyUsed | Expired | Unknown:
+    async def click(number: int) -> ChoiceUsed | ChoiceAlreadyUsed | ClarificationExpired | ChoiceUnknown:
         choice = stored.choices[number % 3]
-        return await clarifications.use(choice.id, by=f"person-{number}", turn=f"turn-{number}")
+        return await clarifications.use_choice(choice.id, by=f"person-{number}", turn=f"turn-{number}")
 
     results = await asyncio.gather(*map(click, range(20)))
 
-    [won] = [result for result in results if isinstance(result, Used)]
-    lost = [result for result in results if isinstance(result, AlreadyUsed)]
-    assert len(lost) == 19
-    assert {(one.by, one.label) for one in lost} == {(won.clarification.used_by, won.choice.label)}
+    [winning_use] = [result for result in results if isinstance(result, ChoiceUsed)]
+    later_uses = [result for result in results if isinstance(result, ChoiceAlreadyUsed)]
+    assert len(later_uses) == 19
+    assert {(later_use.used_by, later_use.used_label) for later_use in later_uses} == {
+        (winning_use.clarification.used_by, winning_use.choice.label)
+    }
 
 
-async def test_a_late_click_finds_it_expired(clarifications: Clarifications, clock: SetClock) -> None:
-    stored = await clarifications.store(a_clarification(clock))
+async def test_a_click_after_the_expiry_gets_an_expired_clarification(
+    clarifications: ClarificationStore, clock: SetClock
+) -> None:
+    stored = await clarifications.store_clarification(a_clarification(clock))
     clock.forward(hours=1)
 
-    late = await clarifications.use(stored.choices[0].id, by="ann", turn="turn-2")
+    choice_use = await clarifications.use_choice(stored.choices[0].id, by="ann", turn="turn-2")
 
-    assert late == Expired(stored)
+    assert choice_use == ClarificationExpired(stored)
 
 
-async def test_a_click_on_nothing_is_unknown(clarifications: Clarifications) -> None:
-    assert await clarifications.use("made up", by="ann", turn="turn-2") == Unknown()
+async def test_a_click_with_an_invented_id_is_unknown(clarifications: ClarificationStore) -> None:
+    assert await clarifications.use_choice("made up", by="ann", turn="turn-2") == ChoiceUnknown()
 
 
 async def test_the_newest_clarification_of_a_conversation_and_scope_is_the_open_one(
-    clarifications: Clarifications, clock: SetClock
+    clarifications: ClarificationStore, clock: SetClock
 ) -> None:
-    await clarifications.store(a_clarification(clock))
-    newest = await clarifications.store(a_clarification(clock, turn="turn-2"))
-    await clarifications.store(a_clarification(clock, scope_key="private"))
-    await clarifications.store(a_clarification(clock, conversation="slack:2"))
+    await clarifications.store_clarification(a_clarification(clock))
+    newest = await clarifications.store_clarification(a_clarification(clock, turn="turn-2"))
+    await clarifications.store_clarification(a_clarification(clock, scope_key="private"))
+    await clarifications.store_clarification(a_clarification(clock, conversation="slack:2"))
 
-    assert await clarifications.open_in("slack:1", "scope") == newest
-    assert await clarifications.open_in("slack:3", "scope") is None
-
-
-async def test_once_used_or_expired_none_is_open(clarifications: Clarifications, clock: SetClock) -> None:
-    """Not even an older one: a typed reply means the last thing that was asked."""
-    await clarifications.store(a_clarification(clock))
-    used = await clarifications.store(a_clarification(clock))
-    await clarifications.use(used.choices[0].id, by="ann", turn="turn-2")
-    await clarifications.store(a_clarification(clock, conversation="slack:2"))
-    assert await clarifications.open_in("slack:1", "scope") is None
-
-    clock.forward(hours=1)
-
-    assert await clarifications.open_in("slack:2", "scope") is None
+    assert await clarifications.find_open_clarification("slack:1", "scope") == newest
+    assert await clarifications.find_open_clarification("slack:3", "scope") is None
 
 
-async def test_each_clarification_expires_once(clarifications: Clarifications, clock: SetClock) -> None:
-    early = await clarifications.store(a_clarification(clock))
-    used = await clarifications.store(a_clarification(clock))
-    await clarifications.use(used.choices[0].id, by="ann", turn="turn-2")
-    late = await clarifications.store(a_clarification(clock, expires_at=clock.now + timedelta(hours=2)))
-    assert await clarifications.expire() == []
-
-    clock.forward(hours=1)
-    assert await clarifications.expire() == [early]
-    assert await clarifications.expire() == []
-    clock.forward(hours=1)
-    assert await clarifications.expire() == [late]
-
-
-async def test_offers_of_surfaces_that_others_reply_to_expire_there(
-    database: Database, clarifications: Clarifications, clock: SetClock
+async def test_no_clarification_is_open_once_the_newest_is_used_or_expired(
+    clarifications: ClarificationStore, clock: SetClock
 ) -> None:
-    inbox = Inbox(database)
-    turns = [await inbox.accept(a_turn(number, f"c{number}", surface=on)) for number, on in enumerate(["slack", "web"])]
-    on_slack, on_web = [await clarifications.store(a_clarification(clock, turn=turn.turn)) for turn in accepted(turns)]
+    """An older clarification is not open either, because a typed reply answers the last question."""
+    await clarifications.store_clarification(a_clarification(clock))
+    used = await clarifications.store_clarification(a_clarification(clock))
+    await clarifications.use_choice(used.choices[0].id, by="ann", turn="turn-2")
+    await clarifications.store_clarification(a_clarification(clock, conversation="slack:2"))
+    assert await clarifications.find_open_clarification("slack:1", "scope") is None
+
     clock.forward(hours=1)
 
-    assert await clarifications.expire(but=["slack"]) == [on_web]
-    assert await clarifications.expire(but=["web", "terminal"]) == [on_slack]
+    assert await clarifications.find_open_clarification("slack:2", "scope") is None
 
 
-def accepted(found: Sequence[Accepted | Duplicate | Groundless]) -> list[Accepted]:
-    return [one for one in found if isinstance(one, Accepted)]
+async def test_each_clarification_expires_once(clarifications: ClarificationStore, clock: SetClock) -> None:
+    early = await clarifications.store_clarification(a_clarification(clock))
+    used = await clarifications.store_clarification(a_clarification(clock))
+    await clarifications.use_choice(used.choices[0].id, by="ann", turn="turn-2")
+    late = await clarifications.store_clarification(a_clarification(clock, expires_at=clock.now + timedelta(hours=2)))
+    assert await clarifications.expire_due_clarifications() == []
+
+    clock.forward(hours=1)
+    assert await clarifications.expire_due_clarifications() == [early]
+    assert await clarifications.expire_due_clarifications() == []
+    clock.forward(hours=1)
+    assert await clarifications.expire_due_clarifications() == [late]
 
 
-async def test_what_is_withdrawn_counts_no_more_and_never_expires(
-    clarifications: Clarifications, clock: SetClock
+async def test_clarifications_of_excluded_surfaces_do_not_expire(
+    database: SqlDatabase, clarifications: ClarificationStore, clock: SetClock
 ) -> None:
-    withdrawn = await clarifications.store(a_clarification(clock))
-    used = await clarifications.store(a_clarification(clock))
-    await clarifications.use(used.choices[0].id, by="ann", turn="turn-2")
-    other = await clarifications.store(a_clarification(clock, turn="turn-9"))
-
-    await clarifications.withdraw(["turn-1"])
-
-    assert isinstance(await clarifications.use(withdrawn.choices[0].id, by="ann", turn="turn-3"), Expired)
-    assert isinstance(await clarifications.use(used.choices[0].id, by="ann", turn="turn-2"), Used)
+    inbox = TurnInbox(database)
+    acceptances = [
+        await inbox.accept_turn(a_turn(number, f"c{number}", surface=surface))
+        for number, surface in enumerate(["slack", "web"])
+    ]
+    on_slack, on_web = [
+        await clarifications.store_clarification(a_clarification(clock, turn=turn.turn_id))
+        for turn in accepted_turns(acceptances)
+    ]
     clock.forward(hours=1)
-    assert await clarifications.expire() == [other]
+
+    assert await clarifications.expire_due_clarifications(exclude_surfaces=["slack"]) == [on_web]
+    assert await clarifications.expire_due_clarifications(exclude_surfaces=["web", "terminal"]) == [on_slack]
 
 
-async def test_a_clarification_may_offer_nothing(clarifications: Clarifications, clock: SetClock) -> None:
-    stored: Clarification = await clarifications.store(replace(a_clarification(clock), choices=()))
+def accepted_turns(acceptances: Sequence[AcceptedTurn | DuplicateTurn | NothingToRevise]) -> list[AcceptedTurn]:
+    return [acceptance for acceptance in acceptances if isinstance(acceptance, AcceptedTurn)]
 
-    assert await clarifications.find(stored.id) == stored
+
+async def test_a_withdrawn_clarification_cannot_be_used_and_does_not_expire_again(
+    clarifications: ClarificationStore, clock: SetClock
+) -> None:
+    withdrawn = await clarifications.store_clarification(a_clarification(clock))
+    used = await clarifications.store_clarification(a_clarification(clock))
+    await clarifications.use_choice(used.choices[0].id, by="ann", turn="turn-2")
+    other = await clarifications.store_clarification(a_clarification(clock, turn="turn-9"))
+
+    await clarifications.withdraw_unused_offers(["turn-1"])
+
+    assert isinstance(
+        await clarifications.use_choice(withdrawn.choices[0].id, by="ann", turn="turn-3"), ClarificationExpired
+    )
+    assert isinstance(await clarifications.use_choice(used.choices[0].id, by="ann", turn="turn-2"), ChoiceUsed)
+    clock.forward(hours=1)
+    assert await clarifications.expire_due_clarifications() == [other]
+
+
+async def test_a_clarification_may_have_no_choices(clarifications: ClarificationStore, clock: SetClock) -> None:
+    stored: StoredClarification = await clarifications.store_clarification(replace(a_clarification(clock), choices=()))
+
+    assert await clarifications.find_clarification(stored.id) == stored
 
 
 # Grants, groups and their audit
 
 
-async def test_nothing_is_granted_until_someone_grants_it(database: Database) -> None:
-    grants = Grants(database)
+async def test_a_new_database_has_no_grants(database: SqlDatabase) -> None:
+    grants = GrantStore(database)
 
-    assert await grants.all() == []
-    assert await grants.for_subjects([EVERYONE, ANN]) == []
+    assert await grants.list_grants() == []
+    assert await grants.list_for_subjects([EVERYONE, ANN]) == []
 
 
-async def test_grants_are_found_by_the_subjects_they_name(database: Database, clock: SetClock) -> None:
-    grants = Grants(database)
-    mine = await grants.grant(RECEIPTS, ANN, by="operator")
-    shared = await grants.grant(MANUALS, CHANNEL, include_external=True, by="operator")
-    await grants.grant(MANUALS, EVERYONE, by="operator")
+async def test_grants_are_found_by_subject(database: SqlDatabase, clock: SetClock) -> None:
+    grants = GrantStore(database)
+    personal = await grants.grant_bucket_access(RECEIPTS, ANN, by="operator")
+    channel_grant = await grants.grant_bucket_access(MANUALS, CHANNEL, include_external=True, by="operator")
+    await grants.grant_bucket_access(MANUALS, EVERYONE, by="operator")
 
-    assert await grants.for_subjects([ANN, CHANNEL]) == [shared, mine]
-    assert await grants.for_subjects([]) == []
-    assert (mine.include_external, mine.granted_by, mine.granted_at) == (False, "operator", clock.now)
-    assert [(grant.bucket, grant.subject) for grant in await grants.all()] == [
+    assert await grants.list_for_subjects([ANN, CHANNEL]) == [channel_grant, personal]
+    assert await grants.list_for_subjects([]) == []
+    assert (personal.include_external, personal.granted_by, personal.granted_at) == (False, "operator", clock.now)
+    assert [(grant.bucket, grant.subject) for grant in await grants.list_grants()] == [
         (MANUALS, CHANNEL),
         (MANUALS, EVERYONE),
         (RECEIPTS, ANN),
     ]
 
 
-async def test_a_revoked_grant_is_gone_and_revoking_it_again_says_so(database: Database) -> None:
-    grants = Grants(database)
-    await grants.grant(RECEIPTS, ANN, by="operator")
+async def test_revoking_a_grant_succeeds_once(database: SqlDatabase) -> None:
+    grants = GrantStore(database)
+    await grants.grant_bucket_access(RECEIPTS, ANN, by="operator")
 
-    assert await grants.revoke(RECEIPTS, ANN, by="root")
-    assert not await grants.revoke(RECEIPTS, ANN, by="root")
-    assert await grants.all() == []
+    assert await grants.revoke_grant(RECEIPTS, ANN, by="root")
+    assert not await grants.revoke_grant(RECEIPTS, ANN, by="root")
+    assert await grants.list_grants() == []
 
 
-async def test_every_change_of_a_grant_is_audited_with_what_was_and_what_is(
-    database: Database, clock: SetClock
+async def test_every_change_of_a_grant_is_audited_with_its_values_before_and_after(
+    database: SqlDatabase, clock: SetClock
 ) -> None:
-    grants = Grants(database)
-    await grants.grant(RECEIPTS, CHANNEL, by="ann")
-    await grants.grant(RECEIPTS, CHANNEL, by="bob")  # changes nothing
-    await grants.grant(RECEIPTS, CHANNEL, include_external=True, by="bob")
-    await grants.revoke(RECEIPTS, CHANNEL, by="cid")
-    await grants.revoke(RECEIPTS, CHANNEL, by="cid")  # changes nothing
+    grants = GrantStore(database)
+    await grants.grant_bucket_access(RECEIPTS, CHANNEL, by="ann")
+    await grants.grant_bucket_access(RECEIPTS, CHANNEL, by="bob")  # changes nothing
+    await grants.grant_bucket_access(RECEIPTS, CHANNEL, include_external=True, by="bob")
+    await grants.revoke_grant(RECEIPTS, CHANNEL, by="cid")
+    await grants.revoke_grant(RECEIPTS, CHANNEL, by="cid")  # changes nothing
 
     closed = {"include_external": False, "granted_by": "ann"}
     opened = {"include_external": True, "granted_by": "bob"}
-    entries = await Audit(database).entries()
+    entries = await AuditLog(database).list_newest_entries()
     assert [(entry.action, entry.by, entry.before, entry.after) for entry in reversed(entries)] == [
         ("grant", "ann", None, closed),
         ("grant", "bob", closed, opened),
@@ -335,51 +357,51 @@ async def test_every_change_of_a_grant_is_audited_with_what_was_and_what_is(
     assert {(entry.matter, entry.at) for entry in entries} == {("receipts → channel:slack:T1:C1", clock.now)}
 
 
-async def test_ten_grants_of_the_same_at_once_are_one_grant_and_one_entry(database: Database) -> None:
-    grants = Grants(database)
+async def test_ten_equal_grants_at_once_make_one_grant_and_one_audit_entry(database: SqlDatabase) -> None:
+    grants = GrantStore(database)
 
-    await asyncio.gather(*(grants.grant(RECEIPTS, ANN, by=f"admin-{n}") for n in range(10)))
+    await asyncio.gather(*(grants.grant_bucket_access(RECEIPTS, ANN, by=f"admin-{n}") for n in range(10)))
 
-    [entry] = await Audit(database).entries()
-    [grant] = await grants.all()
+    [entry] = await AuditLog(database).list_newest_entries()
+    [grant] = await grants.list_grants()
     assert (entry.before, entry.by) == (None, grant.granted_by)
 
 
-async def test_a_local_group_has_members_that_come_and_go(database: Database) -> None:
-    groups = LocalGroups(database)
-    assert await groups.create("sales", "Sales \0", by="operator")
-    assert not await groups.create("sales", "Other", by="operator")
-    await groups.create("admin", "Admins", by="operator")
+async def test_members_are_added_to_and_removed_from_a_local_group(database: SqlDatabase) -> None:
+    groups = LocalGroupStore(database)
+    assert await groups.create_group("sales", "Sales \0", by="operator")
+    assert not await groups.create_group("sales", "Other", by="operator")
+    await groups.create_group("admin", "Admins", by="operator")
 
-    assert await groups.add("sales", "local:ann", by="operator")
-    assert not await groups.add("sales", "local:ann", by="operator")
-    await groups.add("sales", "local:bob", by="operator")
-    assert await groups.remove("sales", "local:bob", by="operator")
-    assert not await groups.remove("sales", "local:bob", by="operator")
+    assert await groups.add_group_member("sales", "local:ann", by="operator")
+    assert not await groups.add_group_member("sales", "local:ann", by="operator")
+    await groups.add_group_member("sales", "local:bob", by="operator")
+    assert await groups.remove_group_member("sales", "local:bob", by="operator")
+    assert not await groups.remove_group_member("sales", "local:bob", by="operator")
 
-    assert await groups.of("local:ann") == {"sales"}
-    assert await groups.of("local:bob") == frozenset()
-    assert await groups.all() == [
+    assert await groups.group_ids_of_person("local:ann") == {"sales"}
+    assert await groups.group_ids_of_person("local:bob") == frozenset()
+    assert await groups.list_groups() == [
         LocalGroup(id="admin", title="Admins", members=frozenset()),
         LocalGroup(id="sales", title="Sales \0", members=frozenset({"local:ann"})),
     ]
-    actions = [entry.action for entry in await Audit(database).entries()]
+    actions = [entry.action for entry in await AuditLog(database).list_newest_entries()]
     assert sorted(actions) == ["group.add", "group.add", "group.create", "group.create", "group.remove"]
 
 
-async def test_nobody_joins_a_group_that_is_not_there_and_nothing_is_audited(database: Database) -> None:
+async def test_adding_a_member_to_a_missing_group_fails_and_is_not_audited(database: SqlDatabase) -> None:
     with pytest.raises(ConstraintBroken):
-        await LocalGroups(database).add("ghosts", "local:ann", by="operator")
+        await LocalGroupStore(database).add_group_member("ghosts", "local:ann", by="operator")
 
-    assert await Audit(database).entries() == []
+    assert await AuditLog(database).list_newest_entries() == []
 
 
-async def test_the_audit_gives_the_newest_entries_first(database: Database) -> None:
-    audit = Audit(database)
+async def test_the_audit_lists_the_newest_entries_first(database: SqlDatabase) -> None:
+    audit = AuditLog(database)
     for number in range(3):
-        await audit.record("bucket.delete", f"bucket-{number}", by="operator", before={"documents": number})
+        await audit.record_change("bucket.delete", f"bucket-{number}", by="operator", before={"documents": number})
 
-    assert [entry.matter for entry in await audit.entries(limit=2)] == ["bucket-2", "bucket-1"]
+    assert [entry.matter for entry in await audit.list_newest_entries(limit=2)] == ["bucket-2", "bucket-1"]
 
 
 # Exports
@@ -397,122 +419,126 @@ def an_export(clock: SetClock, person: str = "ann") -> NewExport:
 
 
 @pytest.fixture
-def exports(database: Database) -> Exports:
-    return Exports(database)
+def exports(database: SqlDatabase) -> ExportStore:
+    return ExportStore(database)
 
 
-async def claimed_export(exports: Exports, worker: str = "w1") -> ClaimedExport:
-    claimed = await exports.claim(worker, LEASE)
+async def claim_export(exports: ExportStore, worker: str = "w1") -> ClaimedExport:
+    claimed = await exports.claim_due_export(worker, LEASE)
     assert claimed is not None
     return claimed
 
 
-async def test_an_export_is_queued_run_and_done(exports: Exports, clock: SetClock) -> None:
-    queued = await exports.queue(an_export(clock))
+async def test_an_export_is_queued_and_claimed_and_finished(exports: ExportStore, clock: SetClock) -> None:
+    queued = await exports.queue_export(an_export(clock))
     assert (queued.status, queued.rows, queued.created_at) == (ExportStatus.QUEUED, 0, clock.now)
 
-    running = await claimed_export(exports)
+    running = await claim_export(exports)
     assert running.export == replace(queued, status=ExportStatus.RUNNING)
-    assert await exports.finish(running, rows=1042, path="/exports/é.csv")
+    assert await exports.finish_export(running, rows=1042, path="/exports/é.csv")
 
-    done = await exports.find(queued.id)
+    done = await exports.find_export(queued.id)
     assert done == replace(queued, status=ExportStatus.DONE, rows=1042, path="/exports/é.csv")
-    assert await exports.find("no such export") is None
-    assert await exports.claim("w1", LEASE) is None
+    assert await exports.find_export("no such export") is None
+    assert await exports.claim_due_export("w1", LEASE) is None
 
 
-async def test_the_newest_export_of_a_turn_is_found(exports: Exports, clock: SetClock) -> None:
-    await exports.queue(an_export(clock))
-    newest = await exports.queue(an_export(clock))
+async def test_the_newest_export_of_a_turn_is_found(exports: ExportStore, clock: SetClock) -> None:
+    await exports.queue_export(an_export(clock))
+    newest = await exports.queue_export(an_export(clock))
 
-    assert await exports.of_turn(newest.turn) == newest
-    assert await exports.of_turn("no such turn") is None
+    assert await exports.find_newest_of_turn(newest.turn) == newest
+    assert await exports.find_newest_of_turn("no such turn") is None
 
 
-async def test_an_export_left_behind_keeps_nobody_from_another(exports: Exports, clock: SetClock) -> None:
-    left = await exports.queue(an_export(clock))
-    another = await exports.queue(an_export(clock))
-    assert await exports.claim("w1", LEASE, export=left.id)
-    assert await exports.claim("w2", LEASE, export=another.id) is None
+async def test_an_abandoned_export_does_not_block_another_one_of_the_person(
+    exports: ExportStore, clock: SetClock
+) -> None:
+    abandoned = await exports.queue_export(an_export(clock))
+    another = await exports.queue_export(an_export(clock))
+    assert await exports.claim_due_export("w1", LEASE, export_id=abandoned.id)
+    assert await exports.claim_due_export("w2", LEASE, export_id=another.id) is None
     clock.forward(seconds=31)
 
-    assert await exports.claim("w2", LEASE, export=another.id)
+    assert await exports.claim_due_export("w2", LEASE, export_id=another.id)
 
 
-async def test_a_person_has_one_running_at_a_time(exports: Exports, clock: SetClock) -> None:
-    first = await exports.queue(an_export(clock))
-    second = await exports.queue(an_export(clock))
-    other = await exports.queue(an_export(clock, "bob"))
+async def test_a_person_has_one_running_export_at_a_time(exports: ExportStore, clock: SetClock) -> None:
+    first = await exports.queue_export(an_export(clock))
+    second = await exports.queue_export(an_export(clock))
+    other = await exports.queue_export(an_export(clock, "bob"))
 
-    running = await claimed_export(exports)
+    running = await claim_export(exports)
     assert running.export.id == first.id
-    assert await exports.claim("w2", LEASE, export=second.id) is None
-    assert (await claimed_export(exports, "w2")).export.id == other.id
-    assert await exports.claim("w3", LEASE) is None
+    assert await exports.claim_due_export("w2", LEASE, export_id=second.id) is None
+    assert (await claim_export(exports, "w2")).export.id == other.id
+    assert await exports.claim_due_export("w3", LEASE) is None
 
-    await exports.fail(running, "the index went away")
-    assert (await claimed_export(exports)).export.id == second.id
-    failed = await exports.find(first.id)
+    await exports.fail_export(running, "the index went away")
+    assert (await claim_export(exports)).export.id == second.id
+    failed = await exports.find_export(first.id)
     assert failed is not None
     assert (failed.status, failed.failure) == (ExportStatus.FAILED, "the index went away")
 
 
-async def test_an_export_that_nobody_has_begun_can_be_withdrawn(exports: Exports, clock: SetClock) -> None:
-    running = await exports.queue(an_export(clock))
-    waiting = await exports.queue(an_export(clock))
-    await exports.claim("w1", LEASE, export=running.id)
+async def test_only_an_export_that_no_worker_has_claimed_can_be_withdrawn(
+    exports: ExportStore, clock: SetClock
+) -> None:
+    running = await exports.queue_export(an_export(clock))
+    waiting = await exports.queue_export(an_export(clock))
+    await exports.claim_due_export("w1", LEASE, export_id=running.id)
 
-    assert await exports.withdraw(waiting.id, "no room")
-    assert not await exports.withdraw(running.id, "no room")
-    withdrawn = await exports.find(waiting.id)
+    assert await exports.withdraw_export(waiting.id, "no room")
+    assert not await exports.withdraw_export(running.id, "no room")
+    withdrawn = await exports.find_export(waiting.id)
     assert withdrawn == replace(waiting, status=ExportStatus.FAILED, failure="no room")
 
 
-async def test_ten_workers_at_once_begin_one_export_of_a_person(exports: Exports, clock: SetClock) -> None:
+async def test_ten_workers_at_once_claim_one_export_of_a_person(exports: ExportStore, clock: SetClock) -> None:
     for _ in range(10):
-        await exports.queue(an_export(clock))
+        await exports.queue_export(an_export(clock))
 
-    claims = await asyncio.gather(*(exports.claim(f"w{n}", LEASE) for n in range(10)))
+    claims = await asyncio.gather(*(exports.claim_due_export(f"w{n}", LEASE) for n in range(10)))
 
     assert len([claimed for claimed in claims if claimed is not None]) == 1
 
 
-async def test_an_export_left_behind_goes_on_where_it_stopped(exports: Exports, clock: SetClock) -> None:
-    await exports.queue(an_export(clock))
-    lost = await claimed_export(exports, "w1")
-    assert await exports.advance(lost, rows=500, cursor={"after": "doc-500"}, lease=LEASE)
+async def test_an_abandoned_export_continues_where_it_stopped(exports: ExportStore, clock: SetClock) -> None:
+    await exports.queue_export(an_export(clock))
+    lost_claim = await claim_export(exports, "w1")
+    assert await exports.record_export_progress(lost_claim, rows=500, cursor={"after": "doc-500"}, lease=LEASE)
     clock.forward(seconds=29)
-    assert await exports.claim("w2", LEASE) is None
+    assert await exports.claim_due_export("w2", LEASE) is None
     clock.forward(seconds=1)
 
-    taken_over = await claimed_export(exports, "w2")
+    taken_over = await claim_export(exports, "w2")
 
     assert (taken_over.export.rows, taken_over.export.cursor) == (500, {"after": "doc-500"})
-    assert await exports.advance(lost, rows=600, cursor={}, lease=LEASE) is False
-    assert await exports.finish(lost, rows=600, path="/old.csv") is False
-    assert await exports.fail(lost, "late") is False
-    assert await exports.finish(taken_over, rows=1042, path="/new.csv")
+    assert await exports.record_export_progress(lost_claim, rows=600, cursor={}, lease=LEASE) is False
+    assert await exports.finish_export(lost_claim, rows=600, path="/old.csv") is False
+    assert await exports.fail_export(lost_claim, "late") is False
+    assert await exports.finish_export(taken_over, rows=1042, path="/new.csv")
 
 
-async def test_exports_expire_once_and_are_not_begun_afterwards(exports: Exports, clock: SetClock) -> None:
-    done = await exports.queue(an_export(clock))
-    await exports.finish(await claimed_export(exports), rows=1, path="/a.csv")
-    running = await exports.queue(an_export(clock))
-    claimed = await claimed_export(exports)
-    queued = await exports.queue(an_export(clock))
+async def test_exports_expire_once_and_are_not_claimed_afterwards(exports: ExportStore, clock: SetClock) -> None:
+    done = await exports.queue_export(an_export(clock))
+    await exports.finish_export(await claim_export(exports), rows=1, path="/a.csv")
+    running = await exports.queue_export(an_export(clock))
+    claimed = await claim_export(exports)
+    queued = await exports.queue_export(an_export(clock))
     clock.forward(minutes=59, seconds=50)
-    assert await exports.expire() == []
-    assert await exports.advance(claimed, rows=1, cursor={}, lease=LEASE)
+    assert await exports.expire_due_exports() == []
+    assert await exports.record_export_progress(claimed, rows=1, cursor={}, lease=LEASE)
     clock.forward(seconds=10)
 
-    gone = await exports.expire()
+    expired = await exports.expire_due_exports()
 
-    assert [(export.id, export.status) for export in gone] == [
+    assert [(export.id, export.status) for export in expired] == [
         (done.id, ExportStatus.EXPIRED),
         (queued.id, ExportStatus.EXPIRED),
     ]
-    assert gone[0].path == "/a.csv"
+    assert expired[0].path == "/a.csv"
     clock.forward(minutes=1)
-    assert await exports.claim("w2", LEASE) is None
-    assert [export.id for export in await exports.expire()] == [running.id]
-    assert await exports.finish(claimed, rows=1, path="/late.csv") is False
+    assert await exports.claim_due_export("w2", LEASE) is None
+    assert [export.id for export in await exports.expire_due_exports()] == [running.id]
+    assert await exports.finish_export(claimed, rows=1, path="/late.csv") is False

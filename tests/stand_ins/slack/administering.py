@@ -1,93 +1,97 @@
-"""What happens to people, channels, groups and installations, and what the app is told of it."""
+"""Changes of people, channels, user groups and installations, with the events that they cause."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tests.stand_ins.slack.deliveries import Delivered, Deliveries
-from tests.stand_ins.slack.people import described
-from tests.stand_ins.slack.usergroups import described as described_group
-from tests.stand_ins.slack.workspace import Channel, User, Usergroup, Workspace
+from tests.stand_ins.slack.deliveries import AppDeliveries, DeliveryOutcome
+from tests.stand_ins.slack.people import describe_user
+from tests.stand_ins.slack.usergroups import describe_usergroup as described_group
+from tests.stand_ins.slack.workspace import SlackChannel, SlackMember, SlackUsergroup, StandInWorkspace
 
 
-class Administering(Deliveries):
-    async def change_user(self, user: User, **changes: Any) -> User:
-        """`changes` are fields of `User`: deleted, is_guest, name …"""
-        place = self.home_of(user)
-        changed = place.users[user.id] = replace(user, **changes)
-        await self.tell_app(place, "user_change", {"user": described(place, changed)})
+class AdministrationActions(AppDeliveries):
+    async def change_user_fields(self, user: SlackMember, **changes: Any) -> SlackMember:
+        """Change a person. `changes` are fields of the user, such as `deleted`, `is_guest` and `name`."""
+        workspace = self.workspace_of_user(user)
+        changed = workspace.users[user.id] = replace(user, **changes)
+        await self.tell_app(workspace, "user_change", {"user": describe_user(workspace, changed)})
         return changed
 
-    async def join(self, user: User, channel: Channel) -> Delivered:
-        """Heard where the app is in the channel; `workspace.bot()` is the app itself."""
+    async def join_channel(self, user: SlackMember, channel: SlackChannel) -> DeliveryOutcome:
+        """Add a person to a channel, or the app itself with `workspace.bot_member()`. Delivers to member apps only."""
         channel.members.append(user.id)
-        return await self._moved("member_joined_channel", user, channel)
+        return await self._deliver_membership_event("member_joined_channel", user, channel)
 
-    async def leave(self, user: User, channel: Channel) -> Delivered:
+    async def leave_channel(self, user: SlackMember, channel: SlackChannel) -> DeliveryOutcome:
         channel.members.remove(user.id)
-        return await self._moved("member_left_channel", user, channel)
+        return await self._deliver_membership_event("member_left_channel", user, channel)
 
-    async def share(self, channel: Channel, with_team: str) -> Delivered:
-        """With another organisation, which has accepted it."""
+    async def share_channel(self, channel: SlackChannel, with_team: str) -> DeliveryOutcome:
+        """Share a channel with another organisation, which has accepted."""
         channel.is_ext_shared = True
-        told = {"channel": channel.id, "connected_team_id": with_team}
-        return await self.tell_app(self.place_of(channel), "channel_shared", told)
+        event = {"channel": channel.id, "connected_team_id": with_team}
+        return await self.tell_app(self.workspace_of_channel(channel), "channel_shared", event)
 
-    async def unshare(self, channel: Channel, with_team: str) -> Delivered:
+    async def unshare_channel(self, channel: SlackChannel, with_team: str) -> DeliveryOutcome:
         channel.is_ext_shared = False
-        told = {"channel": channel.id, "previously_connected_team_id": with_team, "is_ext_shared": False}
-        return await self.tell_app(self.place_of(channel), "channel_unshared", told)
+        event = {"channel": channel.id, "previously_connected_team_id": with_team, "is_ext_shared": False}
+        return await self.tell_app(self.workspace_of_channel(channel), "channel_unshared", event)
 
-    async def change_group(self, group: Usergroup, members: Sequence[str]) -> list[Delivered]:
-        """Who is in a group of people."""
-        place = self._place_of_group(group)
-        added = [one for one in members if one not in group.members]
-        removed = [one for one in group.members if one not in members]
+    async def change_group(self, group: SlackUsergroup, members: Sequence[str]) -> list[DeliveryOutcome]:
+        """Change the members of a user group."""
+        workspace = self._workspace_of_group(group)
+        added = [user for user in members if user not in group.members]
+        removed = [user for user in group.members if user not in members]
         group.members = list(members)
-        moved = {
+        event = {
             "subteam_id": group.id,
-            "team_id": place.team,
+            "team_id": workspace.team,
             "added_users": added,
             "added_users_count": str(len(added)),
             "removed_users": removed,
             "removed_users_count": str(len(removed)),
         }
-        first = await self.tell_app(place, "subteam_members_changed", moved)
-        return [first, await self._group_updated(place, group)]
+        delivery = await self.tell_app(workspace, "subteam_members_changed", event)
+        return [delivery, await self._deliver_group_update(workspace, group)]
 
-    async def disable_group(self, group: Usergroup) -> Delivered:
+    async def disable_group(self, group: SlackUsergroup) -> DeliveryOutcome:
         group.disabled = True
-        return await self._group_updated(self._place_of_group(group), group)
+        return await self._deliver_group_update(self._workspace_of_group(group), group)
 
-    async def revoke_tokens(self, place: Workspace | None = None) -> Delivered:
-        return (await self._ended(place or self.workspace, "tokens_revoked"))[0]
+    async def revoke_tokens(self, place: StandInWorkspace | None = None) -> DeliveryOutcome:
+        return (await self._end_installation(place or self.workspace, "tokens_revoked"))[0]
 
-    async def uninstall(self, place: Workspace | None = None) -> list[Delivered]:
-        return await self._ended(place or self.workspace, "app_uninstalled", "tokens_revoked")
+    async def uninstall_app(self, place: StandInWorkspace | None = None) -> list[DeliveryOutcome]:
+        return await self._end_installation(place or self.workspace, "app_uninstalled", "tokens_revoked")
 
-    async def _ended(self, place: Workspace, *events: str) -> list[Delivered]:
-        """The tokens are dead before the app is told."""
-        by, heard = self.installed(place), [self.hears(place, event) for event in events]
+    async def _end_installation(self, place: StandInWorkspace, *events: str) -> list[DeliveryOutcome]:
+        """Revoke the tokens of a workspace, then deliver the events."""
+        installation, are_heard = self.installation_of(place), [self.is_subscribed(place, event) for event in events]
         for installed in self.installations.values():
-            installed.revoked |= installed.covers(place)
-        delivered: list[Delivered] = []
-        for event, is_heard in zip(events, heard, strict=True):
+            installed.revoked |= installed.covers_workspace(place)
+        delivered: list[DeliveryOutcome] = []
+        for event, is_heard in zip(events, are_heard, strict=True):
             tokens = {"tokens": {"bot": [place.bot_user]}} if event == "tokens_revoked" else {}
-            told = {"type": event, "event_ts": place.next_ts(), **tokens}
-            delivered.append(await self.deliver_event(told, place=place, by=by) if is_heard else Delivered(statuses=[]))
+            fields = {"type": event, "event_ts": place.next_ts(), **tokens}
+            delivered.append(
+                await self.deliver_event(fields, workspace=place, installation=installation)
+                if is_heard
+                else DeliveryOutcome(statuses=[])
+            )
         return delivered
 
-    async def _moved(self, event: str, user: User, channel: Channel) -> Delivered:
-        place = self.place_of(channel)
-        if place.bot_user not in {*channel.members, user.id}:
-            return Delivered(statuses=[])
+    async def _deliver_membership_event(self, event: str, user: SlackMember, channel: SlackChannel) -> DeliveryOutcome:
+        workspace = self.workspace_of_channel(channel)
+        if workspace.bot_user not in {*channel.members, user.id}:
+            return DeliveryOutcome(statuses=[])
         kind = "C" if channel.kind == "channel" else "G"
-        told = {"user": user.id, "channel": channel.id, "channel_type": kind, "team": user.team}
-        return await self.tell_app(place, event, told)
+        fields = {"user": user.id, "channel": channel.id, "channel_type": kind, "team": user.team}
+        return await self.tell_app(workspace, event, fields)
 
-    async def _group_updated(self, place: Workspace, group: Usergroup) -> Delivered:
+    async def _deliver_group_update(self, place: StandInWorkspace, group: SlackUsergroup) -> DeliveryOutcome:
         subteam = described_group(place, group, with_users=True)
         return await self.tell_app(place, "subteam_updated", {"subteam": subteam})
 
-    def _place_of_group(self, group: Usergroup) -> Workspace:
-        return next(one for one in self.workspaces if group.id in one.groups)
+    def _workspace_of_group(self, group: SlackUsergroup) -> StandInWorkspace:
+        return next(workspace for workspace in self.workspaces if group.id in workspace.groups)

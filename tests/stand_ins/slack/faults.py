@@ -1,4 +1,4 @@
-"""Faults on demand: what comes instead of an answer."""
+"""Faults on demand, returned in place of an answer."""
 
 import asyncio
 from collections import defaultdict
@@ -9,30 +9,30 @@ from aiohttp import web
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Instead of an answer. `status` 0 cuts the connection; with `done` only the answer is lost, the work is not."""
+    """A fault in place of an answer. `status` 0 cuts the connection. With `takes_effect` only the answer is lost."""
 
     status: int = 0
     retry_after: int | None = None
-    done: bool = False
+    takes_effect: bool = False
     hang: bool = False  # no answer at all
-    error: str = ""  # refused, by Slack's word for it
-    late: asyncio.Event | None = None  # of an upload: it is taken, once this is set
+    error: str = ""  # a refusal with this error code of Slack
+    released_by: asyncio.Event | None = None  # an upload is accepted once this event is set
 
 
 @dataclass
-class Faults:
-    """Those that are still to come, by method."""
+class PlannedFaults:
+    """The pending faults by method."""
 
-    waiting: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict[str, list[Fault]](list))
+    pending: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict[str, list[Fault]](list))
 
-    def add(self, method: str, *faults: Fault) -> None:
-        self.waiting[method] += faults
+    def add_faults(self, method: str, *faults: Fault) -> None:
+        self.pending[method] += faults
 
-    def next(self, method: str) -> Fault | None:
-        return self.waiting[method].pop(0) if self.waiting[method] else None
+    def next_fault(self, method: str) -> Fault | None:
+        return self.pending[method].pop(0) if self.pending[method] else None
 
 
-async def failed(request: web.Request, fault: Fault) -> web.StreamResponse:
+async def fault_response(request: web.Request, fault: Fault) -> web.StreamResponse:
     if fault.hang:
         await asyncio.Event().wait()
     if fault.error:

@@ -1,7 +1,7 @@
-"""What the project's `manifest.yaml` asks Slack for. The stand-in grants that and no more.
+"""Loads the project's `load_manifest.yaml`. The stand-in grants exactly what the manifest requests.
 
-What Slack would make no app of is refused: unknown names, texts that are too long, addresses that are none. The
-limits are those of the schema that Slack publishes (github.com/slackapi/manifest-schema, version 2, November 2026).
+Invalid manifests are refused: unknown names, texts that are too long, invalid addresses. The limits are those of the
+schema that Slack publishes (github.com/slackapi/manifest-schema, version 2, November 2026).
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 PATH = Path(__file__).parents[3] / "manifest.yaml"
 
 
-def _unique(names: list[str]) -> list[str]:
+def _check_unique(names: list[str]) -> list[str]:
     if len(set(names)) != len(names):
         raise ValueError("a name stands there twice")
     return names
@@ -23,65 +23,65 @@ def _unique(names: list[str]) -> list[str]:
 Address = Annotated[str, Field(pattern=r"^https?://", max_length=3000)]
 Name = Annotated[str, Field(max_length=50)]
 Scopes = Annotated[list[Name], Field(max_length=255)]
-Events = Annotated[list[Name], Field(max_length=100), AfterValidator(_unique)]
+Events = Annotated[list[Name], Field(max_length=100), AfterValidator(_check_unique)]
 
 
-def text(longest: int, shortest: int = 1) -> Any:
+def text_field(longest: int, shortest: int = 1) -> Any:
     return Field(min_length=shortest, max_length=longest)
 
 
-class _Part(BaseModel):
+class _ManifestPart(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Metadata(_Part):
+class _Metadata(_ManifestPart):
     major_version: int
     minor_version: int
 
 
-class _DisplayInformation(_Part):
-    name: str = text(35)
-    description: str = text(140)
+class _DisplayInformation(_ManifestPart):
+    name: str = text_field(35)
+    description: str = text_field(140)
     background_color: str = Field(pattern=r"^#[0-9a-fA-F]{3}([0-9a-fA-F]{3})?$")
 
 
-class _Prompt(_Part):
+class _Prompt(_ManifestPart):
     title: str
     message: str
 
 
-class _AgentView(_Part):
+class _AgentView(_ManifestPart):
     agent_description: str = Field(max_length=300)
     suggested_prompts: list[_Prompt] = Field(max_length=4)
 
 
-class _AppHome(_Part):
+class _AppHome(_ManifestPart):
     home_tab_enabled: bool
     messages_tab_enabled: bool
     messages_tab_read_only_enabled: bool
 
 
-class _BotUser(_Part):
-    display_name: str = text(80)
+class _BotUser(_ManifestPart):
+    display_name: str = text_field(80)
     always_online: bool
 
 
-class _Command(_Part):
+class _Command(_ManifestPart):
     command: str = Field(pattern="^/", min_length=2, max_length=32)
     url: Address | None = None
-    description: str = text(2000)
-    usage_hint: str = text(1000)
+    description: str = text_field(2000)
+    usage_hint: str = text_field(1000)
     should_escape: bool = False
 
 
-class _Shortcut(_Part):
-    name: str = text(24)
+class _Shortcut(_ManifestPart):
+    name: str = text_field(24)
     type: Literal["message", "global"]
-    callback_id: str = text(255)
-    description: str = text(150)
+    callback_id: str = text_field(255)
+    description: str = text_field(150)
 
 
-class _Features(_Part):
+class _Features(_ManifestPart):
     agent_view: _AgentView
     app_home: _AppHome
     bot_user: _BotUser
@@ -89,32 +89,32 @@ class _Features(_Part):
     shortcuts: list[_Shortcut] = Field(min_length=1, max_length=10)
 
 
-def _features(given: dict[str, Any]) -> dict[str, Any]:
+def _check_features(given: dict[str, Any]) -> dict[str, Any]:
     _Features.model_validate(given)
     return given
 
 
-class _Scopes(_Part):
+class _Scopes(_ManifestPart):
     bot: Scopes
     bot_optional: Scopes = []
 
 
-class _OAuth(_Part):
+class _OAuth(_ManifestPart):
     scopes: _Scopes
-    redirect_urls: Annotated[list[str], Field(max_length=1000), AfterValidator(_unique)] = []
+    redirect_urls: Annotated[list[str], Field(max_length=1000), AfterValidator(_check_unique)] = []
 
 
-class _Subscriptions(_Part):
+class _Subscriptions(_ManifestPart):
     request_url: Address
     bot_events: Events
 
 
-class _Interactivity(_Part):
+class _Interactivity(_ManifestPart):
     is_enabled: bool
     request_url: Address
 
 
-class _Settings(_Part):
+class _Settings(_ManifestPart):
     event_subscriptions: _Subscriptions
     interactivity: _Interactivity
     org_deploy_enabled: bool
@@ -122,10 +122,10 @@ class _Settings(_Part):
     token_rotation_enabled: bool = False
 
 
-class Manifest(_Part):
+class Manifest(_ManifestPart):
     metadata: _Metadata = Field(alias="_metadata")
     display_information: _DisplayInformation
-    features: Annotated[dict[str, Any], AfterValidator(_features)]
+    features: Annotated[dict[str, Any], AfterValidator(_check_features)]
     oauth_config: _OAuth
     settings: _Settings
 
@@ -147,12 +147,12 @@ class Manifest(_Part):
 
     @property
     def commands(self) -> frozenset[str]:
-        return frozenset(one["command"] for one in self.features.get("slash_commands", []))
+        return frozenset(command["command"] for command in self.features.get("slash_commands", []))
 
     @property
     def shortcuts(self) -> frozenset[str]:
-        """By their callback ids."""
-        return frozenset(one["callback_id"] for one in self.features.get("shortcuts", []))
+        """The callback ids of the shortcuts."""
+        return frozenset(shortcut["callback_id"] for shortcut in self.features.get("shortcuts", []))
 
     @property
     def is_agent(self) -> bool:
@@ -172,6 +172,6 @@ class Manifest(_Part):
 
 
 @cache
-def manifest() -> Manifest:
-    """Raises `ValidationError` for one that Slack would refuse."""
+def load_manifest() -> Manifest:
+    """Load the manifest. Raises `ValidationError` for one that Slack would refuse."""
     return Manifest.model_validate(yaml.safe_load(PATH.read_text(encoding="utf-8")))

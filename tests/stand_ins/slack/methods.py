@@ -1,4 +1,4 @@
-"""What a method of the Web API is here: its scopes, its arguments, and what it does to the state."""
+"""The methods of the Web API: their scopes, their arguments, and the functions that implement them."""
 
 import inspect
 import json
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Final, Literal, get_args, get_origin
 
-from tests.stand_ins.slack.state import Installation, State
-from tests.stand_ins.slack.workspace import Channel, Workspace
+from tests.stand_ins.slack.state import SlackState, TokenInstallation
+from tests.stand_ins.slack.workspace import SlackChannel, StandInWorkspace
 
-Holds = Literal["bot", "app", "nothing"]
-Does = Callable[..., dict[str, Any]]
+TokenKind = Literal["bot", "app", "nothing"]
+MethodFunction = Callable[..., dict[str, Any]]
 HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:history", "mpim": "mpim:history"}
 ABOUT = {"channel": "channels:read", "group": "groups:read", "im": "im:read", "mpim": "mpim:read"}
 
 
 TIERS: Final = {0: 600, 1: 1, 2: 20, 3: 50, 4: 100}
-_STRUCTURED: Final = {"attachments", "blocks", "metadata"}  # of a message's content
+_STRUCTURED: Final = {"attachments", "blocks", "metadata"}  # JSON arguments of a message
 
 
 class ApiError(Exception):
-    """What a method answers with `ok: false`."""
+    """An error that a method answers with `ok: false`."""
 
     def __init__(self, error: str, *, retry_after: int = 1) -> None:
         super().__init__(error)
@@ -29,82 +29,84 @@ class ApiError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caller:
-    """Whoever calls a method: where its token works, and what it may do there."""
+class MethodCaller:
+    """The caller of a method: the workspace, scopes and installation of its token."""
 
-    slack: State
-    workspace: Workspace
+    slack: SlackState
+    workspace: StandInWorkspace
     scopes: frozenset[str]
-    installation: Installation
+    installation: TokenInstallation
 
-    def writable(self, channel: str) -> Channel:
-        place = self.workspace.channels.get(channel)
-        if place is None:
+    def writable_channel(self, channel: str) -> SlackChannel:
+        found = self.workspace.channels.get(channel)
+        if found is None:
             raise ApiError("channel_not_found")
-        if self.workspace.bot_user not in place.members:
+        if self.workspace.bot_user not in found.members:
             raise ApiError("not_in_channel")
-        return place
+        return found
 
-    def readable(self, channel: str, scopes: Mapping[str, str]) -> Channel:
-        place = self.workspace.channels.get(channel)
-        if place is None or (place.kind != "channel" and self.workspace.bot_user not in place.members):
+    def readable_channel(self, channel: str, scopes: Mapping[str, str]) -> SlackChannel:
+        found = self.workspace.channels.get(channel)
+        if found is None or (found.kind != "channel" and self.workspace.bot_user not in found.members):
             raise ApiError("channel_not_found")
-        if scopes[place.kind] not in self.scopes:
+        if scopes[found.kind] not in self.scopes:
             raise ApiError("missing_scope")
-        return place
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
-    """`scopes`: several where the kind of channel decides. One that reads takes no JSON.
+class WebApiMethod:
+    """A method. `scopes`: several where the kind of channel decides. A method with `reads` takes no JSON.
 
-    `a_minute`: calls by one installation. `holds`: whose token the caller has, the bot's, the app's, or nothing.
+    `calls_per_minute`: the rate limit of one installation. `token_kind`: the bot's token, the app's, or none.
     """
 
-    does: Does
+    function: MethodFunction
     scopes: frozenset[str]
     reads: bool
-    a_minute: int
-    holds: Holds
+    calls_per_minute: int
+    token_kind: TokenKind
 
-    def call(self, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Refuses arguments that are missing or that the method does not have, as far as its signature tells."""
+    def call_as(self, caller: MethodCaller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Call the method. Raises `ApiError` for a missing scope and for missing or unknown arguments."""
         if self.scopes and not self.scopes & caller.scopes:
             raise ApiError("missing_scope")
         try:
-            inspect.signature(self.does).bind(caller, **arguments)
+            inspect.signature(self.function).bind(caller, **arguments)
         except TypeError as exc:
             raise ApiError("invalid_arguments") from exc
-        return self.does(caller, **arguments)
+        return self.function(caller, **arguments)
 
-    def read(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        """A form's fields, each as the method takes it: JSON for lists and objects, digits for numbers."""
-        wanted = inspect.signature(self.does).parameters
+    def read_form(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Parse a form's fields by the method's signature: JSON for lists and objects, digits for numbers."""
+        parameters = inspect.signature(self.function).parameters
         try:
-            return {name: _read(name, wanted.get(name), value) for name, value in fields.items()}
+            return {name: _read_form_field(name, parameters.get(name), value) for name, value in fields.items()}
         except ValueError as exc:
             raise ApiError("invalid_arguments") from exc
 
 
-class Methods(dict[str, Method]):
-    """A table of methods that a module fills. `tier` 0 stands for a rate of its own, which is high."""
+class MethodTable(dict[str, WebApiMethod]):
+    """A table of methods, filled by a module. `tier` 0 stands for a special, high rate limit."""
 
-    def method(
-        self, name: str, *scopes: str, reads: bool = False, tier: int = 3, holds: Holds = "bot"
-    ) -> Callable[[Does], Does]:
-        def entered(does: Does) -> Does:
-            self[name] = Method(does=does, scopes=frozenset(scopes), reads=reads, a_minute=TIERS[tier], holds=holds)
+    def register_method(
+        self, name: str, *scopes: str, reads: bool = False, tier: int = 3, holds: TokenKind = "bot"
+    ) -> Callable[[MethodFunction], MethodFunction]:
+        def entered(does: MethodFunction) -> MethodFunction:
+            self[name] = WebApiMethod(
+                function=does, scopes=frozenset(scopes), reads=reads, calls_per_minute=TIERS[tier], token_kind=holds
+            )
             return does
 
         return entered
 
 
-def _read(name: str, parameter: inspect.Parameter | None, value: str) -> Any:
-    """Raises `ValueError`."""
+def _read_form_field(name: str, parameter: inspect.Parameter | None, value: str) -> Any:
+    """Parse one field of a form. Raises `ValueError`."""
     if parameter is None:
         return json.loads(value) if name in _STRUCTURED else value
     annotation = parameter.annotation
-    kinds = {get_origin(one) or one for one in _alternatives(annotation)}
+    kinds = {get_origin(alternative) or alternative for alternative in _annotation_alternatives(annotation)}
     if bool in kinds:
         return bool(["false", "true", "0", "1"].index(value.lower()) % 2)
     if int in kinds:
@@ -112,5 +114,5 @@ def _read(name: str, parameter: inspect.Parameter | None, value: str) -> Any:
     return json.loads(value) if kinds & {list, dict} else value
 
 
-def _alternatives(annotation: Any) -> tuple[Any, ...]:
+def _annotation_alternatives(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)

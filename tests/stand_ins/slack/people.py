@@ -1,34 +1,36 @@
-"""`users.*`: who somebody is."""
+"""`users.*`: descriptions of people."""
 
 from typing import Any
 
-from tests.stand_ins.slack.messages import page
-from tests.stand_ins.slack.methods import ApiError, Caller, Methods
-from tests.stand_ins.slack.workspace import User, Workspace
+from tests.stand_ins.slack.messages import page_of
+from tests.stand_ins.slack.methods import ApiError, MethodCaller, MethodTable
+from tests.stand_ins.slack.workspace import SlackMember, StandInWorkspace
 
-METHODS = Methods()
+METHODS = MethodTable()
 
 
-@METHODS.method("users.info", "users:read", reads=True, tier=4)
-def info(caller: Caller, user: str, include_locale: bool = False) -> dict[str, Any]:
-    known = _known(caller.workspace, user)
-    if known is None:
+@METHODS.register_method("users.info", "users:read", reads=True, tier=4)
+def user_info(caller: MethodCaller, user: str, include_locale: bool = False) -> dict[str, Any]:
+    person = _find_user(caller.workspace, user)
+    if person is None:
         raise ApiError("user_not_found")
-    return {"user": described(caller.workspace, known, with_locale=include_locale)}
+    return {"user": describe_user(caller.workspace, person, with_locale=include_locale)}
 
 
-@METHODS.method("users.list", "users:read", reads=True, tier=2)
-def every(
-    caller: Caller, limit: int = 100, cursor: str = "", include_locale: bool = False, team_id: str | None = None
+@METHODS.register_method("users.list", "users:read", reads=True, tier=2)
+def list_users(
+    caller: MethodCaller, limit: int = 100, cursor: str = "", include_locale: bool = False, team_id: str | None = None
 ) -> dict[str, Any]:
-    """The app's own user among them, and those who are gone."""
-    place = caller.workspace
-    people = [*place.users.values(), place.bot()]
-    return page([described(place, one, with_locale=include_locale) for one in people], "members", limit, cursor)
+    """List all people, including the app's own user and deactivated ones."""
+    workspace = caller.workspace
+    people = [*workspace.users.values(), workspace.bot_member()]
+    return page_of(
+        [describe_user(workspace, user, with_locale=include_locale) for user in people], "members", limit, cursor
+    )
 
 
-def described(workspace: Workspace, user: User, *, with_locale: bool = False) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def describe_user(workspace: StandInWorkspace, user: SlackMember, *, with_locale: bool = False) -> dict[str, Any]:
+    fields: dict[str, Any] = {
         "id": user.id,
         "team_id": user.team,
         "name": user.name,
@@ -46,8 +48,8 @@ def described(workspace: Workspace, user: User, *, with_locale: bool = False) ->
         if user.enterprise
         else {}
     )
-    return {**found, **locale, **grid}
+    return {**fields, **locale, **grid}
 
 
-def _known(workspace: Workspace, user: str) -> User | None:
-    return workspace.bot() if user == workspace.bot_user else workspace.users.get(user)
+def _find_user(workspace: StandInWorkspace, user: str) -> SlackMember | None:
+    return workspace.bot_member() if user == workspace.bot_user else workspace.users.get(user)

@@ -1,6 +1,6 @@
-"""What every check is made of: a refusal by Slack's word for it, and text as Slack reads it.
+"""Building blocks of the checks: the refusal with Slack's error code, and checks of text.
 
-Lengths are in UTF-16 units, the stricter of the two readings of Slack's pages.
+Lengths are in UTF-16 units, the stricter reading of Slack's documentation.
 """
 
 import re
@@ -14,84 +14,84 @@ _ENTITY = re.compile(r"&(?!amp;|lt;|gt;)")
 _ANGLE = re.compile(r"<(?P<inside>[^<>]*)>|[<>]")
 
 
-class Refused(Exception):
-    """`error` is Slack's word for it; `detail` says where."""
+class PayloadRefused(Exception):
+    """A payload that Slack would refuse. `error` is Slack's error code; `detail` names the place."""
 
     def __init__(self, error: str, detail: str) -> None:
         super().__init__(f"{error}: {detail}")
         self.error, self.detail = error, detail
 
 
-def need(holds: bool, error: str, detail: str) -> None:
+def refuse_unless(holds: bool, error: str, detail: str) -> None:
     if not holds:
-        raise Refused(error, detail)
+        raise PayloadRefused(error, detail)
 
 
-def valid(holds: bool, detail: str) -> None:
-    need(holds, "invalid_blocks", detail)
+def refuse_block_unless(holds: bool, detail: str) -> None:
+    refuse_unless(holds, "invalid_blocks", detail)
 
 
-def length(text: str) -> int:
+def utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def is_text(value: object, most: int) -> bool:
-    """Words, neither blank nor over `most` characters."""
-    return isinstance(value, str) and bool(value.strip()) and length(value) <= most
+    """Whether the value is a text that is not blank and has at most `most` characters."""
+    return isinstance(value, str) and bool(value.strip()) and utf16_length(value) <= most
 
 
 def is_between(value: object, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def members(value: object, where: str) -> Sequence[Any]:
-    """A list, and nothing else."""
-    valid(isinstance(value, list | tuple), f"{where}: no list")
+def list_members(value: object, where: str) -> Sequence[Any]:
+    """Returns the value if it is a list; raises otherwise."""
+    refuse_block_unless(isinstance(value, list | tuple), f"{where}: no list")
     return cast(Sequence[Any], value)
 
 
-def objects(value: Any) -> Iterator[Payload]:
-    """The value and whatever objects it holds, however deep."""
+def objects_in(value: Any) -> Iterator[Payload]:
+    """Yield all objects in the value, at any depth, including the value itself."""
     if isinstance(value, Mapping):
         mapping = cast(Payload, value)
         yield mapping
         for member in mapping.values():
-            yield from objects(member)
+            yield from objects_in(member)
     elif isinstance(value, list | tuple):
         for member in cast(Sequence[Any], value):
-            yield from objects(member)
+            yield from objects_in(member)
 
 
 def text_length(block: Payload) -> int:
-    return sum(length(element["text"]) for element in objects(block) if isinstance(element.get("text"), str))
+    return sum(utf16_length(element["text"]) for element in objects_in(block) if isinstance(element.get("text"), str))
 
 
-def known(holder: Payload, where: str, *names: str) -> None:
+def check_known_keys(holder: Payload, where: str, *names: str) -> None:
     unknown = holder.keys() - {"type", "block_id", *names}
-    valid(not unknown, f"{where}: unknown {sorted(unknown)}")
+    refuse_block_unless(not unknown, f"{where}: unknown {sorted(unknown)}")
 
 
 def check_id(holder: Payload, name: str, where: str) -> None:
     if name in holder:
-        valid(isinstance(holder[name], str) and 1 <= length(holder[name]) <= ID, f"{where}: {name}")
+        refuse_block_unless(isinstance(holder[name], str) and 1 <= utf16_length(holder[name]) <= ID, f"{where}: {name}")
 
 
 def check_flags(holder: Payload, where: str, *names: str) -> None:
     for name in names:
-        valid(isinstance(holder.get(name, False), bool), f"{where}: {name} is true or false")
+        refuse_block_unless(isinstance(holder.get(name, False), bool), f"{where}: {name} is true or false")
 
 
 def check_text(value: Any, where: str, most: int, kinds: Sequence[str] = ("plain_text", "mrkdwn")) -> None:
-    """A text object: never empty (sdk), only of the kinds that its place takes (sdk)."""
-    valid(isinstance(value, Mapping), f"{where}: wants a text object")
+    """Check a text object: not empty (sdk) and of an allowed kind (sdk)."""
+    refuse_block_unless(isinstance(value, Mapping), f"{where}: wants a text object")
     text = cast(Payload, value)
-    valid(text.get("type") in kinds, f"{where}: wants {' or '.join(kinds)}")
-    known(text, where, "text", "verbatim" if text["type"] == "mrkdwn" else "emoji")
-    words = text.get("text", "")
-    valid(isinstance(words, str) and bool(words.strip()), f"{where}: empty text")
-    valid(length(words) <= most, f"{where}: over {most} characters")
+    refuse_block_unless(text.get("type") in kinds, f"{where}: wants {' or '.join(kinds)}")
+    check_known_keys(text, where, "text", "verbatim" if text["type"] == "mrkdwn" else "emoji")
+    content = text.get("text", "")
+    refuse_block_unless(isinstance(content, str) and bool(content.strip()), f"{where}: empty text")
+    refuse_block_unless(utf16_length(content) <= most, f"{where}: over {most} characters")
     if text["type"] == "mrkdwn":
-        check_mrkdwn(words, where)
+        check_mrkdwn(content, where)
 
 
 def check_plain(value: Any, where: str, most: int) -> None:
@@ -99,7 +99,7 @@ def check_plain(value: Any, where: str, most: int) -> None:
 
 
 def check_mrkdwn(text: str, where: str) -> None:
-    """Well-formed entities: a lone `<`, `>` or `&` is data that was not escaped."""
-    need(not _ENTITY.search(text), "unescaped", f"{where}: &")
+    """Check that entities are well-formed: a lone `<`, `>` or `&` is unescaped data."""
+    refuse_unless(not _ENTITY.search(text), "unescaped", f"{where}: &")
     for angle in _ANGLE.finditer(text):
-        need(bool(angle["inside"]), "unescaped", f"{where}: {angle[0]}")
+        refuse_unless(bool(angle["inside"]), "unescaped", f"{where}: {angle[0]}")

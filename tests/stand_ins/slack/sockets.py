@@ -1,4 +1,4 @@
-"""Socket Mode: one websocket or several, envelopes, and their acknowledgements."""
+"""Socket Mode: websockets, envelopes and their acknowledgements."""
 
 import asyncio
 import json
@@ -12,13 +12,13 @@ CONNECTIONS: Final = 10
 HOST: Final = {"host": "applink-1"}
 
 
-class NotDelivered(Exception):
-    """Nobody acknowledged in time, or the connection ended before."""
+class EnvelopeNotDelivered(Exception):
+    """An envelope was not acknowledged in time, or its connection ended."""
 
 
 @dataclass
-class Sockets:
-    """`tickets` are good for one connection each; envelopes go to the connections in turn."""
+class SocketConnections:
+    """The open connections. Each of `tickets` opens one connection; envelopes go to the connections in turn."""
 
     tickets: set[str] = field(default_factory=set[str])
     connections: list[web.WebSocketResponse] = field(default_factory=list[web.WebSocketResponse])
@@ -29,99 +29,99 @@ class Sockets:
         default_factory=dict[str, tuple[web.WebSocketResponse, asyncio.Future[object]]]
     )
 
-    def ticket(self) -> str:
-        made = uuid4().hex
-        self.tickets.add(made)
-        return made
+    def create_ticket(self) -> str:
+        key = uuid4().hex
+        self.tickets.add(key)
+        return key
 
-    def routes(self) -> list[web.RouteDef]:
-        return [web.get("/link", self._serve)]
+    def server_routes(self) -> list[web.RouteDef]:
+        return [web.get("/link", self._serve_connection)]
 
-    async def connected(self, connections: int = 1, within_s: float = 10) -> None:
-        """Waits until so many are open. Raises `TimeoutError`."""
+    async def wait_for_connections(self, connections: int = 1, within_s: float = 10) -> None:
+        """Wait until exactly `connections` are open. Raises `TimeoutError`."""
         async with asyncio.timeout(within_s), self._connected:
             await self._connected.wait_for(lambda: len(self.connections) == connections)
 
-    async def opened_in_all(self, times: int, within_s: float = 10) -> None:
-        """Waits until so many were opened since the start, open still or not. Raises `TimeoutError`."""
+    async def wait_for_openings(self, times: int, within_s: float = 10) -> None:
+        """Wait until `times` connections were opened since the start. Raises `TimeoutError`."""
         async with asyncio.timeout(within_s), self._connected:
             await self._connected.wait_for(lambda: self.opened >= times)
 
-    async def deliver(self, envelope: dict[str, Any], within_s: float) -> object:
-        """The payload of the acknowledgement, None where there is none. Raises `NotDelivered`."""
+    async def deliver_envelope(self, envelope: dict[str, Any], within_s: float) -> object:
+        """Send an envelope and return the acknowledgement's payload, or None. Raises `EnvelopeNotDelivered`."""
         try:
             async with asyncio.timeout(within_s):
-                socket = await self._next()
-                return await self._acknowledged(socket, envelope)
+                socket = await self._next_connection()
+                return await self._wait_for_acknowledgement(socket, envelope)
         except (TimeoutError, ConnectionError) as exc:
-            raise NotDelivered from exc
+            raise EnvelopeNotDelivered from exc
 
-    async def disconnect(self, reason: str = "refresh_requested") -> None:
-        """Slack asks every connection to go: `warning` some seconds ahead, `refresh_requested` at once."""
+    async def announce_disconnect(self, reason: str = "refresh_requested") -> None:
+        """Announce the end of every connection: `warning` some seconds before, `refresh_requested` at once."""
         for socket in list(self.connections):
             await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": HOST})
             if reason != "warning":
                 await socket.close()
 
-    async def cut(self) -> None:
-        """The connections break."""
+    async def break_connections(self) -> None:
+        """Break all connections."""
         for socket in list(self.connections):
             await socket.close()
 
-    async def _next(self) -> web.WebSocketResponse:
+    async def _next_connection(self) -> web.WebSocketResponse:
         async with self._connected:
             await self._connected.wait_for(lambda: bool(self.connections))
         socket = self.connections.pop(0)
         self.connections.append(socket)
         return socket
 
-    async def _acknowledged(self, socket: web.WebSocketResponse, envelope: dict[str, Any]) -> object:
+    async def _wait_for_acknowledgement(self, socket: web.WebSocketResponse, envelope: dict[str, Any]) -> object:
         key = uuid4().hex
-        heard: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._waiting[key] = (socket, heard)
-        told = {"envelope_id": key, **envelope}
-        self.sent.append(told)
+        acknowledgement: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._waiting[key] = (socket, acknowledgement)
+        message = {"envelope_id": key, **envelope}
+        self.sent.append(message)
         try:
-            await socket.send_json(told)
-            return await heard
+            await socket.send_json(message)
+            return await acknowledgement
         finally:
             del self._waiting[key]
 
-    async def _serve(self, request: web.Request) -> web.StreamResponse:
+    async def _serve_connection(self, request: web.Request) -> web.StreamResponse:
         ticket = request.query.get("ticket", "")
         if ticket not in self.tickets:
             return web.Response(status=403)
         self.tickets.remove(ticket)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        await self._joined(socket)
+        await self._add_connection(socket)
         try:
-            await self._listen(socket)
+            await self._read_acknowledgements(socket)
         finally:
-            await self._left(socket)
+            await self._remove_connection(socket)
         return socket
 
-    async def _joined(self, socket: web.WebSocketResponse) -> None:
-        about = {"num_connections": len(self.connections) + 1, "connection_info": {"app_id": "A0PARLEY"}}
-        timed = {**HOST, "approximate_connection_time": 18060}
-        await socket.send_json({"type": "hello", **about, "debug_info": timed})
+    async def _add_connection(self, socket: web.WebSocketResponse) -> None:
+        hello_fields = {"num_connections": len(self.connections) + 1, "connection_info": {"app_id": "A0PARLEY"}}
+        debug_info = {**HOST, "approximate_connection_time": 18060}
+        await socket.send_json({"type": "hello", **hello_fields, "debug_info": debug_info})
         async with self._connected:
             self.connections.append(socket)
             self.opened += 1
             self._connected.notify_all()
 
-    async def _left(self, socket: web.WebSocketResponse) -> None:
+    async def _remove_connection(self, socket: web.WebSocketResponse) -> None:
         async with self._connected:
             self.connections.remove(socket)
             self._connected.notify_all()
-        for at, heard in self._waiting.values():
-            if at is socket and not heard.done():
-                heard.set_exception(ConnectionError())
+        for other_socket, acknowledgement in self._waiting.values():
+            if other_socket is socket and not acknowledgement.done():
+                acknowledgement.set_exception(ConnectionError())
 
-    async def _listen(self, socket: web.WebSocketResponse) -> None:
+    async def _read_acknowledgements(self, socket: web.WebSocketResponse) -> None:
         async for message in socket:
             if message.type is WSMsgType.TEXT:
-                told = cast(dict[str, Any], json.loads(message.data))
-                _, heard = self._waiting.get(told.get("envelope_id", ""), (None, None))
-                if heard is not None and not heard.done():
-                    heard.set_result(told.get("payload"))
+                envelope = cast(dict[str, Any], json.loads(message.data))
+                _, acknowledgement = self._waiting.get(envelope.get("envelope_id", ""), (None, None))
+                if acknowledgement is not None and not acknowledgement.done():
+                    acknowledgement.set_result(envelope.get("payload"))

@@ -1,4 +1,4 @@
-"""What the stand-in knows: one object that methods, deliveries and people change, and tests read."""
+"""The state of the stand-in: methods, deliveries and people's actions change it, and tests read it."""
 
 import asyncio
 import itertools
@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.stand_ins.slack.faults import Fault, Faults
-from tests.stand_ins.slack.manifest import manifest
-from tests.stand_ins.slack.sockets import Sockets
-from tests.stand_ins.slack.workspace import Channel, Message, User, Workspace
+from tests.stand_ins.slack.faults import Fault, PlannedFaults
+from tests.stand_ins.slack.manifest import load_manifest
+from tests.stand_ins.slack.sockets import SocketConnections
+from tests.stand_ins.slack.workspace import SlackChannel, SlackMember, SlackMessage, StandInWorkspace
 
-_TRIGGERS = itertools.count(1)  # of all servers: one database may outlive several of them
+_TRIGGERS = itertools.count(1)  # shared by all servers, because one database may outlive several of them
 RESPONSE_URL_USES: Final = 5
 RESPONSE_URL_S: Final = 30 * 60
 TRIGGER_S: Final = 3.0
@@ -20,7 +20,7 @@ TOKEN: Final = "xoxb-parley-token"
 APP_TOKEN: Final = "xapp-parley-token"
 
 
-# What may be subscribed to, with the scopes of which one is needed.
+# The events to subscribe to, each with the scopes of which one is needed.
 EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
     "agent_session_stopped": frozenset(),
     "app_context_changed": frozenset(),
@@ -43,8 +43,8 @@ EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
-    """One call of a method, as it came in."""
+class MethodCall:
+    """One received call of a method."""
 
     method: str
     arguments: Mapping[str, Any]
@@ -52,31 +52,31 @@ class Call:
 
 @dataclass(kw_only=True)
 class ResponseUrl:
-    """`message` is what it belongs to; None where it belongs to no message of the app's."""
+    """A response URL. `message`: the app's message that it belongs to, or None."""
 
-    place: Workspace
+    workspace: StandInWorkspace
     channel: str
     user: str
     message: str | None
     thread_ts: str | None
-    made: float
+    created_at_s: float
     uses: int = 0
 
 
 @dataclass(kw_only=True)
-class Trigger:
-    """What lets the app open a modal for the person who did something, once, within three seconds."""
+class ModalTrigger:
+    """A trigger id, with which the app can open a modal for a person once, within three seconds."""
 
     user: str
-    made: float
+    created_at_s: float
     used: bool = False
 
 
 @dataclass(kw_only=True)
-class Installation:
-    """What a bot token is good for. Without `scopes` of its own it has those of the manifest."""
+class TokenInstallation:
+    """The rights of a bot token. Without own `scopes` it has those of the manifest."""
 
-    place: Workspace
+    workspace: StandInWorkspace
     is_org_wide: bool = False
     scopes: frozenset[str] | None = None
     user: str = ""
@@ -86,79 +86,83 @@ class Installation:
 
     @property
     def enterprise(self) -> str | None:
-        return self.place.enterprise
+        return self.workspace.enterprise
 
-    def covers(self, place: Workspace) -> bool:
-        return self.place is place or (self.is_org_wide and self.enterprise == place.enterprise)
+    def covers_workspace(self, workspace: StandInWorkspace) -> bool:
+        return self.workspace is workspace or (self.is_org_wide and self.enterprise == workspace.enterprise)
 
 
 @dataclass(kw_only=True)
-class Code:
-    """What a person's browser brings to the app."""
+class OAuthCode:
+    """The code that a person's browser passes to the app."""
 
-    grants: Installation
+    installation: TokenInstallation
     redirect_uri: str
-    made: float
+    created_at_s: float
     used: bool = False
 
 
 @dataclass
-class State:
-    """`app_url` is where deliveries go; `origin` is where the stand-in listens."""
+class SlackState:
+    """The state of the server. `app_url`: the address for deliveries. `origin`: the stand-in's own address."""
 
-    scopes: frozenset[str] = field(default_factory=lambda: manifest().scopes)
-    events: frozenset[str] = field(default_factory=lambda: manifest().events)
-    commands: frozenset[str] = field(default_factory=lambda: manifest().commands)
-    shortcuts: frozenset[str] = field(default_factory=lambda: manifest().shortcuts)
-    is_agent: bool = field(default_factory=lambda: manifest().is_agent)
-    home_tab: bool = field(default_factory=lambda: manifest().home_tab)
-    socket_mode: bool = field(default_factory=lambda: manifest().socket_mode)
-    rotation: bool = field(default_factory=lambda: manifest().rotation)
-    redirect_urls: frozenset[str] = field(default_factory=lambda: manifest().redirect_urls)
-    optional_scopes: frozenset[str] = field(default_factory=lambda: manifest().optional_scopes)
+    scopes: frozenset[str] = field(default_factory=lambda: load_manifest().scopes)
+    events: frozenset[str] = field(default_factory=lambda: load_manifest().events)
+    commands: frozenset[str] = field(default_factory=lambda: load_manifest().commands)
+    shortcuts: frozenset[str] = field(default_factory=lambda: load_manifest().shortcuts)
+    is_agent: bool = field(default_factory=lambda: load_manifest().is_agent)
+    home_tab: bool = field(default_factory=lambda: load_manifest().home_tab)
+    socket_mode: bool = field(default_factory=lambda: load_manifest().socket_mode)
+    rotation: bool = field(default_factory=lambda: load_manifest().rotation)
+    redirect_urls: frozenset[str] = field(default_factory=lambda: load_manifest().redirect_urls)
+    optional_scopes: frozenset[str] = field(default_factory=lambda: load_manifest().optional_scopes)
     client_id: str = "111.222"
     client_secret: str = "parley-client-secret"
-    delivery_s: float = 3.0  # within which the app acknowledges
+    delivery_s: float = 3.0  # the time limit of an acknowledgement
     app_url: str = ""
-    one_a_second: bool = False  # messages posted, in each channel
-    tiers: bool = False  # whether methods are limited by the minute
+    limits_posts: bool = False  # whether each channel takes only one new message per second
+    limits_methods: bool = False  # whether methods have rate limits per minute
     clock: Callable[[], float] = time.time
-    workspace: Workspace = field(default_factory=Workspace)
-    calls: list[Call] = field(default_factory=list[Call])
+    workspace: StandInWorkspace = field(default_factory=StandInWorkspace)
+    calls: list[MethodCall] = field(default_factory=list[MethodCall])
     origin: str = field(init=False, default="")
-    faults: Faults = field(init=False, default_factory=Faults)
+    faults: PlannedFaults = field(init=False, default_factory=PlannedFaults)
     responses: dict[str, ResponseUrl] = field(init=False, default_factory=dict[str, ResponseUrl])
-    others: list[Workspace] = field(init=False, default_factory=list[Workspace])
-    installations: dict[str, Installation] = field(init=False, default_factory=dict[str, Installation])  # by token
-    codes: dict[str, Code] = field(init=False, default_factory=dict[str, Code])
-    sockets: Sockets = field(init=False, default_factory=Sockets)
-    triggers: dict[str, Trigger] = field(init=False, default_factory=dict[str, Trigger])
-    spent: dict[tuple[str, str], list[float]] = field(init=False, default_factory=dict[tuple[str, str], list[float]])
+    other_workspaces: list[StandInWorkspace] = field(init=False, default_factory=list[StandInWorkspace])
+    installations: dict[str, TokenInstallation] = field(
+        init=False, default_factory=dict[str, TokenInstallation]
+    )  # by token
+    codes: dict[str, OAuthCode] = field(init=False, default_factory=dict[str, OAuthCode])
+    sockets: SocketConnections = field(init=False, default_factory=SocketConnections)
+    triggers: dict[str, ModalTrigger] = field(init=False, default_factory=dict[str, ModalTrigger])
+    calls_by_method: dict[tuple[str, str], list[float]] = field(
+        init=False, default_factory=dict[tuple[str, str], list[float]]
+    )
     last_post: dict[str, float] = field(init=False, default_factory=dict[str, float])
     ids: int = field(init=False, default=0)
     changed: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)
 
     def __post_init__(self) -> None:
-        self.installations[TOKEN] = Installation(place=self.workspace)
+        self.installations[TOKEN] = TokenInstallation(workspace=self.workspace)
 
     @property
     def api_url(self) -> str:
         return f"{self.origin}/api/"
 
-    def fail(self, method: str, *faults: Fault) -> None:
-        """The next calls of the method end so, one each. `upload` and `response_url` are methods, too."""
-        self.faults.add(method, *faults)
+    def plan_faults(self, method: str, *faults: Fault) -> None:
+        """Plan faults for the next calls of a method, one per call. `upload` and `response_url` count as methods."""
+        self.faults.add_faults(method, *faults)
 
-    def called(self, method: str) -> list[Mapping[str, Any]]:
+    def calls_of(self, method: str) -> list[Mapping[str, Any]]:
         return [call.arguments for call in self.calls if call.method == method]
 
-    async def until(self, holds: Callable[[], bool], within_s: float = 10) -> None:
-        """Waits until a change of the workspace makes it hold. Raises `TimeoutError`."""
+    async def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> None:
+        """Wait until the condition is true; it is checked after each change. Raises `TimeoutError`."""
         async with asyncio.timeout(within_s), self.changed:
             await self.changed.wait_for(holds)
 
-    async def tell(self) -> None:
-        """Something has changed."""
+    async def notify_waiters(self) -> None:
+        """Wake all waiters after a change."""
         async with self.changed:
             self.changed.notify_all()
 
@@ -166,44 +170,52 @@ class State:
         self.ids += 1
         return f"{self.ids:06d}"
 
-    def home_of(self, user: User) -> Workspace:
-        """The workspace that a person works in; a stranger comes to ours."""
-        return next((one for one in self.workspaces if user.id in one.users), self.workspace)
+    def workspace_of_user(self, user: SlackMember) -> StandInWorkspace:
+        """Returns the workspace of a person; for a stranger, the first workspace."""
+        return next((workspace for workspace in self.workspaces if user.id in workspace.users), self.workspace)
 
-    def place_of(self, channel: Channel) -> Workspace:
-        return next((one for one in self.workspaces if channel.id in one.channels), self.workspace)
+    def workspace_of_channel(self, channel: SlackChannel) -> StandInWorkspace:
+        return next((workspace for workspace in self.workspaces if channel.id in workspace.channels), self.workspace)
 
     @property
-    def workspaces(self) -> list[Workspace]:
-        return [self.workspace, *self.others]
+    def workspaces(self) -> list[StandInWorkspace]:
+        return [self.workspace, *self.other_workspaces]
 
-    def installed(self, place: Workspace) -> Installation | None:
-        """By which the app is there now; None where it is not."""
-        living = (one for one in self.installations.values() if one.covers(place) and not one.revoked)
-        return next(living, None)
+    def installation_of(self, workspace: StandInWorkspace) -> TokenInstallation | None:
+        """Returns the installation that covers a workspace; None where the app is not installed."""
+        active = (
+            installation
+            for installation in self.installations.values()
+            if installation.covers_workspace(workspace) and not installation.revoked
+        )
+        return next(active, None)
 
-    def trigger_id(self, user: User) -> str:
-        made = f"{self.next_id()}.{next(_TRIGGERS)}.parley"
-        self.triggers[made] = Trigger(user=user.id, made=self.clock())
-        return made
+    def create_trigger_id(self, user: SlackMember) -> str:
+        key = f"{self.next_id()}.{next(_TRIGGERS)}.parley"
+        self.triggers[key] = ModalTrigger(user=user.id, created_at_s=self.clock())
+        return key
 
-    def response_url(
-        self, user: User, channel: Channel, message: Message | None = None, thread_ts: str | None = None
+    def create_response_url(
+        self,
+        user: SlackMember,
+        channel: SlackChannel,
+        message: SlackMessage | None = None,
+        thread_ts: str | None = None,
     ) -> str:
         key = self.next_id()
         self.responses[key] = ResponseUrl(
-            place=self.place_of(channel),
+            workspace=self.workspace_of_channel(channel),
             channel=channel.id,
             user=user.id,
             message=message.ts if message is not None else None,
             thread_ts=thread_ts,
-            made=self.clock(),
+            created_at_s=self.clock(),
         )
         return f"{self.origin}/response/{key}"
 
-    def hears(self, place: Workspace, subscription: str) -> bool:
-        """Whether the app is told of such events: installed there, subscribed, and one of their scopes granted."""
-        needed, by = EVENT_SCOPES[subscription], self.installed(place)
-        if by is None or subscription not in self.events:
+    def is_subscribed(self, workspace: StandInWorkspace, subscription: str) -> bool:
+        """Whether the app receives such events: it is installed, subscribed, and has one of their scopes."""
+        needed, installation = EVENT_SCOPES[subscription], self.installation_of(workspace)
+        if installation is None or subscription not in self.events:
             return False
-        return not needed or bool(needed & (self.scopes if by.scopes is None else by.scopes))
+        return not needed or bool(needed & (self.scopes if installation.scopes is None else installation.scopes))

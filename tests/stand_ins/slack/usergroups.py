@@ -1,29 +1,29 @@
-"""`usergroups.*`: groups of people, and who is in them."""
+"""`usergroups.*`: user groups and their members."""
 
 from typing import Any
 
-from tests.stand_ins.slack.methods import ApiError, Caller, Methods
-from tests.stand_ins.slack.workspace import Usergroup, Workspace
+from tests.stand_ins.slack.methods import ApiError, MethodCaller, MethodTable
+from tests.stand_ins.slack.workspace import SlackUsergroup, StandInWorkspace
 
-METHODS = Methods()
+METHODS = MethodTable()
 
 
-@METHODS.method("usergroups.list", "usergroups:read", reads=True, tier=2)
-def every(
-    caller: Caller,
+@METHODS.register_method("usergroups.list", "usergroups:read", reads=True, tier=2)
+def list_usergroups(
+    caller: MethodCaller,
     include_count: bool = False,
     include_disabled: bool = False,
     include_users: bool = False,
     team_id: str | None = None,
 ) -> dict[str, Any]:
-    place = caller.workspace
-    groups = [one for one in place.groups.values() if include_disabled or not one.disabled]
-    return {"usergroups": [described(place, one, with_users=include_users) for one in groups]}
+    workspace = caller.workspace
+    groups = [group for group in workspace.groups.values() if include_disabled or not group.disabled]
+    return {"usergroups": [describe_usergroup(workspace, group, with_users=include_users) for group in groups]}
 
 
-@METHODS.method("usergroups.users.list", "usergroups:read", reads=True, tier=2)
-def members(
-    caller: Caller, usergroup: str, include_disabled: bool = False, team_id: str | None = None
+@METHODS.register_method("usergroups.users.list", "usergroups:read", reads=True, tier=2)
+def list_usergroup_members(
+    caller: MethodCaller, usergroup: str, include_disabled: bool = False, team_id: str | None = None
 ) -> dict[str, Any]:
     group = caller.workspace.groups.get(usergroup)
     if group is None or (group.disabled and not include_disabled):
@@ -31,8 +31,10 @@ def members(
     return {"users": list(group.members)}
 
 
-def described(workspace: Workspace, group: Usergroup, *, with_users: bool = False) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def describe_usergroup(
+    workspace: StandInWorkspace, group: SlackUsergroup, *, with_users: bool = False
+) -> dict[str, Any]:
+    fields: dict[str, Any] = {
         "id": group.id,
         "team_id": workspace.team,
         "is_usergroup": True,
@@ -42,4 +44,4 @@ def described(workspace: Workspace, group: Usergroup, *, with_users: bool = Fals
         "date_delete": 1 if group.disabled else 0,
         "user_count": len(group.members),
     }
-    return {**found, **({"users": list(group.members)} if with_users else {})}
+    return {**fields, **({"users": list(group.members)} if with_users else {})}

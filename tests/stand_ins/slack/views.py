@@ -1,55 +1,55 @@
-"""`views.*`: the Home tab of each person, and modals in stacks of three."""
+"""`views.*`: the Home tab of each person, and stacks of up to three modals."""
 
 import copy
 from typing import Any, Final
 
 from tests.stand_ins.slack.checker import check_view
-from tests.stand_ins.slack.methods import ApiError, Caller, Methods
-from tests.stand_ins.slack.refusing import Refused
-from tests.stand_ins.slack.state import TRIGGER_S, State
-from tests.stand_ins.slack.workspace import APP, BOT_ID, View, Workspace
+from tests.stand_ins.slack.methods import ApiError, MethodCaller, MethodTable
+from tests.stand_ins.slack.refusing import PayloadRefused
+from tests.stand_ins.slack.state import TRIGGER_S, SlackState
+from tests.stand_ins.slack.workspace import APP, BOT_ID, SlackView, StandInWorkspace
 
-METHODS = Methods()
+METHODS = MethodTable()
 STACK: Final = 3
 
 
-@METHODS.method("views.publish", tier=4)
-def publish(caller: Caller, user_id: str, view: dict[str, Any], hash: str | None = None) -> dict[str, Any]:  # noqa: A002
-    place = caller.workspace
-    if user_id not in place.users:
+@METHODS.register_method("views.publish", tier=4)
+def publish_home(caller: MethodCaller, user_id: str, view: dict[str, Any], hash: str | None = None) -> dict[str, Any]:  # noqa: A002
+    workspace = caller.workspace
+    if user_id not in workspace.users:
         raise ApiError("user_not_found")
-    _check(view, "home")
+    _check_view_kind(view, "home")
     if not caller.slack.home_tab:
         raise ApiError("not_enabled")
-    known = place.homes.get(user_id)
-    if known is None:
-        known = place.homes[user_id] = new_view(caller.slack, place, user_id, view)
+    home = workspace.homes.get(user_id)
+    if home is None:
+        home = workspace.homes[user_id] = new_view(caller.slack, workspace, user_id, view)
     else:
-        _replace(caller, known, view, hash)
-    return {"view": told(place, known)}
+        _replace_view(caller, home, view, hash)
+    return {"view": describe_view(workspace, home)}
 
 
-@METHODS.method("views.open", tier=4)
-def open_view(caller: Caller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any]:
-    user = _exchanged(caller, trigger_id)
-    _check(view, "modal")
-    opened = new_view(caller.slack, caller.workspace, user, view)
-    caller.workspace.modals[user] = [opened]
-    return {"view": told(caller.workspace, opened)}
+@METHODS.register_method("views.open", tier=4)
+def open_view(caller: MethodCaller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any]:
+    user = _exchange_trigger(caller, trigger_id)
+    _check_view_kind(view, "modal")
+    modal = new_view(caller.slack, caller.workspace, user, view)
+    caller.workspace.modals[user] = [modal]
+    return {"view": describe_view(caller.workspace, modal)}
 
 
-@METHODS.method("views.push", tier=4)
-def push(caller: Caller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any]:
-    user = _exchanged(caller, trigger_id)
-    _check(view, "modal")
+@METHODS.register_method("views.push", tier=4)
+def push_view(caller: MethodCaller, trigger_id: str, view: dict[str, Any]) -> dict[str, Any]:
+    user = _exchange_trigger(caller, trigger_id)
+    _check_view_kind(view, "modal")
     if not caller.workspace.modals.get(user):
         raise ApiError("not_found")
-    return {"view": told(caller.workspace, pushed(caller.slack, caller.workspace, user, view))}
+    return {"view": describe_view(caller.workspace, add_to_stack(caller.slack, caller.workspace, user, view))}
 
 
-@METHODS.method("views.update", tier=4)
-def update(
-    caller: Caller,
+@METHODS.register_method("views.update", tier=4)
+def update_view(
+    caller: MethodCaller,
     view: dict[str, Any],
     view_id: str | None = None,
     external_id: str | None = None,
@@ -57,58 +57,70 @@ def update(
 ) -> dict[str, Any]:
     if (view_id is None) == (external_id is None):
         raise ApiError("invalid_arguments")
-    known = caller.workspace.view(view_id, external_id)
-    if known is None:
+    current = caller.workspace.find_view(view_id, external_id)
+    if current is None:
         raise ApiError("not_found")
-    _check(view, known.content["type"])
-    _replace(caller, known, view, hash)
-    return {"view": told(caller.workspace, known)}
+    _check_view_kind(view, current.content["type"])
+    _replace_view(caller, current, view, hash)
+    return {"view": describe_view(caller.workspace, current)}
 
 
-def new_view(slack: State, place: Workspace, user: str, content: dict[str, Any]) -> View:
+def new_view(slack: SlackState, workspace: StandInWorkspace, user: str, content: dict[str, Any]) -> SlackView:
     view_id = f"V{slack.next_id()}"
-    view = View(id=view_id, user=user, content={}, hash="", root=view_id)
-    fill(slack, place, view, content)
+    view = SlackView(id=view_id, user=user, content={}, hash="", root=view_id)
+    fill_view(slack, workspace, view, content)
     return view
 
 
-def pushed(slack: State, place: Workspace, user: str, content: dict[str, Any]) -> View:
-    """On top of the person's modals, of which there is one at least."""
-    stack = place.modals[user]
+def add_to_stack(slack: SlackState, workspace: StandInWorkspace, user: str, content: dict[str, Any]) -> SlackView:
+    """Push a modal on the person's stack, which has at least one."""
+    stack = workspace.modals[user]
     if len(stack) >= STACK:
         raise ApiError("push_limit_reached")
-    view = new_view(slack, place, user, content)
+    view = new_view(slack, workspace, user, content)
     view.root, view.previous = stack[0].id, stack[-1].id
     stack.append(view)
     return view
 
 
-def fill(slack: State, place: Workspace, view: View, content: dict[str, Any]) -> None:
-    """What stood in fields that are still there stays."""
-    taken = place.view(external_id=content.get("external_id") or None)
-    if taken is not None and taken is not view:
+def fill_view(slack: SlackState, workspace: StandInWorkspace, view: SlackView, content: dict[str, Any]) -> None:
+    """Replace the content of a view. Fields that remain keep their values."""
+    owner = workspace.find_view(external_id=content.get("external_id") or None)
+    if owner is not None and owner is not view:
         raise ApiError("duplicate_external_id")
-    view.content = _with_ids(slack, content)
+    view.content = _with_missing_ids(slack, content)
     view.hash = f"{int(slack.clock())}.{slack.next_id()}"
     view.errors = {}
-    there = {(block, element["action_id"]) for block, element in view.elements()}
-    kept = [(block, action) for block, actions in view.state.items() for action in actions if (block, action) in there]
-    view.state = {block: {a: view.state[block][a] for b, a in kept if b == block} for block, _ in kept}
+    remaining = {(block, element["action_id"]) for block, element in view.interactive_elements()}
+    kept_keys = [
+        (block, action) for block, actions in view.state.items() for action in actions if (block, action) in remaining
+    ]
+    view.state = {
+        block: {action_id: view.state[block][action_id] for block_id, action_id in kept_keys if block_id == block}
+        for block, _ in kept_keys
+    }
 
 
-def told(place: Workspace, view: View) -> dict[str, Any]:
-    """A view as Slack tells it to the app."""
-    empty = {"private_metadata": "", "callback_id": "", "external_id": "", "title": None, "submit": None, "close": None}
+def describe_view(workspace: StandInWorkspace, view: SlackView) -> dict[str, Any]:
+    """Describe a view as Slack sends it to the app."""
+    defaults = {
+        "private_metadata": "",
+        "callback_id": "",
+        "external_id": "",
+        "title": None,
+        "submit": None,
+        "close": None,
+    }
     return {
-        **empty,
+        **defaults,
         "clear_on_close": False,
         "notify_on_close": False,
         **copy.deepcopy(view.content),
         "id": view.id,
-        "team_id": place.team,
+        "team_id": workspace.team,
         "app_id": APP,
         "bot_id": BOT_ID,
-        "app_installed_team_id": place.team,
+        "app_installed_team_id": workspace.team,
         "hash": view.hash,
         "root_view_id": view.root,
         "previous_view_id": view.previous,
@@ -116,24 +128,24 @@ def told(place: Workspace, view: View) -> dict[str, Any]:
     }
 
 
-def _check(view: dict[str, Any], kind: str) -> None:
+def _check_view_kind(view: dict[str, Any], kind: str) -> None:
     check_view(view)
     if view["type"] != kind:
-        raise Refused("invalid_arguments", f"view: wants {kind}")
+        raise PayloadRefused("invalid_arguments", f"view: wants {kind}")
 
 
-def _replace(caller: Caller, known: View, view: dict[str, Any], given: str | None) -> None:
-    if given is not None and given != known.hash:
+def _replace_view(caller: MethodCaller, current: SlackView, view: dict[str, Any], expected_hash: str | None) -> None:
+    if expected_hash is not None and expected_hash != current.hash:
         raise ApiError("hash_conflict")
-    fill(caller.slack, caller.workspace, known, view)
+    fill_view(caller.slack, caller.workspace, current, view)
 
 
-def _exchanged(caller: Caller, trigger_id: str) -> str:
-    """The person whose doing it was."""
+def _exchange_trigger(caller: MethodCaller, trigger_id: str) -> str:
+    """Exchange a trigger id for its person. Raises `ApiError`."""
     trigger = caller.slack.triggers.get(trigger_id)
     if trigger is None or trigger.user not in caller.workspace.users:
         raise ApiError("invalid_trigger_id")
-    if caller.slack.clock() - trigger.made > TRIGGER_S:
+    if caller.slack.clock() - trigger.created_at_s > TRIGGER_S:
         raise ApiError("expired_trigger_id")
     if trigger.used:
         raise ApiError("exchanged_trigger_id")
@@ -141,13 +153,13 @@ def _exchanged(caller: Caller, trigger_id: str) -> str:
     return trigger.user
 
 
-def _with_ids(slack: State, content: dict[str, Any]) -> dict[str, Any]:
-    """Blocks and elements without an id are given one."""
-    own = copy.deepcopy(content)
-    for block in own["blocks"]:
+def _with_missing_ids(slack: SlackState, content: dict[str, Any]) -> dict[str, Any]:
+    """Returns the content with ids for all blocks and elements that have none."""
+    copied = copy.deepcopy(content)
+    for block in copied["blocks"]:
         block.setdefault("block_id", f"b{slack.next_id()}")
-        inner = [*block.get("elements", []), block.get("element"), block.get("accessory")]
-        for element in inner:
+        elements = [*block.get("elements", []), block.get("element"), block.get("accessory")]
+        for element in elements:
             if element is not None and element["type"] not in {"image", "mrkdwn", "plain_text"}:
                 element.setdefault("action_id", f"a{slack.next_id()}")
-    return own
+    return copied

@@ -1,17 +1,17 @@
-"""A workspace's state: people, channels, messages, files. The stand-in's methods change it; tests read it."""
+"""The state of a workspace: people, channels, messages and files. The stand-in changes it, and tests read it."""
 
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-_TICKS = itertools.count(1)  # of all workspaces: one database may outlive several of them
+_TICKS = itertools.count(1)  # shared by all workspaces, because one database may outlive several of them
 TEAM = "T0PARLEY"
 BOT_USER, BOT_ID, APP = "U0PARLEY", "B0PARLEY", "A0PARLEY"
 
 
 @dataclass(frozen=True, kw_only=True)
-class User:
+class SlackMember:
     id: str
     name: str
     team: str = TEAM
@@ -25,7 +25,7 @@ class User:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherApp:
-    """Of somebody else's. One of the old kind posts without a user."""
+    """Another app. An app of the old kind posts without a user."""
 
     id: str
     bot: str
@@ -33,8 +33,8 @@ class OtherApp:
 
 
 @dataclass(kw_only=True)
-class Channel:
-    """`kind`: channel (public), group (private), mpim or im."""
+class SlackChannel:
+    """A conversation. `kind`: channel (public), group (private), mpim or im."""
 
     id: str
     kind: str = "channel"
@@ -49,11 +49,11 @@ class Channel:
 
 
 @dataclass(kw_only=True)
-class Stream:
-    """What a message that still grows has taken so far; `touched` is when."""
+class MessageStream:
+    """The contents of a growing message so far. `touched_at_s`: the time of the last change."""
 
     mode: str
-    touched: float
+    touched_at_s: float
     text: str = ""
     plan: str = ""
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])  # by id
@@ -61,7 +61,7 @@ class Stream:
 
 
 @dataclass(kw_only=True)
-class Message:
+class SlackMessage:
     ts: str
     channel: str
     user: str
@@ -71,27 +71,27 @@ class Message:
     metadata: dict[str, Any] | None = None
     files: list[str] = field(default_factory=list[str])  # ids
     edits: int = 0
-    only_for: str | None = None  # an ephemeral message's reader
-    stream: Stream | None = None  # while it grows
-    tasks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # that a stream has told of
+    visible_to: str | None = None  # an ephemeral message's reader
+    stream: MessageStream | None = None  # while it grows
+    tasks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # the tasks of its stream
 
-    def buttons(self) -> list[dict[str, Any]]:
-        return _buttons(self.blocks)
+    def block_buttons(self) -> list[dict[str, Any]]:
+        return _buttons_in(self.blocks)
 
-    def elements(self) -> list[dict[str, Any]]:
-        """Whatever can be clicked or chosen."""
-        return [element for block in self.blocks for element in _elements(block)]
+    def block_elements(self) -> list[dict[str, Any]]:
+        """Returns all elements that can be clicked or chosen."""
+        return [element for block in self.blocks for element in _elements_of(block)]
 
-    def words(self) -> str:
-        """All text of the blocks, as a person reads it."""
-        return "".join(_words(self.blocks)) or self.text
+    def visible_text(self) -> str:
+        """Returns all text of the blocks, as a person reads it."""
+        return "".join(_texts_in(self.blocks)) or self.text
 
 
 @dataclass(kw_only=True)
-class View:
-    """A modal or a Home tab, as one person has it. `content` is what the app sent, with the ids that Slack adds.
+class SlackView:
+    """A modal or a Home tab of one person. `content`: the app's view, with the ids that Slack adds.
 
-    `state` is what stands in its fields, by block and action; `errors` what the app found wrong, by block.
+    `state`: the values of its fields, by block and action. `errors`: the app's errors, by block.
     """
 
     id: str
@@ -119,24 +119,24 @@ class View:
     def external_id(self) -> str:
         return self.content.get("external_id", "")
 
-    def title(self) -> str:
+    def title_text(self) -> str:
         return self.content["title"]["text"]
 
-    def buttons(self) -> list[dict[str, Any]]:
-        return _buttons(self.blocks)
+    def block_buttons(self) -> list[dict[str, Any]]:
+        return _buttons_in(self.blocks)
 
-    def elements(self) -> list[tuple[str, dict[str, Any]]]:
-        """Whatever can be clicked, chosen or typed in, each with the id of its block."""
-        return [(block["block_id"], element) for block in self.blocks for element in _elements(block)]
+    def interactive_elements(self) -> list[tuple[str, dict[str, Any]]]:
+        """Returns all interactive elements, each with the id of its block."""
+        return [(block["block_id"], element) for block in self.blocks for element in _elements_of(block)]
 
-    def words(self) -> str:
-        """All text of the blocks, as a person reads it."""
-        return "".join(_words(self.blocks))
+    def visible_text(self) -> str:
+        """Returns all text of the blocks, as a person reads it."""
+        return "".join(_texts_in(self.blocks))
 
 
 @dataclass(kw_only=True)
 class StoredFile:
-    """`user` is the person who uploaded it, `url` where it is read; the app's own have neither."""
+    """A file. `user`: the person who uploaded it. `url`: its address. The app's own files have neither."""
 
     id: str
     name: str
@@ -147,24 +147,24 @@ class StoredFile:
     user: str | None = None
     mimetype: str = "text/csv"
     url: str = ""
-    moved: str = ""  # where its address sends those who may read it
+    redirect_url: str = ""  # the redirect target of its address, if any
     mode: str = "hosted"  # tombstone once deleted, external where Slack does not have it
     channels: list[str] = field(default_factory=list[str])
 
-    def told(self) -> dict[str, Any]:
-        """As messages and `files.info` tell it."""
+    def describe_file(self) -> dict[str, Any]:
+        """Describe the file as messages and `files.info` do."""
         if self.mode == "tombstone":
             return {"id": self.id, "mode": "tombstone"}
-        named = {"id": self.id, "name": self.name, "title": self.title or self.name, "mode": self.mode}
-        kind = self.name.rpartition(".")[2]
+        name_fields = {"id": self.id, "name": self.name, "title": self.title or self.name, "mode": self.mode}
+        file_type = self.name.rpartition(".")[2]
         addresses = {"url_private": self.url, "url_private_download": f"{self.url}?download=1"} if self.url else {}
         addresses |= {"permalink": f"https://parley.slack.example/files/{self.user}/{self.id}"} if self.url else {}
-        held = {"mimetype": self.mimetype, "filetype": kind, "size": self.length, "is_external": False}
-        return {**named, **held, **addresses, "user": self.user}
+        content_fields = {"mimetype": self.mimetype, "filetype": file_type, "size": self.length, "is_external": False}
+        return {**name_fields, **content_fields, **addresses, "user": self.user}
 
 
 @dataclass(kw_only=True)
-class Usergroup:
+class SlackUsergroup:
     id: str
     handle: str
     name: str
@@ -173,15 +173,15 @@ class Usergroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doing:
-    """What the app is shown to be doing in a thread."""
+class ThreadStatusLine:
+    """The status line of a thread."""
 
     status: str
     loading_messages: tuple[str, ...] = ()
 
 
 @dataclass(kw_only=True)
-class Session:
+class AgentSession:
     """An agent's session in a thread."""
 
     status: str
@@ -189,85 +189,93 @@ class Session:
 
 
 @dataclass(kw_only=True)
-class Workspace:
+class StandInWorkspace:
     team: str = TEAM
     name: str = "Parley"
     bot_user: str = BOT_USER
-    users: dict[str, User] = field(default_factory=dict[str, User])
-    channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
-    messages: list[Message] = field(default_factory=list[Message])
+    users: dict[str, SlackMember] = field(default_factory=dict[str, SlackMember])
+    channels: dict[str, SlackChannel] = field(default_factory=dict[str, SlackChannel])
+    messages: list[SlackMessage] = field(default_factory=list[SlackMessage])
     files: dict[str, StoredFile] = field(default_factory=dict[str, StoredFile])
     statuses: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     enterprise: str | None = None
-    groups: dict[str, Usergroup] = field(default_factory=dict[str, Usergroup])
-    shown: dict[tuple[str, str], Doing] = field(default_factory=dict[tuple[str, str], Doing])  # by channel and thread
+    groups: dict[str, SlackUsergroup] = field(default_factory=dict[str, SlackUsergroup])
+    status_lines: dict[tuple[str, str], ThreadStatusLine] = field(
+        default_factory=dict[tuple[str, str], ThreadStatusLine]
+    )  # by channel and thread
     prompts: dict[str, list[dict[str, str]]] = field(default_factory=dict[str, list[dict[str, str]]])  # by channel
     titles: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    sessions: dict[tuple[str, str], Session] = field(default_factory=dict[tuple[str, str], Session])
-    homes: dict[str, View] = field(default_factory=dict[str, View])  # by user
-    modals: dict[str, list[View]] = field(default_factory=dict[str, list[View]])  # by user, the topmost last
+    sessions: dict[tuple[str, str], AgentSession] = field(default_factory=dict[tuple[str, str], AgentSession])
+    homes: dict[str, SlackView] = field(default_factory=dict[str, SlackView])  # by user
+    modals: dict[str, list[SlackView]] = field(default_factory=dict[str, list[SlackView]])  # by user, the topmost last
 
-    def add_user(self, user: User) -> User:
+    def add_user(self, user: SlackMember) -> SlackMember:
         self.users[user.id] = user
         return user
 
-    def add_channel(self, channel: Channel) -> Channel:
+    def add_channel(self, channel: SlackChannel) -> SlackChannel:
         self.channels[channel.id] = channel
         return channel
 
-    def add_group(self, group: Usergroup) -> Usergroup:
+    def add_group(self, group: SlackUsergroup) -> SlackUsergroup:
         self.groups[group.id] = group
         return group
 
-    def bot(self) -> User:
-        return User(id=self.bot_user, name="parley", team=self.team, enterprise=self.enterprise)
+    def bot_member(self) -> SlackMember:
+        return SlackMember(id=self.bot_user, name="parley", team=self.team, enterprise=self.enterprise)
 
-    def direct(self, user: str) -> Channel:
-        """The direct messages of the bot and the user."""
-        known = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
-        return next(known, None) or self.add_channel(
-            Channel(id=f"D{user.removeprefix('U')}", kind="im", members=[user, self.bot_user])
+    def direct_channel_of(self, user: str) -> SlackChannel:
+        """Returns the direct message channel of the bot and the user, and creates it if needed."""
+        existing = (channel for channel in self.channels.values() if channel.kind == "im" and user in channel.members)
+        return next(existing, None) or self.add_channel(
+            SlackChannel(id=f"D{user.removeprefix('U')}", kind="im", members=[user, self.bot_user])
         )
 
     def next_ts(self) -> str:
         return f"1790000000.{next(_TICKS):06d}"
 
-    def message(self, channel: str, ts: str) -> Message | None:
-        return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts)), None)
+    def find_message(self, channel: str, ts: str) -> SlackMessage | None:
+        return next((message for message in self.messages if (message.channel, message.ts) == (channel, ts)), None)
 
-    def thread(self, channel: str, root: str) -> list[Message]:
-        return [one for one in self.messages if one.channel == channel and root in {one.ts, one.thread_ts}]
+    def messages_of_thread(self, channel: str, root: str) -> list[SlackMessage]:
+        return [
+            message
+            for message in self.messages
+            if message.channel == channel and root in {message.ts, message.thread_ts}
+        ]
 
-    def view(self, view_id: str | None = None, external_id: str | None = None) -> View | None:
-        """One that is published or open."""
-        views = [*self.homes.values(), *(one for stack in self.modals.values() for one in stack)]
-        named = (one for one in views if view_id == one.id or (external_id and external_id == one.external_id))
-        return next(named, None)
+    def find_view(self, view_id: str | None = None, external_id: str | None = None) -> SlackView | None:
+        """Find a published or open view."""
+        views = [*self.homes.values(), *(view for stack in self.modals.values() for view in stack)]
+        matching = (view for view in views if view_id == view.id or (external_id and external_id == view.external_id))
+        return next(matching, None)
 
-    def answers(self, channel: str | None = None) -> list[Message]:
-        """What the bot has posted, in order."""
-        return [one for one in self.messages if one.user == self.bot_user and channel in {None, one.channel}]
-
-
-def _buttons(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [element for block in blocks for element in _elements(block) if element["type"] == "button"]
+    def bot_messages(self, channel: str | None = None) -> list[SlackMessage]:
+        """Returns the messages of the bot, in order."""
+        return [
+            message for message in self.messages if message.user == self.bot_user and channel in {None, message.channel}
+        ]
 
 
-def _elements(block: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those with an action: of `actions`, of `input`, beside a section."""
+def _buttons_in(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [element for block in blocks for element in _elements_of(block) if element["type"] == "button"]
+
+
+def _elements_of(block: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the interactive elements of a block: of `actions`, of `input`, or the accessory of a section."""
     if block["type"] in {"actions", "context_actions"}:
         return block["elements"]
-    named = (block.get(name) for name in ("element", "accessory"))
-    return [element for element in named if element is not None and element["type"] != "image"]
+    candidates = (block.get(name) for name in ("element", "accessory"))
+    return [element for element in candidates if element is not None and element["type"] != "image"]
 
 
-def _words(value: Any) -> Iterator[str]:
+def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         members = cast(dict[str, Any], value)
         if isinstance(members.get("text"), str):
             yield members["text"]
         for member in members.values():
-            yield from _words(member)
+            yield from _texts_in(member)
     elif isinstance(value, list):
         for item in cast(list[Any], value):
-            yield from _words(item)
+            yield from _texts_in(item)

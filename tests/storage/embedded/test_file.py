@@ -1,4 +1,4 @@
-"""The one file of the embedded engine: what is said when it cannot be used, and what survives."""
+"""The SQLite file of the embedded engine: errors when it cannot be used, and what survives reopening."""
 
 import asyncio
 import sqlite3
@@ -12,108 +12,112 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from storage.analysis import SnowballAnalyser, analyser_for
-from storage.embedded.database import FILE, FORMAT
+from storage.embedded.database import FILE_NAME, FORMAT_VERSION
 from storage.embedded.index import EmbeddedIndex
+from storage.search.analyser import AnalysedTerm, Analyser, IndexTerms
 from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import DocId, TenantId
-from storage.search.index import Count, NearPassages, Outlines, Passages
-from storage.search.text import Analyser, Term, Unplaced
+from storage.search.index import CountRequest, KeywordPassageRequest, OutlineRequest, SemanticPassageRequest
+from storage.text.snowball_analyser import SnowballAnalyser, analyser_for
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema, a_scope, a_search
 
 
-async def opened(
-    folder: Path, *, tenant: TenantId = TENANT, patience: timedelta = timedelta(seconds=10)
+async def open_index(
+    folder: Path, *, tenant: TenantId = TENANT, lock_timeout: timedelta = timedelta(seconds=10)
 ) -> EmbeddedIndex:
-    return await EmbeddedIndex.open(folder, tenant=tenant, analysers=analyser_for, embedder=None, patience=patience)
+    return await EmbeddedIndex.open(
+        folder, tenant=tenant, analysers=analyser_for, embedder=None, lock_timeout=lock_timeout
+    )
 
 
-async def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
-    index = await opened(tmp_path / "a" / "b")
+async def test_a_missing_folder_is_created(tmp_path: Path) -> None:
+    index = await open_index(tmp_path / "a" / "b")
     await index.close()
 
-    assert (tmp_path / "a" / "b" / FILE).is_file()
+    assert (tmp_path / "a" / "b" / FILE_NAME).is_file()
 
 
-async def test_what_was_written_is_there_after_opening_again(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+async def test_written_documents_are_there_after_reopening(tmp_path: Path) -> None:
+    index = await open_index(tmp_path)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("a", "some words")])
-    before = (await index.within(a_scope()).ask()).generation
+    generation_before = (await index.within_scope(a_scope()).answer_requests()).generation
     await index.close()
 
-    index = await opened(tmp_path)
-    found = a_search(required=["words"])
-    answers = await index.within(a_scope()).ask(Count(found))
+    index = await open_index(tmp_path)
+    search = a_search(required=["words"])
+    answers = await index.within_scope(a_scope()).answer_requests(CountRequest(search))
     await index.close()
 
-    assert answers[Count(found)] == 1
-    assert answers.generation == before
+    assert answers[CountRequest(search)] == 1
+    assert answers.generation == generation_before
 
 
-async def test_a_file_made_before_there_were_outlines_gets_them_on_opening(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+async def test_opening_a_file_without_outlines_builds_them(tmp_path: Path) -> None:
+    index = await open_index(tmp_path)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("a", "some pumps", summary="Fans."), a_document("b", "words")])
     await index.close()
-    _run(tmp_path / FILE, "DROP TABLE told_1", "DROP TABLE outlines_1", "DROP TABLE outline")
+    _run_statements(tmp_path / FILE_NAME, "DROP TABLE told_1", "DROP TABLE outlines_1", "DROP TABLE outline")
 
-    index = await opened(tmp_path)
-    request = Outlines(a_search(), "pumps")
-    scoped = index.within(a_scope())
-    before = (await scoped.ask(request))[request]
+    index = await open_index(tmp_path)
+    request = OutlineRequest(a_search(), "pumps")
+    scoped = index.within_scope(a_scope())
+    hits_before = (await scoped.answer_requests(request))[request]
     await index.put(RECEIPTS, [a_document("a", "some pumps", summary="Fans.", digest="new")])
-    after = (await scoped.ask(request))[request]
+    hits_after = (await scoped.answer_requests(request))[request]
     await index.close()
 
-    assert [(one.doc_id, one.summary) for one in before] == [("a", "")]
-    assert after == ()
+    assert [(hit.doc_id, hit.summary) for hit in hits_before] == [("a", "")]
+    assert hits_after == ()
 
 
-async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+async def test_a_file_of_a_newer_version_is_refused_and_not_changed(tmp_path: Path) -> None:
+    index = await open_index(tmp_path)
     await index.close()
-    _run(tmp_path / FILE, f"PRAGMA user_version = {FORMAT + 1}")
-    before = (tmp_path / FILE).read_bytes()
+    _run_statements(tmp_path / FILE_NAME, f"PRAGMA user_version = {FORMAT_VERSION + 1}")
+    bytes_before = (tmp_path / FILE_NAME).read_bytes()
 
     with pytest.raises(IndexTooNew, match="newer version"):
-        await opened(tmp_path)
-    assert (tmp_path / FILE).read_bytes() == before
+        await open_index(tmp_path)
+    assert (tmp_path / FILE_NAME).read_bytes() == bytes_before
 
 
 async def test_a_file_of_another_tenant_is_refused(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+    index = await open_index(tmp_path)
     await index.close()
 
     with pytest.raises(IndexUnavailable, match="another tenant"):
-        await opened(tmp_path, tenant=TenantId("other"))
+        await open_index(tmp_path, tenant=TenantId("other"))
 
 
-async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text("this is a text, and long enough to be taken for a header of a database file" * 20)
+async def test_a_file_that_is_no_database_is_refused_with_a_reason(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(
+        "this is a text, and long enough to be taken for a header of a database file" * 20
+    )
 
     with pytest.raises(IndexUnavailable, match="no SQLite database"):
-        await opened(tmp_path)
+        await open_index(tmp_path)
 
 
 async def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
-    _run(tmp_path / FILE, "CREATE TABLE theirs(x)")
+    _run_statements(tmp_path / FILE_NAME, "CREATE TABLE theirs(x)")
 
     with pytest.raises(IndexUnavailable, match="another program"):
-        await opened(tmp_path)
+        await open_index(tmp_path)
 
 
-async def test_a_path_that_is_a_file_is_named(tmp_path: Path) -> None:
+async def test_a_path_that_is_a_file_is_refused_and_named(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("")
 
     with pytest.raises(IndexUnavailable, match="home"):
-        await opened(tmp_path / "home")
+        await open_index(tmp_path / "home")
 
 
-def test_a_folder_that_cannot_be_written_is_named() -> None:
+def test_a_folder_that_cannot_be_written_is_refused_and_named() -> None:
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o555)
-        told = _elsewhere(
+        message = _run_in_process(
             """
             import os, sys
             from storage.search.errors import IndexUnavailable
@@ -121,19 +125,19 @@ def test_a_folder_that_cannot_be_written_is_named() -> None:
                 if os.geteuid() == 0:
                     os.setuid(65534)  # root may write everywhere
                 try:
-                    await opened(Path(sys.argv[1]))
+                    await open_index(Path(sys.argv[1]))
                 except IndexUnavailable as error:
                     print(error)
             """,
             folder,
         )
 
-    assert f"{folder}/{FILE} is not available" in told
-    assert "may the folder be written?" in told
+    assert f"{folder}/{FILE_NAME} is not available" in message
+    assert "may the folder be written?" in message
 
 
-async def test_a_closed_index_says_so(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+async def test_a_closed_index_raises_an_error_that_says_so(tmp_path: Path) -> None:
+    index = await open_index(tmp_path)
     await index.close()
     await index.close()
 
@@ -141,12 +145,12 @@ async def test_a_closed_index_says_so(tmp_path: Path) -> None:
         await index.ping()
 
 
-async def test_a_writer_that_holds_the_file_too_long_times_out_the_next(tmp_path: Path) -> None:
-    index = await opened(tmp_path, patience=timedelta(milliseconds=50))
-    holder = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+async def test_a_write_times_out_while_another_writer_locks_the_file(tmp_path: Path) -> None:
+    index = await open_index(tmp_path, lock_timeout=timedelta(milliseconds=50))
+    holder = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     try:
         holder.execute("BEGIN IMMEDIATE")
-        await index.ping()  # readers go on
+        await index.ping()  # reads are still possible
         with pytest.raises(IndexTimedOut):
             await index.set_schema(a_receipt_schema())
     finally:
@@ -154,79 +158,85 @@ async def test_a_writer_that_holds_the_file_too_long_times_out_the_next(tmp_path
         await index.close()
 
 
-async def test_processes_at_once_lose_nothing(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+async def test_concurrent_writes_of_several_processes_are_all_kept(tmp_path: Path) -> None:
+    index = await open_index(tmp_path)
     await index.set_schema(a_receipt_schema())
     script = """
         import sys
         async def main():
-            index = await opened(Path(sys.argv[1]))
+            index = await open_index(Path(sys.argv[1]))
             for n in range(20):
                 await index.put(RECEIPTS, [a_document(f"{sys.argv[2]}-{n}", "some words")])
             await index.close()
         """
 
-    await asyncio.gather(*(asyncio.to_thread(_elsewhere, script, str(tmp_path), name) for name in ("one", "other")))
-    found = a_search(required=["words"])
-    answers = await index.within(a_scope()).ask(Count(found), Count(a_search()))
+    await asyncio.gather(
+        *(asyncio.to_thread(_run_in_process, script, str(tmp_path), name) for name in ("one", "other"))
+    )
+    search = a_search(required=["words"])
+    answers = await index.within_scope(a_scope()).answer_requests(CountRequest(search), CountRequest(a_search()))
     await index.close()
 
-    assert (answers[Count(found)], answers[Count(a_search())]) == (40, 40)
+    assert (answers[CountRequest(search)], answers[CountRequest(a_search())]) == (40, 40)
 
 
-class _Backwards:
-    """Another version of the analyser: its terms are other ones."""
+class ReversingAnalyser:
+    """An analyser with another version and other terms: it reverses the letters of each term."""
 
     language, version = "en", "backwards"
 
-    def terms(self, text: str) -> Sequence[Term]:
-        return [Term(one.text[::-1], one.start, one.end) for one in SnowballAnalyser("en").terms(text)]
+    def extract_terms(self, text: str) -> Sequence[AnalysedTerm]:
+        return [
+            AnalysedTerm(term.text[::-1], term.start, term.end) for term in SnowballAnalyser("en").extract_terms(text)
+        ]
 
-    def words(self, text: str) -> Sequence[Term]:
-        return SnowballAnalyser("en").words(text)
+    def extract_words(self, text: str) -> Sequence[AnalysedTerm]:
+        return SnowballAnalyser("en").extract_words(text)
 
-    def unplaced(self, text: str) -> Unplaced:
-        words = {word.text for word in self.words(text)}
-        return Unplaced(terms=" ".join([term.text for term in self.terms(text)]), words=words)
+    def index_terms_of(self, text: str) -> IndexTerms:
+        words = {word.text for word in self.extract_words(text)}
+        return IndexTerms(joined_terms=" ".join([term.text for term in self.extract_terms(text)]), words=words)
 
-    def each(self, texts: Sequence[str]) -> Sequence[str]:
-        return [self.unplaced(text).terms for text in texts]
+    def joined_terms_of(self, texts: Sequence[str]) -> Sequence[str]:
+        return [self.index_terms_of(text).joined_terms for text in texts]
 
-    def is_split(self, text: str, at: int) -> bool:
-        return SnowballAnalyser("en").is_split(text, at)
+    def is_inside_term(self, text: str, position: int) -> bool:
+        return SnowballAnalyser("en").is_inside_term(text, position)
 
 
-async def test_terms_of_another_version_of_the_analyser_are_made_anew(tmp_path: Path) -> None:
-    def backwards(language: str) -> Analyser:
-        return _Backwards()
+async def test_opening_rebuilds_the_terms_of_another_analyser_version(tmp_path: Path) -> None:
+    def reversing_analyser_for(language: str) -> Analyser:
+        return ReversingAnalyser()
 
-    index = await opened(tmp_path)
+    index = await open_index(tmp_path)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("a", "some words"), a_document("b", "words")])
     await index.close()
 
-    index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=backwards, embedder=None)
-    found = a_search(required=["words"])
+    index = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=reversing_analyser_for, embedder=None)
+    search = a_search(required=["words"])
     await index.delete([DocId("b")])
-    answers = await index.within(a_scope()).ask(Count(found), Passages(found, "some"))
+    answers = await index.within_scope(a_scope()).answer_requests(
+        CountRequest(search), KeywordPassageRequest(search, "some")
+    )
     await index.close()
 
-    assert answers[Count(found)] == 1
-    assert len(answers[Passages(found, "some")]) == 1
+    assert answers[CountRequest(search)] == 1
+    assert len(answers[KeywordPassageRequest(search, "some")]) == 1
 
 
-async def test_without_an_embedder_nothing_is_near(tmp_path: Path) -> None:
-    index = await opened(tmp_path)
+async def test_without_an_embedder_a_semantic_search_finds_nothing(tmp_path: Path) -> None:
+    index = await open_index(tmp_path)
     await index.set_schema(a_receipt_schema())
     await index.put(RECEIPTS, [a_document("a", "some words")])
-    request = NearPassages(a_search(), "some words")
-    answers = await index.within(a_scope()).ask(request)
+    request = SemanticPassageRequest(a_search(), "some words")
+    answers = await index.within_scope(a_scope()).answer_requests(request)
     await index.close()
 
     assert answers[request] == ()
 
 
-def _run(path: Path, *statements: str) -> None:
+def _run_statements(path: Path, *statements: str) -> None:
     connection = sqlite3.connect(path)
     try:
         for statement in statements:
@@ -236,13 +246,13 @@ def _run(path: Path, *statements: str) -> None:
         connection.close()
 
 
-def _elsewhere(script: str, *arguments: str) -> str:
-    """What a process of its own prints that runs `main` of the script."""
-    head = (
+def _run_in_process(script: str, *arguments: str) -> str:
+    """Run `main` of the script in a process of its own; return what it prints."""
+    imports = (
         "import asyncio\nfrom pathlib import Path\nfrom tests.builders import *\n"
-        "from tests.storage.embedded.test_file import opened\n"
+        "from tests.storage.embedded.test_file import open_index\n"
     )
-    code = f"{head}{textwrap.dedent(script)}\nasyncio.run(main())"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    code = f"{imports}{textwrap.dedent(script)}\nasyncio.run(main())"
+    process = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return process.stdout

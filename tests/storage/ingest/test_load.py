@@ -1,4 +1,4 @@
-"""Files of every format, whole and broken, read into records."""
+"""Loading intact and broken files of every format."""
 
 import gzip
 import json
@@ -10,85 +10,85 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.ingest.files import SourceFile, sources
-from storage.ingest.load import records
-from storage.ingest.records import Broken, Loaded, Record, Remark
-from storage.ingest.worker import Worker
+from storage.ingest.files import SourceFile, find_source_files
+from storage.ingest.load import load_records
+from storage.ingest.records import LoadedItem, LoadRemark, RejectedInput, SourceRecord
+from storage.ingest.worker import ParserWorker
 
 
 @pytest.fixture
-def worker() -> Iterator[Worker]:
-    with Worker() as one:
-        yield one
+def worker() -> Iterator[ParserWorker]:
+    with ParserWorker() as parser_worker:
+        yield parser_worker
 
 
-def load(path: Path, worker: Worker | None = None) -> list[Loaded]:
-    return list(records(SourceFile(path=path, name=path.name), worker or Worker()))
+def load_items(path: Path, worker: ParserWorker | None = None) -> list[LoadedItem]:
+    return list(load_records(SourceFile(path=path, name=path.name), worker or ParserWorker()))
 
 
-def only(loaded: list[Loaded]) -> Record:
-    (one,) = loaded
-    assert isinstance(one, Record), one
-    return one
+def single_record_of(items: list[LoadedItem]) -> SourceRecord:
+    (item,) = items
+    assert isinstance(item, SourceRecord), item
+    return item
 
 
-def reason(loaded: list[Loaded]) -> str:
-    (one,) = loaded
-    assert isinstance(one, Broken), one
-    return one.reason
+def rejection_reason_of(items: list[LoadedItem]) -> str:
+    (item,) = items
+    assert isinstance(item, RejectedInput), item
+    return item.reason
 
 
-def file(path: Path, content: str | bytes) -> Path:
+def write_file(path: Path, content: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
 
-def jsonl(path: Path, *lines: object) -> Path:
-    return file(path, "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
+def write_jsonl(path: Path, *lines: object) -> Path:
+    return write_file(path, "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
 
 
-# -- which files
+# -- finding files
 
 
 def test_a_folder_gives_its_files_sorted_by_path_and_named_relative_to_it(tmp_path: Path) -> None:
     for name in ["b.txt", "a/z.txt", "a/b/c.md", ".git/x.txt", ".hidden.txt", "r.schema.yaml"]:
-        file(tmp_path / name, "x")
-    found = [one.name for one in sources([tmp_path]) if isinstance(one, SourceFile)]
-    assert found == ["a/b/c.md", "a/z.txt", "b.txt"]
+        write_file(tmp_path / name, "x")
+    names = [source.name for source in find_source_files([tmp_path]) if isinstance(source, SourceFile)]
+    assert names == ["a/b/c.md", "a/z.txt", "b.txt"]
 
 
-def test_a_single_file_is_named_by_itself_and_a_glob_from_where_it_begins_to_vary(tmp_path: Path) -> None:
-    one, other = file(tmp_path / "in/a/x.txt", "x"), file(tmp_path / "in/b/x.txt", "x")
-    assert [s.name for s in sources([one]) if isinstance(s, SourceFile)] == ["x.txt"]
-    found = [s for s in sources([f"{tmp_path}/in/**/*.txt"]) if isinstance(s, SourceFile)]
-    assert [(s.name, s.path) for s in found] == [("a/x.txt", one), ("b/x.txt", other)]
+def test_a_single_file_gets_its_file_name_and_a_glob_match_its_relative_path(tmp_path: Path) -> None:
+    first, second = write_file(tmp_path / "in/a/x.txt", "x"), write_file(tmp_path / "in/b/x.txt", "x")
+    assert [source.name for source in find_source_files([first]) if isinstance(source, SourceFile)] == ["x.txt"]
+    sources = [source for source in find_source_files([f"{tmp_path}/in/**/*.txt"]) if isinstance(source, SourceFile)]
+    assert [(source.name, source.path) for source in sources] == [("a/x.txt", first), ("b/x.txt", second)]
 
 
-def test_a_name_with_glob_characters_that_exists_is_that_file(tmp_path: Path) -> None:
-    path = file(tmp_path / "a[1].txt", "x")
-    assert [s.path for s in sources([path]) if isinstance(s, SourceFile)] == [path]
+def test_an_existing_file_name_with_glob_characters_is_no_glob(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "a[1].txt", "x")
+    assert [source.path for source in find_source_files([path]) if isinstance(source, SourceFile)] == [path]
 
 
 @pytest.mark.parametrize(("path", "word"), [("gone.txt", "no such"), ("*.gone", "matches"), ("empty", "no file")])
-def test_what_gives_no_file_is_reported(tmp_path: Path, path: str, word: str) -> None:
+def test_a_path_without_files_is_reported(tmp_path: Path, path: str, word: str) -> None:
     (tmp_path / "empty").mkdir()
-    (found,) = [one for one in sources([tmp_path / path]) if isinstance(one, Broken)]
-    assert word in found.reason
+    (rejected,) = [item for item in find_source_files([tmp_path / path]) if isinstance(item, RejectedInput)]
+    assert word in rejected.reason
 
 
 def test_an_unknown_format_and_an_unreadable_file_are_reported(tmp_path: Path) -> None:
-    assert "format is not known" in reason(load(file(tmp_path / "x.xyz", "x")))
-    assert "picture" in reason(load(file(tmp_path / "x.JPG", "x")))
-    assert "before 2007" in reason(load(file(tmp_path / "x.doc", "x")))
+    assert "format is not known" in rejection_reason_of(load_items(write_file(tmp_path / "x.xyz", "x")))
+    assert "picture" in rejection_reason_of(load_items(write_file(tmp_path / "x.JPG", "x")))
+    assert "before 2007" in rejection_reason_of(load_items(write_file(tmp_path / "x.doc", "x")))
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
-    assert "cannot be read: No such file" in reason(load(tmp_path / "link.txt"))
+    assert "cannot be read: No such file" in rejection_reason_of(load_items(tmp_path / "link.txt"))
 
 
-def test_a_file_name_that_is_no_text_still_makes_an_id(tmp_path: Path) -> None:
-    file(tmp_path / os.fsdecode(b"caf\xe9\xc2\xa0.txt"), "x")
-    (source,) = [one for one in sources([tmp_path]) if isinstance(one, SourceFile)]
-    assert only(list(records(source, Worker()))).doc_id == "caf\ufffd\xa0.txt"
+def test_a_file_name_that_is_not_utf8_becomes_a_valid_id(tmp_path: Path) -> None:
+    write_file(tmp_path / os.fsdecode(b"caf\xe9\xc2\xa0.txt"), "x")
+    (source,) = [item for item in find_source_files([tmp_path]) if isinstance(item, SourceFile)]
+    assert single_record_of(list(load_records(source, ParserWorker()))).doc_id == "caf\ufffd\xa0.txt"
 
 
 # -- JSONL
@@ -106,15 +106,17 @@ def test_a_jsonl_document_is_loaded_with_all_its_parts(tmp_path: Path) -> None:
         "readers": ["everyone", "user:slack:T1:U1", "group:g1", "team:teams:T:19:x@thread"],
         "labels": "unknown keys are ignored",
     }
-    record = only(load(jsonl(tmp_path / "x.jsonl", document)))
+    record = single_record_of(load_items(write_jsonl(tmp_path / "x.jsonl", document)))
     assert (record.doc_id, record.title, record.text, record.source) == ("d1", "T", "one two", "S")
     assert (record.metadata, record.page_starts, record.bucket) == ({"year": 2031}, (0, None, 4), "b")
     assert len(record.readers) == 4
 
 
-def test_a_packed_jsonl_is_loaded_the_same(tmp_path: Path) -> None:
-    path = file(tmp_path / "x.jsonl.gz", gzip.compress(b'\xef\xbb\xbf{"doc_id": 7, "text": "First line\\nsecond"}\n\n'))
-    record = only(load(path))
+def test_a_compressed_jsonl_file_is_loaded(tmp_path: Path) -> None:
+    path = write_file(
+        tmp_path / "x.jsonl.gz", gzip.compress(b'\xef\xbb\xbf{"doc_id": 7, "text": "First line\\nsecond"}\n\n')
+    )
+    record = single_record_of(load_items(path))
     assert (record.doc_id, record.title, record.source, record.bucket) == ("7", "First line", "x.jsonl.gz", None)
 
 
@@ -140,27 +142,31 @@ def test_a_packed_jsonl_is_loaded_the_same(tmp_path: Path) -> None:
         ('{"doc_id": ' + "9" * 5000 + "}", "too long"),
     ],
 )
-def test_a_broken_line_is_reported_with_its_number_and_the_rest_goes_on(tmp_path: Path, line: str, word: str) -> None:
+def test_a_broken_line_is_reported_with_its_number_and_the_others_are_loaded(
+    tmp_path: Path, line: str, word: str
+) -> None:
     good = {"doc_id": "good", "text": "x"}
-    loaded = load(jsonl(tmp_path / "x.jsonl", good, line, good))
+    loaded = load_items(write_jsonl(tmp_path / "x.jsonl", good, line, good))
     broken = loaded[1]
     if word:
-        assert isinstance(broken, Broken)
+        assert isinstance(broken, RejectedInput)
         assert str(broken.origin) == "x.jsonl, line 2"
         assert word in broken.reason
-    assert [isinstance(one, Record) for one in loaded] == [True, not word, True]
+    assert [isinstance(item, SourceRecord) for item in loaded] == [True, not word, True]
 
 
-def test_a_line_that_is_not_utf8_and_a_file_cut_short_are_reported(tmp_path: Path) -> None:
-    assert "not UTF-8 (byte 13)" in reason(load(file(tmp_path / "x.jsonl", b'{"doc_id": "\xff"}\n')))
+def test_a_line_that_is_not_utf8_and_a_truncated_file_are_reported(tmp_path: Path) -> None:
+    assert "not UTF-8 (byte 13)" in rejection_reason_of(
+        load_items(write_file(tmp_path / "x.jsonl", b'{"doc_id": "\xff"}\n'))
+    )
     packed = gzip.compress(json.dumps({"doc_id": "a", "text": "x" * 99}).encode() * 50)
-    assert "compression is broken" in reason(load(file(tmp_path / "x.jsonl.gz", packed[:-20])))
-    assert "compression is broken" in reason(load(file(tmp_path / "y.jsonl.gz", "plain text")))
+    assert "compression is broken" in rejection_reason_of(load_items(write_file(tmp_path / "x.jsonl.gz", packed[:-20])))
+    assert "compression is broken" in rejection_reason_of(load_items(write_file(tmp_path / "y.jsonl.gz", "plain text")))
 
 
-def test_half_characters_become_replacement_characters_and_nan_is_no_value(tmp_path: Path) -> None:
+def test_lone_surrogates_become_replacement_characters_and_nan_becomes_none(tmp_path: Path) -> None:
     line = '{"doc_id": "x", "text": "a\\ud800b \\ud83d\\ude00", "metadata": {"n": NaN, "k\\udfff": "\\ud801"}}'
-    record = only(load(jsonl(tmp_path / "x.jsonl", line)))
+    record = single_record_of(load_items(write_jsonl(tmp_path / "x.jsonl", line)))
     assert record.text == "a\ufffdb 😀"
     assert record.metadata == {"n": None, "k\ufffd": "\ufffd"}
 
@@ -171,75 +177,80 @@ def test_half_characters_become_replacement_characters_and_nan_is_no_value(tmp_p
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
 def test_a_text_is_read_in_its_encoding_with_plain_line_ends(tmp_path: Path, encoding: str) -> None:
     mark = "\ufeff" if encoding == "utf-16-be" else ""
-    record = only(load(file(tmp_path / "Größe.txt", (mark + "é 日\r\nzwei\rdrei").encode(encoding))))
+    record = single_record_of(
+        load_items(write_file(tmp_path / "Größe.txt", (mark + "é 日\r\nzwei\rdrei").encode(encoding)))
+    )
     assert (record.doc_id, record.title, record.text) == ("Größe.txt", "Größe", "é 日\nzwei\ndrei")
 
 
-def test_a_text_in_another_encoding_is_read_as_windows_1252_and_that_is_said(tmp_path: Path) -> None:
-    remark, record = load(file(tmp_path / "x.txt", "Preis 5 € für Müller".encode("cp1252")))
-    assert isinstance(remark, Remark)
+def test_a_text_that_is_not_utf8_is_read_as_windows_1252_with_a_remark(tmp_path: Path) -> None:
+    remark, record = load_items(write_file(tmp_path / "x.txt", "Preis 5 € für Müller".encode("cp1252")))
+    assert isinstance(remark, LoadRemark)
     assert "Windows-1252" in remark.text
-    assert isinstance(record, Record)
+    assert isinstance(record, SourceRecord)
     assert record.text == "Preis 5 € für Müller"
 
 
 def test_form_feeds_begin_pages(tmp_path: Path) -> None:
-    assert only(load(file(tmp_path / "x.txt", "one\ftwo"))).page_starts == (0, 4)
+    assert single_record_of(load_items(write_file(tmp_path / "x.txt", "one\ftwo"))).page_starts == (0, 4)
 
 
-def test_a_markdown_file_is_called_by_its_first_heading(tmp_path: Path) -> None:
-    assert only(load(file(tmp_path / "x.md", "intro\n\n## The *guide* ##\n\n# Other"))).title == "The *guide*"
-    assert only(load(file(tmp_path / "y.md", "#hashtag only"))).title == "y"
+def test_the_title_of_a_markdown_file_is_its_first_heading(tmp_path: Path) -> None:
+    assert (
+        single_record_of(load_items(write_file(tmp_path / "x.md", "intro\n\n## The *guide* ##\n\n# Other"))).title
+        == "The *guide*"
+    )
+    assert single_record_of(load_items(write_file(tmp_path / "y.md", "#hashtag only"))).title == "y"
 
 
 @pytest.mark.parametrize(("content", "word"), [(b"", "empty"), (b" \n", "empty"), (b"MZ\0\0", "NUL")])
 def test_a_file_without_text_is_reported(tmp_path: Path, content: bytes, word: str) -> None:
-    assert word in reason(load(file(tmp_path / "x.txt", content)))
+    assert word in rejection_reason_of(load_items(write_file(tmp_path / "x.txt", content)))
 
 
 # -- CSV
 
 
 def test_each_row_is_a_document_with_its_cells_as_lines(tmp_path: Path) -> None:
-    path = file(tmp_path / "parts.csv", 'id,name,vceo_v\nA1,"BC107, metal",45\n\nA2,BC108,\n')
-    first, second = load(path)
-    assert isinstance(first, Record)
-    assert isinstance(second, Record)
+    path = write_file(tmp_path / "parts.csv", 'id,name,vceo_v\nA1,"BC107, metal",45\n\nA2,BC108,\n')
+    first, second = load_items(path)
+    assert isinstance(first, SourceRecord)
+    assert isinstance(second, SourceRecord)
     assert (first.doc_id, first.title) == ("parts.csv#A1", "BC107, metal")
     assert first.text == "id: A1\nname: BC107, metal\nvceo_v: 45"
     assert first.metadata == {"id": "A1", "name": "BC107, metal", "vceo_v": "45"}
     assert (second.doc_id, second.text) == ("parts.csv#A2", "id: A2\nname: BC108")
 
 
-def test_rows_are_numbered_where_the_ids_are_not_unique(tmp_path: Path) -> None:
-    rows = load(file(tmp_path / "x.csv", "id,colour\n1,red\n1,blue\n"))
-    assert [one.doc_id for one in rows if isinstance(one, Record)] == ["x.csv#1", "x.csv#2"]
+def test_rows_are_numbered_if_their_ids_are_not_unique(tmp_path: Path) -> None:
+    rows = load_items(write_file(tmp_path / "x.csv", "id,colour\n1,red\n1,blue\n"))
+    assert [item.doc_id for item in rows if isinstance(item, SourceRecord)] == ["x.csv#1", "x.csv#2"]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
-def test_the_delimiter_is_found(tmp_path: Path, mark: str) -> None:
+def test_the_delimiter_is_detected(tmp_path: Path, mark: str) -> None:
     lines = [["name", "price", "note"], ["Müller", "1,50", "a"], ["Meier", "2,50", "b"]]
     quoted = [[f'"{cell}"' if mark in cell else cell for cell in line] for line in lines]
-    first, _ = load(file(tmp_path / "x.csv", "\n".join(mark.join(line) for line in quoted)))
-    assert isinstance(first, Record)
+    first, _ = load_items(write_file(tmp_path / "x.csv", "\n".join(mark.join(line) for line in quoted)))
+    assert isinstance(first, SourceRecord)
     assert first.metadata == {"name": "Müller", "price": "1,50", "note": "a"}
 
 
-def test_a_row_with_too_many_cells_is_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
-    loaded = load(file(tmp_path / "x.csv", "a,b\n1,2,3\n4,5,\n"))
-    assert isinstance(loaded[0], Broken)
+def test_a_row_with_too_many_cells_is_reported_and_the_others_are_loaded(tmp_path: Path) -> None:
+    loaded = load_items(write_file(tmp_path / "x.csv", "a,b\n1,2,3\n4,5,\n"))
+    assert isinstance(loaded[0], RejectedInput)
     assert (str(loaded[0].origin), loaded[0].reason) == ("x.csv, line 2", "it has 3 values for 2 columns")
-    assert isinstance(loaded[1], Record)
+    assert isinstance(loaded[1], SourceRecord)
 
 
-def test_columns_without_a_name_of_their_own_get_one(tmp_path: Path) -> None:
-    record = only(load(file(tmp_path / "x.csv", "a,,a\n1,2,3\n")))
+def test_blank_and_repeated_column_names_get_numbers(tmp_path: Path) -> None:
+    record = single_record_of(load_items(write_file(tmp_path / "x.csv", "a,,a\n1,2,3\n")))
     assert record.metadata == {"a": "1", "column 2": "2", "a 2": "3"}
 
 
-def test_an_empty_table_is_reported_and_one_without_rows_gives_nothing(tmp_path: Path) -> None:
-    assert "empty" in reason(load(file(tmp_path / "x.csv", "\n")))
-    assert load(file(tmp_path / "y.csv", "a,b\n")) == []
+def test_an_empty_table_is_reported_and_a_header_alone_yields_nothing(tmp_path: Path) -> None:
+    assert "empty" in rejection_reason_of(load_items(write_file(tmp_path / "x.csv", "\n")))
+    assert load_items(write_file(tmp_path / "y.csv", "a,b\n")) == []
 
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=20)
@@ -251,12 +262,12 @@ TABLES = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=3, max_size=6)
 def test_a_table_is_read_back_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str]]
 ) -> None:
-    def quoted(cell: str) -> str:
+    def quote_cell(cell: str) -> str:
         return '"' + cell.replace('"', '""') + '"'
 
-    body = "".join(",".join(map(quoted, row)) + "\n" for row in [("x", "y", "z"), *table])
-    path = file(tmp_path_factory.mktemp("csv") / "x.csv", body)
-    read = [one.metadata for one in load(path) if isinstance(one, Record)]
+    body = "".join(",".join(map(quote_cell, row)) + "\n" for row in [("x", "y", "z"), *table])
+    path = write_file(tmp_path_factory.mktemp("csv") / "x.csv", body)
+    loaded = [item.metadata for item in load_items(path) if isinstance(item, SourceRecord)]
     rows = [dict(zip("xyz", map(str.strip, row), strict=True)) for row in table]
-    kept = [{name: cell for name, cell in row.items() if cell} for row in rows]
-    assert read == [row for row in kept if row]
+    nonblank_rows = [{name: cell for name, cell in row.items() if cell} for row in rows]
+    assert loaded == [row for row in nonblank_rows if row]

@@ -1,4 +1,4 @@
-"""Handles on one index of the test's own in the session's OpenSearch."""
+"""Index handles for tests: each test has its own index in the session's OpenSearch."""
 
 import asyncio
 import urllib.request
@@ -9,26 +9,26 @@ from uuid import uuid4
 
 import pytest_asyncio
 
-from storage.analysis import analyser_for
 from storage.opensearch.index import OpenSearchIndex
+from storage.text.snowball_analyser import analyser_for
 from tests.builders import TENANT
 
-Opener: TypeAlias = Callable[..., Awaitable[OpenSearchIndex]]
+IndexOpener: TypeAlias = Callable[..., Awaitable[OpenSearchIndex]]
 
 
 @pytest_asyncio.fixture
-async def opened(opensearch_url: str) -> AsyncGenerator[Opener]:
-    """Opens one more handle, as another process would; `url` is another way to the same server."""
+async def open_index(opensearch_url: str) -> AsyncGenerator[IndexOpener]:
+    """Opens further handles on the test's index, as other processes would; `url` may be a proxy to the server."""
     installation = f"test-{uuid4().hex}"
     async with AsyncExitStack() as stack:
 
-        async def open_one(url: str = opensearch_url) -> OpenSearchIndex:
+        async def open_handle(url: str = opensearch_url) -> OpenSearchIndex:
             index = await OpenSearchIndex.open(
                 [url], tenant=TENANT, analysers=analyser_for, embedder=None, installation=installation
             )
             stack.push_async_callback(index.close)
             return index
 
-        yield open_one
-    remove = urllib.request.Request(f"{opensearch_url}/{installation}-*", method="DELETE")
-    await asyncio.to_thread(lambda: urllib.request.urlopen(remove).close())
+        yield open_handle
+    request = urllib.request.Request(f"{opensearch_url}/{installation}-*", method="DELETE")
+    await asyncio.to_thread(lambda: urllib.request.urlopen(request).close())

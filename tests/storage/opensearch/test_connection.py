@@ -1,4 +1,4 @@
-"""The connection against a small server of our own, which fails in the ways that a real one does on bad days."""
+"""The connection against a small fake server that fails in the ways of a real one."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -8,15 +8,15 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from storage.analysis import analyser_for
-from storage.opensearch import bulk
-from storage.opensearch.asking import Ask
-from storage.opensearch.catalogue import Catalogue
-from storage.opensearch.connection import Connection, Refused
+from storage.opensearch.catalogue import BucketCatalogue
+from storage.opensearch.connection import ClusterConnection, RequestRefused
 from storage.opensearch.index import OpenSearchIndex
-from storage.opensearch.layout import Names
+from storage.opensearch.mapping import IndexNames
+from storage.opensearch.reading.query_steps import OpenSearchRequest
+from storage.opensearch.writing import bulk
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 from storage.search.ids import TenantId
+from storage.text.snowball_analyser import analyser_for
 from tests.servers.process import free_port
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -33,120 +33,122 @@ async def a_server(handler: Handler) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def a_connection(url: str) -> AsyncGenerator[Connection]:
-    connection = Connection([url], user=None, password=None, ca=None)
+async def a_connection(url: str) -> AsyncGenerator[ClusterConnection]:
+    connection = ClusterConnection([url], user=None, password=None, ca_file=None)
     try:
         yield connection
     finally:
         await connection.close()
 
 
-def _answers(*answers: tuple[object, int]) -> tuple[Handler, list[str]]:
-    """Gives these one after the other, then the last one for ever; and what was asked."""
-    asked = list[str]()
+def _scripted_handler(*responses: tuple[object, int]) -> tuple[Handler, list[str]]:
+    """Returns a handler that sends these responses in order and then repeats the last one, and the received bodies."""
+    bodies = list[str]()
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        asked.append(await request.text())
-        body, status = answers[min(len(asked), len(answers)) - 1]
+        bodies.append(await request.text())
+        body, status = responses[min(len(bodies), len(responses)) - 1]
         return web.json_response(body, status=status)
 
-    return handler, asked
+    return handler, bodies
 
 
-async def test_a_busy_server_is_asked_again() -> None:
-    handler, asked = _answers((BUSY, 429), (BUSY, 429), ({"found": 1}, 200))
+async def test_a_request_to_a_busy_server_is_sent_again() -> None:
+    handler, bodies = _scripted_handler((BUSY, 429), (BUSY, 429), ({"found": 1}, 200))
     async with a_server(handler) as url, a_connection(url) as connection:
-        assert await connection.call("GET", "/x") == {"found": 1}
+        assert await connection.send_request("GET", "/x") == {"found": 1}
 
-    assert len(asked) == 3
+    assert len(bodies) == 3
 
 
 async def test_a_server_that_stays_busy_is_given_up_after_few_attempts() -> None:
-    handler, asked = _answers((BUSY, 429))
+    handler, bodies = _scripted_handler((BUSY, 429))
     async with a_server(handler) as url, a_connection(url) as connection:
-        with pytest.raises(Refused, match="queue full"):
-            await connection.call("GET", "/x")
+        with pytest.raises(RequestRefused, match="queue full"):
+            await connection.send_request("GET", "/x")
 
-    assert len(asked) == 4
+    assert len(bodies) == 4
 
 
-async def test_a_full_disk_is_told_at_once() -> None:
-    handler, asked = _answers((BLOCKED, 429))
+async def test_a_full_disk_raises_without_a_retry() -> None:
+    handler, bodies = _scripted_handler((BLOCKED, 429))
     async with a_server(handler) as url, a_connection(url) as connection:
         with pytest.raises(IndexUnavailable, match="disk full"):
-            await connection.call("GET", "/x")
+            await connection.send_request("GET", "/x")
 
-    assert len(asked) == 1
+    assert len(bodies) == 1
 
 
-async def test_a_search_that_is_busy_in_one_part_is_asked_again_as_a_whole() -> None:
-    shards, none = {"total": 1, "successful": 1, "failed": 0}, list[str]()
-    whole = {"timed_out": False, "_shards": shards, "hits": {"hits": none}}
-    handler, asked = _answers(({"responses": [whole, BUSY]}, 200), ({"responses": [whole, whole]}, 200))
+async def test_a_multi_search_with_one_busy_part_is_sent_again_as_a_whole() -> None:
+    shards, no_hits = {"total": 1, "successful": 1, "failed": 0}, list[str]()
+    complete_response = {"timed_out": False, "_shards": shards, "hits": {"hits": no_hits}}
+    handler, bodies = _scripted_handler(
+        ({"responses": [complete_response, BUSY]}, 200), ({"responses": [complete_response, complete_response]}, 200)
+    )
     async with a_server(handler) as url, a_connection(url) as connection:
-        catalogue = Catalogue(connection=connection, names=Names(TenantId("t")), analysers=analyser_for)
-        assert len(await catalogue.search([Ask(indexes=("i",), body={})] * 2)) == 2
+        catalogue = BucketCatalogue(connection=connection, names=IndexNames(TenantId("t")), analysers=analyser_for)
+        assert len(await catalogue.run_multi_search([OpenSearchRequest(indexes=("i",), body={})] * 2)) == 2
 
-    assert len(asked) == 2
-    assert asked[0].count('"allow_partial_search_results": false') == 2
+    assert len(bodies) == 2
+    assert bodies[0].count('"allow_partial_search_results": false') == 2
 
 
 async def test_a_search_that_names_no_index_is_never_sent() -> None:
-    handler, asked = _answers(({}, 200))
+    handler, bodies = _scripted_handler(({}, 200))
     async with a_server(handler) as url, a_connection(url) as connection:
-        catalogue = Catalogue(connection=connection, names=Names(TenantId("t")), analysers=analyser_for)
+        catalogue = BucketCatalogue(connection=connection, names=IndexNames(TenantId("t")), analysers=analyser_for)
         with pytest.raises(ValueError, match="names no index"):
-            await catalogue.search([Ask(indexes=(), body={})])
+            await catalogue.run_multi_search([OpenSearchRequest(indexes=(), body={})])
 
-    assert asked == []
+    assert bodies == []
 
 
-async def test_only_the_writes_that_were_refused_for_now_are_sent_again() -> None:
+async def test_only_the_writes_with_a_transient_refusal_are_sent_again() -> None:
     done, busy = {"index": {"status": 201}}, {"index": BUSY}
-    handler, asked = _answers(({"items": [done, busy, done]}, 200), ({"items": [done]}, 200))
+    handler, bodies = _scripted_handler(({"items": [done, busy, done]}, 200), ({"items": [done]}, 200))
     async with a_server(handler) as url, a_connection(url) as connection:
-        actions = [bulk.index("i", f"entry{at}", {}, routing="r") for at in range(3)]
-        assert await bulk.write(connection, actions) == [None, None, None]
+        actions = [bulk.index_entry_action("i", f"entry{number}", {}, routing="r") for number in range(3)]
+        assert await bulk.write_bulk_actions(connection, actions) == [None, None, None]
 
-    assert [one.count("entry") for one in asked] == [3, 1]
-    assert "entry1" in asked[1]
+    assert [body.count("entry") for body in bodies] == [3, 1]
+    assert "entry1" in bodies[1]
 
 
-async def test_a_write_that_is_refused_for_good_is_told() -> None:
-    bad = {"index": {"status": 400, "error": {"type": "strict_dynamic_mapping_exception", "reason": "x"}}}
-    handler, _ = _answers(({"items": [bad]}, 200))
+async def test_a_permanent_refusal_of_a_write_is_returned() -> None:
+    refused_item = {"index": {"status": 400, "error": {"type": "strict_dynamic_mapping_exception", "reason": "x"}}}
+    handler, _ = _scripted_handler(({"items": [refused_item]}, 200))
     async with a_server(handler) as url, a_connection(url) as connection:
-        (refused,) = await bulk.write(connection, [bulk.index("i", "e", {}, routing="r")])
+        (refusal,) = await bulk.write_bulk_actions(connection, [bulk.index_entry_action("i", "e", {}, routing="r")])
 
-    assert refused is not None
-    assert refused.kind == "strict_dynamic_mapping_exception"
+    assert refusal is not None
+    assert refusal.error_type == "strict_dynamic_mapping_exception"
 
 
-async def test_a_slow_server_is_a_timeout_and_is_not_asked_again() -> None:
-    asked, given_up = list[str](), asyncio.Event()
+async def test_a_slow_server_raises_a_timeout_and_the_request_is_not_repeated() -> None:
+    paths, client_gave_up = list[str](), asyncio.Event()
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        asked.append(request.path)
-        await given_up.wait()
+        paths.append(request.path)
+        await client_gave_up.wait()
         return web.json_response({})
 
     async with a_server(handler) as url, a_connection(url) as connection:
         with pytest.raises(IndexTimedOut):
-            await connection.call("GET", "/x", timeout_s=0.2)
-        given_up.set()
+            await connection.send_request("GET", "/x", timeout_s=0.2)
+        client_gave_up.set()
 
-    assert asked == ["/x"]
+    assert paths == ["/x"]
 
 
-async def _opened(url: str) -> OpenSearchIndex:
+async def _open_index(url: str) -> OpenSearchIndex:
     return await OpenSearchIndex.open([url], tenant=TenantId("t"), analysers=analyser_for, embedder=None)
 
 
-async def test_an_address_where_nothing_answers_is_named() -> None:
+async def test_the_error_names_an_address_that_does_not_answer() -> None:
     url = f"http://127.0.0.1:{free_port()}"
 
     with pytest.raises(IndexUnavailable, match=url):
-        await _opened(url)
+        await _open_index(url)
 
 
 @pytest.mark.parametrize(
@@ -157,17 +159,17 @@ async def test_an_address_where_nothing_answers_is_named() -> None:
         {"version": {"number": "2.19", "distribution": "opensearch"}},
     ],
 )
-async def test_another_server_is_not_taken_for_opensearch_3(answer: dict[str, object]) -> None:
-    handler, _ = _answers((answer, 200))
+async def test_a_server_other_than_opensearch_3_is_refused(answer: dict[str, object]) -> None:
+    handler, _ = _scripted_handler((answer, 200))
     async with a_server(handler) as url:
         with pytest.raises(IndexUnavailable, match="not OpenSearch 3"):
-            await _opened(url)
+            await _open_index(url)
 
 
-async def test_a_web_page_is_no_index() -> None:
+async def test_a_server_that_sends_a_web_page_is_refused() -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         return web.Response(text="<html>hello</html>", content_type="text/html")
 
     async with a_server(handler) as url:
         with pytest.raises(IndexUnavailable):
-            await _opened(url)
+            await _open_index(url)

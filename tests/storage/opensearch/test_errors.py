@@ -1,4 +1,4 @@
-"""What OpenSearch's client and server can say when something is wrong, and what Parley makes of it."""
+"""The errors of OpenSearch's client and server, and their translation into Parley's errors."""
 
 import copy
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from opensearchpy import exceptions as library
 
-from storage.opensearch.connection import Connection, NoConnection, Refused, translated
-from storage.opensearch.wire import found_in
+from storage.opensearch.connection import ClusterConnection, NoConnection, RequestRefused, translate_client_error
+from storage.opensearch.responses import parse_multi_search_response
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 
-WHERE = "http://index:9200"
-_WHOLE: dict[str, Any] = {
+LOCATION = "http://index:9200"
+_COMPLETE_RESPONSE: dict[str, Any] = {
     "timed_out": False,
     "status": 200,
     "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
@@ -19,28 +19,34 @@ _WHOLE: dict[str, Any] = {
 }
 
 
-def _exceptions() -> list[type[Exception]]:
-    """Every exception of the library; its warnings are none."""
-    named = [getattr(library, name) for name in library.__all__]
-    return [one for one in named if issubclass(one, Exception) and not issubclass(one, Warning)]
+def _library_exceptions() -> list[type[Exception]]:
+    """Returns every exception of the library, without its warnings."""
+    public_classes = [getattr(library, name) for name in library.__all__]
+    return [
+        public_class
+        for public_class in public_classes
+        if issubclass(public_class, Exception) and not issubclass(public_class, Warning)
+    ]
 
 
-@pytest.mark.parametrize("kind", _exceptions(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", _library_exceptions(), ids=lambda kind: kind.__name__)
 def test_each_exception_of_the_library_has_a_translation(kind: type[Exception]) -> None:
     error = kind(500, "broken", {}) if issubclass(kind, library.TransportError) else kind("broken")
 
-    assert isinstance(translated(error, WHERE), IndexUnavailable)
-    assert WHERE in str(translated(error, WHERE))
+    assert isinstance(translate_client_error(error, LOCATION), IndexUnavailable)
+    assert LOCATION in str(translate_client_error(error, LOCATION))
 
 
 def test_an_exception_of_another_library_is_not_hidden() -> None:
     with pytest.raises(KeyError):
-        translated(KeyError("x"), WHERE)
+        translate_client_error(KeyError("x"), LOCATION)
 
 
-def test_a_timeout_is_told_from_a_broken_connection() -> None:
-    assert isinstance(translated(library.ConnectionTimeout("TIMEOUT", "slow", None), WHERE), IndexTimedOut)
-    assert isinstance(translated(library.ConnectionError("N/A", "refused", None), WHERE), NoConnection)
+def test_a_timeout_and_a_broken_connection_are_different_errors() -> None:
+    assert isinstance(
+        translate_client_error(library.ConnectionTimeout("TIMEOUT", "slow", None), LOCATION), IndexTimedOut
+    )
+    assert isinstance(translate_client_error(library.ConnectionError("N/A", "refused", None), LOCATION), NoConnection)
 
 
 @pytest.mark.parametrize(
@@ -53,73 +59,75 @@ def test_a_timeout_is_told_from_a_broken_connection() -> None:
         (400, "parsing_exception", False),
     ],
 )
-def test_only_what_may_pass_is_tried_again(status: int, kind: str, is_transient: bool) -> None:
+def test_only_temporary_refusals_are_transient(status: int, kind: str, is_transient: bool) -> None:
     info = {"error": {"type": kind, "reason": "no", "root_cause": [{"type": kind, "reason": "no"}]}}
-    refused = translated(library.TransportError(status, kind, info), WHERE)
+    refusal = translate_client_error(library.TransportError(status, kind, info), LOCATION)
 
-    assert isinstance(refused, Refused)
-    assert (refused.kind, refused.is_transient) == (kind, is_transient)
-
-
-def test_an_answer_of_all_shards_is_taken() -> None:
-    (found,) = found_in({"responses": [_WHOLE]}, 1, WHERE)
-
-    assert found.total == 3
+    assert isinstance(refusal, RequestRefused)
+    assert (refusal.error_type, refusal.is_transient) == (kind, is_transient)
 
 
-def _changed(**changes: Any) -> dict[str, Any]:
-    answer = copy.deepcopy(_WHOLE)
+def test_a_response_of_all_shards_is_accepted() -> None:
+    (response,) = parse_multi_search_response({"responses": [_COMPLETE_RESPONSE]}, 1, LOCATION)
+
+    assert response.total == 3
+
+
+def _changed_response(**changes: Any) -> dict[str, Any]:
+    response = copy.deepcopy(_COMPLETE_RESPONSE)
     for path, value in changes.items():
-        inner, _, last = path.rpartition("__")
-        target = answer[inner] if inner else answer
-        target[last] = value
-    return answer
+        parent, _, key = path.rpartition("__")
+        target = response[parent] if parent else response
+        target[key] = value
+    return response
 
 
 @pytest.mark.parametrize(
     "item",
     [
-        _changed(timed_out=True),
-        {**_WHOLE, "_shards": {"total": 3, "successful": 2, "failed": 0}},
-        {**_WHOLE, "_shards": {"total": 3, "successful": 2, "failed": 1}},
+        _changed_response(timed_out=True),
+        {**_COMPLETE_RESPONSE, "_shards": {"total": 3, "successful": 2, "failed": 0}},
+        {**_COMPLETE_RESPONSE, "_shards": {"total": 3, "successful": 2, "failed": 1}},
         {"status": 503, "error": {"type": "no_shard_available_action_exception", "reason": "gone"}},
         {"status": 200, "error": "odd"},
         {"status": 200},
         None,
     ],
 )
-def test_a_partial_answer_is_a_failure_never_a_smaller_count(item: Any) -> None:
+def test_a_partial_response_is_a_failure_and_never_a_smaller_count(item: Any) -> None:
     with pytest.raises(IndexUnavailable):
-        found_in({"responses": [_WHOLE, item]}, 2, WHERE)
+        parse_multi_search_response({"responses": [_COMPLETE_RESPONSE, item]}, 2, LOCATION)
 
 
-@pytest.mark.parametrize("answer", [{}, {"responses": []}, {"responses": [_WHOLE, _WHOLE]}, {"responses": "x"}])
-def test_a_missing_answer_is_a_failure(answer: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "answer", [{}, {"responses": []}, {"responses": [_COMPLETE_RESPONSE, _COMPLETE_RESPONSE]}, {"responses": "x"}]
+)
+def test_a_missing_response_is_a_failure(answer: dict[str, Any]) -> None:
     with pytest.raises(IndexUnavailable):
-        found_in(answer, 1, WHERE)
+        parse_multi_search_response(answer, 1, LOCATION)
 
 
 def test_a_total_that_is_not_exact_is_refused() -> None:
-    about = _changed(hits__total={"value": 10_000, "relation": "gte"})
-    (found,) = found_in({"responses": [about]}, 1, WHERE)
+    inexact_response = _changed_response(hits__total={"value": 10_000, "relation": "gte"})
+    (response,) = parse_multi_search_response({"responses": [inexact_response]}, 1, LOCATION)
 
     with pytest.raises(ValueError, match="exact"):
-        _ = found.total
+        _ = response.total
 
 
 @pytest.mark.parametrize("url", ["index:9200", "ftp://index", "http://", "http://index:port"])
-def test_what_is_no_address_is_refused_by_name(url: str) -> None:
+def test_an_invalid_address_is_refused_by_name(url: str) -> None:
     with pytest.raises(IndexUnavailable, match="address"):
-        Connection([url], user=None, password=None, ca=None)
+        ClusterConnection([url], user=None, password=None, ca_file=None)
 
 
 async def test_the_password_in_an_address_is_not_shown() -> None:
-    connection = Connection(["https://user:secret@index:9200"], user=None, password=None, ca=None)
+    connection = ClusterConnection(["https://user:secret@index:9200"], user=None, password=None, ca_file=None)
     await connection.close()
 
-    assert connection.where == "https://index:9200"
+    assert connection.location == "https://index:9200"
 
 
 def test_a_certificate_that_cannot_be_read_is_named() -> None:
     with pytest.raises(IndexUnavailable, match="certificate"):
-        Connection(["https://index:9200"], user=None, password=None, ca="/no/such/file.pem")
+        ClusterConnection(["https://index:9200"], user=None, password=None, ca_file="/no/such/file.pem")

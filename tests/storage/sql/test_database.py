@@ -1,6 +1,8 @@
-"""Opening a database: its address, its migrations, its pragmas, and what is said when it cannot be."""
+"""Opening a database: its address, migrations and pragmas, and the errors when it cannot be opened."""
 
 import asyncio
+import importlib
+import pkgutil
 import socket
 import sqlite3
 import sys
@@ -19,9 +21,9 @@ from sqlalchemy import Connection, MetaData, Table, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from storage.sql import migrations
-from storage.sql.address import parsed, shown, sqlite_url
-from storage.sql.database import Database
+from storage.sql import migrations, stores
+from storage.sql.database import SqlDatabase
+from storage.sql.database_url import display_url, parse_database_url, sqlite_url_for
 from storage.sql.errors import (
     ConstraintBroken,
     DatabaseBusy,
@@ -32,53 +34,56 @@ from storage.sql.errors import (
     InvalidDatabaseUrl,
     StatementRefused,
 )
-from storage.sql.grants import LocalGroups
-from storage.sql.history import History
-from storage.sql.inbox import Inbox
-from storage.sql.tables import Row
+from storage.sql.stores.grants import LocalGroupStore
+from storage.sql.stores.history import QuestionHistory
+from storage.sql.stores.inbox import TurnInbox
+from storage.sql.tables import TableRow
 from tests.contracts.sql.databases import SetClock
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-_OPENER = """
+_OPENER_SCRIPT = """
 import asyncio, sys
 from datetime import UTC, datetime
-from storage.sql.database import Database
+from storage.sql.database import SqlDatabase
 
 async def main():
     print("ready", flush=True)
     sys.stdin.readline()
-    database = await Database.open(sys.argv[1], clock=lambda: datetime.now(UTC))
-    await database.answers()
+    database = await SqlDatabase.open(sys.argv[1], clock=lambda: datetime.now(UTC))
+    await database.ping()
     await database.close()
 
 asyncio.run(main())
 """
 
 
-async def test_an_empty_database_gets_the_tables_that_the_program_declares(database: Database) -> None:
-    def differences(connection: Connection) -> list[object]:
-        return compare_metadata(MigrationContext.configure(connection), Row.metadata)
+async def test_a_new_database_has_exactly_the_declared_tables(database: SqlDatabase) -> None:
+    for module in pkgutil.iter_modules(stores.__path__):  # each store declares its tables
+        importlib.import_module(f"{stores.__name__}.{module.name}")
 
-    assert await database.read(differences) == []
+    def schema_differences(connection: Connection) -> list[object]:
+        return compare_metadata(MigrationContext.configure(connection), TableRow.metadata)
+
+    assert await database.run_read(schema_differences) == []
 
 
-def test_the_latest_migration_is_the_one_the_program_names() -> None:
+def test_the_latest_migration_is_the_declared_head() -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     script = ScriptDirectory.from_config(config)
 
     assert script.get_heads() == [migrations.HEAD]
     revisions = [revision.revision for revision in script.walk_revisions()]
-    assert revisions == sorted(revisions, reverse=True)  # so that a later one can be told by its number
+    assert revisions == sorted(revisions, reverse=True)  # a later revision has a higher number
 
 
-def turns_of_before(connection: Connection) -> None:
-    """Two turns as the tables of the second migration held them: one that is open, one that is finished."""
+def create_old_turns(connection: Connection) -> None:
+    """Create two turns as the second migration stored them: a finished one and an open one."""
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     config.attributes["connection"] = connection
     upgrade(config, "0002")
-    held = Table("turns", MetaData(), autoload_with=connection)
+    turns_table = Table("turns", MetaData(), autoload_with=connection)
     shared: dict[str, object] = {
         "surface": "slack",
         "conversation": "c1",
@@ -94,48 +99,50 @@ def turns_of_before(connection: Connection) -> None:
     }
     for number, state in enumerate(({"finished_at": LONG_AGO}, {"lane": "c1"}), 1):
         connection.execute(
-            held.insert().values(id=f"t{number}", event_id=f"e{number}", message_id=f"m{number}", **shared, **state)
+            turns_table.insert().values(
+                id=f"t{number}", event_id=f"e{number}", message_id=f"m{number}", **shared, **state
+            )
         )
 
 
-async def test_turns_of_before_are_there_after_all_later_migrations(database_url: str, clock: SetClock) -> None:
-    url = parsed(database_url)
+async def test_turns_of_an_old_database_survive_all_migrations(database_url: str, clock: SetClock) -> None:
+    url = parse_database_url(database_url)
     if url.drivername == "sqlite":
         Path(url.database or "").parent.mkdir()
-        old = create_engine(url)
-        with old.begin() as connection:
-            turns_of_before(connection)
-        old.dispose()
+        old_engine = create_engine(url)
+        with old_engine.begin() as connection:
+            create_old_turns(connection)
+        old_engine.dispose()
     else:
-        before = create_async_engine(url)
-        async with before.begin() as connection:
-            await connection.run_sync(turns_of_before)
-        await before.dispose()
+        old_async_engine = create_async_engine(url)
+        async with old_async_engine.begin() as connection:
+            await connection.run_sync(create_old_turns)
+        await old_async_engine.dispose()
 
-    database = await Database.open(database_url, clock=clock)
-    [claimed] = await Inbox(database).claim("w", timedelta(seconds=30))
-    listed = await History(database).of("slack:T1:ANN", 10)
+    database = await SqlDatabase.open(database_url, clock=clock)
+    [claimed] = await TurnInbox(database).claim_due_turns("w", timedelta(seconds=30))
+    listed_questions = await QuestionHistory(database).list_asked_by("slack:T1:ANN", 10)
     await database.close()
 
     assert (claimed.turn.id, claimed.turn.stopped_by, claimed.turn.revises) == ("t2", None, None)
     assert not claimed.turn.is_question
-    assert listed == []
+    assert listed_questions == []
 
 
-async def test_opening_again_changes_nothing(database: Database, database_url: str, clock: SetClock) -> None:
-    await LocalGroups(database).create("g", "Kept", by="operator")
+async def test_opening_again_changes_nothing(database: SqlDatabase, database_url: str, clock: SetClock) -> None:
+    await LocalGroupStore(database).create_group("g", "Kept", by="operator")
 
-    again = await Database.open(database_url, clock=clock)
+    reopened = await SqlDatabase.open(database_url, clock=clock)
 
-    [group] = await LocalGroups(again).all()
-    await again.close()
+    [group] = await LocalGroupStore(reopened).list_groups()
+    await reopened.close()
     assert group.title == "Kept"
 
 
-async def test_processes_may_open_an_empty_database_at_the_same_moment(database_url: str) -> None:
+async def test_several_processes_may_open_a_new_database_at_the_same_time(database_url: str) -> None:
     openers = [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", _OPENER, database_url),
+            *(sys.executable, "-c", _OPENER_SCRIPT, database_url),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -146,207 +153,212 @@ async def test_processes_may_open_an_empty_database_at_the_same_moment(database_
         assert opener.stdout is not None
         await opener.stdout.readline()
 
-    errors = [stderr for _, stderr in await asyncio.gather(*(opener.communicate(b"go\n") for opener in openers))]
+    errors = [
+        error_output for _, error_output in await asyncio.gather(*(opener.communicate(b"go\n") for opener in openers))
+    ]
 
     assert [(opener.returncode, error) for opener, error in zip(openers, errors, strict=True)] == [(0, b"")] * 4
 
 
-async def test_a_database_of_a_later_parley_is_refused(database: Database, database_url: str, clock: SetClock) -> None:
-    later = text("UPDATE alembic_version SET version_num = '9001'")
-    await database.write(lambda connection: connection.execute(later).rowcount)
+async def test_a_database_of_a_later_parley_is_refused(
+    database: SqlDatabase, database_url: str, clock: SetClock
+) -> None:
+    set_later_revision = text("UPDATE alembic_version SET version_num = '9001'")
+    await database.run_write(lambda connection: connection.execute(set_later_revision).rowcount)
 
     with pytest.raises(DatabaseTooNew, match=r"later Parley \(revision 9001; .* update Parley") as caught:
-        await Database.open(database_url, clock=clock)
+        await SqlDatabase.open(database_url, clock=clock)
 
-    assert (caught.value.found, caught.value.known) == ("9001", migrations.HEAD)
+    assert (caught.value.found_revision, caught.value.known_revision) == ("9001", migrations.HEAD)
 
 
-async def test_work_that_raises_leaves_nothing_behind(database: Database) -> None:
+async def test_a_transaction_that_raises_is_rolled_back(database: SqlDatabase) -> None:
     def write_and_fail(connection: Connection) -> None:
         connection.execute(text("INSERT INTO groups (id, title) VALUES ('g', '\"Gone\"')"))
         raise KeyError
 
     with pytest.raises(KeyError):
-        await database.write(write_and_fail)
+        await database.run_write(write_and_fail)
 
-    assert await LocalGroups(database).all() == []
+    assert await LocalGroupStore(database).list_groups() == []
 
 
-async def test_a_statement_that_cannot_be_is_refused_without_its_values(database: Database) -> None:
-    asked = text("SELECT id FROM nowhere WHERE x = :x")
+async def test_the_error_of_an_invalid_statement_contains_no_values(database: SqlDatabase) -> None:
+    query = text("SELECT id FROM nowhere WHERE x = :x")
 
     with pytest.raises(StatementRefused) as caught:
-        await database.read(lambda connection: connection.execute(asked, {"x": "secret"}).all())
+        await database.run_read(lambda connection: connection.execute(query, {"x": "secret"}).all())
 
     assert "nowhere" in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
-async def test_a_database_that_answers_says_nothing(database: Database) -> None:
-    await database.answers()
+async def test_pinging_a_running_database_raises_nothing(database: SqlDatabase) -> None:
+    await database.ping()
 
 
-async def test_sqlite_writes_ahead_to_the_disk_and_holds_its_foreign_keys(
-    sqlite_database: str, clock: SetClock
-) -> None:
-    def pragmas(connection: Connection) -> dict[str, object]:
+async def test_sqlite_uses_a_synchronous_wal_and_enforces_foreign_keys(sqlite_database: str, clock: SetClock) -> None:
+    def pragma_values(connection: Connection) -> dict[str, object]:
         names = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         return {name: connection.execute(text(f"PRAGMA {name}")).scalar() for name in names}
 
-    database = await Database.open(sqlite_database, clock=clock)
-    found = await database.write(pragmas)
+    database = await SqlDatabase.open(sqlite_database, clock=clock)
+    values = await database.run_write(pragma_values)
     await database.close()
 
-    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
+    assert values == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
 
 
-async def test_what_waits_to_be_written_on_sqlite_is_written_together(tmp_path: Path, clock: SetClock) -> None:
+async def test_pending_sqlite_writes_share_a_transaction(tmp_path: Path, clock: SetClock) -> None:
     file = tmp_path / "parley.db"
-    database = await Database.open(sqlite_url(file), clock=clock)
-    with closing(sqlite3.connect(file, check_same_thread=False)) as other:
+    database = await SqlDatabase.open(sqlite_url_for(file), clock=clock)
+    with closing(sqlite3.connect(file, check_same_thread=False)) as other_connection:
 
-        def seen_by_others(connection: Connection) -> tuple[int, int]:
-            """Rows that this transaction sees, and those that have reached the disk."""
-            return count(connection), other.execute("SELECT count(*) FROM groups").fetchone()[0]
+        def count_own_and_committed(connection: Connection) -> tuple[int, int]:
+            """Returns the rows that this transaction sees, and the committed rows."""
+            return count_groups(connection), other_connection.execute("SELECT count(*) FROM groups").fetchone()[0]
 
-        async with Held(database):
-            written = [asyncio.create_task(insert(database, "a")), asyncio.create_task(database.write(seen_by_others))]
+        async with BusyWriter(database):
+            tasks = [
+                asyncio.create_task(insert_group(database, "a")),
+                asyncio.create_task(database.run_write(count_own_and_committed)),
+            ]
             await asyncio.sleep(0)
 
-        await written[0]
-        seen = await written[1]
+        await tasks[0]
+        counts = await tasks[1]
     await database.close()
 
-    assert seen == (1, 0)
+    assert counts == (1, 0)
 
 
-async def test_of_those_that_wait_together_one_that_fails_is_undone_alone(tmp_path: Path, clock: SetClock) -> None:
-    database = await Database.open(sqlite_url(tmp_path / "parley.db"), clock=clock)
-    async with Held(database):
-        written = [asyncio.create_task(insert(database, one)) for one in ("a", "twice", "twice", "b")]
+async def test_a_failing_write_of_a_shared_transaction_is_rolled_back_alone(tmp_path: Path, clock: SetClock) -> None:
+    database = await SqlDatabase.open(sqlite_url_for(tmp_path / "parley.db"), clock=clock)
+    async with BusyWriter(database):
+        tasks = [asyncio.create_task(insert_group(database, group)) for group in ("a", "twice", "twice", "b")]
         await asyncio.sleep(0)
 
-    ended = await asyncio.gather(*written, return_exceptions=True)
-    there = await database.read(count)
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    group_count = await database.run_read(count_groups)
     await database.close()
 
-    assert [type(one) for one in ended] == [int, int, ConstraintBroken, int]
-    assert there == 3
+    assert [type(result) for result in results] == [int, int, ConstraintBroken, int]
+    assert group_count == 3
 
 
-async def test_who_closes_a_database_leaves_nobody_waiting(tmp_path: Path, clock: SetClock) -> None:
-    database = await Database.open(sqlite_url(tmp_path / "parley.db"), clock=clock)
-    held = Held(database)
-    await held.__aenter__()
-    waiting = asyncio.create_task(insert(database, "a"))
+async def test_closing_a_database_ends_every_pending_write(tmp_path: Path, clock: SetClock) -> None:
+    database = await SqlDatabase.open(sqlite_url_for(tmp_path / "parley.db"), clock=clock)
+    busy_writer = BusyWriter(database)
+    await busy_writer.__aenter__()
+    pending_write = asyncio.create_task(insert_group(database, "a"))
     await asyncio.sleep(0)
-    closing_it = asyncio.create_task(database.close())
+    closing_task = asyncio.create_task(database.close())
     await asyncio.sleep(0)
-    await held.__aexit__()
+    await busy_writer.__aexit__()
 
-    await closing_it
-    [ended] = await asyncio.gather(waiting, return_exceptions=True)
+    await closing_task
+    [result] = await asyncio.gather(pending_write, return_exceptions=True)
 
-    assert isinstance(ended, DatabaseUnavailable | int)
+    assert isinstance(result, DatabaseUnavailable | int)
 
 
-async def test_only_what_is_written_lightly_does_not_wait_for_the_disk(tmp_path: Path, clock: SetClock) -> None:
-    """SQLite's words for it: 1 is NORMAL, 2 is FULL."""
+async def test_only_writes_that_are_not_durable_skip_the_wait_for_the_disk(tmp_path: Path, clock: SetClock) -> None:
+    """SQLite's value 1 is NORMAL, 2 is FULL."""
 
-    def flushing(connection: Connection) -> int:
+    def sync_mode(connection: Connection) -> int:
         return connection.execute(text("PRAGMA synchronous")).scalar_one()
 
-    database = await Database.open(sqlite_url(tmp_path / "parley.db"), clock=clock)
-    lightly = await database.write(flushing, lightly=True)
-    alone = await database.write(flushing)
-    async with Held(database):
-        together = [asyncio.create_task(database.write(flushing, lightly=one)) for one in (True, False)]
+    database = await SqlDatabase.open(sqlite_url_for(tmp_path / "parley.db"), clock=clock)
+    not_durable_mode = await database.run_write(sync_mode, durable=False)
+    durable_mode = await database.run_write(sync_mode)
+    async with BusyWriter(database):
+        tasks = [asyncio.create_task(database.run_write(sync_mode, durable=durable)) for durable in (False, True)]
         await asyncio.sleep(0)
-    found = await asyncio.gather(*together)
+    shared_modes = await asyncio.gather(*tasks)
     await database.close()
 
-    assert (lightly, alone, found) == (1, 2, [2, 2])
+    assert (not_durable_mode, durable_mode, shared_modes) == (1, 2, [2, 2])
 
 
-class Held:
-    """The one thread that writes is busy for the length of the block."""
+class BusyWriter:
+    """Keeps the writing thread busy for the length of the block."""
 
-    def __init__(self, database: Database) -> None:
-        self._database, self._go, self._begun = database, threading.Event(), threading.Event()
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database, self._release, self._started = database, threading.Event(), threading.Event()
 
     async def __aenter__(self) -> None:
-        self._holding = asyncio.create_task(self._database.write(self._hold))
-        await asyncio.to_thread(self._begun.wait)
+        self._busy_task = asyncio.create_task(self._database.run_write(self._wait_for_release))
+        await asyncio.to_thread(self._started.wait)
 
     async def __aexit__(self, *_: object) -> None:
-        self._go.set()
-        await self._holding
+        self._release.set()
+        await self._busy_task
 
-    def _hold(self, _: Connection) -> None:
-        self._begun.set()
-        self._go.wait()
-
-
-async def insert(database: Database, group: str) -> int:
-    row = text("INSERT INTO groups (id, title) VALUES (:id, :id)")
-    return await database.write(lambda connection: connection.execute(row, {"id": group}).rowcount)
+    def _wait_for_release(self, _: Connection) -> None:
+        self._started.set()
+        self._release.wait()
 
 
-def count(connection: Connection) -> int:
+async def insert_group(database: SqlDatabase, group: str) -> int:
+    statement = text("INSERT INTO groups (id, title) VALUES (:id, :id)")
+    return await database.run_write(lambda connection: connection.execute(statement, {"id": group}).rowcount)
+
+
+def count_groups(connection: Connection) -> int:
     return connection.execute(text("SELECT count(*) FROM groups")).scalar_one()
 
 
-async def test_what_only_reads_cannot_write_to_sqlite(sqlite_database: str, clock: SetClock) -> None:
-    database = await Database.open(sqlite_database, clock=clock)
+async def test_a_read_transaction_cannot_write_to_sqlite(sqlite_database: str, clock: SetClock) -> None:
+    database = await SqlDatabase.open(sqlite_database, clock=clock)
 
     with pytest.raises(DatabaseNotWritable):
-        await database.read(lambda connection: connection.execute(text("DELETE FROM turns")).rowcount)
+        await database.run_read(lambda connection: connection.execute(text("DELETE FROM turns")).rowcount)
     await database.close()
 
 
-# What cannot be opened
+# Databases that cannot be opened
 
 
 @pytest.mark.parametrize(
     "url", ["", "parley.db", "mysql://u@h/db", "sqlite://", "sqlite:///:memory:", "postgresql://h"]
 )
-async def test_what_is_no_address_is_said_so(url: str, clock: SetClock) -> None:
+async def test_an_invalid_address_is_refused(url: str, clock: SetClock) -> None:
     with pytest.raises(InvalidDatabaseUrl, match="is not a database address; use postgresql://"):
-        await Database.open(url, clock=clock)
+        await SqlDatabase.open(url, clock=clock)
 
 
 @pytest.mark.parametrize(
     "url", ["mysql://ann:hunter2@h/db", "postgresql://ann:hunter2@h:port/db", "no scheme ann:hunter2@h"]
 )
-async def test_a_wrong_address_is_named_without_its_password(url: str, clock: SetClock) -> None:
+async def test_the_error_of_an_invalid_address_contains_no_password(url: str, clock: SetClock) -> None:
     with pytest.raises(InvalidDatabaseUrl) as caught:
-        await Database.open(url, clock=clock)
+        await SqlDatabase.open(url, clock=clock)
 
     assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
-def test_every_spelling_of_postgresql_means_asyncpg(scheme: str) -> None:
-    url = parsed(f"{scheme}://ann:hunter2@db.example:6543/parley?sslmode=require")
+def test_every_spelling_of_postgresql_selects_asyncpg(scheme: str) -> None:
+    url = parse_database_url(f"{scheme}://ann:hunter2@db.example:6543/parley?sslmode=require")
 
     assert url.drivername == "postgresql+asyncpg"
     assert dict(url.query) == {"ssl": "require"}
-    assert shown(url) == "postgresql://db.example:6543/parley"
+    assert display_url(url) == "postgresql://db.example:6543/parley"
 
 
-def test_a_path_of_any_kind_makes_an_address(tmp_path: Path) -> None:
+def test_any_file_path_becomes_a_valid_address(tmp_path: Path) -> None:
     file = tmp_path / "ä folder #1?%" / "parley.db"
 
-    assert make_url(sqlite_url(file)).database == str(file)
+    assert make_url(sqlite_url_for(file)).database == str(file)
 
 
-async def test_an_unreachable_server_is_named_with_what_to_check_and_without_password(clock: SetClock) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
+async def test_the_error_of_an_unreachable_server_gives_advice_and_no_password(clock: SetClock) -> None:
+    with socket.socket() as unused_socket:
+        unused_socket.bind(("127.0.0.1", 0))
+        port = unused_socket.getsockname()[1]
 
         with pytest.raises(DatabaseUnavailable) as caught:
-            await Database.open(f"postgresql://ann:hunter2@127.0.0.1:{port}/parley", clock=clock)
+            await SqlDatabase.open(f"postgresql://ann:hunter2@127.0.0.1:{port}/parley", clock=clock)
 
     assert f"postgresql://127.0.0.1:{port}/parley is not available" in str(caught.value)
     assert "check that it runs" in str(caught.value)
@@ -355,50 +367,50 @@ async def test_an_unreachable_server_is_named_with_what_to_check_and_without_pas
 
 async def test_a_host_that_does_not_exist_is_unavailable(clock: SetClock) -> None:
     with pytest.raises(DatabaseUnavailable, match=r"postgresql://no-such-host\.invalid:5432/parley"):
-        await Database.open("postgresql://ann@no-such-host.invalid/parley", clock=clock)
+        await SqlDatabase.open("postgresql://ann@no-such-host.invalid/parley", clock=clock)
 
 
 @pytest.mark.servers
-async def test_a_database_that_the_server_does_not_have_is_unavailable(postgres_url: str, clock: SetClock) -> None:
+async def test_a_database_that_does_not_exist_on_the_server_is_unavailable(postgres_url: str, clock: SetClock) -> None:
     url = make_url(postgres_url).set(drivername="postgresql", database="no_such_database")
 
     with pytest.raises(DatabaseUnavailable, match="no_such_database"):
-        await Database.open(url.render_as_string(hide_password=False), clock=clock)
+        await SqlDatabase.open(url.render_as_string(hide_password=False), clock=clock)
 
 
-async def test_a_home_that_cannot_be_made_is_said_so(tmp_path: Path, clock: SetClock) -> None:
+async def test_a_folder_that_cannot_be_created_is_not_writable(tmp_path: Path, clock: SetClock) -> None:
     (tmp_path / "file").touch()
-    home = tmp_path / "file" / "parley.db"
+    database_file = tmp_path / "file" / "parley.db"
 
     with pytest.raises(DatabaseNotWritable, match=r"cannot be written .*; check the rights and the disk"):
-        await Database.open(sqlite_url(home), clock=clock)
+        await SqlDatabase.open(sqlite_url_for(database_file), clock=clock)
 
 
-async def test_a_folder_in_place_of_the_file_is_said_so(tmp_path: Path, clock: SetClock) -> None:
+async def test_a_folder_in_place_of_the_file_is_not_writable(tmp_path: Path, clock: SetClock) -> None:
     with pytest.raises(DatabaseNotWritable):
-        await Database.open(sqlite_url(tmp_path), clock=clock)
+        await SqlDatabase.open(sqlite_url_for(tmp_path), clock=clock)
 
 
-async def test_a_file_that_is_no_database_is_said_so_and_left_alone(tmp_path: Path, clock: SetClock) -> None:
+async def test_a_file_that_is_no_database_is_reported_and_not_changed(tmp_path: Path, clock: SetClock) -> None:
     file = tmp_path / "parley.db"
     file.write_text("these are my notes\n" * 100)
 
     with pytest.raises(DatabaseDamaged, match="restore it from a backup"):
-        await Database.open(sqlite_url(file), clock=clock)
+        await SqlDatabase.open(sqlite_url_for(file), clock=clock)
 
     assert file.read_text().startswith("these are my notes")
 
 
-async def test_a_database_that_others_hold_for_too_long_is_busy(tmp_path: Path, clock: SetClock) -> None:
+async def test_a_database_that_another_process_locks_too_long_is_busy(tmp_path: Path, clock: SetClock) -> None:
     file = tmp_path / "parley.db"
-    database = await Database.open(sqlite_url(file), clock=clock)
-    impatient = text("PRAGMA busy_timeout = 10")  # ms, instead of ten seconds
-    await database.write(lambda connection: connection.execute(impatient).all())
-    with closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        await database.answers()  # readers do not mind
+    database = await SqlDatabase.open(sqlite_url_for(file), clock=clock)
+    short_timeout = text("PRAGMA busy_timeout = 10")  # ms instead of ten seconds
+    await database.run_write(lambda connection: connection.execute(short_timeout).all())
+    with closing(sqlite3.connect(file, isolation_level=None)) as other_connection:
+        other_connection.execute("BEGIN IMMEDIATE")
+        await database.ping()  # readers are not blocked
 
         with pytest.raises(DatabaseBusy, match="check what else uses it"):
-            await LocalGroups(database).create("g", "Group", by="operator")
-    assert await LocalGroups(database).create("g", "Group", by="operator")
+            await LocalGroupStore(database).create_group("g", "Group", by="operator")
+    assert await LocalGroupStore(database).create_group("g", "Group", by="operator")
     await database.close()

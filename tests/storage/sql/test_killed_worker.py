@@ -1,4 +1,4 @@
-"""A worker is killed in the middle of a turn, at every point of it, and another one goes on."""
+"""A worker is killed at every point of a turn, and another worker continues."""
 
 import asyncio
 import sys
@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.sql.accepting import Accepted, NewTurn
-from storage.sql.database import Database
-from storage.sql.inbox import Inbox
-from tests.storage.sql.worker import Chat
+from storage.sql.database import SqlDatabase
+from storage.sql.group_commit import AcceptedTurn
+from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.turns import NewTurn
+from tests.storage.sql.worker import FileChat
 
 CONVERSATIONS, TURNS = 4, 12
 ROOT = Path(__file__).parents[3]
@@ -36,8 +37,8 @@ async def a_worker(
         await worker.communicate()
 
 
-async def until(worker: asyncio.subprocess.Process, word: str) -> None:
-    """The worker has said `word`."""
+async def wait_for_line(worker: asyncio.subprocess.Process, word: str) -> None:
+    """Wait until the worker has written the line `word`."""
     assert worker.stdout is not None
     async with asyncio.timeout(60):
         while (line := await worker.stdout.readline()).decode().strip() != word:
@@ -45,20 +46,20 @@ async def until(worker: asyncio.subprocess.Process, word: str) -> None:
 
 
 @pytest.fixture
-def chat(tmp_path: Path) -> Chat:
+def chat(tmp_path: Path) -> FileChat:
     (tmp_path / "chat.jsonl").touch()
-    return Chat(tmp_path / "chat.jsonl")
+    return FileChat(tmp_path / "chat.jsonl")
 
 
 @pytest.fixture
-async def turns(database_url: str) -> dict[str, int]:
-    """Accepted turns: id to number. Conversations take turns, so that the number tells the conversation."""
-    database = await Database.open(database_url, clock=lambda: datetime.now(UTC))
+async def turn_numbers(database_url: str) -> dict[str, int]:
+    """Accepted turns: id to number. The number modulo `CONVERSATIONS` is the number of the conversation."""
+    database = await SqlDatabase.open(database_url, clock=lambda: datetime.now(UTC))
     numbers: dict[str, int] = {}
     for number in range(TURNS):
-        answer = await Inbox(database).accept(a_turn(number))
-        assert isinstance(answer, Accepted)
-        numbers[answer.turn] = number
+        acceptance = await TurnInbox(database).accept_turn(a_turn(number))
+        assert isinstance(acceptance, AcceptedTurn)
+        numbers[acceptance.turn_id] = number
     await database.close()
     return numbers
 
@@ -78,56 +79,58 @@ def a_turn(number: int) -> NewTurn:
     )
 
 
-async def all_finished(url: str, turns: dict[str, int], worker: asyncio.subprocess.Process) -> None:
-    database = await Database.open(url, clock=lambda: datetime.now(UTC))
-    while not all([await is_finished(Inbox(database), turn) for turn in turns]):
-        await until(worker, "finished")
+async def wait_until_all_finished(url: str, turn_numbers: dict[str, int], worker: asyncio.subprocess.Process) -> None:
+    database = await SqlDatabase.open(url, clock=lambda: datetime.now(UTC))
+    while not all([await is_finished(TurnInbox(database), turn) for turn in turn_numbers]):
+        await wait_for_line(worker, "finished")
     await database.close()
 
 
-async def is_finished(inbox: Inbox, turn: str) -> bool:
-    found = await inbox.find(turn)
-    return found is not None and found.finished_at is not None
+async def is_finished(inbox: TurnInbox, turn: str) -> bool:
+    stored_turn = await inbox.find_turn(turn)
+    return stored_turn is not None and stored_turn.finished_at is not None
 
 
-def nothing_was_lost_doubled_or_moved(chat: Chat, turns: dict[str, int]) -> None:
-    lines = chat.lines()
-    posted = [turns[line.turn] for line in lines if not line.text]
+def assert_each_turn_answered_once_in_order(chat: FileChat, turn_numbers: dict[str, int]) -> None:
+    lines = chat.read_lines()
+    posted = [turn_numbers[line.turn] for line in lines if not line.text]
     assert sorted(posted) == list(range(TURNS))
-    for turn, number in turns.items():
-        said = {(line.message, line.text) for line in lines if line.turn == turn and line.text}
-        assert said == {(chat.find(turn), f"answer to question {number}")}  # the same update again changes nothing
+    for turn, number in turn_numbers.items():
+        updates = {(line.message, line.text) for line in lines if line.turn == turn and line.text}
+        assert updates == {
+            (chat.find_message(turn), f"answer to question {number}")
+        }  # a repeated update changes nothing
     for conversation in range(CONVERSATIONS):
-        in_order = [turns[line.turn] for line in lines if turns[line.turn] % CONVERSATIONS == conversation]
-        assert in_order == sorted(in_order)
+        numbers = [turn_numbers[line.turn] for line in lines if turn_numbers[line.turn] % CONVERSATIONS == conversation]
+        assert numbers == sorted(numbers)
 
 
 @pytest.mark.parametrize("point", ["posted", "noted", "updated", "delivered"])
-async def test_after_a_kill_nothing_is_lost_doubled_or_out_of_order(
-    point: str, database_url: str, tmp_path: Path, chat: Chat, turns: dict[str, int]
+async def test_after_a_kill_no_turn_is_lost_or_duplicated_or_out_of_order(
+    point: str, database_url: str, tmp_path: Path, chat: FileChat, turn_numbers: dict[str, int]
 ) -> None:
     async with a_worker(database_url, tmp_path / "chat.jsonl", stop_at=point) as first:
-        await until(first, f"at {point}")
-        first.kill()  # SIGKILL: it cannot say goodbye
+        await wait_for_line(first, f"at {point}")
+        first.kill()  # SIGKILL: the worker cannot clean up
         await first.wait()
         async with a_worker(database_url, tmp_path / "chat.jsonl") as second:
-            await all_finished(database_url, turns, second)
+            await wait_until_all_finished(database_url, turn_numbers, second)
 
-    nothing_was_lost_doubled_or_moved(chat, turns)
+    assert_each_turn_answered_once_in_order(chat, turn_numbers)
 
 
-async def test_a_worker_that_sleeps_through_its_lease_finds_out_before_it_says_anything(
-    database_url: str, tmp_path: Path, chat: Chat, turns: dict[str, int]
+async def test_a_worker_that_outsleeps_its_lease_posts_nothing(
+    database_url: str, tmp_path: Path, chat: FileChat, turn_numbers: dict[str, int]
 ) -> None:
     async with a_worker(database_url, tmp_path / "chat.jsonl", stop_at="worked", lease_s=4) as sleeper:
-        await until(sleeper, "at worked")
+        await wait_for_line(sleeper, "at worked")
         async with a_worker(database_url, tmp_path / "chat.jsonl", lease_s=4) as other:
-            await all_finished(database_url, turns, other)
-        before = chat.lines()
+            await wait_until_all_finished(database_url, turn_numbers, other)
+        lines_before = chat.read_lines()
 
         assert sleeper.stdin is not None
         sleeper.stdin.write(b"wake up\n")
-        await until(sleeper, "lost")
+        await wait_for_line(sleeper, "lost")
 
-    assert chat.lines() == before
-    nothing_was_lost_doubled_or_moved(chat, turns)
+    assert chat.read_lines() == lines_before
+    assert_each_turn_answered_once_in_order(chat, turn_numbers)

@@ -1,4 +1,4 @@
-"""Sources, the items that they have, and the documents that came of each."""
+"""Sources, their items, and the documents of each item."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Admins, limits, feedback; and how a turn ended, by which questions are counted and found."""
+"""Admins, limits and feedback; and the ending of a turn, by which questions are counted and found."""
 
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ def upgrade() -> None:
 
 
 def _turns() -> None:
-    """Turns of before count as no question: they are in nobody's limits."""
+    """Add the columns; older turns count as no question, so they are in no limit."""
     op.add_column("turns", sa.Column("is_question", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("turns", _text("ending", nullable=True))
     op.create_index("ix_turns_person", "turns", ["person", "received_at"])

@@ -1,4 +1,4 @@
-"""Who asked to stop a turn."""
+"""The person who asked to stop a turn."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Where chat apps are installed, the workspaces of whole organisations, and who is just installing."""
+"""Installations of chat apps, the workspaces of whole organisations, and pending installations."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Which message a turn takes the place of."""
+"""The message that a turn replaces."""
 
 from typing import Final
 

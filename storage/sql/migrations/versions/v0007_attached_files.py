@@ -1,4 +1,4 @@
-"""Files that came with questions."""
+"""Files attached to questions."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Questions that count in the limits, found without looking at the others."""
+"""An index of the questions that count in the limits."""
 
 from typing import Final
 

@@ -1,40 +1,45 @@
-"""What is read in running text of agreements and on slips of many kinds: small invented papers."""
+"""Extraction from sentences of agreements and from slips of many kinds: small invented documents."""
 
 import pytest
 
-from storage.ingest.extract.candidates import Candidate, Material
-from storage.ingest.extract.filling import SURE
+from storage.ingest.extract.annotation import MIN_VALUE_CONFIDENCE
+from storage.ingest.extract.candidates import ExtractionInput, ValueCandidate
 from storage.ingest.extract.rules import RuleExtractor
-from storage.search.documents import Value
+from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Field, FieldType, Schema
+from storage.search.schema import FieldType, Schema, SchemaField
 
-NOTICE = Field(name=FieldName("warning"), type=FieldType.NUMBER, title="Notice period", unit="day")
-NOTICE_AS_SAID = Field(name=FieldName("warning_said"), type=FieldType.CATEGORY, title="Notice period")
-RENEWAL = Field(name=FieldName("goes_on"), type=FieldType.CATEGORY, title="Renewal term")
-SIGNATORIES = Field(name=FieldName("who"), type=FieldType.LIST, title="Parties")
-HEADING = Field(name=FieldName("heading"), type=FieldType.TEXT, title="Document name")
-SIGNED = Field(name=FieldName("signed_on"), type=FieldType.DATE, title="Agreement date")
-ENDS = Field(name=FieldName("over_on"), type=FieldType.DATE, title="Expiration date")
-LAW = Field(
+NOTICE = SchemaField(name=FieldName("warning"), type=FieldType.NUMBER, title="Notice period", unit="day")
+NOTICE_AS_SAID = SchemaField(name=FieldName("warning_said"), type=FieldType.CATEGORY, title="Notice period")
+RENEWAL = SchemaField(name=FieldName("goes_on"), type=FieldType.CATEGORY, title="Renewal term")
+SIGNATORIES = SchemaField(name=FieldName("who"), type=FieldType.LIST, title="Parties")
+HEADING = SchemaField(name=FieldName("heading"), type=FieldType.TEXT, title="Document name")
+SIGNED = SchemaField(name=FieldName("signed_on"), type=FieldType.DATE, title="Agreement date")
+ENDS = SchemaField(name=FieldName("over_on"), type=FieldType.DATE, title="Expiration date")
+LAW = SchemaField(
     name=FieldName("whose_law"),
     type=FieldType.LIST,
     title="Governing law",
     values={"Texas": (), "Ontario": (), "Germany": (), "United States": ("USA", "federal")},
 )
-TOTAL = Field(name=FieldName("sum_due"), type=FieldType.MONEY, title="Total", currency_field=FieldName("money_of"))
-CURRENCY = Field(name=FieldName("money_of"), type=FieldType.CATEGORY, title="Currency")
+TOTAL = SchemaField(
+    name=FieldName("sum_due"), type=FieldType.MONEY, title="Total", currency_field=FieldName("money_of")
+)
+CURRENCY = SchemaField(name=FieldName("money_of"), type=FieldType.CATEGORY, title="Currency")
 
 
-def sure(text: str, *fields: Field) -> dict[str, list[Value]]:
-    """The values of each field that are sure enough to be the document's, the surest first."""
+def sure(text: str, *fields: SchemaField) -> dict[str, list[FieldValue]]:
+    """The values of each field that are confident enough to be stored, most confident first."""
     schema = Schema(bucket=BucketId("papers"), fields=fields)
-    found = RuleExtractor().read(Material(title="", text=text), schema)
-    return {name: [one.value for one in several if _is_sure(one)] for name, several in found.items()}
+    candidates_by_field = RuleExtractor().extract_in_thread(ExtractionInput(title="", text=text), schema)
+    return {
+        name: [candidate.value for candidate in candidates if _is_sure(candidate)]
+        for name, candidates in candidates_by_field.items()
+    }
 
 
-def _is_sure(one: Candidate) -> bool:
-    return one.confidence >= SURE
+def _is_sure(candidate: ValueCandidate) -> bool:
+    return candidate.confidence >= MIN_VALUE_CONFIDENCE
 
 
 def test_a_notice_counts_only_in_a_sentence_about_renewal() -> None:
@@ -50,7 +55,7 @@ def test_the_number_of_a_section_is_no_notice() -> None:
     assert not sure("8. Miscellaneous. Notices 21 Language 22", NOTICE).get("warning")
 
 
-def test_a_renewal_says_how_long_and_whether_it_repeats() -> None:
+def test_a_renewal_has_a_length_and_may_be_repeated() -> None:
     text = (
         'Each successive period of three (3) months is a "Quarter". After the initial term this Agreement shall '
         "automatically renew for successive one (1) year periods."
@@ -67,7 +72,7 @@ def test_a_renewal_says_how_long_and_whether_it_repeats() -> None:
         "We agree to the above.\n\ne-Harbour Mills, Inc.\n\nBy: ______\n\nQuarry Works GmbH\n\nBy: ______",
     ],
 )
-def test_parties_are_found_behind_between_by_their_short_names_or_where_they_sign(text: str) -> None:
+def test_parties_stand_after_between_or_have_short_names_or_sign(text: str) -> None:
     assert sure(text, SIGNATORIES)["who"] == [("e-Harbour Mills, Inc.",), ("Quarry Works GmbH",)]
 
 
@@ -82,11 +87,11 @@ def test_parties_are_found_behind_between_by_their_short_names_or_where_they_sig
         ("EXHIBIT B MARK LICENSE AGREEMENT THIS AGREEMENT is made", "MARK LICENSE AGREEMENT"),
     ],
 )
-def test_a_heading_ends_before_the_text_says_it_again(text: str, name: str) -> None:
+def test_a_heading_ends_before_the_text_repeats_it(text: str, name: str) -> None:
     assert sure(text, HEADING)["heading"] == [name]
 
 
-def test_a_paper_without_a_day_at_its_head_is_as_old_as_its_signatures() -> None:
+def test_an_agreement_without_a_day_at_its_head_has_the_day_of_its_signatures() -> None:
     text = "The quay is shared. " * 400 + "Harbour, 2 April 2031. Signed by all."
     assert sure(text, SIGNED)["signed_on"] == ["2031-04-02"]
 
@@ -98,7 +103,7 @@ def test_a_paper_without_a_day_at_its_head_is_as_old_as_its_signatures() -> None
         ("It shall extend until the twentieth (20th) anniversary of the Effective Date.", "2051-03-05"),
     ],
 )
-def test_a_term_ends_so_long_after_it_began(clause: str, end: str) -> None:
+def test_a_term_ends_its_length_after_its_start(clause: str, end: str) -> None:
     text = f"This Agreement is made as of March 5, 2031. {clause}"
     assert sure(text, SIGNED, ENDS)["over_on"] == [end]
 
@@ -116,11 +121,11 @@ def test_duties_that_outlast_an_agreement_are_not_its_term() -> None:
         ("the laws of the United States", [("United States",)]),
     ],
 )
-def test_the_law_is_that_of_the_narrowest_place(laws: str, places: list[Value]) -> None:
+def test_the_law_is_of_the_smallest_place(laws: str, places: list[FieldValue]) -> None:
     assert sure(f"This Agreement is governed by {laws}.", LAW)["whose_law"] == places
 
 
-def test_a_currency_with_cents_is_none_of_whole_thousands() -> None:
+def test_amounts_of_whole_thousands_exclude_a_currency_with_cents() -> None:
     slip = "THE JOINT\n47 Park St\n1 BREAD BOX 4,000\n3 PASTRY 51,000\nTOTAL 55,000\nRP CARD 55,000"
     assert sure(slip, TOTAL, CURRENCY) == {"sum_due": [55000.0], "money_of": ["IDR"]}
 
@@ -133,7 +138,7 @@ def test_a_currency_with_cents_is_none_of_whole_thousands() -> None:
         "LOJA LDA EUR\nPAO 4,50\nQUEIJO 7,00\nTOTAL 711171\nA PAGAR........11,50",
     ],
 )
-def test_neither_capital_nor_rates_nor_numbers_are_what_was_paid(slip: str) -> None:
+def test_capital_rates_and_reference_numbers_are_no_paid_amounts(slip: str) -> None:
     assert sure(slip, TOTAL, CURRENCY)["sum_due"][0] == 11.5
 
 
@@ -148,7 +153,7 @@ def test_neither_capital_nor_rates_nor_numbers_are_what_was_paid(slip: str) -> N
         ('is between o-rlo, inc. and The Harbour Press, a Texas not-for-profit corporation ("Press")', 2),
     ],
 )
-def test_all_who_stand_behind_between_are_parties(text: str, parties: int) -> None:
+def test_all_names_after_between_are_parties(text: str, parties: int) -> None:
     assert len(sure(text, SIGNATORIES)["who"]) == parties
 
 
@@ -160,7 +165,7 @@ def test_addresses_captions_and_short_names_are_no_parties() -> None:
     assert sure(text, SIGNATORIES)["who"] == [("Orlo Limited",), ("Halden GmbH",)]
 
 
-def test_two_spellings_of_one_name_are_not_the_two_sides() -> None:
+def test_two_spellings_of_the_same_name_are_not_two_parties() -> None:
     text = (
         "Services agreement between ORLO PUMPS CORPORATION. Orlo Pumps Corp wrote this cover.\n\nWHEREAS one thing. "
         'The agreement is made by and between Orlo Pumps Corporation ("Orlo") and Halden Limited ("Halden").'
@@ -168,7 +173,7 @@ def test_two_spellings_of_one_name_are_not_the_two_sides() -> None:
     assert ("Halden Limited",) in sure(text, SIGNATORIES)["who"]
 
 
-def test_the_day_of_another_paper_is_not_that_of_this_one() -> None:
+def test_the_day_of_another_document_is_not_taken() -> None:
     text = (
         "WHEREAS, Orlo and Halden have previously entered into a Supply Agreement dated as of March 3, 1995; now they "
         "agree as follows. IN WITNESS WHEREOF this amendment was executed as of April 4, 2003."
@@ -176,39 +181,39 @@ def test_the_day_of_another_paper_is_not_that_of_this_one() -> None:
     assert sure(text, SIGNED)["signed_on"][0] == "2003-04-04"
 
 
-def test_the_end_of_a_term_is_no_day_of_signing() -> None:
+def test_the_end_of_a_term_is_no_agreement_date() -> None:
     text = "The period goes on, terminating on May 31, 2016, unless it ends sooner."
     assert not sure(text, SIGNED, ENDS).get("signed_on")
 
 
 def test_a_label_that_is_the_end_of_another_fields_label_is_not_taken() -> None:
-    due = Field(name=FieldName("pay_by"), type=FieldType.DATE, title="Due date")
-    bill = Field(name=FieldName("billed"), type=FieldType.DATE, title="Date")
+    due = SchemaField(name=FieldName("pay_by"), type=FieldType.DATE, title="Due date")
+    bill = SchemaField(name=FieldName("billed"), type=FieldType.DATE, title="Date")
 
-    found = sure("Bill\nDue date: 2024-06-30\nDate: 2024-05-31", due, bill)
+    values = sure("Bill\nDue date: 2024-06-30\nDate: 2024-05-31", due, bill)
 
-    assert found["pay_by"][0] == "2024-06-30"
-    assert found["billed"][0] == "2024-05-31"
+    assert values["pay_by"][0] == "2024-06-30"
+    assert values["billed"][0] == "2024-05-31"
 
 
-def test_three_digits_behind_the_mark_of_cents_are_no_thousands() -> None:
+def test_three_digits_after_the_decimal_mark_of_cents_are_no_thousands() -> None:
     text = "Lamp 2 x 3.78 7.56\nBulb 1.87\nNett 5.61\nTotal 6.950\n"
     assert sure(text, TOTAL, CURRENCY)["sum_due"][0] == 6.95
 
 
-def test_a_percentage_does_not_tell_that_amounts_have_cents() -> None:
+def test_a_percentage_does_not_show_that_amounts_have_cents() -> None:
     text = "Bakso 43.636\nTax 10.00 % 4.364\nService 5.00 % 1.000\nFee 1.00 %\nGrand total 48.000\nTunai 50.000"
     assert sure(text, TOTAL, CURRENCY)["sum_due"][0] == 48_000.0
 
 
-def test_how_many_pieces_there_are_is_no_total() -> None:
+def test_a_count_of_pieces_is_no_total() -> None:
     assert sure("Shoe 12.03\nTotal pieces: 3\nTotal: 15.90\n", TOTAL, CURRENCY)["sum_due"][0] == 15.9
 
 
-LANDLORD = Field(name=FieldName("gives"), type=FieldType.CATEGORY, title="Landlord", synonyms=("lessor",))
-TENANT = Field(name=FieldName("takes"), type=FieldType.CATEGORY, title="Tenant", synonyms=("lessee",))
-RENT = Field(name=FieldName("each_month"), type=FieldType.MONEY, title="Rent", synonyms=("monthly rent",))
-DEPOSIT = Field(name=FieldName("held"), type=FieldType.MONEY, title="Deposit", synonyms=("security",))
+LANDLORD = SchemaField(name=FieldName("gives"), type=FieldType.CATEGORY, title="Landlord", synonyms=("lessor",))
+TENANT = SchemaField(name=FieldName("takes"), type=FieldType.CATEGORY, title="Tenant", synonyms=("lessee",))
+RENT = SchemaField(name=FieldName("each_month"), type=FieldType.MONEY, title="Rent", synonyms=("monthly rent",))
+DEPOSIT = SchemaField(name=FieldName("held"), type=FieldType.MONEY, title="Deposit", synonyms=("security",))
 
 
 @pytest.mark.parametrize(
@@ -219,16 +224,16 @@ DEPOSIT = Field(name=FieldName("held"), type=FieldType.MONEY, title="Deposit", s
         "Landlord: Orlo Homes LLC\nTenant: Mia Torvald",
     ],
 )
-def test_a_role_is_who_is_given_it_as_a_name(text: str) -> None:
-    found = sure(text, LANDLORD, TENANT)
-    assert (found["gives"][0], found["takes"][0]) == ("Orlo Homes LLC", "Mia Torvald")
+def test_the_value_of_a_role_is_the_name_with_that_short_name(text: str) -> None:
+    values = sure(text, LANDLORD, TENANT)
+    assert (values["gives"][0], values["takes"][0]) == ("Orlo Homes LLC", "Mia Torvald")
 
 
-def test_words_behind_a_label_in_running_text_are_no_value() -> None:
+def test_words_after_a_label_in_a_sentence_are_no_value() -> None:
     assert not sure("The tenant shall keep the flat in order, at any hour whatsoever.", TENANT).get("takes")
 
 
-def test_only_a_total_is_the_largest_amount_where_nothing_is_labelled() -> None:
+def test_only_a_total_without_a_label_is_the_largest_amount() -> None:
     assert not sure("Roof 12.50\nDoor 80.00\n", DEPOSIT).get("held")
     assert sure("Roof 12.50\nDoor 80.00\n", TOTAL, CURRENCY)["sum_due"] == [80.0]
 
@@ -248,18 +253,18 @@ def test_a_synonym_is_as_good_a_label_as_a_title() -> None:
         ("Salary: $95,000 a year", "USD"),
     ],
 )
-def test_signs_beside_whole_thousands_tell_the_currency(text: str, currency: str) -> None:
+def test_signs_beside_whole_thousands_show_the_currency(text: str, currency: str) -> None:
     assert sure(text, RENT, TOTAL, CURRENCY)["money_of"][0] == currency
 
 
 @pytest.mark.parametrize(
     "head", ["FACTUUR\nOrlo Pompen B.V.", "Rechnung\nOrlo Pompen GmbH", "Bill\nFrom: Orlo Pompen Ltd"]
 )
-def test_the_seller_is_no_word_for_the_paper_and_stands_without_its_label(head: str) -> None:
-    seller = Field(name=FieldName("sold_by"), type=FieldType.CATEGORY, title="Seller")
+def test_the_seller_has_no_label_and_is_no_word_for_a_kind_of_document(head: str) -> None:
+    seller = SchemaField(name=FieldName("sold_by"), type=FieldType.CATEGORY, title="Seller")
     assert str(sure(f"{head}\nTo: Halden Inc.\nTotal 12.50", seller)["sold_by"][0]).startswith("Orlo Pompen")
 
 
-def test_members_of_a_list_stand_behind_commas_or_semicolons() -> None:
-    skills = Field(name=FieldName("asked"), type=FieldType.LIST, title="Skills")
+def test_commas_or_semicolons_separate_members_of_a_list() -> None:
+    skills = SchemaField(name=FieldName("asked"), type=FieldType.LIST, title="Skills")
     assert sure("Skills: hydraulics; CAD, Norse", skills)["asked"] == [("hydraulics",), ("CAD",), ("Norse",)]

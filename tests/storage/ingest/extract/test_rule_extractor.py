@@ -1,12 +1,12 @@
-"""What the rule extractor reads, on small invented papers."""
+"""The rule extractor on small invented documents."""
 
 import pytest
 
-from storage.ingest.extract.candidates import Candidate, Material
+from storage.ingest.extract.candidates import ExtractionInput, ValueCandidate
 from storage.ingest.extract.rules import RuleExtractor
-from storage.search.documents import Passage, Value
+from storage.search.documents import FieldValue, Passage
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Bare, Field, FieldType, Schema
+from storage.search.schema import BareValueMatch, FieldType, Schema, SchemaField
 
 SLIP = """\
 HARBOUR LIGHT BAKERY SDN BHD
@@ -39,19 +39,21 @@ regard to conflicts of laws.
 """
 
 
-def a_field(name: str, kind: FieldType, **rest: object) -> Field:
-    return Field(name=FieldName(name), type=kind, **rest)  # pyright: ignore[reportArgumentType]
+def a_field(name: str, kind: FieldType, **rest: object) -> SchemaField:
+    return SchemaField(name=FieldName(name), type=kind, **rest)  # pyright: ignore[reportArgumentType]
 
 
-def read(text: str, *fields: Field, title: str = "", synonyms: tuple[str, ...] = ()) -> dict[str, list[Candidate]]:
+def read(
+    text: str, *fields: SchemaField, title: str = "", synonyms: tuple[str, ...] = ()
+) -> dict[str, list[ValueCandidate]]:
     schema = Schema(bucket=BucketId("papers"), fields=fields, synonyms=synonyms)
-    found = RuleExtractor().read(Material(title=title, text=text), schema)
-    return {name: list(candidates) for name, candidates in found.items()}
+    candidates_by_field = RuleExtractor().extract_in_thread(ExtractionInput(title=title, text=text), schema)
+    return {name: list(candidates) for name, candidates in candidates_by_field.items()}
 
 
-def best(text: str, field: Field, *others: Field, title: str = "") -> Value | None:
-    found = read(text, field, *others, title=title).get(field.name)
-    return found[0].value if found else None
+def best(text: str, field: SchemaField, *others: SchemaField, title: str = "") -> FieldValue | None:
+    candidates = read(text, field, *others, title=title).get(field.name)
+    return candidates[0].value if candidates else None
 
 
 VOLTS = a_field("limit_v", FieldType.NUMBER, title="Limit voltage", synonyms=("Vlim",), unit="V")
@@ -77,12 +79,16 @@ def test_a_quantity_of_another_dimension_is_not_taken() -> None:
     assert best("Limit voltage: 800 kg", VOLTS) is None
 
 
-def test_a_rating_counts_whichever_way_it_points_and_a_temperature_does_not() -> None:
-    rated = a_field("limit_v", FieldType.NUMBER, title="Limit", unit="V", bare=Bare.AT_LEAST)
+def test_a_rating_has_no_sign_and_a_temperature_has_one() -> None:
+    rated = a_field("limit_v", FieldType.NUMBER, title="Limit", unit="V", bare=BareValueMatch.AT_LEAST)
     melting = a_field("melting_c", FieldType.NUMBER, title="Melting point", unit="degC")
 
     assert best("Limit: -40 V", rated) == 40.0
     assert best("Melting point -40 °C.", melting) == -40.0
+
+
+def test_a_month_of_a_year_is_no_day() -> None:
+    assert best("Signed on: March 2024", a_field("signed_on", FieldType.DATE)) is None
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,7 @@ def test_days_are_read_in_many_forms(text: str, day: str) -> None:
     assert best(text, a_field("signed_on", FieldType.DATE)) == day
 
 
-def test_a_slip_gives_seller_day_total_currency_and_rows() -> None:
+def test_the_seller_day_total_currency_and_rows_of_a_slip_are_read() -> None:
     columns = (
         a_field("name", FieldType.TEXT),
         a_field("qty", FieldType.NUMBER),
@@ -117,13 +123,13 @@ def test_a_slip_gives_seller_day_total_currency_and_rows() -> None:
         a_field("lines", FieldType.ROWS, columns=columns),
     )
 
-    found = read(SLIP, *fields)
+    candidates = read(SLIP, *fields)
 
-    assert found["shop"][0].value == "HARBOUR LIGHT BAKERY SDN BHD"
-    assert found["bought_on"][0].value == "2031-05-28"
-    assert found["currency"][0].value == "MYR"
-    assert found["total"][0].value in (16.1, 16.11)
-    assert [row for one in found["lines"] for row in one.value if isinstance(one.value, tuple)] == [  # pyright: ignore
+    assert candidates["shop"][0].value == "HARBOUR LIGHT BAKERY SDN BHD"
+    assert candidates["bought_on"][0].value == "2031-05-28"
+    assert candidates["currency"][0].value == "MYR"
+    assert candidates["total"][0].value in (16.1, 16.11)
+    assert [row for line in candidates["lines"] for row in line.value if isinstance(line.value, tuple)] == [  # pyright: ignore
         {"name": "RYE LOAF", "qty": 2.0, "price": 4.5, "total": 9.0},
         {"name": "APPLE TART", "qty": 1.0, "price": 6.2, "total": 6.2},
     ]
@@ -135,7 +141,7 @@ def test_the_total_is_neither_the_sum_before_tax_nor_the_change() -> None:
     assert best(text, a_field("total", FieldType.MONEY)) == 44.0
 
 
-def test_an_agreement_gives_days_parties_law_notice_and_clauses() -> None:
+def test_the_days_parties_law_notice_and_clauses_of_an_agreement_are_read() -> None:
     fields = (
         a_field("agreement_date", FieldType.DATE),
         a_field("effective_date", FieldType.DATE),
@@ -147,15 +153,15 @@ def test_an_agreement_gives_days_parties_law_notice_and_clauses() -> None:
         a_field("year", FieldType.NUMBER, description="The year of the agreement date"),
     )
 
-    found = {name: [one.value for one in many] for name, many in read(LEASE, *fields).items()}
+    values = {name: [candidate.value for candidate in candidates] for name, candidates in read(LEASE, *fields).items()}
 
-    assert found["agreement_date"][0] == found["effective_date"][0] == "2029-09-07"
-    assert found["end_date"][0] == "2032-09-07"
-    assert found["parties"] == [("Quarry & Sons, Inc.",), ("Tidewater Mills Ltd.",)]
-    assert found["governing_law"] == [("New York",)]
-    assert found["notice_days"][0] == 90.0
-    assert found["provisions"] == [("No assignment",)]
-    assert found["year"][0] == 2029.0
+    assert values["agreement_date"][0] == values["effective_date"][0] == "2029-09-07"
+    assert values["end_date"][0] == "2032-09-07"
+    assert values["parties"] == [("Quarry & Sons, Inc.",), ("Tidewater Mills Ltd.",)]
+    assert values["governing_law"] == [("New York",)]
+    assert values["notice_days"][0] == 90.0
+    assert values["provisions"] == [("No assignment",)]
+    assert values["year"][0] == 2029.0
 
 
 def test_a_category_is_one_of_the_values_that_the_schema_names() -> None:
@@ -166,14 +172,14 @@ def test_a_category_is_one_of_the_values_that_the_schema_names() -> None:
     assert best("Nothing of the sort.", kind) is None
 
 
-def test_a_value_without_a_list_is_what_stands_beside_its_label() -> None:
-    housing = a_field("colour", FieldType.CATEGORY)
+def test_a_category_without_listed_values_is_the_text_beside_its_label() -> None:
+    colour = a_field("colour", FieldType.CATEGORY)
 
-    assert best("Size: 3 m\nColour: dark red\nWeight: 2 kg", housing) == "dark red"
-    assert best("| Size | Colour |\n| 3 m | dark red |", housing) == "dark red"
+    assert best("Size: 3 m\nColour: dark red\nWeight: 2 kg", colour) == "dark red"
+    assert best("| Size | Colour |\n| 3 m | dark red |", colour) == "dark red"
 
 
-def test_flags_are_yes_or_no_or_whether_the_text_speaks_of_it() -> None:
+def test_a_flag_is_an_answer_beside_its_label_or_a_mention_of_the_label() -> None:
     flag = a_field("waterproof", FieldType.FLAG)
 
     assert best("Waterproof: no", flag) is False
@@ -183,29 +189,29 @@ def test_flags_are_yes_or_no_or_whether_the_text_speaks_of_it() -> None:
     assert best("It floats.", flag) is None
 
 
-def test_the_title_names_the_thing_without_the_kind_of_paper_and_the_day() -> None:
+def test_the_name_in_a_title_has_no_kind_of_document_and_no_day() -> None:
     shop = a_field("vendor", FieldType.CATEGORY)
 
-    found = read("TOTAL 3.00", shop, title="Receipt Blue Door 2031-02-03", synonyms=("receipt",))
+    candidates = read("TOTAL 3.00", shop, title="Receipt Blue Door 2031-02-03", synonyms=("receipt",))
 
-    assert found["vendor"][0].value == "Blue Door"
+    assert candidates["vendor"][0].value == "Blue Door"
 
 
-def test_pages_are_counted_by_the_last_that_is_known() -> None:
+def test_the_page_count_is_the_highest_page_of_the_passages() -> None:
     pages = a_field("pages", FieldType.NUMBER)
     passages = [Passage(start=0, end=1, page=1), Passage(start=1, end=2, page=7)]
     schema = Schema(bucket=BucketId("papers"), fields=(pages,))
 
-    found = RuleExtractor().read(Material(title="", text="ab", passages=passages), schema)
+    candidates = RuleExtractor().extract_in_thread(ExtractionInput(title="", text="ab", passages=passages), schema)
 
-    assert found[FieldName("pages")][0].value == 7.0
+    assert candidates[FieldName("pages")][0].value == 7.0
 
 
 def test_renaming_the_bucket_changes_nothing() -> None:
     fields = (a_field("total", FieldType.MONEY), a_field("vendor", FieldType.CATEGORY))
-    material = Material(title="", text=SLIP)
+    material = ExtractionInput(title="", text=SLIP)
 
-    one = RuleExtractor().read(material, Schema(bucket=BucketId("receipts"), fields=fields))
-    other = RuleExtractor().read(material, Schema(bucket=BucketId("zebra"), fields=fields))
+    first = RuleExtractor().extract_in_thread(material, Schema(bucket=BucketId("receipts"), fields=fields))
+    second = RuleExtractor().extract_in_thread(material, Schema(bucket=BucketId("zebra"), fields=fields))
 
-    assert one == other
+    assert first == second

@@ -1,0 +1,93 @@
+"""Invalidates cached people, channels and user groups when Slack reports a change.
+
+Every process that replies is notified before the event is acknowledged.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from adapters.slack.events.peer_processes import PeerProcesses
+from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
+from adapters.slack.workspaces.workspace_registry import (
+    WorkspaceRegistry,
+    address_fields_of,
+    installation_key_in,
+    installation_key_of,
+)
+
+
+class _ChangedUser(BaseModel):
+    id: str
+
+
+class _ChangedChannel(BaseModel):
+    id: str
+
+
+class _ChangeEvent(BaseModel):
+    """The fields of an event that name what changed."""
+
+    type: str
+    user: _ChangedUser | str | None = None
+    channel: _ChangedChannel | str | None = None
+
+
+class _ChangeDelivery(BaseModel):
+    event: _ChangeEvent
+
+
+class DirectoryChangeListener:
+    """Fulfils `adapters.slack.events.dispatch.DeliveryListener`."""
+
+    events = (
+        "channel_shared",
+        "channel_unshared",
+        "member_joined_channel",
+        "member_left_channel",
+        "subteam_members_changed",
+        "subteam_updated",
+        "user_change",
+    )
+
+    def __init__(self, workspaces: WorkspaceRegistry, peers: PeerProcesses) -> None:
+        self._workspaces, self._peers = workspaces, peers
+
+    def register_bolt_handlers(self, app: Any) -> None:
+        for event in self.events:
+            app.event(event)(self._on_directory_change)
+
+    async def _on_directory_change(self, body: dict[str, Any]) -> None:
+        event = _ChangeDelivery.model_validate(body).event
+        changed = {"type": event.type, "user": _id_of(event.user), "channel": _id_of(event.channel)}
+        change = {
+            **address_fields_of(installation_key_of(body)),
+            **{key: value for key, value in changed.items() if value},
+        }
+        await forget_changed_entries(self._workspaces, change)
+        await self._peers.notify_peer_processes(change)
+
+
+async def forget_changed_entries(workspaces: WorkspaceRegistry, change: Mapping[str, str]) -> None:
+    """Forget what an event has changed. `change`: the event's `type`, `user` and `channel`, and its installation."""
+    workspace = await workspaces.workspace_for(installation_key_in(change))
+    if workspace is not None:
+        _forget_in_directory(workspace.directory, change)
+
+
+def _forget_in_directory(directory: WorkspaceDirectory, change: Mapping[str, str]) -> None:
+    """Invalidate the person and the channel named, since a new member may be unknown.
+
+    Channels hold only ids of people, so a changed person does not invalidate channels.
+    """
+    if user := change.get("user"):
+        directory.forget_person(user)
+    if channel := change.get("channel"):
+        directory.forget_channel(channel)
+    if change["type"].startswith("subteam_"):
+        directory.forget_groups()
+
+
+def _id_of(reference: _ChangedUser | _ChangedChannel | str | None) -> str | None:
+    return reference if isinstance(reference, str) or reference is None else reference.id

@@ -1,0 +1,275 @@
+"""The Home tab: a person's buckets, questions and exports; for admins, the administration below."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from itertools import accumulate
+from typing import Final
+
+from adapters.slack.home.blocks import (
+    actions_block,
+    bullet_list_block,
+    button_element,
+    context_note_block,
+    count_with_noun,
+    divider_block,
+    fit_on_one_line,
+    format_local_time,
+    header_block,
+    link_element,
+    mrkdwn_section_block,
+    opaque_key_of,
+    pager_blocks,
+    plain_lines_block,
+    rich_text_element,
+    subject_as_mrkdwn,
+    trusted_text_element,
+)
+from adapters.slack.posting.render import Block, Json
+from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, QuestionLimit
+from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
+from bot.ids import Subject
+
+OWN_BUCKETS_PER_PAGE, ALL_BUCKETS_PER_PAGE, ADMINS_SHOWN, QUESTIONS_SHOWN = 12, 12, 20, 5
+MAX_NAMES_UNITS: Final = 2_900  # UTF-16 units of all names together; a section takes 3,000
+_ENDING_LABELS: Final = {
+    None: "being answered",
+    "answer": "answered",
+    "overload": "asked back",
+    "ambiguous": "asked back",
+    "no_results": "nothing found",
+    "refused": "nothing you may see",
+    "failed": "failed",
+    "limited": "put off",
+    "stopped": "stopped",
+}
+_EXPORT_STATUS_LABELS: Final = {
+    ExportStatus.QUEUED: "waiting",
+    ExportStatus.RUNNING: "being written",
+    ExportStatus.DONE: "done",
+    ExportStatus.FAILED: "stopped",
+    ExportStatus.EXPIRED: "expired; ask for it again",
+}
+LIMIT_LABELS: Final = {
+    QuestionLimit.PERSON_HOUR: "per person in an hour",
+    QuestionLimit.PERSON_DAY: "per person in 24 hours",
+    QuestionLimit.TENANT_HOUR: "by everyone together in an hour",
+    QuestionLimit.TENANT_DAY: "by everyone together in 24 hours",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BucketPages:
+    """The first bucket shown in each of the two lists of buckets."""
+
+    own_first: int = 0
+    all_first: int = 0
+
+    @classmethod
+    def parse_button_value(cls, value: str) -> "BucketPages":
+        """Parse the value of a button; the first pages if it is invalid."""
+        parts = value.split(":")
+        if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
+            return cls()
+        return cls(int(parts[0]), int(parts[1]))
+
+
+def home_tab_view(
+    history: PersonalOverview,
+    overview: AdminOverview | None,
+    pages: BucketPages,
+    zone: tzinfo,
+    account_ids: frozenset[str],
+) -> Mapping[str, Json]:
+    """Returns the Home tab. `overview`: for admins only. `account_ids`: the account ids of this installation."""
+    blocks = [
+        header_block("Parley"),
+        plain_lines_block(
+            "I answer questions about your company's documents, and ask back where a question can mean several things."
+        ),
+        *_own_bucket_blocks(history, pages),
+        *_recent_question_blocks(history, zone),
+        *_past_export_blocks(history, zone),
+        header_block("Help"),
+        _help_block(),
+    ]
+    if overview is not None:
+        blocks += [divider_block(), *_administration_blocks(overview, pages, zone, account_ids)]
+    return {"type": "home", "callback_id": "home", "blocks": blocks}
+
+
+def ending_label_of(question: PastQuestion) -> str:
+    return _ENDING_LABELS.get(question.ending, "answered")
+
+
+def _own_bucket_blocks(history: PersonalOverview, pages: BucketPages) -> list[Block]:
+    if not history.buckets:
+        return [header_block("What you may ask"), plain_lines_block(_no_buckets_text(history, pages))]
+    bucket_blocks = [bullet_list_block([_visible_bucket_elements(bucket)]) for bucket in history.buckets]
+    pager = pager_blocks(
+        "home:mine", pages.own_first, OWN_BUCKETS_PER_PAGE, history.bucket_count, f"{{}}:{pages.all_first}"
+    )
+    return [header_block("What you may ask"), *bucket_blocks, *pager]
+
+
+def _no_buckets_text(history: PersonalOverview, pages: BucketPages) -> str:
+    if pages.own_first and history.bucket_count:
+        return "There are no more. Open this tab again to see the list from its beginning."
+    return "No documents are open to you alone yet. In channels you may see more: ask me there, or ask an admin."
+
+
+def _visible_bucket_elements(bucket: VisibleBucket) -> list[Json]:
+    description = [rich_text_element(bucket.description, 200)] if bucket.description.strip() else []
+    return [
+        rich_text_element(bucket.title, 120, bold=True),
+        trusted_text_element(f" · {count_with_noun(bucket.documents, 'document')}"),
+        *([trusted_text_element("\n"), *description] if description else []),
+        trusted_text_element("\nFor example: "),
+        rich_text_element(bucket.example, 150),
+    ]
+
+
+def _recent_question_blocks(history: PersonalOverview, zone: tzinfo) -> list[Block]:
+    if not history.questions:
+        return [header_block("Your recent questions"), plain_lines_block("You have not asked anything yet.")]
+    items = [
+        [
+            rich_text_element(question.text, 150),
+            trusted_text_element(f" · {ending_label_of(question)} · {format_local_time(question.asked_at, zone)}"),
+        ]
+        for question in history.questions
+    ]
+    return [header_block("Your recent questions"), bullet_list_block(items)]
+
+
+def _past_export_blocks(history: PersonalOverview, zone: tzinfo) -> list[Block]:
+    if not history.exports:
+        return [
+            header_block("Your exports"),
+            plain_lines_block("You have not asked for a file yet. Under any list there is a button for it."),
+        ]
+    return [
+        header_block("Your exports"),
+        bullet_list_block([_past_export_elements(export, zone) for export in history.exports]),
+    ]
+
+
+def _past_export_elements(export: PastExport, zone: tzinfo) -> list[Json]:
+    asked_at = f" · {format_local_time(export.asked_at, zone)} · "
+    if export.name is None:
+        return [rich_text_element("A file"), trusted_text_element(f"{asked_at}what it lists is not open to you now")]
+    rows = "" if export.rows is None else f" · {count_with_noun(export.rows, 'row')}"
+    name_elements: list[Json] = [
+        rich_text_element(export.name, 120, bold=True),
+        trusted_text_element(f"{rows}{asked_at}"),
+    ]
+    if export.url is None or export.expires_at is None:
+        state = _EXPORT_STATUS_LABELS[export.status]
+        return [
+            *name_elements,
+            trusted_text_element(state if state != "done" else "in the conversation where you asked"),
+        ]
+    until = trusted_text_element(f" until {format_local_time(export.expires_at, zone)}")
+    return [*name_elements, link_element(export.url, "Download"), until]
+
+
+def _help_block() -> Block:
+    sentences = (
+        "Write to me in the Messages tab, or mention me in a channel: there I answer from what the channel may see.",
+        "Narrow down as you would with a colleague: “only 2024”, “and from Acme?”. “Start over” forgets what was said.",
+        "Where there is too much, I offer buttons. Each says how many documents it leads to.",
+        "“As CSV” makes a file of any list, whole, however long it is.",
+    )
+    return bullet_list_block([[rich_text_element(sentence)] for sentence in sentences])
+
+
+# -- for admins
+
+
+def _administration_blocks(
+    overview: AdminOverview, pages: BucketPages, zone: tzinfo, account_ids: frozenset[str]
+) -> list[Block]:
+    page = overview.buckets[pages.all_first : pages.all_first + ALL_BUCKETS_PER_PAGE]
+    bucket_blocks = [_managed_bucket_block(bucket, zone) for bucket in page] or [
+        plain_lines_block("There are no buckets here.")
+    ]
+    return [
+        header_block("Administration: buckets"),
+        *bucket_blocks,
+        *pager_blocks(
+            "home:all", pages.all_first, ALL_BUCKETS_PER_PAGE, len(overview.buckets), f"{pages.own_first}:{{}}"
+        ),
+        header_block("Administration: admins"),
+        mrkdwn_section_block(
+            _admin_names_mrkdwn(overview.admins, account_ids), button_element("Change", "admin:admins", "open")
+        ),
+        header_block("Administration: limits"),
+        plain_lines_block(
+            *_question_limit_lines(overview.limits), accessory=button_element("Change", "admin:limits", "open")
+        ),
+        header_block("Administration: questions of the last 30 days"),
+        *_past_question_blocks("Without an answer", overview.unanswered),
+        *_past_question_blocks("Rated badly", overview.rated_badly),
+        actions_block([button_element("Show more questions", "admin:questions", "open")]),
+    ]
+
+
+def _managed_bucket_block(bucket: BucketOverview, zone: tzinfo) -> Block:
+    return plain_lines_block(
+        *bucket_lines(bucket, zone),
+        accessory=button_element("Grants", "admin:bucket", opaque_key_of(bucket.id)),
+    )
+
+
+def bucket_lines(bucket: BucketOverview, zone: tzinfo) -> tuple[str, str]:
+    """Returns the bucket's title, and a line with its counts."""
+    short_title = fit_on_one_line(bucket.title, 120)
+    title = short_title if bucket.title == bucket.id else f"{short_title} ({fit_on_one_line(bucket.id, 100)})"
+    if bucket.document_count is None:
+        return title, f"this bucket is gone · {count_with_noun(len(bucket.grants), 'grant')}"
+    synced = "" if bucket.synced_at is None else f" · synced {format_local_time(bucket.synced_at, zone)}"
+    return (
+        title,
+        f"{count_with_noun(bucket.document_count, 'document')}{synced} · "
+        f"{count_with_noun(len(bucket.grants), 'grant')}",
+    )
+
+
+def _admin_names_mrkdwn(admins: Sequence[AdminEntry], account_ids: frozenset[str]) -> str:
+    if not admins:
+        return "Nobody yet but the owner of the machine. Name the first in PARLEY_ADMINS."
+    names = _names_within_section(
+        [subject_as_mrkdwn(Subject(f"user:{admin.person}"), account_ids) for admin in admins[:ADMINS_SHOWN]]
+    )
+    more = f" and {len(admins) - len(names):,} more" if len(admins) > len(names) else ""
+    return ", ".join(names) + more
+
+
+def _names_within_section(names: Sequence[str]) -> Sequence[str]:
+    """Returns the first names that fit. Slack's names are short; those from the settings may be long."""
+    ends = accumulate(len(name.encode("utf-16-le")) // 2 + len(", ") for name in names)
+    return names[: sum(name_end <= MAX_NAMES_UNITS for name_end in ends)]
+
+
+def _question_limit_lines(limits: Mapping[QuestionLimit, int]) -> list[str]:
+    lines = [
+        f"{count_with_noun(limits[limit], 'question')} {label}"
+        for limit, label in LIMIT_LABELS.items()
+        if limit in limits
+    ]
+    return lines or ["Any number of questions may be asked."]
+
+
+def _past_question_blocks(title: str, questions: Sequence[PastQuestion]) -> list[Block]:
+    if not questions:
+        return [context_note_block(f"{title}: none")]
+    return [
+        context_note_block(f"{title}, the newest first"),
+        bullet_list_block([past_question_elements(question) for question in questions]),
+    ]
+
+
+def past_question_elements(question: PastQuestion) -> list[Json]:
+    """Returns a past question for admins, without the asker's name."""
+    reason = f" · {fit_on_one_line(question.reason, 100)}" if question.reason.strip() else ""
+    return [rich_text_element(question.text, 120), trusted_text_element(f" · {ending_label_of(question)}{reason}")]

@@ -1,0 +1,142 @@
+"""Combines the legs into an Answer, or into a Clarify that answers what it can and asks about the rest."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from agent.compose.compare_sides import compose_comparison
+from agent.compose.composed_leg import ComposedLeg
+from agent.compose.phrases.assumptions import describe_assumption
+from agent.compose.phrases.choice_labels import compose_choice
+from agent.compose.registry import compose_facts
+from agent.outcome import Answer, Choice, Citation, Clarify, FoundPassage, LegResult, OutcomeKind, SearchTrace
+from agent.reasoner import PlannedQuestion
+from agent.review.leg_review import Enough, LegClarification, LegReview
+from agent.review.review import ReviewedPlan
+from agent.verify import VerifiedLeg
+from storage.search.plan import LegCombination
+
+_WAYS_OUT_TEXT = "Ways out, each with what it leads to:"
+
+
+def compose_legs(reviewed: ReviewedPlan) -> list[ComposedLeg]:
+    """Composes the text of each leg. It is not verified yet."""
+    pairs = zip(reviewed.reviews, reviewed.decisions, strict=True)
+    return [compose_facts(decision.facts, review) for review, decision in pairs]
+
+
+def assemble_outcome(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace) -> Answer | Clarify:
+    """`trace` covers all stages; this function sets its route."""
+    asking = reviewed.clarification
+    if asking is None:
+        return _assemble_answer(reviewed, legs, trace)
+    return _assemble_clarification(reviewed, legs, asking[0], asking[1], trace)
+
+
+def _assemble_answer(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace) -> Answer:
+    plan, decisions = reviewed.plan, reviewed.decisions
+    lines, citations = _renumber_citations(legs)
+    tables = tuple(table for leg in legs for table in leg.composed.tables)
+    if plan.combination is LegCombination.COMPARE:
+        columns = [leg.composed.column for leg in legs if leg.composed.column is not None]
+        differences, table = compose_comparison(columns)
+        lines = [differences, *lines] if differences else lines
+        tables = (table,) if table is not None else tables
+    return Answer(
+        plan=plan,
+        text="\n\n".join(lines),
+        legs=_results_of(decisions, legs),
+        citations=tuple(citations),
+        tables=tables,
+        hits=_hits_of(reviewed),
+        choices=_choices_of(reviewed),
+        assumptions=_describe_assumptions(reviewed, decisions),
+        kept_conditions=_describe_kept_conditions(reviewed.planned),
+        is_undo=reviewed.planned.is_undo,
+        trace=replace(trace, route=decisions[0].route),
+        generation=reviewed.reviews[0].answers.generation,
+    )
+
+
+def _assemble_clarification(
+    reviewed: ReviewedPlan,
+    legs: Sequence[VerifiedLeg],
+    review: LegReview,
+    clarification: LegClarification,
+    trace: SearchTrace,
+) -> Clarify:
+    pairs = list(zip(reviewed.decisions, legs, strict=True))
+    answered = [leg for decision, leg in pairs if isinstance(decision, Enough)]
+    choices = _choices_of(reviewed)
+    lines, citations = _renumber_citations(answered)
+    lines += [
+        leg.sentences[0]
+        for decision, leg in pairs
+        if isinstance(decision, LegClarification) and decision is not clarification
+    ]
+    lines += [sentence for decision, leg in pairs if decision is clarification for sentence in leg.sentences]
+    if clarification.kind is OutcomeKind.NO_RESULTS and choices:
+        lines.append(_WAYS_OUT_TEXT)
+    asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
+    return Clarify(
+        plan=reviewed.plan,
+        kind=clarification.kind,
+        leg=review.leg.id,
+        text="\n\n".join(lines),
+        legs=_results_of(reviewed.decisions, legs),
+        choices=choices,
+        citations=tuple(citations),
+        tables=tuple(table for leg in answered for table in leg.composed.tables),
+        hits=_hits_of(reviewed),
+        assumptions=_describe_assumptions(reviewed, [clarification]),
+        kept_conditions=_describe_kept_conditions(reviewed.planned),
+        is_undo=reviewed.planned.is_undo,
+        clarifications_in_a_row=asked_back + 1,
+        trace=replace(trace, route=clarification.route),
+        generation=review.answers.generation,
+    )
+
+
+def _results_of(decisions: Sequence[Enough | LegClarification], legs: Sequence[VerifiedLeg]) -> tuple[LegResult, ...]:
+    pairs = zip(decisions, legs, strict=True)
+    return tuple(replace(decision.result, text=leg.result_text) for decision, leg in pairs)
+
+
+def _choices_of(reviewed: ReviewedPlan) -> tuple[Choice, ...]:
+    schemas = reviewed.reviews[0].question_context.schemas
+    return tuple(compose_choice(offered, schemas) for offered in reviewed.choices)
+
+
+def _describe_assumptions(reviewed: ReviewedPlan, decisions: Sequence[Enough | LegClarification]) -> tuple[str, ...]:
+    schemas = reviewed.reviews[0].question_context.schemas
+    own = (describe_assumption(assumption, schemas) for decision in decisions for assumption in decision.assumptions)
+    return tuple(dict.fromkeys((*reviewed.plan.assumptions, *own)))
+
+
+def _describe_kept_conditions(planned: PlannedQuestion) -> tuple[str, ...]:
+    shown = planned.compared_count
+    return planned.kept_conditions if shown is None else (*planned.kept_conditions, f"the first {shown} of them")
+
+
+def _hits_of(reviewed: ReviewedPlan) -> tuple[FoundPassage, ...]:
+    limit = reviewed.reviews[0].session.context.limits.reported_hits
+    return _interleave_hits([decision.hits for decision in reviewed.decisions])[:limit]
+
+
+def _interleave_hits(hits_by_leg: Sequence[Sequence[FoundPassage]]) -> tuple[FoundPassage, ...]:
+    """The best hit of each leg, then the second best of each, so that no leg crowds out another."""
+    turns = (hit for rank in zip_longest(*hits_by_leg) for hit in rank if hit is not None)
+    return tuple({found.hit.chunk_id: found for found in reversed([*turns])}.values())[::-1]
+
+
+def _renumber_citations(legs: Sequence[VerifiedLeg]) -> tuple[list[str], list[Citation]]:
+    """Numbers the citation markers consecutively across all legs."""
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for leg in legs:
+        shift, text = len(citations), leg.text
+        for citation in reversed(leg.citations):
+            text = text.replace(f"[{citation.marker}]", f"[{int(citation.marker) + shift}]")
+        citations += [replace(citation, marker=str(int(citation.marker) + shift)) for citation in leg.citations]
+        lines.append(text)
+    return lines, citations

@@ -1,0 +1,84 @@
+"""Describes change over time: a sentence on the whole span and a table of the periods."""
+
+from collections.abc import Sequence
+
+from agent.compose.composed_leg import ComposedLeg, composer_for
+from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, join_words, lowercase_label
+from agent.compose.phrases.figures import format_computed_value
+from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
+from agent.forms.change_over_time import ChangeFacts, PeriodFigure
+from agent.outcome import ResultTable
+from agent.review.leg_review import LegReview
+from storage.search.plan import AggregateFunction
+
+_NO_VALUE = "–"
+
+
+def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
+    documents = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    what = _describe_measure(facts)
+    spans = [_describe_span(figures, facts) for figures in facts.series.values() if figures]
+    text = f"{what} of {documents}, by {facts.period.value}" if what else f"{documents}, by {facts.period.value}"
+    text += f": {join_words(spans)}." if spans else "."
+    if facts.undated_count:
+        label = escape_markdown(lowercase_label(facts.day_field.label))
+        text += f" Left out: {format_count(facts.undated_count, noun_of(review))} with no {label}."
+    return ComposedLeg(sentences=(text,), tables=(_compose_table(facts, review),) if spans else ())
+
+
+def _describe_measure(facts: ChangeFacts) -> str:
+    """ "Sum of total"; empty if documents are counted."""
+    if facts.field is None:
+        return ""
+    return f"{facts.function.value.capitalize()} of {escape_markdown(lowercase_label(facts.field.label))}"
+
+
+def _describe_span(figures: Sequence[PeriodFigure], facts: ChangeFacts) -> str:
+    """ "from USD 100.00 in 2031-01 to USD 150.00 in 2031-12 (+USD 50.00, +50%)"."""
+    first, last = figures[0], figures[-1]
+    if first is last:
+        return f"**{_format_value(first.value, first, facts)}** in {first.label}, and no other {facts.period.value}"
+    change = last.value - first.value
+    share = f", {_format_percent(100 * change / abs(first.value))}" if first.value else ""
+    ends = (f"**{_format_value(figure.value, figure, facts)}** in {figure.label}" for figure in (first, last))
+    return f"from {' to '.join(ends)} ({_format_change(change, last, facts)}{share})"
+
+
+def _compose_table(facts: ChangeFacts, review: LegReview) -> ResultTable:
+    is_counted = facts.function is AggregateFunction.COUNT
+    titles = [facts.period.value.capitalize(), "Documents" if is_counted else facts.function.value.capitalize()]
+    columns = (*titles, "Change", "Change in %", *(() if is_counted else ("Documents",)))
+    rows = [
+        (
+            figure.label,
+            _format_value(figure.value, figure, facts),
+            _NO_VALUE if figure.change is None else _format_change(figure.change, figure, facts),
+            _NO_VALUE if figure.change_percent is None else _format_percent(figure.change_percent),
+            *(() if is_counted else (format_number(figure.count),)),
+        )
+        for figures in facts.series.values()
+        for figure in figures
+    ]
+    caption = describe_set(review.leg.search, review.question_context.schemas)
+    return ResultTable(caption=caption, columns=columns, rows=tuple(rows))
+
+
+def _format_value(value: float, figure: PeriodFigure, facts: ChangeFacts) -> str:
+    if facts.function is AggregateFunction.COUNT:
+        return format_number(value)
+    return format_computed_value(facts.function, value, figure.unit, facts.field)
+
+
+def _format_change(change: float, figure: PeriodFigure, facts: ChangeFacts) -> str:
+    rounded = float(f"{change:.12g}")
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else ""
+    return sign + _format_value(abs(rounded), figure, facts)
+
+
+def _format_percent(percent: float) -> str:
+    rounded = round(percent, 1)
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else ""
+    return f"{sign}{format_number(abs(rounded))}%"
+
+
+COMPOSERS = (composer_for(ChangeFacts, _compose_change),)

@@ -1,0 +1,63 @@
+"""Composes the questions of clarifications."""
+
+from agent.compose.composed_leg import ComposedLeg, composer_for
+from agent.compose.phrases.conditions import describe_condition, escape_markdown, format_count
+from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
+from agent.forms.clarifications import (
+    NothingFoundFacts,
+    SeveralDocumentsFacts,
+    SeveralReadingsFacts,
+    TooManyFacts,
+)
+from agent.refine.refinements import FacetSplit
+from agent.review.leg_review import LegReview
+from storage.search.conditions import conjuncts_of
+
+
+def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> ComposedLeg:
+    sentences = [f"I found no {describe_leg_set(review)}."]
+    schemas, clauses = review.question_context.schemas, review.leg.search.clauses
+    tried = [
+        f"- {escape_markdown(describe_condition(condition, schemas[clause.bucket]))}"
+        for clause in clauses
+        for condition in conjuncts_of(clause.condition)
+    ]
+    tried += [f"- mentions “{escape_markdown(word)}”" for clause in clauses for word in clause.required_terms]
+    tried = list(dict.fromkeys(tried))  # several buckets may share a condition
+    if len(tried) > 1:
+        sentences.append("All of this together leads to **0**:\n" + "\n".join(tried))
+    return ComposedLeg(sentences=tuple(sentences), is_result_first_sentence=True)
+
+
+def _compose_several_readings(facts: SeveralReadingsFacts, review: LegReview) -> ComposedLeg:
+    return ComposedLeg(sentences=("This can be read in more than one way. Which do you mean?",))
+
+
+def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
+    verb = "list" if facts.is_list else "read"
+    found = f"I found **{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    by = describe_split(facts.split) if facts.split is not None else ""
+    ask = f"Which of them? By {escape_markdown(by)}:" if by else "Narrow it in words, or take the file:"
+    return ComposedLeg(
+        sentences=(f"{found}, more than the {facts.limit} that I {verb}.", ask), is_result_first_sentence=True
+    )
+
+
+def describe_split(split: FacetSplit) -> str:
+    """ "category", "where they are". Raw text."""
+    if split.field is None:
+        return "where they are"
+    return split.field.label.lower() + (" (may overlap)" if split.is_overlapping else "")
+
+
+def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) -> ComposedLeg:
+    count = format_count(review.count, noun_of(review))
+    return ComposedLeg(sentences=(f"**{count}** fit ({describe_leg_set(review)}). Which one do you mean?",))
+
+
+COMPOSERS = (
+    composer_for(NothingFoundFacts, _compose_nothing_found),
+    composer_for(SeveralReadingsFacts, _compose_several_readings),
+    composer_for(TooManyFacts, _compose_too_many),
+    composer_for(SeveralDocumentsFacts, _compose_several_documents),
+)

@@ -1,0 +1,286 @@
+"""Composes a comparison: a sentence for each side, a table of all sides, and their differences."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import assert_never
+
+from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, cite_quotes, composer_for
+from agent.compose.phrases.conditions import (
+    describe_condition,
+    escape_markdown,
+    format_count,
+    format_value,
+    join_words,
+    lowercase_label,
+)
+from agent.compose.phrases.figures import format_amount
+from agent.compose.phrases.set_description import noun_of
+from agent.compose.registry import compose_facts
+from agent.forms.compare_sides import (
+    CommonValuesCell,
+    DocumentCountCell,
+    DocumentCountFacts,
+    FigureCell,
+    GroupCell,
+    QuoteCell,
+    RangeCell,
+    SideCell,
+    SideFacts,
+    SideQuoteFacts,
+    SideTitle,
+    SideValuesFacts,
+    ValueCell,
+    sort_key_of_value,
+)
+from agent.forms.compute_numbers import ComputationFacts, ShareFacts
+from agent.outcome import ComputedFigure, ResultTable
+from agent.review.leg_review import LegReview
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
+from storage.search.plan import AggregateFunction
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_MAX_TITLE_CHARACTERS = 80
+_MAX_CELL_CHARACTERS = 160
+_SHOWN_VALUES = 3
+_TEXT_ROW_LABEL = "In the text"
+_MAX_NAMED_ROWS = 6  # rows that the sentence lists
+_MAX_EXTREMES = 3  # rows for which the text says which side has most
+_MEASURED_TYPES = (FieldType.NUMBER, FieldType.MONEY)
+
+
+# -- one side
+
+
+def _compose_side(facts: SideFacts, review: LegReview) -> ComposedLeg:
+    title = _titles_of(facts.titles)[facts.position]
+    column = ComparisonColumn(title=title, cells=tuple(_compose_cell(cell, review) for cell in facts.cells))
+    composed = replace(compose_facts(facts.facts, review), column=column)
+    if not facts.is_titled:
+        return composed
+    heading = f"**{escape_markdown(title)}**:"
+    if isinstance(facts.facts, (ComputationFacts, ShareFacts)):
+        gap = "\n" if composed.sentences[0].startswith("- ") else " "
+        return replace(composed, prefix=heading + gap, tables=())
+    return replace(composed, prefix=f"{heading} ", is_prefix_in_result=True)
+
+
+def _compose_document_count(facts: DocumentCountFacts, review: LegReview) -> ComposedLeg:
+    return ComposedLeg(sentences=(f"{format_count(facts.count, noun_of(review))}.",))
+
+
+def _compose_side_values(facts: SideValuesFacts, review: LegReview) -> ComposedLeg:
+    sentences = (_describe_value(cell, marker) for marker, cell in enumerate(facts.values, 1))
+    return ComposedLeg(sentences=tuple(sentences), separator="; ", citations=cite_quotes(facts.quotes))
+
+
+def _describe_value(cell: ValueCell, marker: int) -> str:
+    label = escape_markdown(lowercase_label(cell.field.label))
+    quoted = f"“{escape_markdown(cell.sentence.text[:400])}”" if cell.sentence is not None else ""
+    if cell.value is None:
+        return f"{label}: {quoted} [{marker}]"
+    line = f"{label} **{escape_markdown(_format_cell_value(cell))}**"
+    return line + (f" — {quoted}" if quoted else "") + f" [{marker}]"
+
+
+def _compose_side_quote(facts: SideQuoteFacts, review: LegReview) -> ComposedLeg:
+    quote = escape_markdown(facts.cited.quote.text[:400])
+    return ComposedLeg(sentences=(f"“{quote}” [1]",), citations=cite_quotes(facts.quotes))
+
+
+# -- titles of the sides
+
+
+def _titles_of(titles: Sequence[SideTitle]) -> list[str]:
+    """Titles short enough for a table; the questions of the sides if two titles would be equal."""
+    words = [title.document_title or _describe_distinction(title) for title in titles]
+    if len(set(words)) < len(words):
+        words = [title.question for title in titles]
+    return [
+        title if len(title) <= _MAX_TITLE_CHARACTERS else title[: _MAX_TITLE_CHARACTERS - 1] + "…" for title in words
+    ]
+
+
+def _describe_distinction(title: SideTitle) -> str:
+    """The conditions that distinguish this side's set from the others, or its question."""
+    own = [_describe_condition_briefly(condition, title.schema) for condition in title.conditions]
+    text = " ".join(str(condition.value) for condition in title.text_conditions)
+    words = [f"“{word}”" for word in title.required_terms]
+    return " and ".join([*own, *filter(None, (text,)), *words]) or title.question
+
+
+def _describe_condition_briefly(condition: Condition, schema: Schema) -> str:
+    """The value or period alone, if the condition has one; otherwise the whole condition."""
+    words = describe_condition(condition, schema)
+    if not isinstance(condition, ComparisonCondition):
+        return words
+    if condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS) and isinstance(condition.value, str):
+        return condition.value
+    _, within, period = words.partition(" in ")
+    return period if within and condition.op is ComparisonOperator.BETWEEN else words
+
+
+# -- cells
+
+
+def _compose_cell(cell: SideCell, review: LegReview) -> ComparisonCell:
+    match cell:
+        case FigureCell(figure=figure, field=field):
+            is_count = figure.function is AggregateFunction.COUNT
+            return ComparisonCell(
+                row_label=_figure_row_label(figure.function, field, review),
+                text=_format_figure(figure, field),
+                value=figure.value,
+                unit=figure.unit,
+                format_value=partial(_format_difference, figure.unit, None if is_count else field),
+            )
+        case GroupCell(group=group, field=field):
+            return ComparisonCell(
+                row_label=group.label,
+                text=format_amount(group.value, group.unit, field),
+                value=group.value,
+                unit=group.unit,
+                format_value=partial(_format_difference, group.unit, field),
+            )
+        case DocumentCountCell(count=count, is_measured=is_measured):
+            return ComparisonCell(
+                row_label=_documents_row_label(review),
+                text=f"{count:,}",
+                value=float(count) if is_measured else None,
+                format_value=partial(_format_difference, None, None),
+            )
+        case RangeCell(field=field, low=low, high=high, unit=unit):
+            words = format_amount(low, unit, field)
+            text = words if low == high else f"{words} to {format_amount(high, unit, field)}"
+            return ComparisonCell(row_label=field.label, text=text)
+        case CommonValuesCell(field=field, values=values):
+            more = f" and {len(values) - _SHOWN_VALUES} more" if len(values) > _SHOWN_VALUES else ""
+            return ComparisonCell(row_label=field.label, text=", ".join(values[:_SHOWN_VALUES]) + more)
+        case ValueCell():
+            return _compose_value_cell(cell)
+        case QuoteCell(cited=cited):
+            return ComparisonCell(row_label=_TEXT_ROW_LABEL, text=_truncate_text(cited.quote.text[:400]))
+        case _:
+            assert_never(cell)
+
+
+def _format_difference(unit: str | None, field: SchemaField | None, difference: float) -> str:
+    return format_amount(difference, unit, field)
+
+
+def _figure_row_label(function: AggregateFunction, field: SchemaField | None, review: LegReview) -> str:
+    if function is AggregateFunction.COUNT:
+        return _documents_row_label(review)
+    return f"{function.value.capitalize()} of {lowercase_label(field.label) if field is not None else noun_of(review)}"
+
+
+def _documents_row_label(review: LegReview) -> str:
+    return format_count(0, noun_of(review)).removeprefix("0 ").capitalize()
+
+
+def _format_figure(figure: ComputedFigure, field: SchemaField | None) -> str:
+    if figure.function is AggregateFunction.COUNT:
+        return f"{figure.count:,}"
+    rounds = figure.function is AggregateFunction.AVERAGE and isinstance(figure.value, float)
+    value = round(figure.value, 2) if rounds and isinstance(figure.value, float) else figure.value
+    return format_amount(value, figure.unit, field)
+
+
+def _compose_value_cell(cell: ValueCell) -> ComparisonCell:
+    field, value = cell.field, cell.value
+    if value is None:
+        return ComparisonCell(row_label=field.label, text=_truncate_text(cell.sentence.text) if cell.sentence else "")
+    day = value if isinstance(value, str) and field.type is FieldType.DATE else None
+    measured = value if isinstance(value, float) and field.type in _MEASURED_TYPES else day
+    return ComparisonCell(
+        row_label=field.label,
+        text=_format_cell_value(cell),
+        value=measured,
+        unit=cell.unit,
+        format_value=partial(_format_difference, cell.unit, field),
+    )
+
+
+def _format_cell_value(cell: ValueCell) -> str:
+    value = cell.value
+    if isinstance(value, (str, float)):
+        return format_amount(value, cell.unit, cell.field)
+    return format_value(value, cell.field) if value is not None else ""
+
+
+def _truncate_text(text: str) -> str:
+    return text if len(text) <= _MAX_CELL_CHARACTERS else text[: _MAX_CELL_CHARACTERS - 1] + "…"
+
+
+# -- all sides
+
+
+def compose_comparison(columns: Sequence[ComparisonColumn]) -> tuple[str, ResultTable | None]:
+    """The differences between the sides, as Markdown, and a table with a column for each side."""
+    rows = list(dict.fromkeys(cell.row_label for column in columns for cell in column.cells))
+    if len(columns) < 2 or not rows:
+        return "", None
+    cells = {row: [_cell_in_row(column, row) for column in columns] for row in rows}
+    titles = [column.title for column in columns]
+    table = tuple((row, *(cell.text if cell else "–" for cell in cells[row])) for row in rows)
+    caption = f"{join_words(titles)} side by side"
+    return _describe_differences(titles, cells), ResultTable(caption=caption, columns=("", *titles), rows=table)
+
+
+def _cell_in_row(column: ComparisonColumn, row_label: str) -> ComparisonCell | None:
+    return next((cell for cell in column.cells if cell.row_label == row_label), None)
+
+
+def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequence[ComparisonCell | None]]) -> str:
+    """Lists the rows that differ and those that do not, and says which side has more."""
+    texts = {
+        row: {cell.text if cell else "" for cell in sides}
+        for row, sides in cells_by_row.items()
+        if row != _TEXT_ROW_LABEL
+    }
+    differ = [row for row, values in texts.items() if len(values) > 1]
+    same = [row for row, values in texts.items() if len(values) == 1]
+    lines: list[str] = []
+    if len(differ) > _MAX_NAMED_ROWS:
+        lines.append(f"They differ in {len(differ)} of {len(cells_by_row)} rows.")
+    elif differ:
+        rest = f"; the same: {_join_row_labels(same)}." if same else "."
+        lines.append(f"They differ in {_join_row_labels(differ)}{rest}")
+    elif same:
+        first = next(iter(texts[same[0]]))
+        value = f": **{escape_markdown(first)}**." if len(same) == 1 else "."
+        lines.append(f"No difference in {_join_row_labels(same)}{value}")
+    extremes = (_describe_extremes(row, titles, cells_by_row[row]) for row in differ)
+    lines += [f"- {words}" for words in extremes if words][:_MAX_EXTREMES]
+    return "\n".join(lines)
+
+
+def _join_row_labels(row_labels: Sequence[str]) -> str:
+    return join_words([escape_markdown(lowercase_label(label)) for label in row_labels])
+
+
+def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[ComparisonCell | None]) -> str:
+    """ "Notice days: most for A (90 days), least for B (60 days); 30 days apart." Empty for rows without a measure."""
+    known = [(cell, title) for cell, title in zip(cells, titles, strict=True) if cell is not None]
+    measured = [(cell.value, cell, title) for cell, title in known if cell.value is not None]
+    units = {cell.unit for _, cell, _ in measured}
+    if len(measured) < len(cells) or len(units) > 1 or len({type(value) for value, _, _ in measured}) > 1:
+        return ""
+    low = min(measured, key=lambda side: sort_key_of_value(side[0]))
+    high = max(measured, key=lambda side: sort_key_of_value(side[0]))
+    more, less = ("latest", "earliest") if isinstance(high[0], str) else ("most", "least")
+    words = (
+        f"{escape_markdown(row_label)}: {more} for **{escape_markdown(high[2])}** ({escape_markdown(high[1].text)}), "
+        f"{less} for **{escape_markdown(low[2])}** ({escape_markdown(low[1].text)})"
+    )
+    if isinstance(high[0], float) and isinstance(low[0], float):
+        words += f"; {escape_markdown(high[1].format_value(round(high[0] - low[0], 9)))} apart"
+    return words + "."
+
+
+COMPOSERS = (
+    composer_for(SideFacts, _compose_side),
+    composer_for(DocumentCountFacts, _compose_document_count),
+    composer_for(SideValuesFacts, _compose_side_values),
+    composer_for(SideQuoteFacts, _compose_side_quote),
+)

@@ -1,0 +1,74 @@
+"""The composed text of a leg, before verification, and the composers that produce it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from agent.outcome import Citation, ResultTable
+from agent.retrieval.quotations import CitedQuote, build_citation
+from agent.review.leg_review import LegFacts, LegReview
+
+FactsT = TypeVar("FactsT", bound=LegFacts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonCell:
+    """A cell of a comparison: its text, and its value if that is a number or a day."""
+
+    row_label: str
+    text: str
+    value: float | str | None = None
+    unit: str | None = None
+    format_value: Callable[[float], str] = str  # formats the difference of two such values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonColumn:
+    """One side of a comparison. Raw text, not escaped."""
+
+    title: str
+    cells: tuple[ComparisonCell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallbackSentence:
+    """Replaces the sentences if none of them cites anything after verification."""
+
+    text: str
+    citation: Citation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposedLeg:
+    """Markdown sentences, each verified separately, with citations and tables. Markers start at 1 in each leg."""
+
+    sentences: tuple[str, ...]
+    separator: str = "\n\n"
+    citations: tuple[Citation, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
+    fallback: FallbackSentence | None = None
+    is_result_first_sentence: bool = False  # the text of the leg's result is only the first sentence
+    prefix: str = ""  # goes before the sentences in the answer
+    is_prefix_in_result: bool = False  # also in the text of the leg's result
+    column: ComparisonColumn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LegComposer:
+    """Composes facts of one class."""
+
+    facts_class: type[LegFacts]
+    compose: Callable[[LegFacts, LegReview], ComposedLeg]
+
+
+def composer_for(facts_class: type[FactsT], compose: Callable[[FactsT, LegReview], ComposedLeg]) -> LegComposer:
+    def compose_facts(facts: LegFacts, review: LegReview) -> ComposedLeg:
+        assert isinstance(facts, facts_class)  # noqa: S101 - the registry guarantees it
+        return compose(facts, review)
+
+    return LegComposer(facts_class, compose_facts)
+
+
+def cite_quotes(quotes: Sequence[CitedQuote]) -> tuple[Citation, ...]:
+    """A citation for each quote, numbered from 1."""
+    return tuple(build_citation(marker, cited.document, cited.quote) for marker, cited in enumerate(quotes, 1))

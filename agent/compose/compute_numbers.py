@@ -1,0 +1,69 @@
+"""Describes figures, groups and shares; groups also become a table."""
+
+from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.phrases.conditions import escape_markdown, format_count, format_number
+from agent.compose.phrases.figures import describe_functions, format_computed_value, format_figure
+from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
+from agent.forms.compute_numbers import ComputationFacts, ShareFacts
+from agent.outcome import ResultTable
+from agent.review.leg_review import LegReview
+from storage.search.plan import AggregateFunction
+
+_COUNTING_FUNCTIONS = (AggregateFunction.COUNT, AggregateFunction.DISTINCT)
+
+
+def _compose_computation(facts: ComputationFacts, review: LegReview) -> ComposedLeg:
+    lines = _describe_figures(facts, review)
+    text = "\n".join(f"- {line}" for line in lines) if len(lines) > 1 else "".join(lines)
+    if facts.figures and len(lines) <= 1:
+        text += "."
+    sentences = [text]
+    if facts.support is not None:
+        quote = f" — “{escape_markdown(facts.support.quote.text[:400])}” [1]" if facts.has_value_in_text else " [1]"
+        sentences.append(quote)
+    return ComposedLeg(
+        sentences=tuple(sentences),
+        separator="",
+        citations=cite_quotes(facts.quotes),
+        tables=_tables_of_groups(facts, review),
+    )
+
+
+def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
+    compute, noun = facts.compute, noun_of(review)
+    if compute.group is None or AggregateFunction.DISTINCT in compute.functions:
+        qualifier = qualifier_of(review) if len(facts.figures) == 1 else ""
+        return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
+    by = facts.schema.by_name[compute.group.field].label.lower()
+    what = f"{describe_functions(compute.functions, facts.field)} of " if facts.field is not None else ""
+    return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:"]
+
+
+def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[ResultTable, ...]:
+    compute, groups = facts.compute, facts.groups
+    if not groups or compute.group is None:
+        return ()
+    label, function = facts.schema.by_name[compute.group.field].label.capitalize(), compute.functions[0]
+    if function in _COUNTING_FUNCTIONS:
+        columns, rows = (label, "Documents"), tuple((group.label, format_number(group.count)) for group in groups)
+    else:
+        columns = (label, function.value.capitalize(), "Documents")
+        rows = tuple(
+            (
+                group.label,
+                format_computed_value(function, group.value, group.unit, facts.field),
+                format_number(group.count),
+            )
+            for group in groups
+        )
+    caption = describe_set(review.leg.search, review.question_context.schemas)
+    return (ResultTable(caption=caption, columns=columns, rows=rows),)
+
+
+def _compose_share(facts: ShareFacts, review: LegReview) -> ComposedLeg:
+    whole = escape_markdown(describe_set(facts.whole, review.question_context.schemas))
+    share = format_figure(facts.figure, facts.schema, noun_of(review))
+    return ComposedLeg(sentences=(f"{share} of {format_number(facts.whole_count)} {whole}.",))
+
+
+COMPOSERS = (composer_for(ComputationFacts, _compose_computation), composer_for(ShareFacts, _compose_share))

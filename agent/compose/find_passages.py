@@ -1,0 +1,61 @@
+"""Quotes the sentences that answer, or says that no text does."""
+
+from collections.abc import Iterator
+
+from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.phrases.conditions import escape_markdown, format_value, join_words
+from agent.compose.phrases.figures import highlight_value
+from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
+from agent.review.leg_review import LegReview
+from storage.search.index import DocumentRecord
+from storage.search.schema import FieldType, Schema
+
+_MAX_LISTED_VALUES = 6  # values shown for a document that does not contain the answer
+_MAX_VALUE_CHARACTERS = 60  # characters of one value
+_MAX_UNKNOWN_WORDS = 5  # unknown words listed
+
+
+def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
+    sentences: list[str] = []
+    first = 1
+    for sentence in facts.sentences:
+        markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
+        first += len(sentence.places)
+        sentences.append(f"“{highlight_value(sentence.places[0][1].text[:400], facts.answer_type)}” {markers}")
+    return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
+
+
+def _compose_no_answer(facts: NoAnswerFacts, review: LegReview) -> ComposedLeg:
+    text = "I found nothing that answers this."
+    if facts.unknown_words:
+        words = ", ".join(f"“{escape_markdown(word)}”" for word in facts.unknown_words[:_MAX_UNKNOWN_WORDS])
+        text += f" No document mentions {words}."
+    return ComposedLeg(sentences=(text,))
+
+
+def _compose_no_mention(facts: NoMentionFacts, review: LegReview) -> ComposedLeg:
+    """Says that the document exists but does not contain the answer, and shows its known values."""
+    schema = review.question_context.schemas[facts.record.bucket]
+    about = join_words([f"“{word}”" for word in facts.asked_words]) if facts.asked_words else "that"
+    text = f"{facts.record.title} is there, but says nothing about {about}."
+    known = list(_format_known_values(facts.record, schema))
+    return ComposedLeg(sentences=(escape_markdown(f"{text} Known of it: {'; '.join(known)}." if known else text),))
+
+
+def _format_known_values(record: DocumentRecord, schema: Schema) -> Iterator[str]:
+    left = _MAX_LISTED_VALUES
+    for field in schema.fields:
+        value = record.values.get(field.name)
+        if value is None or field.type in (FieldType.ROWS, FieldType.TEXT) or not left:
+            continue
+        words = format_value(value, field)
+        if len(words) <= _MAX_VALUE_CHARACTERS:
+            left -= 1
+            yield f"{field.label} {words}"
+
+
+COMPOSERS = (
+    composer_for(QuotationsFacts, _compose_quotations),
+    composer_for(NoAnswerFacts, _compose_no_answer),
+    composer_for(NoMentionFacts, _compose_no_mention),
+)

@@ -1,0 +1,27 @@
+"""Composes a procedure: its heading with the page, then its steps, each cited."""
+
+from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.phrases.conditions import escape_markdown
+from agent.forms.find_steps import ProcedureStep, StepsFacts
+from agent.review.leg_review import LegReview
+
+
+def _compose_steps(facts: StepsFacts, review: LegReview) -> ComposedLeg:
+    page = facts.steps[0].quote.page
+    place = escape_markdown(facts.document.title) + (f", page {page}" if page is not None else "")
+    lines = [_compose_step(step, marker) for marker, step in enumerate(facts.steps, 1)]
+    return ComposedLeg(
+        sentences=(f"**{escape_markdown(facts.heading)}** ({place}):", *lines),
+        separator="\n",
+        citations=cite_quotes(facts.quotes),
+    )
+
+
+def _compose_step(step: ProcedureStep, marker: int) -> str:
+    text = escape_markdown(step.quote.text)
+    if step.is_heading:
+        return f"**{escape_markdown(step.quote.text.strip('#* '))}** [{marker}]"
+    return f"{f'{step.number}.' if step.number is not None else '-'} “{text}” [{marker}]"
+
+
+COMPOSERS = (composer_for(StepsFacts, _compose_steps),)

@@ -1,0 +1,79 @@
+"""Answers a request for help: the visible kinds of documents, each with its count and an example question."""
+
+from collections.abc import Sequence
+
+from agent.compose.phrases.conditions import escape_markdown, format_count, join_words, plural_of
+from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
+from agent.reasoner import QuestionContext
+from agent.retrieval.session import RetrievalSession
+from storage.search.ids import BucketId, LegId
+from storage.search.index import CountRequest, IndexAnswers
+from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
+from storage.search.refinement import OnlyBucket
+from storage.search.schema import FieldType, Schema
+
+_SHOWN_BUCKETS = 10
+_LEG_ID = LegId("a")
+
+
+async def answer_help_request(question: str, session: RetrievalSession, question_context: QuestionContext) -> Answer:
+    """Offers the largest buckets as buttons. Raises what the index raises."""
+    counts = {bucket: CountRequest(unfiltered_search_of(bucket)) for bucket in question_context.schemas}
+    answers = await session.ask_index(tuple(counts.values()), record=tuple(counts.values()))
+    filled = sorted(
+        (bucket for bucket in counts if answers[counts[bucket]]), key=lambda bucket: (-answers[counts[bucket]], bucket)
+    )
+    leg = Leg(
+        id=_LEG_ID, question=question, search=unfiltered_search_of(*(filled or counts)), answer_form=ListDocuments()
+    )
+    text = _format_help_text(filled, counts, answers, question_context)
+    return Answer(
+        plan=Plan(question=question, legs=(leg,)),
+        text=text,
+        legs=(LegResult(leg=_LEG_ID, question=question, kind=OutcomeKind.ANSWER, text=text),),
+        choices=tuple(
+            _choice_for_bucket(bucket, answers[counts[bucket]], question_context) for bucket in filled[:_SHOWN_BUCKETS]
+        ),
+        trace=session.build_trace(SearchRoute.STRUCTURED),
+        generation=answers.generation,
+    )
+
+
+def _format_help_text(
+    filled_buckets: Sequence[BucketId],
+    counts: dict[BucketId, CountRequest],
+    answers: IndexAnswers,
+    question_context: QuestionContext,
+) -> str:
+    if not filled_buckets:
+        return "There are no documents here yet that I could answer from."
+    lines = [
+        _format_bucket_line(question_context.schemas[bucket], answers[counts[bucket]])
+        for bucket in filled_buckets[:_SHOWN_BUCKETS]
+    ]
+    others = [escape_markdown(question_context.schemas[bucket].label) for bucket in filled_buckets[_SHOWN_BUCKETS:]]
+    more = (
+        [f"And {join_words(others[:_SHOWN_BUCKETS])}{' and others' if len(others) > _SHOWN_BUCKETS else ''}."]
+        if others
+        else []
+    )
+    return "\n".join(["I answer questions about these documents:", "", *lines, *([""] if more else []), *more])
+
+
+def _format_bucket_line(schema: Schema, count: int) -> str:
+    example = escape_markdown(example_question_for(schema))
+    return f"- **{escape_markdown(schema.label)}**: {format_count(count)}, for example “{example}”"
+
+
+def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionContext) -> Choice:
+    return Choice(
+        label=question_context.schemas[bucket].label, count=count, leg=_LEG_ID, effect=OnlyBucket(bucket=bucket)
+    )
+
+
+def example_question_for(schema: Schema) -> str:
+    """A question that uses only the words of the schema, since a value would reveal the content of documents."""
+    noun = next(iter(schema.synonyms), schema.label)
+    facet = next((field for field in schema.fields if field.facet and field.type is FieldType.CATEGORY), None)
+    many = noun if noun.endswith("s") else plural_of(noun)
+    return f"How many {many} per {facet.label.casefold()}?" if facet is not None else f"How many {many} are there?"

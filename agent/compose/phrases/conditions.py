@@ -1,0 +1,185 @@
+"""Formats conditions, values and numbers for reading. Raw text, not escaped."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import assert_never
+
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TEXT_FIELD,
+    TITLE_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+)
+from storage.search.documents import FieldValue
+from storage.search.ids import FieldName
+from storage.search.numbers import minor_digits_of, to_json_number
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_OPERATOR_SIGNS = {
+    ComparisonOperator.EQ: "=",
+    ComparisonOperator.HAS: "has",
+    ComparisonOperator.CONTAINS: "contains",
+    ComparisonOperator.GT: ">",
+    ComparisonOperator.GTE: "≥",
+    ComparisonOperator.LT: "<",
+    ComparisonOperator.LTE: "≤",
+}
+_SHORT_UNITS = {"degC": "°C", "degF": "°F", "percent": "%"}
+_COUNTED_UNITS = frozenset(
+    "day hour week month year hectare acre mile minute second".split()
+)  # words: "1 day", "2 days"
+
+
+def describe_condition(condition: Condition, schema: Schema) -> str:
+    """ "vendor = Acme", "date in 2031", "no flash point"."""
+    match condition:
+        case ComparisonCondition(field=name) if name in (TEXT_FIELD, TITLE_FIELD):
+            return f"mentions “{condition.value}”"
+        case ComparisonCondition(field=name) if name == DOC_ID_FIELD:
+            return "one document" if condition.op is ComparisonOperator.EQ else "these documents"
+        case ComparisonCondition():
+            return _describe_comparison(condition, schema)
+        case MissingCondition(field=name):
+            return f"no {_label_of_field(name, schema)}"
+        case RowCondition(rows_field=row, condition=inner):
+            columns = schema.by_name[row].columns if row in schema.by_name else ()
+            inside = describe_condition(inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True))
+            return f"{_label_of_field(row, schema)} with {inside}"
+        case AndCondition(members):
+            return " and ".join(describe_condition(member, schema) for member in members) or "everything"
+        case OrCondition(members):
+            return " or ".join(describe_condition(member, schema) for member in members) or "nothing"
+        case NotCondition(ComparisonCondition(field=name, op=op)) if name == DOC_ID_FIELD:
+            return "not that document" if op is ComparisonOperator.EQ else "not those documents"
+        case NotCondition(MissingCondition(field=name)):
+            return f"{_label_of_field(name, schema)} is known"
+        case NotCondition(
+            ComparisonCondition(field=name, op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=value)
+        ) if not isinstance(value, tuple):
+            return f"{_label_of_field(name, schema)} is not {format_value(value, schema.by_name.get(name))}"
+        case NotCondition(inner):
+            return f"not ({describe_condition(inner, schema)})"
+        case _:
+            assert_never(condition)
+
+
+def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:
+    field = schema.by_name.get(condition.field)
+    label, value = _label_of_field(condition.field, schema), condition.value
+    if isinstance(value, bool):
+        return label if value else f"not {label}"
+    if isinstance(value, tuple):
+        if condition.op is ComparisonOperator.IN:
+            shown = [format_value(member, field) for member in value]
+            some = ", ".join(shown[:3]) + (f" or {len(shown) - 3} more" if len(shown) > 3 else "")
+            return f"{label} is {some}" if len(shown) < 2 else f"{label} is one of {some}"
+        low, high = value
+        if isinstance(low, str) and isinstance(high, str):
+            return f"{label} in {format_period(low, high)}"
+        return f"{label} from {format_value(low, field)} to {format_value(high, field)}"
+    return f"{label} {_OPERATOR_SIGNS[condition.op]} {format_value(value, field)}"
+
+
+def _label_of_field(field_name: FieldName, schema: Schema) -> str:
+    field = schema.by_name.get(field_name)
+    if field is None:
+        return field_name
+    return field.label.lower() if field.label.istitle() else lowercase_label(field.label)
+
+
+def lowercase_label(label: str) -> str:
+    """ "Notice period" within a sentence; "CAS number" as it is."""
+    return label[:1].lower() + label[1:] if label[1:].islower() else label
+
+
+def format_value(value: FieldValue, field: SchemaField | None) -> str:
+    """A value with its unit; lists joined; rows counted."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        plain_items = [item for item in value if isinstance(item, str)]
+        return ", ".join(plain_items) if len(plain_items) == len(value) else f"{len(value)} rows"
+    if isinstance(value, str):
+        return value
+    unit = field.unit if field is not None else ""
+    if field is not None and field.type is FieldType.MONEY:
+        return format_money(value, field.currency or None)
+    number = format_number(value) if unit else str(to_json_number(value))  # a whole number without a unit may be a year
+    return f"{number} {format_unit(unit, value)}".strip()
+
+
+def format_unit(unit: str, value: float) -> str:
+    """The unit as written after `value`: "m²", "days"."""
+    if unit in _COUNTED_UNITS:
+        return unit if value == 1 else f"{unit}s"
+    return _SHORT_UNITS.get(unit, unit.replace("**2", "²").replace("**3", "³"))
+
+
+def format_number(value: float) -> str:
+    """The number with thousands separators."""
+    whole = to_json_number(value)
+    return f"{whole:,}" if isinstance(whole, int) else f"{value:,.12g}"
+
+
+def format_money(value: float, currency: str | None) -> str:
+    """The amount with the currency's minor digits: `USD 1,042.50`."""
+    digits = minor_digits_of(currency)
+    amount = f"{value:,.{digits}f}"
+    return f"{currency} {amount}" if currency else amount
+
+
+def format_count(count: int, noun: str = "document") -> str:
+    """ "1 document", "1,042 documents"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural_of(noun)}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def plural_of(noun: str) -> str:
+    """The regular English plural; a noun that already looks plural stays as it is."""
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return noun
+    if noun.endswith(("ss", "x", "ch", "sh")):
+        return noun + "es"
+    return noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
+
+
+def format_period(first: str, last: str) -> str:
+    """Two ISO days as a period: a year, quarter or month if they span exactly one."""
+    a, b = date.fromisoformat(first), date.fromisoformat(last)
+    if first[5:] == "01-01" and last[5:] == "12-31":
+        return first[:4] if a.year == b.year else f"{a.year} to {b.year}"
+    if a.day == 1 and (b.toordinal() + 1 == _next_month_ordinal(b)):
+        if (a.year, a.month) == (b.year, b.month):
+            return a.strftime("%B %Y")
+        if a.year == b.year and a.month % 3 == 1 and b.month == a.month + 2:
+            return f"Q{(a.month + 2) // 3} {a.year}"
+    return first if first == last else f"{first} to {last}"
+
+
+def _next_month_ordinal(day: date) -> int:
+    year, month = (day.year + 1, 1) if day.month == 12 else (day.year, day.month + 1)
+    return date(year, month, 1).toordinal() if year <= 9999 else 0
+
+
+def escape_markdown(text: str) -> str:
+    """Escapes data for Markdown: a backslash before every special character, spaces for line breaks."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def document_noun_of(schema: Schema) -> str:
+    """The singular noun for a document of the bucket."""
+    noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun

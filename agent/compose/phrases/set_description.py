@@ -1,0 +1,93 @@
+"""Sets of documents as people read them."""
+
+from collections.abc import Mapping
+
+from agent.compose.phrases.conditions import (
+    describe_condition,
+    document_noun_of,
+    escape_markdown,
+    join_words,
+    plural_of,
+)
+from agent.refine.implied_conditions import drop_implied_conditions
+from agent.review.leg_review import LegReview
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    MATCH_ALL,
+    TEXT_FIELD,
+    TITLE_FIELD,
+    ComparisonCondition,
+    Condition,
+    MissingCondition,
+    OrCondition,
+    conjuncts_of,
+)
+from storage.search.ids import BucketId
+from storage.search.plan import Clause, Search
+from storage.search.schema import Schema
+
+
+def _selects_by_id(condition: Condition) -> bool:
+    """Whether the condition selects documents by id, which means nothing to readers, or matches no document."""
+    return condition == OrCondition(()) or (
+        isinstance(condition, ComparisonCondition) and condition.field == DOC_ID_FIELD
+    )
+
+
+def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular_verb: bool = False) -> str:
+    """ "receipts where category = tires": raw text. `singular_verb` puts the verb in the singular."""
+    nouns = dict[str, list[str]]()
+    for clause in search.clauses:
+        noun = plural_of(document_noun_of(schemas[clause.bucket]))
+        nouns.setdefault(_describe_clause(clause, schemas[clause.bucket], singular_verb), []).append(noun)
+    if len(nouns) == 1 and len(search.clauses) > 1:
+        return f"documents{next(iter(nouns))}"
+    return "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
+
+
+def _describe_clause(clause: Clause, schema: Schema, singular_verb: bool) -> str:
+    """ " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
+    conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
+    lacks = [
+        describe_condition(condition, schema) for condition in conditions if isinstance(condition, MissingCondition)
+    ]
+    text_conditions = [
+        condition
+        for condition in conditions
+        if isinstance(condition, ComparisonCondition) and condition.field in (TEXT_FIELD, TITLE_FIELD)
+    ]
+    where = [
+        describe_condition(condition, schema)
+        for condition in conditions
+        if not (isinstance(condition, MissingCondition) or condition in text_conditions or _selects_by_id(condition))
+    ]
+    words = " of these" if any(map(_selects_by_id, conditions)) else ""
+    words += f" with {' and '.join(lacks)}" if lacks else ""
+    words += f" where {' and '.join(where)}" if where else ""
+    if mentioned := dict.fromkeys([*(str(condition.value) for condition in text_conditions), *clause.required_terms]):
+        verb = "mentions" if singular_verb else "mention"
+        words += f"{',' if words else ''} that {verb} {join_words([f'“{word}”' for word in mentioned])}"
+    return words
+
+
+def noun_of(review: LegReview) -> str:
+    """The noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
+    clauses = review.leg.search.clauses
+    return document_noun_of(review.question_context.schemas[clauses[0].bucket]) if len(clauses) == 1 else "document"
+
+
+def describe_leg_set(review: LegReview) -> str:
+    """Describes the leg's set as Markdown."""
+    return escape_markdown(describe_set(review.leg.search, review.question_context.schemas))
+
+
+def qualifier_of(review: LegReview) -> str:
+    """The part of `describe_leg_set` after the noun: " where total > 5"; empty if there is none."""
+    noun = escape_markdown(plural_of(noun_of(review)))
+    where = escape_markdown(
+        describe_set(review.leg.search, review.question_context.schemas, singular_verb=review.count == 1)
+    )
+    qualifier = where.removeprefix(noun)
+    if qualifier in ("", " of these"):
+        return ""
+    return qualifier if where.startswith((f"{noun} ", f"{noun},")) else f": {where}"

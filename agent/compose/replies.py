@@ -1,0 +1,38 @@
+"""Replies that need no search."""
+
+from agent.compose.phrases.conditions import escape_markdown
+from agent.english.commands import is_thanks
+from agent.outcome import Clarify, LegResult, OutcomeKind, SearchRoute
+from agent.reasoner import QuestionContext
+from agent.retrieval.session import RetrievalSession
+from storage.search.ids import LegId
+from storage.search.plan import Clause, FindPassages, Leg, Plan, Search
+
+STARTED_OVER_TEXT = "Started over: what was said before no longer counts."
+NOTHING_BEFORE_TEXT = "There was nothing before that: we are back at the start."
+NO_BUCKET_GRANTED_TEXT = (
+    "There is nothing here that you may ask. An admin can grant a bucket to you or to this channel."
+)
+_THANKS_REPLY = "You are welcome."
+
+
+def clarify_not_understood(
+    question: str, unknown_words: tuple[str, ...], session: RetrievalSession, question_context: QuestionContext
+) -> Clarify:
+    """Says that no word of the question is known here. Offers no choices."""
+    search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
+    leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
+    named = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
+    text = "I found nothing: no word of this stands in the documents" + (f" ({named})." if named else ".")
+    text = _THANKS_REPLY if is_thanks(question) else text
+    return Clarify(
+        plan=Plan(question=question, legs=(leg,)),
+        kind=OutcomeKind.NO_RESULTS,
+        leg=leg.id,
+        text=text,
+        legs=(LegResult(leg=leg.id, question=question, kind=OutcomeKind.NO_RESULTS, text=text),),
+        choices=(),
+        is_understood=False,
+        trace=session.build_trace(SearchRoute.HYBRID),
+        generation=question_context.vocabulary.generation,
+    )

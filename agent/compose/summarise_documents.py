@@ -1,0 +1,70 @@
+"""Composes summaries: one document by heading and page, several documents with a sentence or two each."""
+
+from collections.abc import Sequence
+
+from agent.compose.composed_leg import ComposedLeg, FallbackSentence, cite_quotes, composer_for
+from agent.compose.phrases.conditions import escape_markdown, format_count
+from agent.compose.phrases.set_description import noun_of, qualifier_of
+from agent.compose.phrases.tables import table_of_records
+from agent.forms.summarise_documents import OutlineFacts, SummariesFacts, quotes_of_summary
+from agent.retrieval.quotations import build_citation, quote_beginning_of
+from agent.review.leg_review import LegReview
+from storage.search.documents import Document
+
+_MAX_SENTENCE_CHARACTERS = 300
+
+
+def _compose_outline(facts: OutlineFacts, review: LegReview) -> ComposedLeg:
+    """The most informative fields, then the most informative sentences, by heading and page."""
+    grid = table_of_records([facts.record], review.leg.search, review.question_context.schemas, caption="")
+    known = zip(grid.columns[1:], grid.rows[0][1:], strict=True)
+    fields = " · ".join(f"{escape_markdown(label)}: {escape_markdown(value)}" for label, value in known if value)
+    sentences = [*_describe_summarised(facts.summarised_count, review), f"**{escape_markdown(facts.document.title)}**"]
+    sentences += [fields] if fields else []
+    place = ""
+    for marker, sentence in enumerate(facts.sentences, 1):
+        here = sentence.heading or (f"Page {sentence.quote.page}" if sentence.quote.page is not None else "")
+        if here and here != place:
+            sentences.append(f"\n**{escape_markdown(here)}**")
+        place = here
+        sentences.append(f"- “{escape_markdown(sentence.quote.text[:_MAX_SENTENCE_CHARACTERS])}” [{marker}]")
+    return ComposedLeg(
+        sentences=tuple(sentences),
+        separator="\n",
+        citations=cite_quotes(facts.quotes),
+        fallback=_quote_beginning([facts.document]),
+    )
+
+
+def _compose_summaries(facts: SummariesFacts, review: LegReview) -> ComposedLeg:
+    sentences, marker = _describe_summarised(facts.summarised_count, review), 0
+    for summary in facts.summaries:
+        quoted: list[str] = []
+        for cited in quotes_of_summary(summary):
+            marker += 1
+            quoted.append(f"“{escape_markdown(cited.quote.text[:_MAX_SENTENCE_CHARACTERS])}” [{marker}]")
+        sentences.append(f"- **{escape_markdown(summary.document.title)}**: " + " ".join(quoted))
+    quotes = [cited for summary in facts.summaries for cited in quotes_of_summary(summary)]
+    return ComposedLeg(
+        sentences=tuple(sentences),
+        separator="\n",
+        citations=cite_quotes(quotes),
+        fallback=_quote_beginning([summary.document for summary in facts.summaries]),
+    )
+
+
+def _describe_summarised(summarised_count: int, review: LegReview) -> list[str]:
+    if review.count <= 1:
+        return []
+    some = "" if summarised_count == review.count else f"{summarised_count} of "
+    return [f"{some}{format_count(review.count, noun_of(review))}{qualifier_of(review)}."]
+
+
+def _quote_beginning(documents: Sequence[Document]) -> FallbackSentence | None:
+    if not documents:
+        return None
+    citation = build_citation(1, documents[0], quote_beginning_of(documents[0]))
+    return FallbackSentence(text=f"“{escape_markdown(citation.text)}” [1]", citation=citation)
+
+
+COMPOSERS = (composer_for(OutlineFacts, _compose_outline), composer_for(SummariesFacts, _compose_summaries))

@@ -1,0 +1,34 @@
+"""Composes a yes or no with the claims that hold or do not."""
+
+from agent.compose.composed_leg import ComposedLeg, FallbackSentence, cite_quotes, composer_for
+from agent.compose.phrases.conditions import escape_markdown, format_value
+from agent.forms.yes_no import YesNoFacts
+from agent.review.leg_review import LegReview
+from storage.search.conditions import ComparisonCondition
+from storage.search.schema import FieldType
+
+
+def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
+    claims = " and ".join(_describe_claim(claim, facts) for claim in facts.claims)
+    line = f"**{'Yes' if facts.holds else 'No'}**: {claims}"
+    if facts.support is None:
+        return ComposedLeg(sentences=(f"{line}.",))
+    return ComposedLeg(
+        sentences=(f"{line} — “{escape_markdown(facts.support.quote.text[:400])}” [1]",),
+        citations=cite_quotes(facts.quotes),
+        fallback=FallbackSentence(text=f"{line}."),
+    )
+
+
+def _describe_claim(claim: ComparisonCondition, facts: YesNoFacts) -> str:
+    """ "Source code escrow is not among the clauses of …". Markdown."""
+    field, title = facts.schema.by_name[claim.field], escape_markdown(facts.record.title)
+    negation, label = "" if facts.holds else "not ", escape_markdown(field.label.lower())
+    if field.type is FieldType.LIST:
+        return f"{escape_markdown(str(claim.value))} is {negation}among the {label} of {title}"
+    if field.type is FieldType.FLAG:
+        return f"{title} is {negation}{'marked' if claim.value else 'without'} {label}"
+    return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[field.name], field))}"
+
+
+COMPOSERS = (composer_for(YesNoFacts, _compose_yes_no),)

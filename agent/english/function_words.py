@@ -1,0 +1,227 @@
+"""Closed word classes of English that give a question its form. No field, bucket or value of a corpus is here."""
+
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD
+from storage.search.plan import AggregateFunction, CalendarPeriod
+
+STOP_WORDS = frozenset(
+    """a an the of in on at to for by from with and or but none as is are was were be been being do does did done have
+    has had having it its this that these those there here i we you they he she me us them our your their my his her who
+    whom what which when where why how much many any all every each some both either neither than then so such only
+    just also can could will would shall should may might must about into onto over under out up down off s t re ve
+    ll d m not no nor without please want need like get got give show list find tell let know see look display
+    enumerate name return fetch bring one ones per if whose more most less least between during within against via
+    etc""".split()
+)
+# Words about asking for documents and having them; they do not tell which documents are meant.
+FILLER_WORDS = frozenset(
+    """document documents doc docs file files record records entry entries item items page pages thing things data
+    database information info detail details available exist exists existing existed contain contains containing
+    contained include includes including included mention mentions mentioning mentioned concerning regarding
+    relating related found match matches matching matched say says said made make makes issued dated listed list
+    lists everything anything something us our total number count amount value values kind kinds type types set
+    overall altogether together currently ever still different whole entire complete full across among purchase
+    purchases purchased buy buys bought pay paid pays spend spent spending come comes came go goes use uses used
+    using recorded stored kept held following given certain called named titled hello hi hey thanks thank ok okay
+    yes rated rating yet
+    signed governed
+    involve involves involved involving applies applied applicable filed classed classify classified categorise
+    categorised categorized categorize tagged labelled labeled assigned belong belongs belonging pertain pertains
+    pertaining occur occurred occurring happen happened specify specifies specified provided requires requiring needing
+    covered featuring totalling totaling amounting costing housed packaged executed entered concluded created produced
+    stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
+    interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
+    else altogether roughly simply ever sort sorted""".split()
+)
+# Verbs that relate documents to their values. In another position they are ordinary words.
+RELATING_VERBS = frozenset(
+    """list lists listing state states stating cover covers covering feature features hold holds holding show shows
+    showing bear bears bearing carry carries carrying cost costs coming sold order ordered orders received receive sent
+    written drawn stock stocks keep keeps own owns owned deal deals dealing require need needs provide provides
+    providing known worth subject want wants ask asks apply mark marked present run runs""".split()
+)
+# Legal forms of companies, stemmed and unstemmed. A name may be given without its legal form.
+LEGAL_FORMS = frozenset(
+    """inc incorporated incorpor ltd limited limit llc llp lp corp corporation corpor co company compani plc gmbh ag kg
+    sa sas sarl srl spa bv nv ab as oy sdn bhd pte pty""".split()
+)
+PRONOUNS = frozenset("i we you they he she it somebody someone anybody anyone".split())
+# Nouns for parts of a document. Beside a value that names the part they add nothing; else they are words of the text.
+DOCUMENT_PART_NOUNS = frozenset(
+    """clause clauses provision provisions section sections requirement requirements restriction restrictions condition
+    conditions obligation obligations language term terms article articles paragraph paragraphs""".split()
+)
+# Words of order and exception. They never point at a value that contains them among other words.
+ORDERING_WORDS = frozenset(
+    "top bottom first last other others apart aside rather leaving single next least most".split()
+)
+RELATIVE_PRONOUNS = frozenset("that which who whose where".split())
+DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
+LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
+QUANTIFIERS = frozenset("all every each any which what whichever everything".split())
+NEGATIONS = frozenset(
+    """not no none neither without except excluding exclude excludes lacking lack lacks minus non never""".split()
+)
+COMPARATORS = frozenset(
+    "above below under over exceeding exceed beyond at between before after since until least most minimum maximum"
+    " more less than higher lower greater fewer".split()
+)
+PREPOSITIONS = frozenset(
+    "in on at by for from with of to under over within as during into onto per via through against about".split()
+)
+NEGATION_PAIRS = frozenset(
+    {("other", "than"), ("apart", "from"), ("aside", "from"), ("leaving", "out"), ("leave", "out"), ("rather", "than")}
+)
+CONTRACTED_NEGATIONS = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won cannot".split())
+LACK_WORDS = frozenset("without no lacking lack lacks missing".split())
+HAVE_WORDS = frozenset("with has have having".split())
+MISSING_ADJECTIVES = frozenset("missing unknown absent unspecified blank empty".split())
+DISJUNCTIONS = frozenset({"or", "either"})
+# Nouns for people with a role in a document; "who" asks for these fields.
+PERSON_NOUNS = frozenset(
+    """person employee assignee agent owner author manager handler responsible member staff doctor physician teacher
+    instructor lecturer driver editor reviewer requester reporter contact seller salesperson inspector auditor
+    technician engineer lawyer attorney judge investigator analyst consultant clerk host guide trainer coach director
+    artist composer writer photographer winner speaker sender""".split()
+)
+# Nouns for rates: without a named function the average is meant, since their sum has no meaning.
+RATE_NOUNS = frozenset(
+    """price rate rating score grade age salary wage temperature percentage percent efficiency ratio height width length
+    depth size area weight speed voltage power density pressure year""".split()
+)
+ENDED_WORDS = frozenset("expired lapsed ended ran run elapsed".split())  # they compare an end date with today
+GROUPING_WORDS = frozenset({"by", "per", "each", "every"})
+
+AGGREGATE_PHRASES: dict[tuple[str, ...], AggregateFunction] = {
+    ("how", "many"): AggregateFunction.COUNT,
+    ("number", "of"): AggregateFunction.COUNT,
+    ("count", "of"): AggregateFunction.COUNT,
+    ("count",): AggregateFunction.COUNT,
+    ("sum",): AggregateFunction.SUM,
+    ("total",): AggregateFunction.SUM,
+    ("totals",): AggregateFunction.SUM,
+    ("add", "up"): AggregateFunction.SUM,
+    ("how", "much"): AggregateFunction.SUM,
+    ("altogether",): AggregateFunction.SUM,
+    ("spend",): AggregateFunction.SUM,
+    ("spent",): AggregateFunction.SUM,
+    ("spending",): AggregateFunction.SUM,
+    ("average",): AggregateFunction.AVERAGE,
+    ("mean",): AggregateFunction.AVERAGE,
+    ("avg",): AggregateFunction.AVERAGE,
+    ("typical",): AggregateFunction.AVERAGE,
+    ("median",): AggregateFunction.MEDIAN,
+    ("minimum",): AggregateFunction.MINIMUM,
+    ("min",): AggregateFunction.MINIMUM,
+    ("lowest",): AggregateFunction.MINIMUM,
+    ("smallest",): AggregateFunction.MINIMUM,
+    ("least",): AggregateFunction.MINIMUM,
+    ("earliest",): AggregateFunction.MINIMUM,
+    ("oldest",): AggregateFunction.MINIMUM,
+    ("shortest",): AggregateFunction.MINIMUM,
+    ("narrowest",): AggregateFunction.MINIMUM,
+    ("cheapest",): AggregateFunction.MINIMUM,
+    ("lightest",): AggregateFunction.MINIMUM,
+    ("maximum",): AggregateFunction.MAXIMUM,
+    ("max",): AggregateFunction.MAXIMUM,
+    ("highest",): AggregateFunction.MAXIMUM,
+    ("largest",): AggregateFunction.MAXIMUM,
+    ("biggest",): AggregateFunction.MAXIMUM,
+    ("greatest",): AggregateFunction.MAXIMUM,
+    ("most", "expensive"): AggregateFunction.MAXIMUM,
+    ("most", "costly"): AggregateFunction.MAXIMUM,
+    ("least", "expensive"): AggregateFunction.MINIMUM,
+    ("costliest",): AggregateFunction.MAXIMUM,
+    ("priciest",): AggregateFunction.MAXIMUM,
+    ("dearest",): AggregateFunction.MAXIMUM,
+    ("latest",): AggregateFunction.MAXIMUM,
+    ("newest",): AggregateFunction.MAXIMUM,
+    ("longest",): AggregateFunction.MAXIMUM,
+    ("widest",): AggregateFunction.MAXIMUM,
+    ("tallest",): AggregateFunction.MAXIMUM,
+    ("heaviest",): AggregateFunction.MAXIMUM,
+    ("most", "recent"): AggregateFunction.MAXIMUM,
+    ("most", "powerful"): AggregateFunction.MAXIMUM,
+    ("strongest",): AggregateFunction.MAXIMUM,
+    ("best", "rated"): AggregateFunction.MAXIMUM,
+    ("top", "rated"): AggregateFunction.MAXIMUM,
+    ("highest", "rated"): AggregateFunction.MAXIMUM,
+    ("worst", "rated"): AggregateFunction.MINIMUM,
+    ("lowest", "rated"): AggregateFunction.MINIMUM,
+    ("least", "powerful"): AggregateFunction.MINIMUM,
+}
+AGGREGATE_WORDS = frozenset(word for words in AGGREGATE_PHRASES for word in words)
+SUPERLATIVE_PHRASES = frozenset(
+    words
+    for words, function in AGGREGATE_PHRASES.items()
+    if function in (AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
+)
+# A word for a measure, and the noun that may name a field of this measure.
+MEASURE_NOUNS = {
+    "wide": "width", "wider": "width", "widest": "width", "narrow": "width", "narrower": "width", "narrowest": "width",
+    "high": "height", "tall": "height", "taller": "height", "tallest": "height",
+    "long": "length", "longer": "length", "longest": "length", "short": "length", "shorter": "length",
+    "shortest": "length", "deep": "depth", "deeper": "depth", "deepest": "depth",
+    "heavy": "weight", "heavier": "weight", "heaviest": "weight", "light": "weight", "lighter": "weight",
+    "lightest": "weight", "weigh": "weight", "weighs": "weight", "weighing": "weight",
+    "cost": "price", "costs": "price", "costing": "price", "cheap": "price", "cheaper": "price", "cheapest": "price",
+    "powerful": "power", "strong": "power", "stronger": "power", "strongest": "power",
+    "expensive": "price", "priced": "price", "efficient": "efficiency", "dense": "density", "denser": "density",
+    "boil": "boiling point", "boils": "boiling point", "boiling": "boiling point",
+    "melt": "melting point", "melts": "melting point", "melting": "melting point",
+    "flash": "flash point", "flashes": "flash point", "rated": "rating",
+}  # fmt: skip
+# A dimension, and a unit of it.
+DIMENSION_UNITS = {
+    "voltage": "volt", "current": "ampere", "amperage": "ampere", "power": "watt", "wattage": "watt",
+    "resistance": "ohm", "capacitance": "farad", "inductance": "henry", "frequency": "hertz", "energy": "joule",
+    "temperature": "celsius", "pressure": "pascal", "force": "newton", "weight": "kilogram", "mass": "kilogram",
+    "length": "meter", "width": "meter", "height": "meter", "depth": "meter", "diameter": "meter", "distance": "meter",
+    "thickness": "meter", "area": "meter**2", "volume": "liter", "capacity": "liter", "speed": "meter/second",
+    "duration": "day", "angle": "degree",
+}  # fmt: skip
+# The word after "how", and units that may answer it, the likeliest first.
+HOW_QUESTION_UNITS = {
+    "long": ("minute", "meter"), "far": ("meter",), "tall": ("meter",), "high": ("meter",), "wide": ("meter",),
+    "deep": ("meter",), "thick": ("meter",), "heavy": ("kilogram",), "hot": ("celsius",), "warm": ("celsius",),
+    "cold": ("celsius",), "fast": ("kilometer/hour",), "big": ("meter**2",), "large": ("meter**2",),
+}  # fmt: skip
+# Superlatives without a noun, and units of the field they sort by, the likeliest first.
+SUPERLATIVE_UNITS = {
+    "longest": ("meter", "minute"), "shortest": ("meter", "minute"), "biggest": ("meter**2",), "largest": ("meter**2",),
+    "smallest": ("meter**2",), "widest": ("meter",), "narrowest": ("meter",), "tallest": ("meter",),
+    "heaviest": ("kilogram",), "lightest": ("kilogram",), "powerful": ("watt",),
+}  # fmt: skip
+# Direction: words before a place, and words in the names of fields for such places.
+DEPARTURE_WORDS = frozenset("from departing leaving starting out".split())
+ARRIVAL_WORDS = frozenset("to into towards toward arriving reaching bound heading".split())
+ORIGIN_FIELD_WORDS = frozenset("origin from source departure start sender exporter departing".split())
+DESTINATION_FIELD_WORDS = frozenset("destination to target arrival end recipient receiver importer arriving".split())
+SMALL_NUMBERS = {word: number for word, number in NUMBERS_BY_WORD.items() if number}
+DAY_WORDS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
+MONEY_WORDS = frozenset(
+    """cheapest costliest priciest dearest costly expensive cheaper spend spent cost costs price paid pay worth
+    money""".split()
+)
+PERIOD_WORDS = {
+    "year": CalendarPeriod.YEAR, "years": CalendarPeriod.YEAR, "yearly": CalendarPeriod.YEAR,
+    "annual": CalendarPeriod.YEAR, "annually": CalendarPeriod.YEAR,
+    "quarter": CalendarPeriod.QUARTER, "quarters": CalendarPeriod.QUARTER, "quarterly": CalendarPeriod.QUARTER,
+    "month": CalendarPeriod.MONTH, "months": CalendarPeriod.MONTH, "monthly": CalendarPeriod.MONTH,
+    "day": CalendarPeriod.DAY, "days": CalendarPeriod.DAY, "daily": CalendarPeriod.DAY,
+}  # fmt: skip
+BREAKDOWN_WORDS = frozenset("break breakdown split distribution distributed grouped group".split())
+SPENDING_NOUNS = frozenset("spending spendings expenses expense expenditure expenditures outlay outlays".split())
+DISTINCT_WORDS = frozenset("different distinct unique separate individual various".split())  # each value counts once
+SUMMARY_WORDS = frozenset("summarise summarize summary summaries overview gist outline".split())
+QUESTION_WORDS = frozenset("what which when where who whom whose how why".split())
+YES_NO_VERBS = frozenset("is are was were do does did has have can could will would should must may".split())
+EXPORT_WORDS = frozenset("export download csv spreadsheet".split())
+REFERRING_WORDS = frozenset("them those these they it that this ones same all results everything".split())
+FOLLOW_UP_STARTS = (
+    ("only",), ("just",), ("and",), ("but",), ("also",), ("what", "about"), ("how", "about"), ("now",), ("of", "those"),
+    ("of", "these"), ("of", "them"), ("among", "them"), ("narrow",), ("limit",), ("restrict",),
+)  # fmt: skip
+START_OVER_PHRASES = (
+    ("start", "over"), ("start", "again"), ("new", "topic"), ("reset",), ("forget", "it"), ("forget", "that"),
+    ("never", "mind"),
+)  # fmt: skip

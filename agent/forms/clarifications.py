@@ -1,0 +1,122 @@
+"""The clarifications shared by several forms: nothing found, too many documents, two readings, several documents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.outcome import OutcomeKind
+from agent.refine import refinements
+from agent.refine.choice_labels import GivenLabel
+from agent.refine.refinements import FacetSplit, RefinementCandidate
+from agent.review.leg_review import (
+    LegClarification,
+    LegFacts,
+    LegReview,
+    assumptions_of,
+    build_leg_result,
+    distinguishing_conditions_of,
+    hits_by_document,
+    missing_counts_of,
+)
+from storage.search.index import DocumentRecord
+from storage.search.refinement import IncludeMissing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingFoundFacts(LegFacts):
+    """The set holds no document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralReadingsFacts(LegFacts):
+    """A constraint has two readings with the same score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooManyFacts(LegFacts):
+    """The set has more documents than can be listed or read. Choices by `split` narrow it."""
+
+    limit: int
+    is_list: bool  # if False, the documents would be read
+    split: FacetSplit | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralDocumentsFacts(LegFacts):
+    """A question about one document matches several."""
+
+
+def report_nothing_found(review: LegReview) -> LegClarification:
+    return LegClarification(
+        kind=OutcomeKind.NO_RESULTS,
+        result=build_leg_result(review, OutcomeKind.NO_RESULTS, 0),
+        facts=NothingFoundFacts(),
+        candidates=(),
+        assumptions=assumptions_of(review),
+    )
+
+
+def ask_which_reading(review: LegReview) -> LegClarification | None:
+    """Asks which of the readings with the same score is meant; None if there is no reason or no permission to ask."""
+    has_results = any(review.answers[count] for count in review.requests.equal_reading_counts)
+    if not has_results or not review.count or not review.may_ask_back:
+        return None  # if only one reading finds documents, that one is meant
+    conditions = distinguishing_conditions_of(review)
+    return LegClarification(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        facts=SeveralReadingsFacts(),
+        candidates=tuple(refinements.reading_candidates(review.leg, review.alternatives, conditions)),
+        assumptions=assumptions_of(review),
+        offer_just_answer=True,
+    )
+
+
+def ask_to_narrow(review: LegReview, limit: int, *, is_list: bool = False) -> LegClarification:
+    split, cells = refinements.choose_best_facet(
+        review.leg, review.answers, review.requests.facets, review.question_context.schemas
+    )
+    return LegClarification(
+        kind=OutcomeKind.OVERLOAD,
+        result=build_leg_result(review, OutcomeKind.OVERLOAD, review.count),
+        facts=TooManyFacts(limit=limit, is_list=is_list, split=split),
+        candidates=(*cells, *missing_candidates(review)),
+        hits=hits_by_document(review),
+        assumptions=assumptions_of(review),
+        offer_just_answer=True,
+        export_count=review.count,
+    )
+
+
+def ask_which_document(review: LegReview, records: Sequence[DocumentRecord]) -> LegClarification:
+    return LegClarification(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        facts=SeveralDocumentsFacts(),
+        candidates=tuple(refinements.document_candidates(records, review.count > len(records))),
+        hits=hits_by_document(review),
+        assumptions=assumptions_of(review),
+        offer_just_answer=True,
+    )
+
+
+# -- choices beside an answer
+
+
+def wider_reading_candidates(review: LegReview) -> list[RefinementCandidate]:
+    return [
+        RefinementCandidate(
+            label=GivenLabel(text=reading.description), refinement=refinements.UseReading(search=reading.search)
+        )
+        for reading in review.alternatives.wider_readings
+    ]
+
+
+def missing_candidates(review: LegReview) -> list[RefinementCandidate]:
+    """Offers to include documents that lack a field of the search, if there are any."""
+    lacking = {missing.field for missing in missing_counts_of(review)}
+    offered = refinements.missing_candidates(review.leg, review.question_context.schemas)
+    return [
+        candidate
+        for candidate in offered
+        if isinstance(candidate.refinement, IncludeMissing) and candidate.refinement.field in lacking
+    ]

@@ -1,0 +1,169 @@
+"""Numbers over a set of documents: figures, groups, and its share of another set."""
+
+from dataclasses import dataclass, replace
+
+from agent.english.written_values import written_forms_of
+from agent.forms.clarifications import (
+    ask_which_reading,
+    missing_candidates,
+    report_nothing_found,
+    wider_reading_candidates,
+)
+from agent.forms.figures import build_group_lines, compute_figures, compute_share
+from agent.forms.form_of_answer import FormOfAnswer
+from agent.outcome import ComputedFigure, GroupLine, OutcomeKind
+from agent.retrieval.leg_requests import LegInquiry, LegRequests
+from agent.retrieval.quotations import CitedQuote, find_sentence_with_value, quote_beginning_of
+from agent.review.leg_review import (
+    Enough,
+    LegClarification,
+    LegFacts,
+    LegReview,
+    assumptions_of,
+    build_leg_result,
+    document_ids_of,
+    hits_by_document,
+)
+from storage.search.documents import Document
+from storage.search.index import AggregateRequest, CountRequest, DocumentRequest, RecordPageRequest
+from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy, Search
+from storage.search.schema import Schema, SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputationFacts(LegFacts):
+    """Figures over the whole set, or a figure for each group."""
+
+    compute: ComputeNumbers
+    schema: Schema
+    figures: tuple[ComputedFigure, ...]
+    groups: tuple[GroupLine, ...]
+    support: CitedQuote | None  # from the only document of the set
+    has_value_in_text: bool  # the quote of `support` holds the value
+
+    @property
+    def field(self) -> SchemaField | None:
+        return self.schema.by_name.get(self.compute.field) if self.compute.field is not None else None
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return (self.support,) if self.support is not None else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareFacts(LegFacts):
+    """The set's share of the documents of `whole`."""
+
+    figure: ComputedFigure
+    schema: Schema
+    whole: Search
+    whole_count: int
+
+
+def _build_requests(inquiry: LegInquiry) -> LegRequests:
+    search, compute = inquiry.leg.search, _compute_form_of(inquiry.leg.answer_form)
+    return replace(
+        inquiry.request_set(),
+        record_page=RecordPageRequest(search, limit=inquiry.limits.reported_documents, fields=frozenset()),
+        aggregate=_build_aggregate_request(search, compute),
+        passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),
+        whole_count=None if compute.share_base is None else CountRequest(compute.share_base),
+    )
+
+
+def _compute_form_of(answer_form: object) -> ComputeNumbers:
+    assert isinstance(answer_form, ComputeNumbers)  # noqa: S101 - as the registry calls it
+    return answer_form
+
+
+def _build_aggregate_request(search: Search, compute: ComputeNumbers) -> AggregateRequest:
+    """Builds the request. Distinct values are counted as groups."""
+    if AggregateFunction.DISTINCT in compute.functions and compute.field is not None:
+        return AggregateRequest(search, group=GroupBy(field=compute.field))
+    with_median = AggregateFunction.MEDIAN in compute.functions
+    return AggregateRequest(search, compute.field, compute.group, with_median=with_median)
+
+
+async def decide_computation(review: LegReview) -> Enough | LegClarification:
+    """Decides on numbers over the set. If the set has one document, loads it as support."""
+    document: Document | None = None
+    if review.count == 1 and review.requests.record_page is not None:
+        fetch = DocumentRequest(document_ids_of(review.answers[review.requests.record_page].records))
+        document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
+    return answer_computation(review, document)
+
+
+def answer_computation(review: LegReview, document: Document | None) -> Enough | LegClarification:
+    """Decides on numbers over the set. `document` is its only member, which supports the numbers; else None."""
+    compute, count = _compute_form_of(review.leg.answer_form), review.count
+    assert review.requests.aggregate and review.requests.record_page  # noqa: PT018, S101 - as numbers ask
+    if count == 0 and not _is_share(review):
+        return report_nothing_found(review)
+    if (several_readings := ask_which_reading(review)) is not None:
+        return several_readings
+    if review.requests.whole_count is not None and compute.share_base is not None:
+        return _answer_share(review, compute.share_base, review.answers[review.requests.whole_count])
+    schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
+    lines = review.answers[review.requests.aggregate]
+    is_distinct = AggregateFunction.DISTINCT in compute.functions
+    field = schema.by_name.get(compute.field) if compute.field is not None else None
+    support, has_value = _find_support(document, field) if document is not None else (None, False)
+    facts = ComputationFacts(
+        compute=compute,
+        schema=schema,
+        figures=() if compute.group and not is_distinct else compute_figures(compute, lines, count),
+        groups=build_group_lines(compute, lines),
+        support=support,
+        has_value_in_text=has_value,
+    )
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, count),
+            doc_ids=document_ids_of(review.answers[review.requests.record_page].records),
+            figures=facts.figures,
+            groups=facts.groups,
+        ),
+        facts=facts,
+        hits=hits_by_document(review),
+        candidates=(*wider_reading_candidates(review), *missing_candidates(review)),
+        export_count=count or None,
+        assumptions=assumptions_of(review),
+    )
+
+
+def _is_share(review: LegReview) -> bool:
+    """Whether the leg asks for a share of a set that is not empty. Then a share of 0 is an answer."""
+    return review.requests.whole_count is not None and review.answers[review.requests.whole_count] > 0
+
+
+def _answer_share(review: LegReview, whole: Search, whole_count: int) -> Enough:
+    """Answers with the set's share of `whole`."""
+    figure = compute_share(review.count, whole_count)
+    schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
+    page = review.requests.record_page
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, review.count),
+            doc_ids=document_ids_of(review.answers[page].records) if page is not None else (),
+            figures=(figure,),
+        ),
+        facts=ShareFacts(figure=figure, schema=schema, whole=whole, whole_count=whole_count),
+        hits=hits_by_document(review),
+        candidates=(*wider_reading_candidates(review), *missing_candidates(review)),
+        export_count=review.count or None,
+        assumptions=assumptions_of(review),
+    )
+
+
+def _find_support(document: Document, field: SchemaField | None) -> tuple[CitedQuote, bool]:
+    """Returns the sentence of the document that holds the value, and True; else its beginning, and False."""
+    value = document.values.get(field.name) if field is not None else None
+    quote = (
+        find_sentence_with_value(document, written_forms_of(value, field), [field.label])
+        if field and value is not None
+        else None
+    )
+    return CitedQuote(document=document, quote=quote or quote_beginning_of(document)), quote is not None
+
+
+FORM = FormOfAnswer(answer_form=ComputeNumbers, build_requests=_build_requests, decide=decide_computation)

@@ -1,0 +1,124 @@
+"""Turns the lines of an aggregate into figures and groups."""
+
+from collections.abc import Sequence
+
+from agent.outcome import ComputedFigure, GroupLine
+from storage.search.documents import FieldValues
+from storage.search.index import AggregateLine
+from storage.search.numbers import to_json_number
+from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers
+from storage.search.schema import SchemaField
+
+
+def compute_figures(compute: ComputeNumbers, lines: Sequence[AggregateLine], count: int) -> tuple[ComputedFigure, ...]:
+    """Returns one figure per function and unit. A count is the `count` of the set."""
+    figures: list[ComputedFigure] = []
+    for function in compute.functions:
+        if function is AggregateFunction.COUNT:
+            figures.append(ComputedFigure(function=function, field=None, value=float(count), unit=None, count=count))
+            continue
+        if function is AggregateFunction.DISTINCT:
+            figures.append(_count_distinct_values(compute, lines, count))
+            continue
+        figures += [
+            ComputedFigure(
+                function=function,
+                field=compute.field,
+                value=_value_of_function(function, line),
+                unit=line.unit,
+                count=line.count,
+            )
+            for line in lines
+            if line.count
+        ]
+    return tuple(figures)
+
+
+def _count_distinct_values(compute: ComputeNumbers, lines: Sequence[AggregateLine], count: int) -> ComputedFigure:
+    """Counts the values. `lines` has a line for each value, and one for the documents without a value."""
+    lacking = sum(line.count for line in lines if line.group is None)
+    values = sum(line.group is not None for line in lines)
+    return ComputedFigure(
+        function=AggregateFunction.DISTINCT, field=compute.field, value=float(values), unit=None, count=count - lacking
+    )
+
+
+def compute_share(part_count: int, whole_count: int) -> ComputedFigure:
+    """Returns the share in percent. `whole_count` is at least 1."""
+    return ComputedFigure(
+        function=AggregateFunction.SHARE,
+        field=None,
+        value=round(100 * part_count / whole_count, 2),
+        unit="percent",
+        count=part_count,
+    )
+
+
+def build_group_lines(compute: ComputeNumbers, lines: Sequence[AggregateLine]) -> tuple[GroupLine, ...]:
+    """Returns a line per group and unit.
+
+    Periods are sorted by time, groups by value if a limit or a function of values is asked for, and else by count.
+    """
+    group = compute.group
+    if group is None:
+        return ()
+    function = compute.functions[0]
+    result = [
+        GroupLine(
+            label=_format_group(line.group, group.period),
+            value=_value_of_function(function, line),
+            unit=line.unit,
+            count=line.count,
+        )
+        for line in lines
+        if line.count and not ((compute.limit or function is AggregateFunction.DISTINCT) and line.group is None)
+    ]
+    if group.period is not None and compute.limit is None:
+        return tuple(sorted(result, key=lambda group_line: group_line.label))
+    if compute.limit is not None or function not in (AggregateFunction.COUNT, AggregateFunction.DISTINCT):
+        result.sort(
+            key=lambda group_line: (-group_line.value if compute.descending else group_line.value, group_line.label)
+        )
+    return _limit_lines_by_unit(result, compute.limit)
+
+
+def _limit_lines_by_unit(lines: Sequence[GroupLine], limit: int | None) -> tuple[GroupLine, ...]:
+    """Applies the limit to each unit separately, since amounts in different currencies have no order.
+
+    The unit with the most documents comes first.
+    """
+    units = dict.fromkeys(line.unit for line in lines)
+    commonest = sorted(units, key=lambda unit: -sum(line.count for line in lines if line.unit == unit))
+    return tuple(line for unit in commonest for line in [other for other in lines if other.unit == unit][:limit])
+
+
+def _value_of_function(function: AggregateFunction, line: AggregateLine) -> float:
+    return {
+        AggregateFunction.SUM: line.sum,
+        AggregateFunction.AVERAGE: line.average,
+        AggregateFunction.MINIMUM: line.minimum,
+        AggregateFunction.MAXIMUM: line.maximum,
+        AggregateFunction.MEDIAN: line.median or 0.0,
+    }.get(function, float(line.count))
+
+
+def _format_group(group: str | float | bool | None, period: CalendarPeriod | None) -> str:
+    if group is None:
+        return "(none)"
+    if isinstance(group, bool):
+        return "yes" if group else "no"
+    if not isinstance(group, str):
+        return str(to_json_number(group))
+    if period is None or period is CalendarPeriod.DAY:
+        return group
+    if period is CalendarPeriod.QUARTER:
+        return f"{group[:4]} Q{(int(group[5:7]) + 2) // 3}"
+    return group[:4] if period is CalendarPeriod.YEAR else group[:7]
+
+
+def currency_of_value(values: FieldValues, field: SchemaField) -> str | None:
+    """Returns the currency of the document's amount in `field`, or None if it is unknown."""
+    if field.currency:
+        return field.currency
+    currency = values.get(field.currency_field) if field.currency_field is not None else None
+    return currency if isinstance(currency, str) else None

@@ -1,0 +1,272 @@
+"""Answers from text: quotes the sentences of the best passages that answer the question."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent.forms.clarifications import ask_which_document
+from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.yes_no import decide_claims
+from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
+from agent.retrieval.answer_type import AnswerType, answer_type_of
+from agent.retrieval.fusion import RERANKED_PASSAGES, coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
+from agent.retrieval.leg_requests import LegInquiry, LegRequests, hits_by_collector, weigh_question_terms
+from agent.retrieval.long_text import find_in_best_documents, is_about_long_document
+from agent.retrieval.named_documents import is_confined_to_named_documents, passages_mentioning_names
+from agent.retrieval.quotations import (
+    CitedQuote,
+    DocumentQuote,
+    QuotableSentence,
+    merge_equal_sentences,
+    rank_sentences,
+)
+from agent.retrieval.relevance import QueryTerm
+from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
+from storage.search.conditions import ComparisonCondition, Condition, conjuncts_of
+from storage.search.ids import ChunkId
+from storage.search.index import DocumentRecord, KeywordPassageRequest, PassageHit, SemanticPassageRequest
+from storage.search.plan import FindPassages
+
+_MIN_COVERAGE = 0.42  # share of the question's weight that the best passage must hold to count as found
+_MIN_COVERAGE_WITH_SUMMARY = 0.6  # the same share, for the best passage together with the summary of its document
+_MIN_COSINE = 0.62  # at which a passage counts as found without shared words (WordLlama, 256 dimensions)
+_COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the question to replace those of the set
+_MAX_QUOTED_SENTENCES = 3
+_MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
+_MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotationsFacts(LegFacts):
+    """The sentences that answer, best first."""
+
+    sentences: tuple[QuotableSentence, ...]
+    answer_type: AnswerType | None  # the kind of value asked for
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return tuple(cited for sentence in self.sentences for cited in quotes_of_sentence(sentence))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAnswerFacts(LegFacts):
+    """No text answers the question. `unknown_words` are words of the question that no document holds."""
+
+    unknown_words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoMentionFacts(LegFacts):
+    """The named document says nothing about `asked_words`."""
+
+    record: DocumentRecord
+    asked_words: tuple[str, ...]
+
+
+def quotes_of_sentence(sentence: QuotableSentence) -> tuple[CitedQuote, ...]:
+    return tuple(CitedQuote(document=_record_of_hit(passage.hit), quote=quote) for passage, quote in sentence.places)
+
+
+def _build_requests(inquiry: LegInquiry) -> LegRequests:
+    return inquiry.request_text(inquiry.ranking_text)
+
+
+async def decide_from_all_text(review: LegReview) -> Enough | LegClarification:
+    """Answers from all text in scope, for example if no document has the name in the question."""
+    question, ranked = await rank_leg_passages(
+        review, review.requests.fallback_requests or review.requests.passage_requests, include_naming_terms=True
+    )
+    decision = quote_answer(review, question, passages_mentioning_names(review, ranked), SearchRoute.HYBRID)
+    is_empty = isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS
+    return (
+        replace(decision, hits=tuple(ranked[: review.session.context.limits.reported_hits])) if is_empty else decision
+    )
+
+
+async def decide_passages(review: LegReview) -> Enough | LegClarification:
+    """Answers from the passages of the set, or from all text if that covers clearly more of the question.
+
+    The words that chose the set may not have been names; then passages elsewhere cover more of the question. If the
+    words certainly name the documents, no other document is quoted.
+    """
+    question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
+    if (checked := decide_claims(review, question, ranked)) is not None:
+        return checked
+    may_use_all_text = bool(review.requests.fallback_requests) and not is_confined_to_named_documents(review)
+    if may_use_all_text:
+        all_text_question, other_passages = await rank_leg_passages(
+            review, review.requests.fallback_requests, include_naming_terms=True
+        )
+        naming_passages = passages_mentioning_names(review, other_passages)
+        in_set = bool(naming_passages) and naming_passages[0].hit.doc_id in {passage.hit.doc_id for passage in ranked}
+        if (
+            not in_set
+            and _best_coverage_of(review, all_text_question, naming_passages)
+            > _best_coverage_of(review, question, ranked) + _COVERAGE_MARGIN
+        ):
+            return quote_answer(review, all_text_question, naming_passages, SearchRoute.HYBRID)
+    decision = quote_answer(
+        review, question, ranked, SearchRoute.LONG_TEXT if is_about_long_document(review) else SearchRoute.HYBRID
+    )
+    is_empty = isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS
+    if isinstance(decision, LegClarification) and not is_empty:
+        return decision
+    if (best := await find_in_best_documents(review, ranked, already_answered=not is_empty)) is not None:
+        by_summary = quote_answer(
+            review,
+            best.query_terms,
+            best.passages,
+            SearchRoute.LONG_TEXT,
+            [*ranked, *best.other_passages],
+            best.coverage_with_summary,
+        )
+        if isinstance(by_summary, Enough):
+            return by_summary
+    return await decide_from_all_text(review) if is_empty and may_use_all_text else decision
+
+
+async def rank_leg_passages(
+    review: LegReview,
+    requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest],
+    *,
+    include_naming_terms: bool,
+    use_reranker: bool = True,
+) -> tuple[Sequence[QueryTerm], list[FoundPassage]]:
+    """Returns the terms that rank the passages, and the passages, best first."""
+    question = weigh_question_terms(
+        review.requests, review.answers, review.question_context, include_naming_terms=include_naming_terms
+    )
+    found = fuse_hits(hits_by_collector(requests, review.answers))
+    rerank_scores = (
+        await review.session.rerank_scores(review.leg.question, found[:RERANKED_PASSAGES]) if use_reranker else None
+    )
+    return question, rerank_passages(found, question, review.question_context.analysers, rerank_scores)
+
+
+def quote_answer(
+    review: LegReview,
+    query_terms: Sequence[QueryTerm],
+    passages: Sequence[FoundPassage],
+    route: SearchRoute,
+    other_passages: Sequence[FoundPassage] = (),
+    coverage_with_summary: float | None = None,
+) -> Enough | LegClarification:
+    """Quotes the best sentences of the passages; reports no answer if the passages cover too little of the question.
+
+    `other_passages` are only reported as hits, after `passages`. `coverage_with_summary` is the share (0 to 1) of the
+    question that the passages cover together with the summaries of their documents.
+    """
+    hits = _unique_passages([*passages, *other_passages])[: review.session.context.limits.reported_hits]
+    if not (
+        _covers_enough(review, query_terms, passages)
+        or (coverage_with_summary is not None and coverage_with_summary >= _MIN_COVERAGE_WITH_SUMMARY)
+    ):
+        return _report_no_answer(review, [term.word for term in query_terms if not term.is_known], hits)
+    sentences = rank_sentences(
+        passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
+    )
+    if _documents_answer_differently(review, sentences) and review.requests.record_page is not None:
+        return ask_which_document(review, review.answers[review.requests.record_page].records)
+    quoted = tuple(_take_sentences(sentences))
+    facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(review.leg.question))
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, None),
+            doc_ids=tuple(dict.fromkeys(cited.document.doc_id for cited in facts.quotes)),
+        ),
+        facts=facts,
+        hits=hits,
+        route=route,
+    )
+
+
+def _take_sentences(
+    sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]],
+) -> Iterator[QuotableSentence]:
+    """Yields at most three sentences, none of them much worse than the best."""
+    for rank, sentence in enumerate(merge_equal_sentences(sentences)[:_MAX_QUOTED_SENTENCES]):
+        if rank and sentence.score < _MIN_SCORE_SHARE * sentences[0][0]:
+            return
+        yield sentence
+
+
+def _unique_passages(passages: Sequence[FoundPassage]) -> tuple[FoundPassage, ...]:
+    by_chunk = dict[ChunkId, FoundPassage]()
+    for passage in passages:
+        by_chunk.setdefault(passage.hit.chunk_id, passage)
+    return tuple(by_chunk.values())
+
+
+def _covers_enough(review: LegReview, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]) -> bool:
+    """Whether a passage holds enough of the question's weight, or is close enough to it in meaning."""
+    semantic_request = review.requests.passage_requests.get("semantic")
+    cosine = (
+        max((hit.score for hit in review.answers[semantic_request][:1]), default=0.0)
+        if semantic_request is not None
+        else 0.0
+    )
+    is_close = cosine >= _MIN_COSINE and any(term.is_known for term in query_terms)
+    return bool(passages) and (_best_coverage_of(review, query_terms, passages) >= _MIN_COVERAGE or is_close)
+
+
+def _best_coverage_of(review: LegReview, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]) -> float:
+    """Returns the largest share (0 to 1) of the question's weight that one of the first five passages holds."""
+    matchers = matchers_by_bucket(query_terms, review.question_context.analysers)
+    return max(
+        (coverage_of_hit(passage.hit, query_terms, matchers[passage.hit.bucket]) for passage in passages[:5]),
+        default=0.0,
+    )
+
+
+def _record_of_hit(hit: PassageHit) -> DocumentRecord:
+    return DocumentRecord(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
+
+
+def _documents_answer_differently(
+    review: LegReview, sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]]
+) -> bool:
+    """Whether several documents answer a question about one document equally well, but differently."""
+    if (
+        not review.may_ask_back
+        or not 2 <= review.count <= _MAX_OFFERED_DOCUMENTS
+        or not _asks_about_single_document(review)
+    ):
+        return False
+    best = [(passage.hit.doc_id, quote.text) for score, passage, quote in sentences if score >= 0.93 * sentences[0][0]]
+    return len({doc_id for doc_id, _ in best}) > 1 and len({text for _, text in best}) > 1
+
+
+def _asks_about_single_document(review: LegReview) -> bool:
+    """Whether the words of a condition follow "the" in the singular, as in "the battery cabinet"."""
+    question = review.leg.question.casefold()
+    words = [
+        _question_words_of(condition)
+        for clause in review.leg.search.clauses
+        for condition in conjuncts_of(clause.condition)
+    ]
+    return any(" ".join(("the", word)) in question and not word.endswith("s") for word in words if word)
+
+
+def _question_words_of(condition: Condition) -> str:
+    return condition.words.casefold() if isinstance(condition, ComparisonCondition) else ""
+
+
+def _report_no_answer(
+    review: LegReview, unknown_words: Sequence[str], hits: tuple[FoundPassage, ...]
+) -> LegClarification:
+    """Reports that no text answers. The ranked passages are reported as hits."""
+    page = review.requests.record_page
+    records = review.answers[page].records if page is not None else ()
+    is_named = len(records) == 1 and is_confined_to_named_documents(review)
+    return LegClarification(
+        kind=OutcomeKind.NO_RESULTS,
+        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+        facts=NoMentionFacts(record=next(iter(records)), asked_words=tuple(review.requests.asked_stems))
+        if is_named
+        else NoAnswerFacts(unknown_words=tuple(unknown_words)),
+        candidates=(),
+        hits=hits,
+        route=SearchRoute.HYBRID,
+    )
+
+
+FORM = FormOfAnswer(answer_form=FindPassages, build_requests=_build_requests, decide=decide_passages)

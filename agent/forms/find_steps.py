@@ -1,0 +1,259 @@
+"""Steps of a procedure: quotes a whole list or section of the document that answers.
+
+The documents are those with the best sentences. If no heading in them matches the question, or no matching section
+has steps that can be quoted, those sentences are the answer.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent.forms.find_passages import QuotationsFacts, decide_passages
+from agent.forms.form_of_answer import FormOfAnswer
+from agent.retrieval.fusion import matchers_by_bucket
+from agent.retrieval.leg_requests import LegInquiry, LegRequests, weigh_question_terms
+from agent.retrieval.quotations import CitedQuote, DocumentQuote, split_sentences
+from agent.retrieval.relevance import QueryTerm, StemMatcher, matched_share_of
+from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview
+from storage.search.documents import Document
+from storage.search.index import DocumentRequest
+from storage.search.plan import FindSteps
+from storage.text.key_sentences import heading_text_of, is_heading, reads_as_sentence
+
+_PROCEDURE_WORDS = frozenset("step steps procedure procedures instruction instructions follow take guide".split())
+_MIN_HEADING_SHARE = 0.5  # of the question, that heading and title together must hold
+_MIN_OWN_SHARE = 0.25  # of the question, that the heading alone must hold
+_MIN_STEPS, _MAX_STEPS = 2, 30
+_MAX_STEP_CHARACTERS = 400  # of a step; a procedure with a longer step is not quoted
+_MAX_DOCUMENTS = 3  # documents whose sections are compared
+_LINE = re.compile(r"[^\n]+")
+_LIST_MARKER = re.compile(r"\s*(?P<number>\d{1,2})[.)]\s+(?=\S)|\s*[-*•]\s+(?:\[[ x]\]\s+)?(?=\S)")
+_HEADING_LEVEL = re.compile(r"\s*(?P<signs>#{1,6})\s")
+_STEP_HEADING = re.compile(r"[*\s]*(?:step\s+)?\d{1,2}\s*[.):]\s*", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_BOLD_LINE = re.compile(r"\s*\*\*[^*]+\*\*:?\s*")
+_LOWEST_LEVEL = 7  # of a heading without "#" signs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcedureStep:
+    """A step, or a heading above steps. `number` is the number of the step in the document."""
+
+    quote: DocumentQuote
+    number: int | None = None
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepsFacts(LegFacts):
+    """A whole procedure with its heading."""
+
+    document: Document
+    heading: str
+    steps: tuple[ProcedureStep, ...]
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return tuple(CitedQuote(document=self.document, quote=step.quote) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DocumentSection:
+    """A heading with all text under it, including lower headings."""
+
+    heading: str
+    level: int
+    is_step: bool  # the heading is itself a step, as "Step 2: …"
+    steps: tuple[ProcedureStep, ...]  # from its lists
+    sentences: tuple[ProcedureStep, ...]  # from its prose
+
+    @property
+    def has_list(self) -> bool:
+        return sum(not step.is_heading for step in self.steps) >= _MIN_STEPS
+
+    @property
+    def is_numbered(self) -> bool:
+        return any(step.number is not None for step in self.steps)
+
+
+def _build_requests(inquiry: LegInquiry) -> LegRequests:
+    """Builds the requests of a text question, without words like "steps": few procedures contain them."""
+    requests = inquiry.request_text(inquiry.ranking_text)
+    return replace(
+        requests,
+        asked_stems=_without_procedure_words(requests.asked_stems),
+        content_stems=_without_procedure_words(requests.content_stems),
+    )
+
+
+def _without_procedure_words(stems: Mapping[str, str]) -> Mapping[str, str]:
+    remaining_stems = {word: stem for word, stem in stems.items() if word not in _PROCEDURE_WORDS}
+    return remaining_stems or stems
+
+
+async def decide_steps(review: LegReview) -> Enough | LegClarification:
+    decision = await decide_passages(review)
+    if not isinstance(decision, Enough) or not isinstance(decision.facts, QuotationsFacts):
+        return decision
+    ids = tuple(dict.fromkeys(cited.document.doc_id for cited in decision.facts.quotes))[:_MAX_DOCUMENTS]
+    fetch = DocumentRequest(ids)
+    documents = (await review.session.ask_index((fetch,)))[fetch] if ids else ()
+    procedures = [procedure for document in documents if (procedure := _find_procedure(review, decision, document))]
+    if not procedures:
+        return decision
+    # Of equal ranks `max` takes the first: the document with the best sentences.
+    _, facts = max(procedures, key=lambda procedure: procedure[0])
+    return replace(decision, facts=facts, result=replace(decision.result, doc_ids=(facts.document.doc_id,)))
+
+
+def _find_procedure(review: LegReview, decided: Enough, document: Document) -> tuple[float, StepsFacts] | None:
+    """Returns the section whose heading matches the question best, and the share of the question in that heading.
+
+    The share comes first. Only sections that can be quoted whole are considered. Returns None if there is none.
+    """
+    answer_form = review.leg.answer_form
+    assert isinstance(answer_form, FindSteps)  # noqa: S101 - as the registry calls it
+    bucket = next(passage.hit.bucket for passage in decided.hits if passage.hit.doc_id == document.doc_id)
+    terms = weigh_question_terms(review.requests, review.answers, review.question_context)
+    matcher = matchers_by_bucket(terms, review.question_context.analysers)[bucket]
+    action = next((term.stem for term in terms if term.word == answer_form.action), answer_form.action)
+    quoted_starts = {cited.quote.start for cited in decided.facts.quotes}
+    best: tuple[tuple[float, bool, bool, int], _DocumentSection, tuple[ProcedureStep, ...]] | None = None
+    for section in _sections_of(document):
+        steps = section.steps if section.has_list else section.sentences if answer_form.allows_prose else ()
+        if not _can_be_quoted(steps) or not _names_action(action, section.heading, steps, matcher):
+            continue
+        share = _heading_share(section, document, terms, matcher)
+        holds_quote = any(step.quote.start <= start < step.quote.end for step in steps for start in quoted_starts)
+        rank = (round(share, 3), section.is_numbered, holds_quote, section.level)
+        if share and (best is None or rank > best[0]):
+            best = rank, section, steps
+    if best is None:
+        return None
+    rank, section, steps = best
+    return rank[0], StepsFacts(document=document, heading=section.heading, steps=steps)
+
+
+def _names_action(action: str, heading: str, steps: Sequence[ProcedureStep], matcher: StemMatcher) -> bool:
+    """Whether the heading or a step names the action.
+
+    This excludes sections such as a list of features, whose heading may match the question too.
+    `action` is a stem, or the word itself if it is too common to have a weight ("set", "get").
+    """
+    texts = [heading, *(step.quote.text for step in steps)]
+    if not action or any(action in matcher.find_stems(text) for text in texts):
+        return True
+    return any(action in _WORD.findall(text.casefold()) for text in texts)
+
+
+def _heading_share(
+    section: _DocumentSection, document: Document, terms: Sequence[QueryTerm], matcher: StemMatcher
+) -> float:
+    """Returns the share (0 to 1) of the question that the heading holds; 0 if heading and title hold too little of it.
+
+    A heading that is itself a step ("Step 2: …") must hold enough alone; else the section above it is the procedure.
+    """
+    heading_stems = matcher.find_stems(section.heading)
+    share = matched_share_of(terms, heading_stems)
+    with_title = matched_share_of(terms, {**heading_stems, **matcher.find_stems(document.title)})
+    if with_title < _MIN_HEADING_SHARE or share < (_MIN_HEADING_SHARE if section.is_step else _MIN_OWN_SHARE):
+        return 0.0
+    return share
+
+
+def _can_be_quoted(steps: Sequence[ProcedureStep]) -> bool:
+    count = sum(not step.is_heading for step in steps)
+    return _MIN_STEPS <= count <= _MAX_STEPS and all(len(step.quote.text) <= _MAX_STEP_CHARACTERS for step in steps)
+
+
+# -- sections of a document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SectionLine:
+    """A line of a document. `level` is the level of a heading, from 1; None for other lines."""
+
+    quote: DocumentQuote
+    level: int | None
+    number: int | None
+    is_item: bool
+
+
+def _sections_of(document: Document) -> Iterator[_DocumentSection]:
+    lines = list(_lines_of(document))
+    headings = [position for position, line in enumerate(lines) if line.level is not None]
+    if not headings:
+        yield from _sections_of_pages(document)
+    for position in headings:
+        heading = lines[position]
+        level = heading.level or _LOWEST_LEVEL
+        body: list[_SectionLine] = []
+        for line in lines[position + 1 :]:
+            if line.level is not None and line.level <= level:
+                break
+            body.append(line)
+        sentences = (ProcedureStep(quote=line.quote) for line in body if reads_as_sentence(line.quote.text))
+        yield _DocumentSection(
+            heading=_plain_heading(heading.quote.text),
+            level=level,
+            is_step=_STEP_HEADING.match(heading_text_of(heading.quote.text)) is not None,
+            steps=_steps_of(body),
+            sentences=tuple(sentences),
+        )
+
+
+def _plain_heading(text: str) -> str:
+    return _STEP_HEADING.sub("", heading_text_of(text)).replace("**", "").strip(" :") or heading_text_of(text)
+
+
+def _steps_of(body: Sequence[_SectionLine]) -> tuple[ProcedureStep, ...]:
+    """Returns the items of the lists, each list after its heading if it has one."""
+    steps: list[ProcedureStep] = []
+    heading: ProcedureStep | None = None
+    for line in body:
+        if line.level is not None:
+            heading = ProcedureStep(quote=line.quote, is_heading=True)
+        elif line.is_item:
+            steps += [heading] if heading is not None else []
+            steps.append(ProcedureStep(quote=line.quote, number=line.number))
+            heading = None
+    return tuple(steps)
+
+
+def _lines_of(document: Document) -> Iterator[_SectionLine]:
+    for match in _LINE.finditer(document.text):
+        text = match[0]
+        if not text.strip():
+            continue
+        marker = _LIST_MARKER.match(text)
+        start = match.start() + (marker.end() if marker is not None else len(text) - len(text.lstrip()))
+        end = match.end() - (len(text) - len(text.rstrip()))
+        quote = DocumentQuote(start=start, end=end, page=_page_at(document, start), text=document.text[start:end])
+        level = None if marker is not None else _heading_level(text, document, match.start(), match.end())
+        number = int(marker["number"]) if marker is not None and marker["number"] else None
+        yield _SectionLine(quote=quote, level=level, number=number, is_item=marker is not None)
+
+
+def _heading_level(text: str, document: Document, start: int, end: int) -> int | None:
+    if (signs := _HEADING_LEVEL.match(text)) is not None:
+        return len(signs["signs"])
+    is_plain_heading = _BOLD_LINE.fullmatch(text) or is_heading(text, document.text, start, end)
+    return _LOWEST_LEVEL if is_plain_heading else None
+
+
+def _sections_of_pages(document: Document) -> Iterator[_DocumentSection]:
+    """Yields a section for each passage of a text without headings. Its first sentence serves as the heading."""
+    for passage in document.passages:
+        text = document.text[passage.start : passage.end]
+        first, *rest = split_sentences(text, passage.start, passage.page) or [None]
+        if first is None:
+            continue
+        sentences = tuple(ProcedureStep(quote=quote) for quote in rest if quote is not None)
+        yield _DocumentSection(heading=first.text.rstrip(". "), level=1, is_step=False, steps=(), sentences=sentences)
+
+
+def _page_at(document: Document, offset: int) -> int | None:
+    return next((passage.page for passage in document.passages if passage.start <= offset < passage.end), None)
+
+
+FORM = FormOfAnswer(answer_form=FindSteps, build_requests=_build_requests, decide=decide_steps)

@@ -1,0 +1,208 @@
+"""A list of documents: the whole set, its first documents, or the next ones after those already shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent.context import SHOWN_DOCUMENTS
+from agent.forms.clarifications import (
+    ask_to_narrow,
+    ask_which_reading,
+    missing_candidates,
+    report_nothing_found,
+    wider_reading_candidates,
+)
+from agent.forms.first_by_currency import first_records_by_currency
+from agent.forms.form_of_answer import FormOfAnswer
+from agent.outcome import FoundPassage, OutcomeKind
+from agent.refine import refinements
+from agent.refine.refinements import FacetSplit, RefinementCandidate
+from agent.retrieval.leg_requests import LegInquiry, LegRequests
+from agent.review.leg_review import (
+    Enough,
+    LegClarification,
+    LegFacts,
+    LegReview,
+    assumptions_of,
+    build_leg_result,
+    document_ids_of,
+    hits_by_document,
+)
+from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition, ComparisonOperator
+from storage.search.documents import Document
+from storage.search.ids import BucketId
+from storage.search.index import CountRequest, DocumentRecord, DocumentRequest, PassageHit, RecordPageRequest
+from storage.search.plan import ListDocuments
+from storage.search.schema import SchemaField, SchemaOrder
+
+_MAX_OTHER_BUCKETS = 3  # other buckets offered beside a list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFacts(LegFacts):
+    """The first documents of a list."""
+
+    records: tuple[DocumentRecord, ...]
+    total: int  # documents in the list
+    order_field: SchemaField | None
+    tie_count: int | None  # documents with the same value as the last one listed
+    is_by_currency: bool  # holds the first documents of each currency
+    split: FacetSplit | None  # the split behind the choices that narrow the list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextDocumentsFacts(LegFacts):
+    """The documents after those already shown; empty if all have been shown."""
+
+    records: tuple[DocumentRecord, ...]
+
+
+def _build_requests(inquiry: LegInquiry) -> LegRequests:
+    search, limits = inquiry.leg.search, inquiry.limits
+    answer_form = _list_form_of(inquiry.leg.answer_form)
+    whole = limits.overload_documents if inquiry.may_ask_back else limits.reported_documents
+    size = answer_form.skip + (answer_form.limit + 1 if answer_form.limit else whole)
+    page_size = min(size, max(limits.reported_documents, SHOWN_DOCUMENTS))
+    return replace(
+        inquiry.request_set(),
+        record_page=RecordPageRequest(search, answer_form.order, limit=page_size),
+        facets=inquiry.request_facets() if answer_form.limit is None else (),
+        passage_requests=inquiry.rank_passages(limits.reported_hits),
+    )
+
+
+def _list_form_of(answer_form: object) -> ListDocuments:
+    assert isinstance(answer_form, ListDocuments)  # noqa: S101 - as the registry calls it
+    return answer_form
+
+
+async def decide_list(review: LegReview) -> Enough | LegClarification:
+    answer_form, count, limits = _list_form_of(review.leg.answer_form), review.count, review.session.context.limits
+    assert review.requests.record_page is not None  # noqa: S101 - as a list asks
+    if count == 0:
+        return report_nothing_found(review)
+    if (several_readings := ask_which_reading(review)) is not None:
+        return several_readings
+    if answer_form.skip:
+        return await _show_next_documents(review, answer_form)
+    if answer_form.limit is None and count > limits.overload_documents and review.may_ask_back:
+        return ask_to_narrow(
+            review, limits.overload_documents, is_list=limits.overload_documents > limits.read_documents
+        )
+    by_currency = await first_records_by_currency(review, answer_form)
+    page = review.answers[review.requests.record_page].records
+    records = by_currency or page[: answer_form.limit]
+    total = len(by_currency) or (min(count, answer_form.limit) if answer_form.limit else count)
+    split, cells = _split_list(review, total)
+    facts = ListFacts(
+        records=tuple(records),
+        total=total,
+        order_field=_field_of_order(review, answer_form.order) if answer_form.order is not None else None,
+        tie_count=None if by_currency else await _count_ties(review, answer_form, page),
+        is_by_currency=bool(by_currency),
+        split=split if cells else None,
+    )
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, total),
+            doc_ids=document_ids_of(records)[: limits.reported_documents],
+            records=tuple(records[:SHOWN_DOCUMENTS]),
+        ),
+        facts=facts,
+        hits=await _load_passage_by_document(review, records),
+        candidates=(
+            *cells,
+            *wider_reading_candidates(review),
+            *missing_candidates(review),
+            *_other_bucket_candidates(review),
+        ),
+        export_count=count if total > SHOWN_DOCUMENTS else None,
+        assumptions=assumptions_of(review),
+    )
+
+
+def _split_list(review: LegReview, total: int) -> tuple[FacetSplit | None, list[RefinementCandidate]]:
+    if total <= SHOWN_DOCUMENTS or not review.requests.facets:
+        return None, []
+    return refinements.choose_best_facet(
+        review.leg, review.answers, review.requests.facets, review.question_context.schemas
+    )
+
+
+def _field_of_order(review: LegReview, order: SchemaOrder) -> SchemaField | None:
+    fields = (review.question_context.schemas[bucket].by_name.get(order.field) for bucket in review.leg.search.buckets)
+    return next(filter(None, fields), None)
+
+
+async def _count_ties(review: LegReview, answer_form: ListDocuments, records: Sequence[DocumentRecord]) -> int | None:
+    """Counts the documents with the value of the last one listed, if the limit leaves some of them out; else None."""
+    if answer_form.order is None or answer_form.limit is None or len(records) <= answer_form.limit:
+        return None
+    last, beyond = (
+        records[position].values.get(answer_form.order.field) for position in (answer_form.limit - 1, answer_form.limit)
+    )
+    field = _field_of_order(review, answer_form.order)
+    if field is None or last is None or isinstance(last, tuple) or last != beyond:
+        return None
+    same_value = ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=last)
+    ties = CountRequest(review.leg.search.with_condition(same_value))
+    return (await review.session.ask_index((ties,)))[ties]
+
+
+async def _show_next_documents(review: LegReview, answer_form: ListDocuments) -> Enough:
+    """Answers with the documents of the set after those already shown."""
+    assert review.requests.record_page is not None  # noqa: S101 - as a list asks
+    records = review.answers[review.requests.record_page].records[answer_form.skip :][: answer_form.limit]
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, len(records)),
+            doc_ids=document_ids_of(records),
+            records=tuple(records),
+        ),
+        facts=NextDocumentsFacts(records=tuple(records)),
+        hits=await _load_passage_by_document(review, records),
+        export_count=review.count,
+        assumptions=assumptions_of(review),
+    )
+
+
+async def _load_passage_by_document(review: LegReview, records: Sequence[DocumentRecord]) -> tuple[FoundPassage, ...]:
+    """Returns the best passage of each document, or its first passage if the question matches none."""
+    found = hits_by_document(review)
+    ranked = {passage.hit.doc_id for passage in found}
+    limit = review.session.context.limits.reported_hits
+    unranked = [record.doc_id for record in records[:limit] if record.doc_id not in ranked]
+    ids_to_load = unranked[: max(limit - len(found), 0)]
+    if not ids_to_load:
+        return found
+    fetch = DocumentRequest(tuple(ids_to_load))
+    documents = (await review.session.ask_index((fetch,)))[fetch]
+    buckets = {record.doc_id: record.bucket for record in records}
+    first_passages = (
+        _first_passage_of(document, buckets[document.doc_id]) for document in documents if document.passages
+    )
+    return (*found, *first_passages)
+
+
+def _first_passage_of(document: Document, bucket: BucketId) -> FoundPassage:
+    passage = document.passages[0]
+    hit = PassageHit(
+        doc_id=document.doc_id, bucket=bucket, chunk_id=document.chunk_id_at(0), title=document.title,
+        source=document.source, page=passage.page, start=passage.start, end=passage.end,
+        text=document.text[passage.start : passage.end], score=0.0,
+    )  # fmt: skip
+    return FoundPassage(hit=hit, score=0.0, found_by=("annotations",))
+
+
+def _other_bucket_candidates(review: LegReview) -> list[RefinementCandidate]:
+    """Offers other buckets with matching documents, unless the question names its bucket."""
+    question = fold_text(review.leg.question)
+    schemas = [review.question_context.schemas[bucket] for bucket in review.leg.search.buckets]
+    nouns = [fold_text(noun) for schema in schemas for noun in (schema.label, schema.bucket, *schema.synonyms)]
+    if any(noun in question for noun in nouns if noun) or not review.may_ask_back:
+        return []
+    offered = refinements.other_bucket_candidates(review.leg, review.alternatives, review.question_context.schemas)
+    return offered[:_MAX_OTHER_BUCKETS]
+
+
+FORM = FormOfAnswer(answer_form=ListDocuments, build_requests=_build_requests, decide=decide_list)

@@ -1,0 +1,153 @@
+"""Answers with the values of fields of one document."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent.context import SHOWN_DOCUMENTS
+from agent.english.written_values import written_forms_of
+from agent.forms.clarifications import ask_which_document, report_nothing_found
+from agent.forms.figures import currency_of_value
+from agent.forms.find_passages import decide_from_all_text, quote_answer, rank_leg_passages
+from agent.forms.form_of_answer import FormOfAnswer
+from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
+from agent.retrieval.leg_requests import LegInquiry, LegRequests
+from agent.retrieval.quotations import (
+    CitedQuote,
+    DocumentQuote,
+    best_sentence_with_value,
+    find_extracted_sentence,
+    find_sentence_with_value,
+    quote_beginning_of,
+    rank_sentences,
+    sort_quoted_first,
+)
+from agent.review.assumptions import FirstOfSeveral
+from agent.review.leg_review import (
+    Enough,
+    LegClarification,
+    LegFacts,
+    LegReview,
+    assumptions_of,
+    build_leg_result,
+    document_ids_of,
+)
+from storage.search.conditions import TITLE_FIELD, fields_of
+from storage.search.documents import Document, FieldValue
+from storage.search.ids import FieldName
+from storage.search.index import DocumentRecord, DocumentRequest, RecordPageRequest
+from storage.search.plan import ReadFields
+from storage.search.schema import SchemaField
+
+_CITED_PASSAGES = 10  # passages of the document that are read for a sentence to cite
+_MIN_SENTENCE_SCORE = 0.4  # of the question, that a sentence without the value must hold to be cited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldValueFact:
+    """The value of a field, and the sentence that supports it; None if no sentence does."""
+
+    field: SchemaField
+    value: FieldValue
+    currency: str | None
+    sentence: DocumentQuote | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldValuesFacts(LegFacts):
+    """The values of one document."""
+
+    document: Document
+    values: tuple[FieldValueFact, ...]
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        beginning = quote_beginning_of(self.document)
+        return tuple(CitedQuote(document=self.document, quote=value.sentence or beginning) for value in self.values)
+
+
+def _build_requests(inquiry: LegInquiry) -> LegRequests:
+    return replace(
+        inquiry.request_text(inquiry.leg.question),
+        record_page=RecordPageRequest(inquiry.leg.search, limit=inquiry.limits.read_documents + 1),
+        missing_counts=inquiry.request_set().missing_counts,
+    )
+
+
+async def decide_field_values(review: LegReview) -> Enough | LegClarification:
+    answer_form, count = review.leg.answer_form, review.count
+    assert isinstance(answer_form, ReadFields) and review.requests.record_page  # noqa: PT018, S101 - as values ask
+    if count == 0:
+        by_title = any(TITLE_FIELD in fields_of(clause.condition) for clause in review.leg.search.clauses)
+        return await decide_from_all_text(review) if by_title else report_nothing_found(review)
+    records = review.answers[review.requests.record_page].records
+    names = [name for bucket, name in answer_form.fields if bucket == records[0].bucket]
+    if count > 1 and not _records_agree(records, names, count):
+        if review.may_ask_back:
+            return ask_which_document(review, records)
+        return _assume_first_document(review, await _read_field_values(review, records[:1], names))
+    return await _read_field_values(review, records, names)
+
+
+def _assume_first_document(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
+    assumption = FirstOfSeveral(count=review.count, search=review.leg.search)
+    return replace(decision, assumptions=(*decision.assumptions, assumption))
+
+
+def _records_agree(records: Sequence[DocumentRecord], field_names: Sequence[FieldName], count: int) -> bool:
+    values = {tuple(repr(record.values.get(name)) for name in field_names) for record in records}
+    return len(values) == 1 and count == len(records)
+
+
+async def _read_field_values(
+    review: LegReview, records: Sequence[DocumentRecord], field_names: Sequence[FieldName]
+) -> Enough | LegClarification:
+    fetch = DocumentRequest(tuple(record.doc_id for record in records[:1]))
+    document = (await review.session.ask_index((fetch,)))[fetch][0]
+    known_names = [name for name in field_names if document.values.get(name) is not None]
+    question, ranked = await rank_leg_passages(
+        review, review.requests.passage_requests, include_naming_terms=False, use_reranker=not known_names
+    )
+    ranked = [passage for passage in ranked if passage.hit.doc_id == document.doc_id]
+    if not known_names:  # no field has a value, so the answer comes from the text
+        return quote_answer(review, question, ranked, SearchRoute.LONG_TEXT)
+    sentences = rank_sentences(
+        ranked,
+        question,
+        review.question_context.analysers,
+        review.leg,
+        review.requests.schema_phrases,
+        read_passages=_CITED_PASSAGES,
+    )
+    schema = review.question_context.schemas[records[0].bucket]
+    facts = FieldValuesFacts(
+        document=document,
+        values=tuple(_find_value(document, schema.by_name[name], sentences) for name in known_names),
+    )
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, None),
+            doc_ids=document_ids_of(records),
+            records=tuple(records[:SHOWN_DOCUMENTS]),
+        ),
+        facts=facts,
+        hits=tuple(sort_quoted_first(ranked, facts.quotes)[: review.session.context.limits.reported_hits]),
+        assumptions=assumptions_of(review),
+    )
+
+
+def _find_value(
+    document: Document, field: SchemaField, sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]]
+) -> FieldValueFact:
+    """Returns the value with the sentence that holds it, or else with the best sentence about the question."""
+    value = document.values[field.name]
+    forms = written_forms_of(value, field)
+    sentence = find_extracted_sentence(document, field.name) or best_sentence_with_value(sentences, forms)
+    sentence = sentence or find_sentence_with_value(document, forms, [field.label, *field.synonyms])
+    if sentence is None and sentences and sentences[0][0] >= _MIN_SENTENCE_SCORE:
+        sentence = sentences[0][2]
+    return FieldValueFact(
+        field=field, value=value, currency=currency_of_value(document.values, field), sentence=sentence
+    )
+
+
+FORM = FormOfAnswer(answer_form=ReadFields, build_requests=_build_requests, decide=decide_field_values)

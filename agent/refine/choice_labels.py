@@ -1,0 +1,157 @@
+"""What each choice offers, as values; `agent.compose.phrases.choice_labels` composes the words."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from storage.search.conditions import ComparisonCondition, Condition
+from storage.search.ids import BucketId
+from storage.search.plan import Clause
+from storage.search.schema import SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenLabel:
+    """Words that need no composing: a value, a title, a reading as the reasoner describes it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketLabel:
+    bucket: BucketId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagLabel:
+    field: SchemaField
+    is_set: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeLabel:
+    """Values from `low` up to, but not including, `high`; None: no upper end."""
+
+    field: SchemaField
+    low: float
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodLabel:
+    first_day: str
+    last_day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingFieldLabel:
+    field: SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreValuesLabel:
+    """The values without a choice of their own."""
+
+    field: SchemaField
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoneOfTheseLabel:
+    """The documents whose list contains none of the offered values."""
+
+    field: SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherBucketLabel:
+    clause: Clause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestValueLabel:
+    field: SchemaField
+    condition: ComparisonCondition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpellingLabel:
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutConditionLabel:
+    condition: Condition
+    bucket: BucketId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutWordLabel:
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyConditionLabel:
+    condition: Condition
+    bucket: BucketId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlsoMissingLabel:
+    """Includes the documents that lack the field."""
+
+    field: SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionsLabel:
+    """A reading, labelled by the conditions that distinguish it."""
+
+    conditions: tuple[Condition, ...]
+    bucket: BucketId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherDocumentLabel:
+    """A document that is not among the offered ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportLabel:
+    """`question`: the leg that the export belongs to, if several legs have one; else empty."""
+
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JustAnswerLabel:
+    """Answers without asking back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchByMeaningLabel:
+    """Searches by meaning instead."""
+
+
+ChoiceLabel: TypeAlias = (
+    GivenLabel
+    | BucketLabel
+    | FlagLabel
+    | RangeLabel
+    | PeriodLabel
+    | MissingFieldLabel
+    | MoreValuesLabel
+    | NoneOfTheseLabel
+    | OtherBucketLabel
+    | NearestValueLabel
+    | SpellingLabel
+    | WithoutConditionLabel
+    | WithoutWordLabel
+    | OnlyConditionLabel
+    | AlsoMissingLabel
+    | ConditionsLabel
+    | OtherDocumentLabel
+    | ExportLabel
+    | JustAnswerLabel
+    | SearchByMeaningLabel
+)

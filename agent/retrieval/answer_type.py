@@ -1,0 +1,65 @@
+"""The kind of value that answers a question, and where a sentence holds such values."""
+
+import re
+from enum import StrEnum
+
+from storage.quantities.days import CLEAR_MONTH_PATTERN
+from storage.quantities.money import BARE_SIGN_PATTERN, CURRENCY_WORD_PATTERN, LETTER_SIGN_PATTERN
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
+
+
+class AnswerType(StrEnum):
+    """A kind of value."""
+
+    SPAN = "span"
+    SHARE = "share"
+    MONEY = "money"
+    DAY = "day"
+    NUMBER = "number"
+    NAME = "name"
+
+
+_NUMBER_PATTERN = rf"(?: \d[\d.,]*\d | \d | \b(?:{alternatives_of(NUMBERS_BY_WORD)}|hundred)\b )"
+_MONTH_PATTERN = rf"{CLEAR_MONTH_PATTERN}\.?"
+
+_QUESTION_PATTERNS = {  # the first that matches counts
+    AnswerType.SPAN: r"""\b how [ ] (?:long|often|soon|old) \b
+        | \b (?: duration | notice [ ] period | warranty [ ] period | time [ ]? frame ) \b""",
+    AnswerType.SHARE: r"\b (?:what|which) [ ] (?:\w+ [ ])? (?:percent|percentage|share|rate) \b",
+    AnswerType.MONEY: r"""\b how [ ] much \b .* \b (?:cost|pay|paid|charge|worth|fee|price)
+        | \b (?:price|cost|costs|fee|fees|salary|fare) \b""",
+    AnswerType.DAY: r"""^ (?:since|until|from|by)? \s* when \b
+        | \b (?:what|which) [ ] (?:day|date|year|month|time) \b""",
+    AnswerType.NUMBER: r"""\b how [ ] (?:many|much|far|high|big|large|wide|deep|heavy|fast|tall|hot|cold) \b
+        | \b (?:number|amount) [ ] of \b""",
+    AnswerType.NAME: r"\b who (?:m|se)? \b",
+}
+_VALUE_PATTERNS = {
+    AnswerType.SPAN: rf"""{_NUMBER_PATTERN} (?: [ ]? \( \d+ \) )? [ -]* (?:business[ ]|calendar[ ]|working[ ])?
+            (?:second|minute|hour|day|night|week|month|quarter|year|kilomet[a-z]+|km|mile)s? \b
+        | \b (?:daily|weekly|monthly|quarterly|yearly|annually|perpetual\w*|indefinite\w*) \b""",
+    AnswerType.SHARE: rf"{_NUMBER_PATTERN} (?: [ ]? \( \d+ %? \) )? [ ]? (?: % | percent\b | per[ ]cent\b )",
+    AnswerType.MONEY: rf"""(?: {BARE_SIGN_PATTERN} | \b(?: {LETTER_SIGN_PATTERN} | {CURRENCY_WORD_PATTERN} )\b )
+            \.? [ ]? \d[\d.,]*
+            (?: [ ]? (?:million|billion|thousand|lakh|crore|k|m) \b )?
+        | {_NUMBER_PATTERN} [ ]? (?: {CURRENCY_WORD_PATTERN} | lakh | crore ) \b""",
+    AnswerType.DAY: rf"""\b (?: \d{{1,2}} (?:st|nd|rd|th)? [ ] (?:day[ ])? (?:of[ ])? {_MONTH_PATTERN} ,?
+            (?: [ ] \d{{4}} )?
+        | {_MONTH_PATTERN} [ ] \d{{1,2}} (?:st|nd|rd|th)? (?: ,? [ ] \d{{4}} )? | {_MONTH_PATTERN} [ ] \d{{4}}
+        | \d{{4}} - \d\d - \d\d | \d{{1,2}} [/.] \d{{1,2}} [/.] \d{{2,4}} | (?:19|20)\d\d ) \b""",
+    AnswerType.NUMBER: rf"{_NUMBER_PATTERN} (?: [ ]? [a-zµ°%Ω]{{1,3}} \b )?",
+    AnswerType.NAME: r"(?-i: \b [A-Z][\w.&'-]+ (?: [ ] (?:(?:of|and|&|the)[ ])? [A-Z][\w.&'-]+ )+ )",
+}
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_QUESTION_REGEXES = tuple((kind, re.compile(pattern, _FLAGS)) for kind, pattern in _QUESTION_PATTERNS.items())
+_VALUE_REGEXES = {kind: re.compile(pattern, _FLAGS) for kind, pattern in _VALUE_PATTERNS.items()}
+
+
+def answer_type_of(question: str) -> AnswerType | None:
+    """The kind of value that answers the question; None where any sentence can answer it."""
+    return next((kind for kind, pattern in _QUESTION_REGEXES if pattern.search(question)), None)
+
+
+def find_values_in(text: str, answer_type: AnswerType) -> list[tuple[int, int]]:
+    """The spans of the values of that kind in `text`, in order."""
+    return [match.span() for match in _VALUE_REGEXES[answer_type].finditer(text)]

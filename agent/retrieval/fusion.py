@@ -1,0 +1,163 @@
+"""Fuses ranked lists, reranks passages by their text, joins neighbours and drops duplicates.
+
+Lists are fused by relative scores (convex combination, Bruch, Gai and Ingber 2023). Ranks alone, as in reciprocal rank
+fusion, lose the distance between the best passage and the next. Each passage records which collectors found it.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent.outcome import FoundPassage
+from agent.retrieval.pseudo_relevance_feedback import apply_relevance_feedback
+from agent.retrieval.relevance import (
+    RERANKER_WEIGHT,
+    QueryTerm,
+    StemMatcher,
+    fold_text,
+    matched_share_of,
+    normalize_scores,
+    relevance_of_hit,
+    stem_matcher_for,
+)
+from storage.search.analyser import Analyser
+from storage.search.ids import BucketId, ChunkId
+from storage.search.index import PassageHit
+
+_COSINE_COLLECTOR = "semantic"  # the collector whose scores are cosines; the others' are relative to their best
+RERANKED_PASSAGES = 40  # passages that are reranked and that a reranker scores
+_NEIGHBOUR_SCORE_SHARE = 0.6  # share of a passage's score that its neighbour must have for the two to be joined
+_TITLE_WEIGHT = 0.8  # weight of a word in the title; a word in the text has weight 1
+
+
+def weigh_terms(stems_and_counts: Mapping[str, tuple[str, int]], total_documents: int) -> tuple[QueryTerm, ...]:
+    """Returns the terms weighted by inverse document frequency, scaled to 1 for a word that is in no document.
+
+    `stems_and_counts` maps each word to its stem and its number of documents.
+    """
+    max_weight = math.log(1 + max(total_documents, 1))
+    return tuple(
+        QueryTerm(
+            word=word,
+            stem=stem,
+            weight=max(math.log(1 + max(total_documents, 1) / (1 + count)) / max_weight, 0.05),
+            is_known=count > 0,
+        )
+        for word, (stem, count) in stems_and_counts.items()
+    )
+
+
+def fuse_hits(hits_by_collector: Mapping[str, Sequence[PassageHit]]) -> list[FoundPassage]:
+    """Returns all hits, best first by the sum of their relative scores; ties by chunk id."""
+    scores: dict[ChunkId, float] = defaultdict(float)
+    collectors: dict[ChunkId, list[str]] = defaultdict(list)
+    hits: dict[ChunkId, PassageHit] = {hit.chunk_id: hit for ranked in hits_by_collector.values() for hit in ranked}
+    for name, ranked in hits_by_collector.items():
+        top_score = 1.0 if name == _COSINE_COLLECTOR else max((hit.score for hit in ranked), default=1.0) or 1.0
+        relative_scores = {hit.chunk_id: max(hit.score / top_score, 0.0) for hit in ranked}
+        # A hit outside the nearest ones may still be similar: it gets the lowest cosine instead of 0.
+        default_score = min(relative_scores.values(), default=0.0) if name == _COSINE_COLLECTOR else 0.0
+        for chunk_id in hits:
+            scores[chunk_id] += relative_scores.get(chunk_id, default_score)
+            collectors[chunk_id] += [name] if chunk_id in relative_scores else []
+    passages = [
+        FoundPassage(hit=hit, score=scores[chunk_id], found_by=tuple(collectors[chunk_id]))
+        for chunk_id, hit in hits.items()
+    ]
+    return sorted(passages, key=lambda passage: (-passage.score, passage.hit.chunk_id))
+
+
+def rerank_passages(
+    passages: Sequence[FoundPassage],
+    query_terms: Sequence[QueryTerm],
+    analysers: Mapping[BucketId, Analyser],
+    reranker_scores: Sequence[float] | None = None,
+) -> list[FoundPassage]:
+    """Reranks the first 40 by their text, then by similarity to the best of them (pseudo-relevance feedback).
+
+    The rest follow in their old order. Duplicates are dropped and neighbours joined. `reranker_scores` has the score of
+    each of the first 40, where there is a reranker; then there is no feedback.
+    """
+    matchers, top_passages = matchers_by_bucket(query_terms, analysers), passages[:RERANKED_PASSAGES]
+    reranker_bonuses = (
+        [0.0] * len(top_passages)
+        if reranker_scores is None
+        else [RERANKER_WEIGHT * score for score in normalize_scores(reranker_scores)]
+    )
+    scored = [
+        replace(
+            passage,
+            score=round(
+                passage.score + relevance_of_hit(passage.hit, query_terms, matchers[passage.hit.bucket]) + bonus, 6
+            ),
+        )
+        for passage, bonus in zip(top_passages, reranker_bonuses, strict=True)
+    ]
+    ordered = _drop_duplicates(sorted(scored, key=lambda passage: (-passage.score, passage.hit.chunk_id)))
+    with_feedback = apply_relevance_feedback(ordered) if reranker_scores is None else ordered
+    return _join_neighbours(_drop_duplicates([*with_feedback, *passages[RERANKED_PASSAGES:]]))
+
+
+def matchers_by_bucket(
+    query_terms: Sequence[QueryTerm], analysers: Mapping[BucketId, Analyser]
+) -> Mapping[BucketId, StemMatcher]:
+    """Returns a matcher for each bucket; buckets with the same analyser share one."""
+    stems = frozenset(term.stem for term in query_terms)
+    return {bucket: stem_matcher_for(stems, analyser) for bucket, analyser in analysers.items()}
+
+
+def coverage_of_hit(hit: PassageHit, query_terms: Sequence[QueryTerm], matcher: StemMatcher) -> float:
+    """Returns the share (0 to 1) of the question's weight that the passage and its title cover."""
+    body = matched_share_of(query_terms, matcher.find_stems(hit.text))
+    with_title = matched_share_of(query_terms, {**matcher.find_stems(hit.text), **matcher.find_stems(hit.title)})
+    return body + _TITLE_WEIGHT * (with_title - body)
+
+
+def _drop_duplicates(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
+    seen_texts: set[str] = set()
+    unique: list[FoundPassage] = []
+    for passage in passages:
+        text = " ".join(fold_text(passage.hit.text).split())
+        if text not in seen_texts:
+            seen_texts.add(text)
+            unique.append(passage)
+    return unique
+
+
+def _join_neighbours(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Joins two passages into one hit if they follow each other on a page and have similar scores."""
+    joined: list[FoundPassage] = []
+    joined_chunks: set[ChunkId] = set()  # hits that already consist of two passages
+    for passage in passages:
+        index = next((i for i, other in enumerate(joined) if _is_neighbour(other, passage, joined_chunks)), None)
+        if index is None:
+            joined.append(passage)
+        else:
+            joined_chunks.add(joined[index].hit.chunk_id)
+            joined[index] = replace(joined[index], hit=_merge_hits(joined[index].hit, passage.hit))
+    return joined
+
+
+def _is_neighbour(better: FoundPassage, candidate: FoundPassage, joined_chunks: set[ChunkId]) -> bool:
+    a, b = better.hit, candidate.hit
+    if (
+        a.doc_id != b.doc_id
+        or a.page != b.page
+        or a.chunk_id in joined_chunks
+        or candidate.score < _NEIGHBOUR_SCORE_SHARE * better.score
+    ):
+        return False
+    do_not_overlap = a.end <= b.start or b.end <= a.start
+    return do_not_overlap and abs(_chunk_number_of(a.chunk_id) - _chunk_number_of(b.chunk_id)) == 1
+
+
+def _chunk_number_of(chunk_id: ChunkId) -> int:
+    return int(chunk_id.rpartition("#")[2])
+
+
+def _merge_hits(better: PassageHit, other: PassageHit) -> PassageHit:
+    """Returns one hit with the id of the better one. Only white space lies between two neighbours."""
+    first, last = sorted((better, other), key=lambda hit: hit.start)
+    text = first.text + "\n" * (last.start - first.end) + last.text
+    return replace(better, start=first.start, end=last.end, text=text)

@@ -1,0 +1,246 @@
+"""The first round trip: the index requests of all legs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.context import AnswerLimits
+from agent.reasoner import LegAlternatives, QuestionContext
+from agent.refine.refinements import comparisons_with_missing, facet_requests
+from agent.retrieval.fusion import weigh_terms
+from agent.retrieval.ranking_terms import (
+    build_passage_requests,
+    ranking_terms_for,
+    search_without_claims,
+    yes_no_claims_of,
+)
+from agent.retrieval.relevance import QueryTerm
+from storage.search.conditions import ComparisonCondition, MissingCondition, conjunction_of, conjuncts_of
+from storage.search.ids import FieldName
+from storage.search.index import (
+    AggregateRequest,
+    CountRequest,
+    FacetRequest,
+    IndexAnswers,
+    IndexRequest,
+    KeywordPassageRequest,
+    OutlineRequest,
+    PassageHit,
+    RecordPageRequest,
+    SemanticPassageRequest,
+)
+from storage.search.plan import (
+    Clause,
+    Leg,
+    Search,
+    unfiltered_search_of,
+)
+
+FETCHED_PASSAGES = 50  # passages fetched before reranking
+_MAX_NAMED_DOCUMENTS = 21  # documents fetched where a question names one but may fit several
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegRequests:
+    """The requests of one leg, by purpose; `all_requests` yields all of them."""
+
+    leg: Leg
+    count: CountRequest
+    record_page: RecordPageRequest | None = None
+    facets: tuple[FacetRequest, ...] = ()
+    aggregate: AggregateRequest | None = None
+    passage_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest] = field(
+        default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
+    )
+    fallback_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest] = field(
+        default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
+    )
+    outlines: OutlineRequest | None = None  # the documents about the subject of the question
+    # Of each content word, as a required term.
+    word_counts: Mapping[str, CountRequest] = field(default_factory=dict[str, CountRequest])
+    asked_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of words that say what is asked
+    content_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of all content words
+    schema_phrases: tuple[str, ...] = ()  # the schema's words for what is asked
+    # Claims of a yes-or-no question about its documents; `record_page` leaves them out.
+    checked_claims: tuple[ComparisonCondition, ...] = ()
+    missing_counts: Mapping[FieldName, CountRequest] = field(default_factory=dict[FieldName, CountRequest])
+    equal_reading_counts: tuple[CountRequest, ...] = ()  # of readings with an equal score, in their order
+    fallback_reading_counts: tuple[CountRequest, ...] = ()  # of the fallback readings, in their order
+    misspelt_word_counts: tuple[CountRequest, ...] = ()  # of words that may be misspelt, in all documents
+    whole_count: CountRequest | None = None  # of the set that a share refers to
+
+    def all_requests(self) -> Iterator[IndexRequest[object]]:
+        yield self.count
+        yield from (request for request in (self.record_page, self.aggregate, self.outlines) if request is not None)
+        yield from self.facets
+        yield from (
+            *self.passage_requests.values(),
+            *self.fallback_requests.values(),
+            *self.word_counts.values(),
+            *self.missing_counts.values(),
+        )
+        yield from (*self.equal_reading_counts, *self.fallback_reading_counts, *self.misspelt_word_counts)
+        if self.whole_count is not None:
+            yield self.whole_count
+
+    def recorded_requests(self) -> Iterator[IndexRequest[object]]:
+        """Yields the requests that are recorded as attempts."""
+        yield self.count
+        yield from (request for request in (self.record_page, self.aggregate, self.outlines) if request is not None)
+        yield from (*self.passage_requests.values(), *self.fallback_requests.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegInquiry:
+    """A leg whose requests are built, with what building them needs."""
+
+    leg: Leg
+    alternatives: LegAlternatives
+    question_context: QuestionContext
+    limits: AnswerLimits
+    may_ask_back: bool
+
+    @property
+    def ranking_text(self) -> str:
+        return self.leg.search.ranking_text or self.leg.question
+
+    def rank_passages(self, limit: int) -> Mapping[str, KeywordPassageRequest | SemanticPassageRequest]:
+        return {"text": KeywordPassageRequest(self.leg.search, self.ranking_text, limit)}
+
+    def request_facets(self) -> tuple[FacetRequest, ...]:
+        """Returns the facets that may split the set; none if the answer may not ask back."""
+        return tuple(facet_requests(self.leg.search, self.question_context.schemas)) if self.may_ask_back else ()
+
+    def request_set(self) -> LegRequests:
+        """Returns the requests of every question about a set: counts of its documents, missing fields and droppable
+        words.
+        """
+        search = self.leg.search
+        return LegRequests(
+            leg=self.leg,
+            count=CountRequest(search),
+            missing_counts=dict(_missing_count_requests(search, self.question_context)),
+            word_counts={word: _word_count_request(search, word) for word in self.alternatives.droppable_words},
+        )
+
+    def request_text(self, text: str) -> LegRequests:
+        """Returns the requests of every question about text: passages of the set, passages anywhere, counts of each
+        word.
+        """
+        return _build_text_requests(self.leg, CountRequest(self.leg.search), text, self.question_context)
+
+
+def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegRequests:
+    """Adds a count for each other reading and for each word that may be misspelt."""
+    alternatives, whole = inquiry.alternatives, unfiltered_search_of(*inquiry.question_context.schemas)
+    misspelt = alternatives.spelling_correction.corrections if alternatives.spelling_correction else ()
+    equal_readings = alternatives.equal_readings if inquiry.may_ask_back else ()
+    return replace(
+        requests,
+        equal_reading_counts=tuple(CountRequest(reading.search) for reading in equal_readings),
+        fallback_reading_counts=tuple(CountRequest(reading.search) for reading in alternatives.fallback_readings),
+        misspelt_word_counts=tuple(_word_count_request(whole, written) for written, _ in misspelt),
+    )
+
+
+def _build_text_requests(leg: Leg, count: CountRequest, text: str, question_context: QuestionContext) -> LegRequests:
+    ranking, checks = ranking_terms_for(leg, question_context), yes_no_claims_of(leg, question_context)
+    named = search_without_claims(leg.search, checks)
+    ranked = build_passage_requests(named, ranking, text, FETCHED_PASSAGES)
+    fallback: dict[str, KeywordPassageRequest | SemanticPassageRequest] = {}
+    if any(clause.display_condition != conjunction_of() for clause in leg.search.clauses):
+        anywhere = Search(
+            clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=text
+        )
+        fallback = {
+            "text": KeywordPassageRequest(anywhere, text, FETCHED_PASSAGES),
+            "semantic": SemanticPassageRequest(anywhere, text, FETCHED_PASSAGES),
+        }
+    whole = unfiltered_search_of(*question_context.schemas)
+    words = {word: _word_count_request(whole, word) for word in ranking.content_stems}
+    page = RecordPageRequest(named, limit=_MAX_NAMED_DOCUMENTS) if fallback else None
+    return LegRequests(
+        leg=leg,
+        count=count,
+        record_page=page,
+        passage_requests=ranked,
+        fallback_requests=fallback,
+        outlines=OutlineRequest(named, " ".join(ranking.content_stems) or text),
+        word_counts=words,
+        asked_stems=ranking.asked_stems,
+        content_stems=ranking.content_stems,
+        schema_phrases=ranking.schema_phrases,
+        checked_claims=checks,
+    )
+
+
+def _word_count_request(search: Search, word: str) -> CountRequest:
+    clauses = tuple(Clause(bucket=bucket, required_terms=(word,)) for bucket in search.buckets)
+    return CountRequest(Search(clauses=clauses))
+
+
+def _missing_count_requests(
+    search: Search, question_context: QuestionContext
+) -> Iterator[tuple[FieldName, CountRequest]]:
+    """Yields, for each compared field, the count of documents that lack it and meet all other conditions."""
+    if len(search.clauses) != 1:
+        return
+    clause = search.clauses[0]
+    compared = list(comparisons_with_missing(clause, question_context.schemas[clause.bucket]))
+    for name in dict.fromkeys(name for _, name in compared):
+        own = [condition for condition, field in compared if field == name]  # both ends of a range
+        others = (condition for condition in conjuncts_of(clause.condition) if condition not in own)
+        lacking = Clause(
+            bucket=clause.bucket,
+            condition=conjunction_of(*others, MissingCondition(field=name)),
+            required_terms=clause.required_terms,
+        )
+        yield name, CountRequest(Search(clauses=(lacking,)))
+
+
+def hits_by_collector(
+    requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest], answers: IndexAnswers
+) -> dict[str, Sequence[PassageHit]]:
+    return {name: answers[request] for name, request in requests.items()}
+
+
+def weigh_question_terms(
+    requests: LegRequests,
+    answers: IndexAnswers,
+    question_context: QuestionContext,
+    *,
+    include_naming_terms: bool = False,
+) -> tuple[QueryTerm, ...]:
+    """Returns the words that say what the leg's question asks, weighted by rarity among all visible documents.
+
+    `include_naming_terms`: also the words that name documents, for a search that is not limited to these documents.
+    """
+    stems = requests.content_stems if include_naming_terms else requests.asked_stems
+    counts = {word: (stem, answers[requests.word_counts[word]]) for word, stem in stems.items()}
+    return weigh_terms(counts, sum(question_context.vocabulary.document_counts.values()))
+
+
+def drop_unknown_words(
+    leg: Leg, alternatives: LegAlternatives, requests: LegRequests, answers: IndexAnswers
+) -> tuple[Leg, tuple[str, ...]]:
+    """Returns the leg without the droppable words that no document contains, and these words."""
+    required = {word for clause in leg.search.clauses for word in clause.required_terms}
+    doubtful = [word for word in alternatives.droppable_words if word in required and word in requests.word_counts]
+    unknown = tuple(word for word in doubtful if answers[requests.word_counts[word]] == 0)
+    if not unknown:
+        return leg, ()
+    clauses = tuple(
+        Clause(
+            bucket=clause.bucket,
+            condition=clause.condition,
+            required_terms=tuple(word for word in clause.required_terms if word not in unknown),
+        )
+        for clause in leg.search.clauses
+    )
+    if all(clause.display_condition == conjunction_of() for clause in clauses) and not _has_single_bucket(leg):
+        return leg, ()  # without these words nothing is left to search for
+    search = leg.search.with_clauses(*clauses)
+    return Leg(id=leg.id, question=leg.question, search=search, answer_form=leg.answer_form, probes=leg.probes), unknown
+
+
+def _has_single_bucket(leg: Leg) -> bool:
+    return len(leg.search.clauses) == 1

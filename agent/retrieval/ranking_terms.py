@@ -1,0 +1,236 @@
+"""Builds the queries that rank passages: the words that say what is asked, with the schema's words for the same.
+
+Words that name the documents (a party, a title, a day) select the documents, but they do not tell where in a document
+the answer stands. The documents may use other words for a field or value than the question does. The schema's titles,
+synonyms and descriptions are added for this reason.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from agent.english.function_words import FILLER_WORDS, STOP_WORDS, SUMMARY_WORDS, YES_NO_VERBS
+from agent.reasoner import QuestionContext
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    conjunction_of,
+    conjuncts_of,
+)
+from storage.search.ids import BucketId
+from storage.search.index import KeywordPassageRequest, SemanticPassageRequest
+from storage.search.plan import Leg, Search
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_FORM_WORDS = STOP_WORDS | FILLER_WORDS | SUMMARY_WORDS
+_WORD_PATTERN = re.compile(r"\w+")
+_MAX_CONTENT_WORDS = 24  # content words of a question that get a weight
+_MAX_SCHEMA_WORDS = 48  # words of the schema that are added to them
+_MIN_COMPARISONS = 2  # conditions of a question that names a document and makes a claim about it
+_MAX_UNCOVERED_WORDS = 1  # content words beside names and claim; with more, the question asks more than the claim
+_MIN_DOCUMENTS_PER_VALUE = 3  # documents per value from which a list field classifies documents instead of naming each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingTerms:
+    """The words by which the passages of a leg are ranked."""
+
+    asked_stems: Mapping[str, str]  # content words that say what is asked, each with its stem
+    content_stems: Mapping[str, str]  # all content words, including those that name documents
+    schema_phrases: tuple[str, ...] = ()  # the schema's words for what is asked: titles, synonyms, descriptions
+
+    @property
+    def text_query(self) -> str:
+        """The query for ranking by terms; the words of the question count twice."""
+        words = " ".join(self.asked_stems)
+        return f"{words} {words} {' '.join(self.schema_phrases)}" if self.schema_phrases else words
+
+    @property
+    def semantic_query(self) -> str:
+        return (
+            "; ".join((" ".join(self.asked_stems), *self.schema_phrases))
+            if self.schema_phrases
+            else " ".join(self.asked_stems)
+        )
+
+
+def ranking_terms_for(leg: Leg, question_context: QuestionContext) -> RankingTerms:
+    """Returns the ranking terms of the leg's question. Words in the conditions of its search name the documents."""
+    bucket = leg.search.buckets[0]
+    schema = question_context.schemas[bucket]
+    claims = tuple(
+        claim
+        for clause in leg.search.clauses
+        for claim in claims_in_condition(clause.condition, schema, question_context)
+    )
+    content = _content_stems_of(leg.question, bucket, question_context)
+    naming = _naming_stems_of(leg.search, claims, bucket, question_context)
+    asked = {word: stem for word, stem in content.items() if stem not in naming} or content
+    return RankingTerms(
+        asked_stems=asked, content_stems=content, schema_phrases=tuple(_schema_phrases_for(leg, schema, claims))
+    )
+
+
+def build_passage_requests(
+    search: Search, ranking_terms: RankingTerms, question: str, limit: int
+) -> dict[str, KeywordPassageRequest | SemanticPassageRequest]:
+    """Returns the requests by terms and by meaning. A question without content words is ranked by all its words."""
+    text, meaning = (
+        ranking_terms.text_query or question,
+        ranking_terms.semantic_query if ranking_terms.schema_phrases else question,
+    )
+    return {
+        "text": KeywordPassageRequest(search, text, limit),
+        "semantic": SemanticPassageRequest(search, meaning, limit),
+    }
+
+
+def yes_no_claims_of(leg: Leg, question_context: QuestionContext) -> tuple[ComparisonCondition, ...]:
+    """Returns the claims of a yes-or-no question about the documents that its conditions name; else empty."""
+    first = next(iter(leg.question.casefold().split()), "")
+    if first not in YES_NO_VERBS or len(leg.search.clauses) != 1:
+        return ()
+    clause = leg.search.clauses[0]
+    claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
+    claims = claims or _claim_after_names(clause.condition, leg.question)
+    return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
+
+
+def _claim_after_names(condition: Condition, question: str) -> tuple[ComparisonCondition, ...]:
+    """ "Is TCK-7 still *open*?": returns the comparison that stands after all names of the document."""
+    parts = [
+        comparison
+        for comparison in conjuncts_of(condition)
+        if isinstance(comparison, ComparisonCondition) and comparison.words
+    ]
+    placed = sorted((question.find(comparison.words), index) for index, comparison in enumerate(parts))
+    if len(parts) < len(conjuncts_of(condition)) or len(parts) < _MIN_COMPARISONS or placed[0][0] < 0:
+        return ()
+    if len(_uncovered_words_of(question, parts)) > _MAX_UNCOVERED_WORDS:
+        return ()  # the other words say what is asked
+    last = parts[placed[-1][1]]
+    return (last,) if all(comparison is last or comparison.field != last.field for comparison in parts) else ()
+
+
+def _uncovered_words_of(question: str, comparisons: Iterable[ComparisonCondition]) -> list[str]:
+    """Returns the content words that are in no comparison."""
+    covered = {word for comparison in comparisons for word in _WORD_PATTERN.findall(comparison.words.casefold())}
+    words = _WORD_PATTERN.findall(question.casefold())[1:]  # the first word is the verb: "is", "do"
+    return [word for word in words if word not in covered and word not in _FORM_WORDS and word not in YES_NO_VERBS]
+
+
+def search_without_claims(search: Search, claims: Iterable[ComparisonCondition]) -> Search:
+    """Returns the search without the conditions in `claims`."""
+    gone = set(claims)
+    return search.with_clauses(
+        *(
+            replace(
+                clause, condition=conjunction_of(*(part for part in conjuncts_of(clause.condition) if part not in gone))
+            )
+            for clause in search.clauses
+        )
+    )
+
+
+def claims_in_condition(
+    condition: Condition, schema: Schema, question_context: QuestionContext
+) -> tuple[ComparisonCondition, ...]:
+    """Returns the conditions on categories and flags: they claim something *about* a document and do not name it."""
+    plain = [
+        comparison
+        for comparison in conjuncts_of(condition)
+        if isinstance(comparison, ComparisonCondition) and comparison.field in schema.by_name
+    ]
+    return tuple(
+        comparison
+        for comparison in plain
+        if _is_category_field(schema.by_name[comparison.field], schema.bucket, question_context)
+    )
+
+
+def _is_category_field(field: SchemaField, bucket: BucketId, question_context: QuestionContext) -> bool:
+    if field.type is FieldType.FLAG:
+        return True
+    if field.type is not FieldType.LIST:
+        return False
+    known = next(
+        (
+            known_field
+            for known_field in question_context.vocabulary.fields
+            if known_field.bucket == bucket and known_field.field == field.name
+        ),
+        None,
+    )
+    return bool(field.values) or (
+        known is not None and len(known.values) <= known.document_count / _MIN_DOCUMENTS_PER_VALUE
+    )
+
+
+def _content_stems_of(question: str, bucket: BucketId, question_context: QuestionContext) -> dict[str, str]:
+    analyser = question_context.analysers[bucket]
+    pairs = zip(analyser.extract_words(question), analyser.extract_terms(question), strict=True)
+    content = {word.text: term.text for word, term in pairs if word.text not in _FORM_WORDS}
+    return dict(list(content.items())[:_MAX_CONTENT_WORDS])
+
+
+def _naming_stems_of(
+    search: Search, claims: Iterable[ComparisonCondition], bucket: BucketId, question_context: QuestionContext
+) -> set[str]:
+    """Returns the stems that name documents: from the conditions, and the bucket's nouns for its documents."""
+    analyser, schema, claimed = question_context.analysers[bucket], question_context.schemas[bucket], set(claims)
+    named = [
+        words
+        for clause in search.clauses
+        for comparison in _comparisons_in(clause.condition)
+        if comparison not in claimed
+        for words in (comparison.words, comparison.value if isinstance(comparison.value, str) else "")
+    ]
+    if not any(named):
+        return set()
+    nouns = (schema.bucket.replace("_", " "), *schema.synonyms)
+    return {term.text for words in (*named, *nouns) for term in analyser.extract_terms(words)}
+
+
+def _comparisons_in(condition: Condition) -> Iterator[ComparisonCondition]:
+    match condition:
+        case ComparisonCondition():
+            yield condition
+        case AndCondition(members) | OrCondition(members):
+            for member in members:
+                yield from _comparisons_in(member)
+        case NotCondition(inner) | RowCondition(condition=inner):
+            yield from _comparisons_in(inner)
+        case MissingCondition():
+            return
+
+
+def _schema_phrases_for(leg: Leg, schema: Schema, claims: Iterable[ComparisonCondition]) -> Iterator[str]:
+    """Yields the schema's phrases for the requested fields and claimed values, up to `_MAX_SCHEMA_WORDS` words."""
+    names = [name for bucket, name in leg.answer_form.requested_fields if bucket == schema.bucket]
+    phrases = [phrase for name in names for phrase in _phrases_of_field(schema.by_name[name])]
+    phrases += [phrase for claim in claims for phrase in _phrases_of_claim(schema.by_name[claim.field], claim)]
+    room = _MAX_SCHEMA_WORDS
+    for phrase in dict.fromkeys(phrases):
+        words = [word for word in phrase.split() if word.casefold() not in STOP_WORDS]
+        room -= len(words)
+        if words and room >= 0:
+            yield " ".join(words)
+
+
+def _phrases_of_field(field: SchemaField) -> tuple[str, ...]:
+    return (field.label, *field.synonyms, field.description)
+
+
+def _phrases_of_claim(field: SchemaField, claim: ComparisonCondition) -> tuple[str, ...]:
+    if not isinstance(claim.value, str):
+        return _phrases_of_field(field)
+    synonyms = next(
+        (synonyms for value, synonyms in field.values.items() if fold_text(value) == fold_text(claim.value)), ()
+    )
+    return (claim.value, *synonyms)

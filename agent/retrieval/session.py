@@ -1,0 +1,134 @@
+"""Read-only access to the index and the reranker during one turn, with a record of every attempt.
+
+`RetrievalSession` gets an index that is limited to a scope; it can reach nothing else.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from agent.context import AgentContext
+from agent.errors import RerankerUnavailable
+from agent.outcome import FoundPassage, SearchAttempt, SearchRoute, SearchTrace, TraceStage
+from storage.search.codec import search_to_json
+from storage.search.index import (
+    AggregateRequest,
+    CountRequest,
+    FacetRequest,
+    IndexAnswers,
+    IndexRequest,
+    KeywordPassageRequest,
+    OutlineHit,
+    OutlineRequest,
+    PassageHit,
+    RecordPage,
+    RecordPageRequest,
+    SemanticPassageRequest,
+)
+
+_TOOL_BY_REQUEST: Mapping[type, str] = {
+    RecordPageRequest: "annotations_search",
+    CountRequest: "annotations_search",
+    AggregateRequest: "annotations_aggregate",
+    FacetRequest: "annotations_aggregate",
+    KeywordPassageRequest: "search_text",
+    OutlineRequest: "search_text",
+    SemanticPassageRequest: "search_semantic",
+}
+_RERANK_STAGE = "rerank"
+_MAX_ATTEMPTS = 40  # recorded in one turn; counting many refinements is one attempt
+
+
+@dataclass(slots=True)
+class RetrievalSession:
+    """The index within the scope of the turn, the reranker, and the requests made of them."""
+
+    context: AgentContext
+    attempts: list[SearchAttempt] = field(default_factory=list[SearchAttempt])
+    stages: list[TraceStage] = field(default_factory=list[TraceStage])
+    round_trips: int = 0
+    index_ms: float = 0.0
+
+    async def ask_index(
+        self, requests: Sequence[IndexRequest[object]], record: Sequence[IndexRequest[object]] = ()
+    ) -> IndexAnswers:
+        """Sends all requests in one round trip; the requests in `record` are recorded as attempts."""
+        started = time.perf_counter()
+        answers = await self.context.index.answer_requests(*requests)
+        ms = (time.perf_counter() - started) * 1000
+        self.round_trips += 1
+        self.index_ms += ms
+        for request in record:
+            if len(self.attempts) < _MAX_ATTEMPTS:
+                self.attempts.append(_build_attempt(request, answers, ms))
+                self.context.report_attempt(self.attempts[-1])
+        return answers
+
+    async def rerank_scores(self, question: str, passages: Sequence[FoundPassage]) -> Sequence[float] | None:
+        """Returns the reranker's score of each passage, read with its title, in order.
+
+        Returns None where there is no reranker, or where it fails or times out. After that it is not called again in
+        this turn.
+        """
+        reranker = self.context.reranker
+        has_failed = any(stage.name == _RERANK_STAGE and stage.fallback for stage in self.stages)
+        if reranker is None or has_failed or len(passages) < 2:
+            return None
+        started = time.perf_counter()
+        scores, fallback = None, None
+        try:
+            async with asyncio.timeout(self.context.limits.reranking_timeout.total_seconds()):
+                scores = await reranker.score_passages(
+                    question, [f"{passage.hit.title}\n{passage.hit.text}" for passage in passages]
+                )
+        except TimeoutError:
+            fallback = "rule: the reranker is late"
+        except RerankerUnavailable:
+            fallback = "rule: the reranker is unavailable"
+        self.record_stage(_RERANK_STAGE, started, fallback)
+        return scores
+
+    def record_stage(self, name: str, started: float, fallback: str | None = None) -> None:
+        """Record a stage that began at `started` (from `time.perf_counter`)."""
+        self.stages.append(TraceStage(name=name, ms=(time.perf_counter() - started) * 1000, fallback=fallback))
+
+    def build_trace(self, route: SearchRoute) -> SearchTrace:
+        return SearchTrace(
+            route=route,
+            attempts=tuple(self.attempts),
+            stages=tuple(self.stages),
+            reasoner=self.context.reasoner.name,
+            round_trips=self.round_trips,
+            index_ms=self.index_ms,
+        )
+
+
+def _build_attempt(request: IndexRequest[object], answers: IndexAnswers, ms: float) -> SearchAttempt:
+    search = getattr(request, "search", None)
+    arguments: dict[str, object] = {} if search is None else {"filters": search_to_json(search)["clauses"]}
+    result = answers[request]
+    match request:
+        case KeywordPassageRequest(text=text, limit=limit) | SemanticPassageRequest(text=text, limit=limit):
+            arguments |= {"query": text, "top_k": limit}
+        case OutlineRequest(text=text, limit=limit):
+            arguments |= {"query": text, "top_k": limit, "level": "summary"}
+        case AggregateRequest(field=name):
+            arguments |= {"field": name}
+        case _:
+            pass
+    return SearchAttempt(
+        tool=_TOOL_BY_REQUEST[type(request)], arguments=arguments, documents=_count_documents(result), ms=round(ms, 2)
+    )
+
+
+def _count_documents(result: object) -> int:
+    if isinstance(result, bool) or not isinstance(result, (int, tuple, RecordPage)):
+        return 0
+    if isinstance(result, int):
+        return result
+    if isinstance(result, RecordPage):
+        return len(result.records)
+    hits = cast(tuple[object, ...], result)
+    return len({hit.doc_id if isinstance(hit, (PassageHit, OutlineHit)) else index for index, hit in enumerate(hits)})

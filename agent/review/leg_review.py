@@ -1,0 +1,153 @@
+"""The input and the decisions of a leg's review: enough to answer, search again, or ask back.
+
+Decisions carry facts. `agent.compose` turns the facts into text.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
+from agent.reasoner import LegAlternatives, QuestionContext
+from agent.refine.refinements import RefinementCandidate
+from agent.retrieval.fusion import fuse_hits
+from agent.retrieval.leg_requests import LegRequests, hits_by_collector
+from agent.retrieval.quotations import CitedQuote
+from agent.retrieval.session import RetrievalSession
+from agent.review.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading
+from storage.search.conditions import Condition, conjuncts_of
+from storage.search.ids import DocId
+from storage.search.index import DocumentRecord, IndexAnswers
+from storage.search.plan import Leg
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegFacts:
+    """The facts found for a leg, as values. Each sentence pattern has its own subclass."""
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        """The quotes of the leg, in the order of its citations."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enough:
+    """The decision to answer a leg. The text of `result` is composed later."""
+
+    result: LegResult
+    facts: LegFacts
+    hits: tuple[FoundPassage, ...] = ()
+    candidates: tuple[RefinementCandidate, ...] = ()  # possible refinements, not yet counted
+    export_count: int | None = None  # documents in the export; None if no export is offered
+    assumptions: tuple[Assumption, ...] = ()
+    route: SearchRoute = SearchRoute.STRUCTURED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegClarification:
+    """The decision to ask back about a leg. The text of `result` is composed later."""
+
+    kind: OutcomeKind
+    result: LegResult
+    facts: LegFacts
+    candidates: tuple[RefinementCandidate, ...]
+    hits: tuple[FoundPassage, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    offer_just_answer: bool = False
+    export_count: int | None = None
+    route: SearchRoute = SearchRoute.STRUCTURED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """The decision to search again, with `leg`."""
+
+    leg: Leg
+    ignored_words: tuple[str, ...]  # words removed from the leg, since no document holds them
+    assumptions: tuple[Assumption, ...] = ()
+
+
+Decision: TypeAlias = Enough | More | LegClarification
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegReview:
+    """One leg under review: its requests, and the answers of the index."""
+
+    session: RetrievalSession
+    question_context: QuestionContext
+    leg: Leg
+    alternatives: LegAlternatives
+    requests: LegRequests
+    answers: IndexAnswers
+    may_ask_back: bool
+    ignored_words: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return self.answers[self.requests.count]
+
+
+def build_leg_result(review: LegReview, kind: OutcomeKind, count: int | None) -> LegResult:
+    """Returns the result without its text."""
+    return LegResult(
+        leg=review.leg.id,
+        question=review.leg.question,
+        kind=kind,
+        text="",
+        count=count,
+        document_count=review.count,
+        condition=_shared_condition_of(review),
+        missing_counts=missing_counts_of(review),
+    )
+
+
+def _shared_condition_of(review: LegReview) -> Condition | None:
+    clauses = review.leg.search.clauses
+    conditions = {clause.display_condition for clause in clauses}
+    return clauses[0].display_condition if len(conditions) == 1 else None
+
+
+def missing_counts_of(review: LegReview) -> tuple[MissingCount, ...]:
+    counts = {name: review.answers[count] for name, count in review.requests.missing_counts.items()}
+    return tuple(MissingCount(field=name, count=count) for name, count in counts.items() if count)
+
+
+def assumptions_of(review: LegReview) -> tuple[Assumption, ...]:
+    return tuple(_list_assumptions(review))
+
+
+def _list_assumptions(review: LegReview) -> Iterator[Assumption]:
+    yield from (IgnoredWord(word=word) for word in review.ignored_words)
+    yield from review.assumptions
+    required = sorted({word for clause in review.leg.search.clauses for word in clause.required_terms})
+    if required:
+        yield RequiredWords(words=tuple(required))
+    if review.alternatives.equal_readings and not review.may_ask_back:
+        yield TakenReading(
+            bucket=review.leg.search.clauses[0].bucket,
+            conditions=distinguishing_conditions_of(review),
+            other_descriptions=tuple(reading.description for reading in review.alternatives.equal_readings),
+        )
+
+
+def distinguishing_conditions_of(review: LegReview) -> tuple[Condition, ...]:
+    """Returns the conditions of the chosen reading that some reading with the same score lacks."""
+    chosen = conjuncts_of(review.leg.search.clauses[0].condition)
+    others = [conjuncts_of(reading.search.clauses[0].condition) for reading in review.alternatives.equal_readings]
+    return tuple(condition for condition in chosen if any(condition not in other for other in others))
+
+
+def hits_by_document(review: LegReview) -> tuple[FoundPassage, ...]:
+    """Returns the best passage of each document, best first. For the structured route."""
+    found = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
+    best: dict[str, FoundPassage] = {}
+    for passage in found:
+        best.setdefault(passage.hit.doc_id, passage)
+    return tuple(best.values())[: review.session.context.limits.reported_hits]
+
+
+def document_ids_of(records: Sequence[DocumentRecord]) -> tuple[DocId, ...]:
+    return tuple(record.doc_id for record in records)

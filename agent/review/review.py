@@ -1,0 +1,186 @@
+"""Reviews the search results of each leg: answer, search again, or ask back.
+
+Decisions use document counts wherever counts are enough. Each leg is decided separately. If a leg asks back, the same
+reply answers the legs that succeeded.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from agent.forms.compare_sides import decide_comparison_sides
+from agent.forms.registry import build_leg_requests, decide_by_form
+from agent.outcome import OutcomeKind
+from agent.reasoner import LegAlternatives, PlannedQuestion, QuestionContext
+from agent.refine.refinements import OfferedChoice
+from agent.retrieval.full_text_fallback import fall_back_to_full_text
+from agent.retrieval.leg_requests import LegInquiry
+from agent.retrieval.query_reformulation import alternatives_without_words, reformulate_search
+from agent.retrieval.session import RetrievalSession
+from agent.review.leg_review import Decision, Enough, LegClarification, LegReview, More
+from agent.review.offers import offer_beside_answers, offer_for_clarification
+from storage.search.ids import LegId
+from storage.search.plan import (
+    Leg,
+    LegCombination,
+    Plan,
+)
+
+_MAX_ROUNDS = 3  # search rounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedPlan:
+    """The final legs, the decision on each, and the choices to offer."""
+
+    plan: Plan
+    planned: PlannedQuestion
+    reviews: tuple[LegReview, ...]
+    decisions: tuple[Enough | LegClarification, ...]
+    choices: tuple[OfferedChoice, ...]
+
+    @property
+    def clarification(self) -> tuple[LegReview, LegClarification] | None:
+        """The first leg that asks back."""
+        return _first_clarification(self.reviews, self.decisions)
+
+
+async def review_plan(
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext
+) -> ReviewedPlan:
+    """Searches all legs at once, decides each, searches again if that helps, and counts the choices to offer."""
+    context = session.context
+    asked_back = context.clarifications_in_a_row if planned.is_followup else 0
+    may_ask = not context.just_answer and asked_back < context.limits.max_clarifications_in_a_row
+    context.report_progress("Searching")
+    reviews, decisions = await _search_and_decide(session, planned, question_context, may_ask_back=may_ask)
+    if planned.fallback is not None and not any(review.count for review in reviews):
+        return await review_plan(session, planned.fallback, question_context)
+    started = time.perf_counter()
+    asking = _first_clarification(reviews, decisions)
+    choices = (
+        await offer_beside_answers(reviews, [decision for decision in decisions if isinstance(decision, Enough)])
+        if asking is None
+        else await offer_for_clarification(*asking)
+    )
+    session.record_stage("offer", started)
+    return ReviewedPlan(
+        plan=replace(planned.plan, legs=tuple(review.leg for review in reviews)),
+        planned=planned,
+        reviews=tuple(reviews),
+        decisions=tuple(decisions),
+        choices=choices,
+    )
+
+
+def _first_clarification(
+    reviews: Sequence[LegReview], decisions: Sequence[Enough | LegClarification]
+) -> tuple[LegReview, LegClarification] | None:
+    pairs = zip(reviews, decisions, strict=True)
+    return next(((review, decision) for review, decision in pairs if isinstance(decision, LegClarification)), None)
+
+
+async def _search_and_decide(
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, *, may_ask_back: bool
+) -> tuple[list[LegReview], list[Enough | LegClarification]]:
+    """Returns the final legs and the decision on each.
+
+    A round searches all legs in one round trip. The last round decides without searching again.
+    """
+    alternatives = {leg.id: LegAlternatives(leg=leg.id) for leg in planned.plan.legs} | {
+        leg_alternatives.leg: leg_alternatives for leg_alternatives in planned.alternatives
+    }
+    legs, reformulations = planned.plan.legs, dict[LegId, More]()
+    for round_ in range(1, _MAX_ROUNDS + 1):
+        started = time.perf_counter()
+        reviews = await _search_legs(
+            session, legs, alternatives, reformulations, question_context, may_ask_back=may_ask_back
+        )
+        session.record_stage("search", started)
+        started = time.perf_counter()
+        decisions = await _decide_legs(reviews, planned.plan.combination, is_last=round_ == _MAX_ROUNDS)
+        session.record_stage("review", started)
+        more = {decision.leg.id: decision for decision in decisions if isinstance(decision, More)}
+        if not more:
+            return reviews, cast(list[Enough | LegClarification], decisions)
+        legs = tuple(more[leg.id].leg if leg.id in more else leg for leg in legs)
+        reformulations |= more
+        alternatives |= {
+            leg: _remaining_alternatives(alternatives[leg], reformulated) for leg, reformulated in more.items()
+        }
+    raise AssertionError("the last round asks for no more")
+
+
+def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlternatives:
+    """Returns the alternatives that remain for a leg that is searched again."""
+    return (
+        LegAlternatives(leg=alternatives.leg, droppable_words=alternatives.droppable_words)
+        if more.assumptions
+        else alternatives_without_words(alternatives, more.ignored_words)
+    )
+
+
+async def _search_legs(
+    session: RetrievalSession,
+    legs: Sequence[Leg],
+    alternatives_by_leg: Mapping[LegId, LegAlternatives],
+    reformulations: Mapping[LegId, More],
+    question_context: QuestionContext,
+    *,
+    may_ask_back: bool,
+) -> list[LegReview]:
+    """Searches all legs in one round trip."""
+    limits = session.context.limits
+    alternatives_in_order = [alternatives_by_leg[leg.id] for leg in legs]
+    requests_by_leg = [
+        build_leg_requests(
+            LegInquiry(
+                leg=leg,
+                alternatives=alternatives,
+                question_context=question_context,
+                limits=limits,
+                may_ask_back=may_ask_back,
+            )
+        )
+        for leg, alternatives in zip(legs, alternatives_in_order, strict=True)
+    ]
+    answers = await session.ask_index(
+        [request for requests in requests_by_leg for request in requests.all_requests()],
+        record=[request for requests in requests_by_leg for request in requests.recorded_requests()],
+    )
+    return [
+        LegReview(
+            session=session,
+            question_context=question_context,
+            leg=leg,
+            alternatives=alternatives,
+            requests=requests,
+            answers=answers,
+            may_ask_back=may_ask_back,
+            ignored_words=reformulations[leg.id].ignored_words if leg.id in reformulations else (),
+            assumptions=reformulations[leg.id].assumptions if leg.id in reformulations else (),
+        )
+        for leg, alternatives, requests in zip(legs, alternatives_in_order, requests_by_leg, strict=True)
+    ]
+
+
+async def _decide_legs(reviews: Sequence[LegReview], combine: LegCombination, *, is_last: bool) -> list[Decision]:
+    """Returns the decisions on all legs, in order; or only those to search again, if there are any."""
+    more = (
+        []
+        if is_last
+        else [reformulated for reformulated in map(reformulate_search, reviews) if reformulated is not None]
+    )
+    if more:
+        return [*more]
+    if combine is LegCombination.COMPARE:
+        return [*await decide_comparison_sides(reviews)]
+    return [await _decide_leg(review) for review in reviews]
+
+
+async def _decide_leg(review: LegReview) -> Enough | LegClarification:
+    decision = await decide_by_form(review)
+    if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS and not decision.hits:
+        return await fall_back_to_full_text(review, decision)
+    return decision

@@ -1,0 +1,377 @@
+"""Plans a comparison: one leg for each side, with the same answer form."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from agent.compose.phrases.conditions import describe_condition, join_words
+from agent.english.function_words import (
+    AGGREGATE_PHRASES,
+    MEASURE_NOUNS,
+    MONEY_WORDS,
+    SPENDING_NOUNS,
+    SUPERLATIVE_PHRASES,
+)
+from agent.reasoner import AlternativeReading, LegAlternatives, PlannedQuestion
+from agent.rules.comparison.compared_sides import ComparedSides, find_sides
+from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_ranges
+from agent.rules.forms.grouping import group_of_reading
+from agent.rules.forms.recognisers import answer_form_of
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.literals.literal_types import QuestionLiteral
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import tokenize_question
+from storage.search.conditions import (
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    conjunction_of,
+    conjuncts_of,
+    fields_of,
+    text_condition_for,
+    title_condition_for,
+)
+from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.plan import (
+    AggregateFunction,
+    AnswerForm,
+    Clause,
+    ComputeNumbers,
+    FindPassages,
+    GroupBy,
+    Leg,
+    LegCombination,
+    ListDocuments,
+    Plan,
+    ReadFields,
+    Search,
+)
+from storage.search.schema import FieldType
+
+_JOINING_WORD = re.compile(r"\band\b|[/&].*:|:.*[/&]", re.IGNORECASE)
+_NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
+_RANGE_FUNCTIONS = (AggregateFunction.AVERAGE, AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
+_DATE_COMPARATIVES = frozenset({"older", "newer", "earlier", "later"})
+_GROUPABLE_TYPES = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionReader:
+    """The functions that read a text: its literals, and a reading per bucket, the best first."""
+
+    literals_in: Callable[[str], Sequence[QuestionLiteral]]
+    readings_of: Callable[[str], Sequence[BucketReading]]
+    asks_for_list: Callable[[str], bool]
+    lexicons: Mapping[BucketId, BucketLexicon]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonPlan:
+    """A plan with a leg for each side. If not `is_certain`, the sides may be words that are in no title."""
+
+    planned: PlannedQuestion
+    is_certain: bool
+
+
+def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | None:
+    """Returns the plan of a question that compares two to four things; None for any other question."""
+    found = _find_compared_sides(question, reader)
+    if found is None:
+        return None
+    asked, sides, whole = found
+    best = whole[0]
+    wanted = _answer_form_for(asked, sides, best, reader.lexicons[best.bucket])
+    if wanted.reads_text and not sides.is_known:
+        return None  # a search of all text for both sides is one question
+    each = [_reading_in_bucket(reader.readings_of(text), best.bucket, wanted) for text in sides.full_texts()]
+    frame = _ComparisonFrame(
+        sides=sides,
+        topic=_shared_topic(sides, best),
+        answer_form=wanted,
+        lexicons=reader.lexicons,
+        is_bucket_named=_is_bucket_named(each),
+    )
+    legs = tuple(
+        _leg_for_side(frame, LegId(chr(97 + index)), words, sides.sides[index], each[index])
+        for index, words in enumerate(sides.side_questions(for_fields=_asks_for_fields(wanted)))
+    )
+    if len({leg.search for leg in legs}) < len(legs):
+        return None  # the sides are the same set: nothing is compared
+    doubts = tuple(
+        LegAlternatives(
+            leg=leg.id,
+            droppable_words=_doubtful_words(leg),
+            fallback_readings=_text_alternatives(leg, reader.lexicons[best.bucket]),
+        )
+        for leg in legs
+    )
+    plan = Plan(question=question, legs=legs, combination=LegCombination.COMPARE)
+    return ComparisonPlan(planned=PlannedQuestion(plan=plan, alternatives=doubts), is_certain=sides.is_known)
+
+
+def _is_bucket_named(side_readings: Sequence[BucketReading]) -> bool:
+    """Whether the reading of some side identifies its bucket."""
+    return any(
+        reading.has_noun or (reading.is_credible and (reading.is_exact or reading.asked_mentions))
+        for reading in side_readings
+    )
+
+
+def _find_compared_sides(
+    question: str, reader: QuestionReader
+) -> tuple[MaskedQuestion, ComparedSides, Sequence[BucketReading]] | None:
+    """Returns the masked question, the sides, and the readings of the masked text."""
+    asked = mask_comparison(question, reader.literals_in(question))
+    if not asked.cue_spans and not _may_name_sides(question, reader):
+        return None  # most questions compare nothing
+    attempts = [asked]
+    if asked.is_explicit:
+        attempts.append(split_ranges(asked))
+    for attempt in attempts:
+        readings = reader.readings_of(attempt.text)
+        sides = _sides_in(attempt, readings, reader)
+        if sides is not None:
+            return attempt, sides, readings
+    return None
+
+
+def _may_name_sides(question: str, reader: QuestionReader) -> bool:
+    """Whether the question may name sides without comparing words: things joined by "and", or a field and a colon."""
+    return _JOINING_WORD.search(question) is not None and (":" in question or not reader.asks_for_list(question))
+
+
+def _sides_in(
+    masked_question: MaskedQuestion, readings: Sequence[BucketReading], reader: QuestionReader
+) -> ComparedSides | None:
+    return find_sides(masked_question, readings, reader.literals_in(masked_question.text), reader.lexicons)
+
+
+def _reading_in_bucket(readings: Sequence[BucketReading], bucket: BucketId, answer_form: AnswerForm) -> BucketReading:
+    """Returns the reading for the bucket, unless the side is only counted and names documents of another bucket."""
+    shared = next(reading for reading in readings if reading.bucket == bucket)
+    counts = answer_form.is_document_count
+    return readings[0] if counts and readings[0].has_noun and not shared.has_noun else shared
+
+
+# -- what is asked of each side
+
+
+def _answer_form_for(
+    masked_question: MaskedQuestion, sides: ComparedSides, whole_reading: BucketReading, lexicon: BucketLexicon
+) -> AnswerForm:
+    """Returns the form for all sides: numbers or field values if they are asked for, passages if other words are."""
+    wanted = answer_form_of(whole_reading, lexicon)
+    group = group_of_reading(whole_reading, lexicon)
+    if group is not None and not wanted.computes:
+        return _compute_by_group(group, lexicon)
+    names = sides.asked_fields or fields_of_comparatives(masked_question.comparatives, lexicon)
+    if wanted.list_limit is not None and _asks_same_extreme(whole_reading):
+        return wanted  # "the cheapest panel of A with the cheapest of B"
+    if wanted.computes and not (sides.names_fields and not _asks_for_number(wanted, whole_reading)):
+        return wanted
+    names = names or _money_fields(sides, whole_reading, lexicon)
+    if names:
+        return _form_for_fields(names, sides, lexicon)
+    if _shared_topic(sides, whole_reading):
+        return FindPassages()
+    if sides.is_plural or sides.is_grouped:
+        return ListDocuments()
+    return ReadFields(fields=tuple((lexicon.bucket, name) for name in comparable_fields(lexicon)))
+
+
+def _asks_same_extreme(whole_reading: BucketReading) -> bool:
+    """Whether the question has several superlatives of one direction, one for each side."""
+    words = [token.word for token in whole_reading.tokens]
+    phrases = [*zip(words), *pairwise(words)]
+    ends = [AGGREGATE_PHRASES[phrase] for phrase in phrases if phrase in SUPERLATIVE_PHRASES]
+    return len(ends) > 1 and len(set(ends)) == 1
+
+
+def _compute_by_group(group: GroupBy, lexicon: BucketLexicon) -> ComputeNumbers:
+    """ "A and B by year": returns the sum of the first money field by group, or a count if there is none."""
+    amounts = [field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY]
+    if not amounts:
+        return ComputeNumbers(functions=(AggregateFunction.COUNT,), group=group)
+    return ComputeNumbers(functions=(AggregateFunction.SUM,), field=amounts[0], group=group)
+
+
+def _money_fields(sides: ComparedSides, whole_reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Spending at one shop and another": returns the first money field if the question has a word for money."""
+    speaks = {token.word for token in whole_reading.tokens} & (MONEY_WORDS | SPENDING_NOUNS)
+    amounts = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY)
+    return amounts[:1] if speaks and (sides.is_grouped or sides.is_plural) else ()
+
+
+def _asks_for_number(answer_form: AnswerForm, whole_reading: BucketReading) -> bool:
+    """Whether a number is asked for; a superlative ("which has the longest …") asks for each side's value."""
+    return not set(answer_form.computed_functions) <= {AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM}
+
+
+def _asks_for_fields(answer_form: AnswerForm) -> bool:
+    """Whether the form asks for field values, or for the range or counts that replace them for groups."""
+    if not answer_form.computes:
+        return answer_form.reads_values
+    return answer_form.computed_functions == _RANGE_FUNCTIONS or (
+        answer_form.grouping is not None and answer_form.computed_functions == (AggregateFunction.COUNT,)
+    )
+
+
+def fields_of_comparatives(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the field that the comparatives refer to: weight for "heavier", a date for "older"."""
+    for word in words:
+        measure = MEASURE_NOUNS.get(word)
+        tokens = tokenize_question(measure, lexicon.analyser) if measure else ()
+        found = [link.meaning for link in lexicon.find_links(tokens) if isinstance(link.meaning, FieldMention)]
+        if found:
+            return (found[0].field,)
+        dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
+        if word in _DATE_COMPARATIVES and dates:
+            natural = lexicon.schema.natural_order
+            return (natural.field if natural is not None and natural.field in dates else dates[0],)
+    return ()
+
+
+def _form_for_fields(names: Sequence[FieldName], sides: ComparedSides, lexicon: BucketLexicon) -> AnswerForm:
+    """Returns the form for fields: for groups a sum, a range or counts of values; for documents the values."""
+    field = lexicon.get_field(names[0])
+    if sides.is_grouped and len(names) == 1 and field.type is FieldType.MONEY:
+        return ComputeNumbers(functions=(AggregateFunction.SUM,), field=field.name)
+    several = sides.is_plural or sides.is_grouped
+    if several and len(names) == 1 and field.type in _NUMERIC_TYPES:
+        return ComputeNumbers(functions=_RANGE_FUNCTIONS, field=field.name)
+    if several and len(names) == 1 and field.type in _GROUPABLE_TYPES:
+        return ComputeNumbers(functions=(AggregateFunction.COUNT,), group=GroupBy(field=field.name))
+    return ReadFields(fields=tuple((lexicon.bucket, name) for name in names))
+
+
+def _shared_topic(sides: ComparedSides, whole_reading: BucketReading) -> tuple[str, ...]:
+    """Returns the unlinked words outside the sides; all sides share them."""
+    own = " ".join(sides.sides)
+    return tuple(
+        words for words in (*whole_reading.unlinked_words, *whole_reading.unlinked_quotations) if words not in own
+    )
+
+
+# -- the set of each side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ComparisonFrame:
+    """The data that all legs share."""
+
+    sides: ComparedSides
+    topic: tuple[str, ...]
+    answer_form: AnswerForm
+    lexicons: Mapping[BucketId, BucketLexicon]
+    is_bucket_named: bool  # the bucket is known
+
+
+def _leg_for_side(frame: _ComparisonFrame, leg_id: LegId, question: str, side: str, reading: BucketReading) -> Leg:
+    own = tuple(words for words in reading.unlinked_words if words in side)
+    if frame.answer_form.reads_text:
+        return _text_leg(frame, leg_id, question, reading, own)
+    if frame.answer_form.reads_values:
+        return _document_leg(frame, leg_id, question, reading, own)
+    clause = Clause(
+        bucket=reading.bucket, condition=reading.condition, required_terms=(*own, *reading.unlinked_quotations)
+    )
+    search = Search(clauses=(clause,), ranking_text=frame.sides.topic or question)
+    return Leg(id=leg_id, question=question, search=search, answer_form=frame.answer_form)
+
+
+def _text_leg(
+    frame: _ComparisonFrame, leg_id: LegId, question: str, reading: BucketReading, own_words: Sequence[str]
+) -> Leg:
+    """Returns a leg for the text of the side's documents; for all text if no known value names them."""
+    if reading.is_exact and reading.conditions:
+        condition = conjunction_of(reading.condition, *_title_conditions(own_words, identifiers_only=True))
+        clauses = (Clause(bucket=reading.bucket, condition=condition, required_terms=reading.unlinked_quotations),)
+        search = Search(clauses=clauses, ranking_text=" ".join(frame.topic) or question)
+    else:
+        clauses = tuple(Clause(bucket=bucket, required_terms=reading.unlinked_quotations) for bucket in frame.lexicons)
+        search = Search(clauses=clauses, ranking_text=question)
+    return Leg(id=leg_id, question=question, search=search, answer_form=FindPassages())
+
+
+def _document_leg(
+    frame: _ComparisonFrame, leg_id: LegId, question: str, reading: BucketReading, own_words: Sequence[str]
+) -> Leg:
+    """Returns a leg for the values of a document named by conditions or title words; in all buckets if unclear."""
+    asked = {name for _, name in frame.answer_form.requested_fields}
+    told = reading.conditions if frame.is_bucket_named else ()
+    conditions = [
+        condition for condition in told if not _is_asked_for(condition, asked, frame.lexicons[reading.bucket])
+    ]
+    titles = _title_conditions(own_words, identifiers_only=reading.is_exact and bool(conditions))
+    buckets = [reading.bucket] if frame.is_bucket_named else sorted(frame.lexicons)
+    clauses = tuple(
+        Clause(
+            bucket=bucket, condition=conjunction_of(*conditions, *titles), required_terms=reading.unlinked_quotations
+        )
+        for bucket in buckets
+    )
+    fields = frame.answer_form.requested_fields
+    if not frame.is_bucket_named:
+        fields = tuple((bucket, name) for bucket in buckets for name in comparable_fields(frame.lexicons[bucket]))
+    search = Search(clauses=clauses, ranking_text=frame.sides.topic or question)
+    return Leg(id=leg_id, question=question, search=search, answer_form=ReadFields(fields=fields))
+
+
+def _title_conditions(words: Sequence[str], *, identifiers_only: bool) -> list[Condition]:
+    """Returns a title condition for each word; with `identifiers_only`, only for words with a digit."""
+    return [title_condition_for(word) for word in words if not identifiers_only or any(c.isdigit() for c in word)]
+
+
+def comparable_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the fields that are compared if the question names none."""
+    return tuple(field.name for field in lexicon.schema.fields if field.type is not FieldType.ROWS)
+
+
+def _is_asked_for(condition: Condition, asked_names: set[FieldName], lexicon: BucketLexicon) -> bool:
+    """Whether the condition only repeats what is asked: "do they differ in outdoor use", "have the same law"."""
+    names = fields_of(condition)
+    by_name = lexicon.schema.by_name
+    flags = all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
+    speaks_of = isinstance(condition, NotCondition) and isinstance(condition.condition, MissingCondition)
+    return bool(names & asked_names) and (flags or speaks_of)
+
+
+def _text_alternatives(leg: Leg, lexicon: BucketLexicon) -> tuple[AlternativeReading, ...]:
+    """Returns a fallback that searches the text for the words of a kind, if list values name the document."""
+    if not leg.answer_form.reads_values or leg.search.buckets != (lexicon.bucket,):
+        return ()
+    clause = leg.search.clauses[0]
+    told = [*conjuncts_of(clause.condition)]
+    named = [
+        condition
+        for condition in told
+        if isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.HAS
+    ]
+    kinds = [
+        condition
+        for condition in told
+        if isinstance(condition, ComparisonCondition)
+        and condition.op in (ComparisonOperator.EQ, ComparisonOperator.IN)
+        and condition.words
+        and condition.field in lexicon.schema.by_name
+    ]
+    if len(named) < 2 or not kinds:
+        return ()
+    said = [text_condition_for(kind.words) for kind in kinds]
+    condition = conjunction_of(*(condition for condition in told if condition not in kinds), *said)
+    words = join_words([describe_condition(condition, lexicon.schema) for condition in said])
+    clauses = (Clause(bucket=clause.bucket, condition=condition, required_terms=clause.required_terms),)
+    return (
+        AlternativeReading(
+            description=f"one that {words}", search=Search(clauses=clauses, ranking_text=leg.search.ranking_text)
+        ),
+    )
+
+
+def _doubtful_words(leg: Leg) -> tuple[str, ...]:
+    """Returns the required words that may be dropped: no names, no identifiers."""
+    words = {word for clause in leg.search.clauses for word in clause.required_terms}
+    return tuple(sorted(word for word in words if word.islower() and not any(c.isdigit() for c in word)))

@@ -1,0 +1,336 @@
+"""Plans follow-ups of the last plan: more constraints, other numbers, one of the documents, the next page.
+
+A message is a follow-up if it consists of constraints ("only 2024", "and from Acme?") or refers to the results ("how
+many of them", "the second one", "sort them"). A question that names its own documents is a new topic and inherits
+nothing.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from agent.context import SHOWN_DOCUMENTS
+from agent.english.commands import parse_more_request
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    DAY_WORDS,
+    LIST_VERBS,
+    SUMMARY_WORDS,
+    SUPERLATIVE_PHRASES,
+    YES_NO_VERBS,
+)
+from agent.reasoner import LegAlternatives, PlannedQuestion
+from agent.rules.comparison.comparison_plan import QuestionReader
+from agent.rules.comparison.cues import replace_comparatives
+from agent.rules.comparison.share import asks_for_share, rephrase_as_count
+from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
+from agent.rules.followups.followup_filters import add_implied_year, narrow_search, plan_refinement
+from agent.rules.followups.ordinal_references import (
+    MAX_SIDES,
+    plan_ordinal_reference,
+    plan_remainder,
+    plan_repeated_comparison,
+)
+from agent.rules.forms.recognisers import answer_form_of
+from agent.rules.linking.lexicon import FieldMention
+from agent.rules.literals.literal_types import QuantityLiteral
+from storage.search.ids import FieldName, LegId
+from storage.search.plan import (
+    AggregateFunction,
+    AnswerForm,
+    ComputeNumbers,
+    FindPassages,
+    LegCombination,
+    ListDocuments,
+    Plan,
+    ReadFields,
+    Search,
+    SummariseDocuments,
+)
+from storage.search.schema import FieldType, SchemaOrder
+
+_WORD_PATTERN = re.compile(r"[\w']+")
+_SAME_AGAIN = re.compile(
+    r"^(?P<lead>\W*(?:and\s+|now\s+)?)(?:the\s+)?same(?:\s+(?:thing|question|again))?\b(?=\s+\w)", re.I
+)
+_SINGULAR_PRONOUNS = frozenset("it its that this".split())
+_THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
+_SUPERLATIVE_COUNT = re.compile(
+    r"\b\d{1,3}\b(?=\s+(?:most\s+\w+|"
+    + "|".join(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1)
+    + r")\b)",
+    re.IGNORECASE,
+)
+_SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
+_ASCENDING_WORDS = frozenset(
+    "ascending asc lowest smallest cheapest oldest earliest shortest lightest increasing up".split()
+)
+_DESCENDING_WORDS = frozenset(
+    """descending desc highest largest biggest newest latest recent longest heaviest decreasing down expensive reverse
+    most""".split()
+)
+_COUNT_WORDS = frozenset(
+    "more less fewer than at least most over under about around exactly of them those these are there is it so really "
+    "only just not no up to do we have even".split()
+)
+_GROUP_WORDS = frozenset(
+    "and now group grouped split splits broken break down it them those these that show same then please count how "
+    "many the summed sum total".split()
+)
+
+
+def plan_follow_up(
+    question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan] = ()
+) -> PlannedQuestion | None:
+    """Returns the plan of a follow-up; None for a new topic. `earlier_plans` are the plans before `last_plan`."""
+    said = _read_follow_up(question, last_plan, reader, earlier_plans)
+    if said is None:
+        return None
+    for step in (_plan_next_page, plan_remainder, plan_repeated_comparison):
+        planned = step(said)
+        if planned is not None:
+            return planned
+    if _is_new_topic(said):
+        return None
+    for step in (_plan_sort, plan_ordinal_reference, _plan_share_of_results, _plan_count, _plan_new_form):
+        planned = step(said)
+        if planned is not None:
+            return planned
+    return _apply_to_all_sides(said, _plan_grouping) or _apply_to_all_sides(said, plan_refinement)
+
+
+def _apply_to_all_sides(
+    follow_up: FollowUpMessage, step: Callable[[FollowUpMessage], PlannedQuestion | None]
+) -> PlannedQuestion | None:
+    """Applies `step` to each side of the last comparison; a message that names another set adds a side."""
+    sides, alone = follow_up.last_plan.legs, step(follow_up)
+    compares = (
+        follow_up.last_plan.combination is LegCombination.COMPARE
+        and not follow_up.refers_to_results
+        and not follow_up.is_elliptic
+    )
+    if (
+        alone is None
+        or not compares
+        or not all(leg.answer_form.computes or leg.answer_form.lists_documents for leg in sides)
+    ):
+        return alone
+    each = [planned for leg in sides if (planned := step(replace(follow_up, leg=leg))) is not None]
+    legs = [planned.plan.legs[0] for planned in each]
+    if len({leg.search.clauses for leg in legs}) < len(sides):
+        legs = [*sides[: MAX_SIDES - 1], replace(alone.plan.legs[0], id=LegId(chr(97 + len(sides))))]
+    plan = Plan(question=follow_up.question, legs=tuple(legs), combination=LegCombination.COMPARE)
+    kept = tuple(words for words in alone.kept_conditions if all(words in planned.kept_conditions for planned in each))
+    return replace(
+        alone, plan=plan, alternatives=tuple(LegAlternatives(leg=leg.id) for leg in legs), kept_conditions=kept
+    )
+
+
+def _read_follow_up(
+    question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan]
+) -> FollowUpMessage | None:
+    leg = last_plan.legs[-1]
+    meant = _SAME_AGAIN.sub(lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), question)
+    meant = replace_comparatives(add_implied_year(rephrase_as_count(meant), leg))
+    how_many = _SUPERLATIVE_COUNT.search(meant)  # in "the 3 cheapest" the 3 is no value of a field
+    readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), meant))
+    reading = next((reading for reading in readings if reading.bucket in leg.search.buckets), None)
+    words = tuple(_WORD_PATTERN.findall(meant.lower()))
+    if reading is None or not words:
+        return None
+    return FollowUpMessage(
+        question=question,
+        words=words,
+        last_plan=last_plan,
+        earlier_plans=earlier_plans,
+        leg=leg,
+        readings=readings,
+        reading=reading,
+        lexicon=reader.lexicons[reading.bucket],
+        reader=reader,
+        requested_count=int(how_many[0]) if how_many else None,
+    )
+
+
+def _is_new_topic(follow_up: FollowUpMessage) -> bool:
+    """Whether the message names its own documents and asks about them."""
+    best, reading = follow_up.readings[0], follow_up.reading
+    elsewhere = best.bucket != reading.bucket and not follow_up.refers_to_results
+    if elsewhere and (best.has_noun or (best.score > reading.score + 1.0 and reading.unlinked_words)):
+        return True
+    if (
+        reading.has_noun
+        and follow_up.starts_as_question
+        and not follow_up.refers_to_results
+        and not follow_up.is_elliptic
+    ):
+        return True
+    narrows = follow_up.words[0] in ("only", "just")
+    return reading.has_noun and not (follow_up.has_opener or follow_up.refers_to_results or narrows)
+
+
+# -- the next page
+
+
+def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "More", "the next ten": the documents after those on the last page."""
+    wanted, more = follow_up.leg.answer_form, parse_more_request(follow_up.question)
+    if more is None or not wanted.lists_documents:
+        return None
+    shown = wanted.list_limit or SHOWN_DOCUMENTS
+    many = more.count or shown
+    return continue_plan(
+        follow_up,
+        follow_up.leg.search,
+        ListDocuments(order=wanted.list_order, limit=many, skip=wanted.list_skip + shown),
+    )
+
+
+# -- the same documents in another form
+
+
+def _plan_sort(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Sort them by total", "newest first"."""
+    words = set(follow_up.words)
+    first = (
+        len(follow_up.words) <= 4
+        and follow_up.words[-1:] == ("first",)
+        and bool(words & (_ASCENDING_WORDS | _DESCENDING_WORDS))
+    )
+    if not (words & _SORT_WORDS or first) or follow_up.reading.conditions or follow_up.reading.has_noun:
+        return None
+    field = _sort_field(follow_up)
+    if field is None:
+        return None
+    natural = follow_up.lexicon.schema.natural_order
+    default = natural.descending if natural is not None and natural.field == field else False
+    descending = True if words & _DESCENDING_WORDS else False if words & _ASCENDING_WORDS else default
+    limit = follow_up.leg.answer_form.list_limit
+    wanted = ListDocuments(order=SchemaOrder(field=field, descending=descending), limit=limit)
+    return continue_plan(follow_up, follow_up.leg.search, wanted)
+
+
+def _sort_field(follow_up: FollowUpMessage) -> FieldName | None:
+    sortable = {
+        field.name for field in follow_up.lexicon.schema.fields if field.type not in (FieldType.LIST, FieldType.ROWS)
+    }
+    mentions = [link.meaning for link in follow_up.reading.links if isinstance(link.meaning, FieldMention)]
+    named = [mention.field for mention in mentions if mention.column is None and mention.field in sortable]
+    if named:
+        return named[-1]
+    wanted = answer_form_of(follow_up.reading, follow_up.lexicon)
+    if wanted.list_order is not None and wanted.list_order.field in sortable:
+        return wanted.list_order.field
+    if wanted.computed_field is not None:
+        return wanted.computed_field
+    dates = [field.name for field in follow_up.lexicon.schema.fields if field.type is FieldType.DATE]
+    return dates[0] if dates and set(follow_up.words) & DAY_WORDS else None
+
+
+def _plan_count(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "More than 50 of them?": the count answers this; "how many are over $50?" is a constraint instead."""
+    literals = [
+        literal for literal in follow_up.reader.literals_in(follow_up.question) if isinstance(literal, QuantityLiteral)
+    ]
+    of_them = any(
+        re.match(r"\s*(?:of\s+(?:them|those|these)\b)", follow_up.question[literal.end :], re.I) for literal in literals
+    )
+    words = {word for word in follow_up.words if not word.isdigit()}
+    how_many = bool(words & {"many", "count"}) and not words - _COUNT_WORDS - {"how", "many", "count", "number", "what"}
+    if (
+        not ((how_many and (of_them or not literals)) or (of_them and not words - _COUNT_WORDS))
+        or follow_up.reading.has_noun
+    ):
+        return None
+    return continue_plan(follow_up, follow_up.leg.search, ComputeNumbers(functions=(AggregateFunction.COUNT,)))
+
+
+def _plan_share_of_results(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "What percentage of them are from Acme?": a count of the part and a count of all results."""
+    if not (asks_for_share(follow_up.question) and follow_up.is_restricted_to_results) or not follow_up.has_own_content:
+        return None
+    search, kept = narrow_search(follow_up)
+    return continue_plan(
+        follow_up,
+        search,
+        ComputeNumbers(functions=(AggregateFunction.SHARE,), share_base=follow_up.leg.search),
+        kept_conditions=kept,
+    )
+
+
+def _plan_grouping(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "By vendor", "split by month": the same numbers by group, or the count of each group."""
+    lead = next((index for index, word in enumerate(follow_up.words) if word in ("by", "per")), None)
+    before = set(follow_up.words[:lead]) if lead is not None else set[str]()
+    if lead is None or follow_up.reading.conditions or follow_up.reading.has_noun or before - _GROUP_WORDS:
+        return None
+    text = "how many of them " + " ".join(follow_up.words[lead:])
+    reading = next(
+        reading for reading in follow_up.reader.readings_of(text) if reading.bucket == follow_up.reading.bucket
+    )
+    wanted = answer_form_of(reading, follow_up.lexicon)
+    if wanted.grouping is None:
+        return None
+    same_numbers = follow_up.leg.answer_form.grouped_by(wanted.grouping)
+    return continue_plan(follow_up, follow_up.leg.search, same_numbers or wanted)
+
+
+def _plan_new_form(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """Plans another question about the results: their count, their sum, the cheapest, a field, a passage."""
+    own = _own_answer_form(follow_up)
+    if own is None:
+        return None
+    reading = follow_up.reading
+    free = follow_up.is_elliptic or follow_up.refers_to_results or follow_up.has_opener
+    bare = not (follow_up.has_own_content or reading.has_noun)
+    if not (follow_up.refers_to_results or bare or (free and not reading.unlinked_words)):
+        return None
+    if own.reads_text:
+        search = Search(clauses=follow_up.leg.search.clauses, ranking_text=follow_up.question)
+        return continue_plan(follow_up, search, own)
+    search, kept = narrow_search(follow_up) if follow_up.has_own_content else (follow_up.leg.search, None)
+    return continue_plan(follow_up, search, own, kept_conditions=kept)
+
+
+def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
+    """Returns the answer form that the message itself asks for; None if it keeps the last one."""
+    reading, words = follow_up.reading, set(follow_up.words)
+    wanted = answer_form_of(reading, follow_up.lexicon)
+    asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions if mention.column is None))
+    lone = bool(words & _SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
+    if words & SUMMARY_WORDS or (re.search(r"\babout\s*[?.]?$", follow_up.question) and lone):
+        return SummariseDocuments()
+    if lone and follow_up.refers_to_results and wanted.computed_field is not None and not reading.conditions:
+        return ReadFields(fields=((reading.bucket, wanted.computed_field),))
+    if wanted.computes and (words & AGGREGATE_WORDS or AggregateFunction.DISTINCT in wanted.computed_functions):
+        return wanted
+    if follow_up.words[:2] == ("how", "many") and follow_up.is_elliptic:
+        return ComputeNumbers(functions=(AggregateFunction.COUNT,))
+    if wanted.list_order is not None and _has_superlative(follow_up.words):
+        return (
+            wanted
+            if follow_up.requested_count is None
+            else ListDocuments(order=wanted.list_order, limit=follow_up.requested_count)
+        )
+    if follow_up.refers_to_results and asked and not reading.unlinked_words and (follow_up.starts_as_question or lone):
+        return ReadFields(fields=tuple((reading.bucket, name) for name in asked))
+    if (
+        follow_up.refers_to_results
+        and lone
+        and follow_up.starts_as_question
+        and (reading.unlinked_words or reading.conditions)
+    ):
+        return FindPassages()
+    if follow_up.words[0] in LIST_VERBS or (
+        follow_up.words[0] == "which" and (follow_up.is_elliptic or follow_up.refers_to_results)
+    ):
+        return ListDocuments(order=follow_up.leg.answer_form.list_order)
+    if follow_up.words[0] in YES_NO_VERBS and follow_up.refers_to_results and reading.conditions:
+        return ListDocuments(order=follow_up.leg.answer_form.list_order)
+    return None
+
+
+def _has_superlative(words: Sequence[str]) -> bool:
+    return any(
+        tuple(words[index : index + size]) in SUPERLATIVE_PHRASES for index in range(len(words)) for size in (1, 2)
+    )

@@ -1,0 +1,146 @@
+"""The context of a follow-up: its reading in the bucket of the last plan, and the plan that continues it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.compose.phrases.conditions import describe_condition
+from agent.english.commands import parse_phrases
+from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, QUESTION_WORDS, YES_NO_VERBS
+from agent.reasoner import LegAlternatives, OrdinalReference, PlannedQuestion
+from agent.refine.implied_conditions import drop_implied_conditions
+from agent.rules.comparison.comparison_plan import QuestionReader
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import conjuncts_of
+from storage.search.ids import BucketId
+from storage.search.plan import (
+    AnswerForm,
+    Clause,
+    Leg,
+    Plan,
+    Search,
+)
+from storage.search.schema import Schema
+
+_FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
+    """without|except|excluding|exclude|not|no|minus|drop|remove|leave out|include|including|add|or|make it|make that
+    |same|the same|filter|keep|instead|in|from|for|with|over|under|since|before|after|between|by|then|ok|okay|those
+    |these|ones|more|less|at"""
+)
+_RESULT_PRONOUNS = frozenset("them those these they their theirs ones it its same".split())  # they refer to the results
+_THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
+_AMONG_RESULTS = re.compile(r"\b(?:of|among)\s+(?:them|those|these)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUpMessage:
+    """A message after a plan. `earlier_plans` are the plans before the last one, oldest first."""
+
+    question: str
+    words: tuple[str, ...]
+    last_plan: Plan
+    earlier_plans: Sequence[Plan]
+    leg: Leg
+    readings: Sequence[BucketReading]
+    reading: BucketReading
+    lexicon: BucketLexicon
+    reader: QuestionReader
+    requested_count: int | None  # the number of documents it asks for
+
+    @property
+    def has_opener(self) -> bool:
+        return any(self.words[: len(start)] == start for start in _FOLLOW_UP_OPENERS)
+
+    @property
+    def refers_to_results(self) -> bool:
+        """Whether the message refers to the results. "That" and "this" count only at its beginning or end."""
+        ends = self.words[-1:] in (("that",), ("this",)) or self.words[:1] in (("that",), ("this",))
+        return bool(set(self.words) & _RESULT_PRONOUNS) or ends or bool(_THAT_ONE.search(self.question))
+
+    @property
+    def is_restricted_to_results(self) -> bool:
+        """Whether the message restricts itself to some of the results: "of them"."""
+        return bool(_AMONG_RESULTS.search(self.question))
+
+    @property
+    def starts_as_question(self) -> bool:
+        return bool(self.words) and self.words[0] in QUESTION_WORDS | LIST_VERBS | YES_NO_VERBS
+
+    @property
+    def has_own_content(self) -> bool:
+        reading = self.reading
+        return bool(reading.conditions or reading.unlinked_quotations or reading.unlinked_words)
+
+    @property
+    def is_elliptic(self) -> bool:
+        """ "Which are from 2024?", "how many were paid by card?": whether the subject is left out (ellipsis)."""
+        verb_index = 2 if self.words[:2] == ("how", "many") else 1 if self.words[:1] in (("which",), ("who",)) else 0
+        verbs = {"are", "were", "have", "had", "is", "was", "of", "do", "did"}
+        return (
+            bool(verb_index)
+            and self.words[verb_index : verb_index + 1] != ()
+            and self.words[verb_index] in verbs
+            and not self.reading.has_noun
+        )
+
+
+def continue_plan(
+    follow_up: FollowUpMessage, search: Search, answer_form: AnswerForm, kept_conditions: tuple[str, ...] | None = None
+) -> PlannedQuestion:
+    """Returns a plan with the last leg under another search or answer form. Other legs are dropped."""
+    if len(search.clauses) > 1 and answer_form.depends_on_field:
+        search = search.with_clauses(
+            *(clause for clause in search.clauses if clause.bucket == follow_up.reading.bucket)
+        )
+    before = [clause for clause in follow_up.leg.search.clauses if clause.bucket in search.buckets]
+    reads = not answer_form.names_a_set and answer_form == follow_up.leg.answer_form and kept_conditions is not None
+    question = follow_up.leg.question if reads else follow_up.question  # its words still rank the passages
+    leg = Leg(
+        id=follow_up.leg.id, question=question, search=search, answer_form=answer_form, probes=follow_up.leg.probes
+    )
+    return PlannedQuestion(
+        plan=Plan(question=follow_up.question, legs=(leg,)),
+        alternatives=(LegAlternatives(leg=leg.id),),
+        kept_conditions=kept_conditions
+        if kept_conditions is not None
+        else describe_kept_conditions(before, search.clauses, follow_up.reader),
+        references=_picks_of_limited_list(follow_up, leg),
+        is_followup=True,
+    )
+
+
+def describe_kept_conditions(
+    old_clauses: Sequence[Clause], new_clauses: Sequence[Clause], reader: QuestionReader
+) -> tuple[str, ...]:
+    """Returns the conditions of the old clauses that the new ones keep, in words."""
+    schemas: Mapping[BucketId, Schema] = {
+        clause.bucket: reader.lexicons[clause.bucket].schema for clause in old_clauses
+    }
+    by_bucket = {clause.bucket: clause for clause in new_clauses}
+    pairs = [(before, by_bucket[before.bucket]) for before in old_clauses if before.bucket in by_bucket]
+    kept = [
+        describe_condition(condition, schemas[before.bucket])
+        for before, after in pairs
+        for condition in drop_implied_conditions(conjuncts_of(before.condition))
+        if condition in drop_implied_conditions(conjuncts_of(after.condition))
+    ]
+    kept += [
+        f"mentions “{word}”"
+        for before, after in pairs
+        for word in before.required_terms
+        if word in after.required_terms
+    ]
+    return tuple(dict.fromkeys(kept))
+
+
+def _picks_of_limited_list(follow_up: FollowUpMessage, leg: Leg) -> tuple[OrdinalReference, ...]:
+    """ "Their sum", after "the five cheapest": returns a reference to these five documents."""
+    before = follow_up.leg.answer_form
+    few = before.list_limit
+    same = leg.search.clauses == follow_up.leg.search.clauses
+    if few is None or not (same or follow_up.is_restricted_to_results):
+        return ()
+    if same and leg.answer_form.lists_documents and leg.answer_form.list_order == before.list_order:
+        return ()  # the same list, of another length
+    return (OrdinalReference(leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, few + 1))),)

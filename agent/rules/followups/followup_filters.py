@@ -1,0 +1,167 @@
+"""Refines the last search by the constraints of a message, which replace those on the same field."""
+
+import re
+from collections.abc import Sequence
+
+from agent.reasoner import PlannedQuestion
+from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, describe_kept_conditions
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.quantities.days import ENGLISH_MONTHS
+from storage.search.conditions import (
+    TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    conjunction_of,
+    conjuncts_of,
+    fields_of,
+)
+from storage.search.plan import AnswerForm, Clause, Leg, ListDocuments, Search
+
+_WIDENING_WORDS = frozenset("also too include including add plus".split())
+_MONTH_WITHOUT_YEAR = re.compile(
+    rf"\b(?:in|from|of|since|until|before|after|for|during)\s+(?P<month>{'|'.join(ENGLISH_MONTHS)})\b(?!\s*,?\s*\d)",
+    re.IGNORECASE,
+)
+
+
+def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """Plans a message that consists of constraints. A constraint replaces the one on its field; "also" widens it."""
+    current = [reading for reading in follow_up.readings if reading.bucket in follow_up.leg.search.buckets]
+    narrows = follow_up.words[0] in ("only", "just", "without", "with", "mentioning", "and", "about")
+    says = any(
+        reading.conditions or reading.unlinked_quotations or (narrows and reading.unlinked_words) for reading in current
+    )
+    names = _reads_one_document(follow_up.leg) and follow_up.has_opener and bool(follow_up.reading.unlinked_words)
+    if not says and not names:
+        return None
+    if follow_up.starts_as_question and not (follow_up.refers_to_results or follow_up.has_opener):
+        return None
+    if any(reading.unlinked_words for reading in current) and not (follow_up.has_opener or follow_up.refers_to_results):
+        return None
+    search, kept = narrow_search(follow_up)
+    return continue_plan(follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept)
+
+
+def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[str, ...]]:
+    """Returns the last search with the constraints of the message, and the conditions kept, in words."""
+    by_bucket = {reading.bucket: reading for reading in follow_up.readings}
+    clauses = tuple(
+        _merge_clause(clause, by_bucket.get(clause.bucket), follow_up) for clause in follow_up.leg.search.clauses
+    )
+    kept = describe_kept_conditions(follow_up.leg.search.clauses, clauses, follow_up.reader)
+    return Search(
+        clauses=clauses, ranking_text=f"{follow_up.leg.search.ranking_text} {follow_up.question}".strip()
+    ), kept
+
+
+def add_implied_year(question: str, leg: Leg) -> str:
+    """ "And in March?", after a question about one year: returns the question with this year added."""
+    years = {
+        str(condition.value[0])[:4]
+        for clause in leg.search.clauses
+        for condition in conjuncts_of(clause.condition)
+        if isinstance(condition, ComparisonCondition)
+        and condition.op is ComparisonOperator.BETWEEN
+        and isinstance(condition.value, tuple)
+        and _is_within_one_year(condition)
+    }
+    if len(years) != 1:
+        return question
+    return _MONTH_WITHOUT_YEAR.sub(lambda match: f"{match[0]} {min(years)}", question)
+
+
+def _is_within_one_year(condition: ComparisonCondition) -> bool:
+    assert isinstance(condition.value, tuple)  # noqa: S101 - as `add_implied_year` asks
+    first, last = condition.value[0], condition.value[-1]
+    return isinstance(first, str) and isinstance(last, str) and first[:4] == last[:4]
+
+
+def _without_skip(answer_form: AnswerForm) -> AnswerForm:
+    """Returns the form without an offset, since a new set is shown from its first document."""
+    return ListDocuments(order=answer_form.list_order) if answer_form.list_skip else answer_form
+
+
+def _reads_one_document(leg: Leg) -> bool:
+    """Whether the leg asks for fields of one document."""
+    return leg.answer_form.reads_values
+
+
+def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: FollowUpMessage) -> Clause:
+    if reading is None:
+        return clause
+    conditions = [
+        condition
+        for condition in reading.conditions
+        if not (follow_up.is_restricted_to_results and is_presence_check(condition))
+    ]
+    old = conjuncts_of(clause.condition)
+    if _reads_one_document(follow_up.leg) and (reading.unlinked_words or conditions):
+        return _replace_document(clause, reading, conditions)
+    if follow_up.is_restricted_to_results:  # a part of the results: no condition is replaced
+        more = conjunction_of(*old, *(condition for condition in conditions if condition not in old))
+        return Clause(bucket=clause.bucket, condition=more, required_terms=_required_terms(clause, reading))
+    widens = bool(set(follow_up.words) & _WIDENING_WORDS)
+    replaced = frozenset[object]().union(
+        *(fields_of(condition) for condition in conditions if not isinstance(condition, NotCondition))
+    )
+    new: list[Condition] = []
+    for condition in conditions:
+        before = next((other for other in old if fields_of(other) == fields_of(condition)), None)
+        new.append(_either_value(before, condition) if widens and before is not None else condition)
+    kept = [
+        condition for condition in old if isinstance(condition, NotCondition) or not fields_of(condition) & replaced
+    ]
+    contradicted = {condition.condition for condition in conditions if isinstance(condition, NotCondition)}
+    kept = [condition for condition in kept if condition not in contradicted]
+    return Clause(
+        bucket=clause.bucket, condition=conjunction_of(*kept, *new), required_terms=_required_terms(clause, reading)
+    )
+
+
+def _replace_document(clause: Clause, reading: BucketReading, conditions: Sequence[Condition]) -> Clause:
+    """Returns the clause with the name of another document in place of the last one."""
+    replaced = frozenset[object]().union(
+        *(fields_of(condition) for condition in conditions if not isinstance(condition, NotCondition))
+    )
+    titles = [
+        ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value=words, words=words)
+        for words in reading.unlinked_words
+    ]
+    kept = [
+        condition
+        for condition in conjuncts_of(clause.condition)
+        if not fields_of(condition) & (replaced | {TITLE_FIELD})
+    ]
+    return Clause(bucket=clause.bucket, condition=conjunction_of(*kept, *conditions, *titles))
+
+
+def _required_terms(clause: Clause, reading: BucketReading) -> tuple[str, ...]:
+    return (*clause.required_terms, *reading.unlinked_words, *reading.unlinked_quotations)
+
+
+def is_presence_check(condition: Condition) -> bool:
+    """ "Which of them has the latest date": whether the condition only says that a field has a value."""
+    return isinstance(condition, NotCondition) and isinstance(condition.condition, MissingCondition)
+
+
+def _either_value(old_condition: Condition, new_condition: Condition) -> Condition:
+    """ "Also from Acme": returns a condition that allows the old and the new values."""
+    both = [
+        condition
+        for condition in (old_condition, new_condition)
+        if isinstance(condition, ComparisonCondition) and condition.op in (ComparisonOperator.EQ, ComparisonOperator.IN)
+    ]
+    if len(both) < 2:
+        return new_condition
+    values = [
+        value
+        for condition in both
+        for value in (condition.value if isinstance(condition.value, tuple) else (condition.value,))
+    ]
+    words = ", ".join(condition.words for condition in both if condition.words)
+    return ComparisonCondition(
+        field=both[0].field, op=ComparisonOperator.IN, value=tuple(dict.fromkeys(values)), words=words
+    )

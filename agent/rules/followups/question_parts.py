@@ -1,0 +1,100 @@
+"""The parts of a message with several questions, and the context that a part takes from the part before it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent.english.function_words import LIST_VERBS, REFERRING_WORDS
+from agent.reasoner import LegAlternatives, OrdinalReference
+from agent.rules.comparison.comparison_plan import QuestionReader
+from agent.rules.followups.follow_up_plan import plan_follow_up
+from agent.rules.linking.lexicon import BucketNoun
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.question_splitting import refers_back
+from storage.search.conditions import MATCH_ALL
+from storage.search.ids import LegId
+from storage.search.plan import Leg, Plan
+
+_WITHOUT_SUBJECT = re.compile(r"^(?P<lead>which|how many)\s+(?!of\b|ones?\b)(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
+_STARTS_WITH_PREPOSITION = re.compile(r"^(?:in|from|at|for|on|by|with|during)\b", re.IGNORECASE)
+_CONTINUES_QUESTION = re.compile(r"^(?:(?:what|how) about\b|which ones?\b|which of\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionPart:
+    """One part as a leg. `continues_search`: its search extends that of the part before it or of the last plan."""
+
+    leg: Leg
+    alternatives: LegAlternatives
+    references: tuple[OrdinalReference, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    continues_search: bool = False
+
+    def with_leg_id(self, leg_id: LegId, question: str) -> "QuestionPart":
+        return replace(
+            self,
+            leg=replace(self.leg, id=leg_id, question=question),
+            alternatives=replace(self.alternatives, leg=leg_id),
+            references=tuple(replace(reference, leg=leg_id) for reference in self.references),
+        )
+
+
+def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bool) -> QuestionPart | None:
+    """Returns the part as a continuation of the plan's last leg; None if it is complete by itself."""
+    readings = reader.readings_of(part)
+    repeats = not is_first and (bool(_STARTS_WITH_PREPOSITION.match(part)) or _lacks_subject(readings, plan))
+    goes_on = refers_back(part) or bool(_CONTINUES_QUESTION.match(part)) or repeats
+    if not goes_on or (readings[0].has_noun and not refers_back(part)):
+        return None
+    planned = plan_follow_up(part, plan, reader)
+    if planned is None:
+        return None
+    leg = planned.plan.legs[-1]
+    return QuestionPart(
+        leg=leg, alternatives=LegAlternatives(leg=leg.id), references=planned.references, continues_search=True
+    )
+
+
+def only_asks_to_show(part: str) -> bool:
+    """ "Show them": whether the part only says how to answer the question before it."""
+    words = re.findall(r"\w+", part.lower())
+    return bool(set(words) & LIST_VERBS) and set(words) <= LIST_VERBS | REFERRING_WORDS | {
+        "me",
+        "us",
+        "please",
+        "of",
+        "the",
+    }
+
+
+def searches_everything(leg: Leg) -> bool:
+    """Whether the leg searches all text, so that a later part cannot refer to its documents."""
+    return leg.answer_form.reads_text and all(clause.display_condition == MATCH_ALL for clause in leg.search.clauses)
+
+
+def add_missing_noun(part: str, previous_part: QuestionPart, reader: QuestionReader) -> str:
+    """ "Which end in 2026?", after a question about contracts: returns "which contracts end in 2026?"."""
+    match = _WITHOUT_SUBJECT.match(part)
+    if match is None or any(reading.has_noun for reading in reader.readings_of(part)[:1]):
+        return part
+    noun = _noun_in(previous_part.leg, reader)
+    return f"{match['lead']} {noun} {match['rest']}" if noun else part
+
+
+def _noun_in(leg: Leg, reader: QuestionReader) -> str:
+    """Returns the noun for the documents of the leg in its question; empty without one."""
+    reading = next(
+        (reading for reading in reader.readings_of(leg.question) if reading.bucket in leg.search.buckets), None
+    )
+    for link in reading.links if reading is not None else ():
+        if isinstance(link.meaning, BucketNoun) and reading is not None:
+            return leg.question[reading.tokens[link.first].start : reading.tokens[link.last - 1].end]
+    return ""
+
+
+def _lacks_subject(readings: Sequence[BucketReading], plan: Plan) -> bool:
+    """Whether the part says what to answer ("and what is the average?") but names no documents."""
+    reading = next((reading for reading in readings if reading.bucket in plan.legs[-1].search.buckets), None)
+    return reading is not None and not (
+        reading.conditions or reading.unlinked_words or reading.unlinked_quotations or readings[0].has_noun
+    )

@@ -1,0 +1,160 @@
+"""Recognises questions for numbers over a set: functions, counted measures and groups."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, REFERRING_WORDS
+from agent.rules.forms.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
+from agent.rules.forms.grouping import counts_by_group, distinct_values_form, group_with_most
+from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.forms.question_subject import NUMERIC_TYPES, computed_field, counted_unit_fields, is_rate_field
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import looks_plural
+from storage.search.ids import FieldName
+from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy
+from storage.search.schema import FieldType, SchemaField
+
+
+def recognise_most_of_group(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "Which vendor do we buy the most tires from?"."""
+    if cues.superlative is not None or cues.group is not None:
+        return None
+    return group_with_most(cues.words, cues.reading, cues.lexicon)
+
+
+def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "How many different vendors", "list all vendors"."""
+    return distinct_values_form(cues.words, cues.reading, cues.lexicon)
+
+
+def recognise_counted_measure(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "How many *hours* were spent on tickets …"."""
+    return _sum_of_counted_measure(cues.words, cues.functions, cues.reading, cues.lexicon)
+
+
+def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "The average price", "how many receipts", unless the question asks for a value of one document."""
+    words, reading, lexicon = cues.words, cues.reading, cues.lexicon
+    if not cues.functions or _asks_for_one_value(cues.functions[0], words, reading, lexicon):
+        return None
+    return _compute_form(cues.functions, reading, lexicon, cues.group, words)
+
+
+def recognise_measure_by_group(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "Price per city"."""
+    if cues.group is None or (measure := _opening_measure(cues.words, cues.reading, cues.lexicon)) is None:
+        return None
+    function = AggregateFunction.AVERAGE if is_rate_field(measure) else AggregateFunction.SUM
+    return ComputeNumbers(functions=(function,), field=measure.name, group=cues.group)
+
+
+def recognise_count_by_group(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "Receipts by category"."""
+    if cues.group is None or not counts_by_group(cues.words, cues.reading):
+        return None
+    return ComputeNumbers(functions=(AggregateFunction.COUNT,), group=cues.group)
+
+
+def recognise_breakdown(cues: QuestionCues) -> ComputeNumbers | None:
+    """ "Top 5 vendors", "break down by month": the question does not say what to compute."""
+    breaks_down = requested_limit(cues.words, cues.reading) is not None or set(cues.words) & BREAKDOWN_WORDS
+    if cues.group is None or not breaks_down:
+        return None
+    return _compute_form([], cues.reading, cues.lexicon, cues.group, cues.words)
+
+
+def _opening_measure(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> SchemaField | None:
+    """ "*Price* per city": returns the numeric field at the start of a question without a function."""
+    first = next((index for index, word in enumerate(words) if word not in ("the", "a", "an")), 0)
+    for link in reading.links:
+        if isinstance(link.meaning, FieldMention) and link.first == first and link.meaning.column is None:
+            field = lexicon.get_field(link.meaning.field)
+            return field if field.type in NUMERIC_TYPES else None
+    hinted = lexicon.field_hinted_by(reading.tokens[first].stem)
+    field = lexicon.get_field(hinted) if hinted is not None and words[first] in reading.unlinked_words else None
+    return field if field is not None and field.type in NUMERIC_TYPES else None
+
+
+def _sum_of_counted_measure(
+    words: Sequence[str], phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+) -> ComputeNumbers | None:
+    """ "How many *hours* were spent on tickets …": returns a sum of the measure that the question counts."""
+    if (name := _counted_field(phrases, reading, lexicon)) is not None:
+        return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name)
+    fields = counted_unit_fields(phrases, words, lexicon) if reading.has_noun and reading.has_plural_noun else ()
+    spoken = [mention.field for mention in reading.asked_mentions if mention.field in fields]
+    name = spoken[0] if spoken else fields[0] if len(fields) == 1 else None
+    return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name) if name is not None else None
+
+
+def _counted_field(
+    phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+) -> FieldName | None:
+    """ "How many *passengers* flew …": returns the field that holds this count."""
+    if not phrases or phrases[0].words != ("how", "many") or not reading.conditions:
+        return None
+    index = phrases[0].last
+    for link in reading.links:
+        if link.first == index and isinstance(link.meaning, FieldMention) and link.meaning.column is None:
+            return (
+                link.meaning.field
+                if link.meaning in reading.asked_mentions and _is_count_field(link.meaning.field, lexicon)
+                else None
+            )
+    token = reading.tokens[index] if index < len(reading.tokens) else None
+    hinted = lexicon.field_hinted_by(token.stem) if token is not None and token.word in reading.unlinked_words else None
+    return (
+        hinted
+        if hinted is not None and looks_plural(reading.tokens[index]) and _is_count_field(hinted, lexicon)
+        else None
+    )
+
+
+def _is_count_field(name: FieldName, lexicon: BucketLexicon) -> bool:
+    """Whether the field holds a count: a number without a unit that is no rate."""
+    field = lexicon.get_field(name)
+    return field.type is FieldType.NUMBER and not field.unit and not is_rate_field(field)
+
+
+def _asks_for_one_value(
+    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> bool:
+    """ "What was the total on the receipt of 28 May": a value of one document, not a sum over a set."""
+    if phrase.words == ("how", "many"):
+        following = [link.meaning for link in reading.links if phrase.last <= link.first <= phrase.last + 3]
+        counts = any(isinstance(meaning, (BucketNoun, ValueMatch, PartialMatch)) for meaning in following) or any(
+            isinstance(meaning, FieldMention)
+            and lexicon.get_field(meaning.field, meaning.column).type is FieldType.FLAG
+            for meaning in following
+        )
+        return not counts and not set(words[phrase.last : phrase.last + 2]) & (FILLER_WORDS | REFERRING_WORDS)
+    if phrase.function is not AggregateFunction.SUM:
+        return False
+    if (reading.has_noun and reading.has_plural_noun) or set(words) & {"all", "every", "altogether", "sum", "overall"}:
+        return False
+    on_the = any(pair in pairwise(words) for pair in (("on", "the"), ("of", "the"), ("for", "the")))
+    return reading.has_noun and on_the and phrase.words != ("sum",)
+
+
+def _compute_form(
+    phrases: Sequence[FunctionPhrase],
+    reading: BucketReading,
+    lexicon: BucketLexicon,
+    group: GroupBy | None,
+    words: Sequence[str],
+) -> ComputeNumbers | None:
+    """Returns the numbers to compute; None if a function needs a number and there is no numeric field."""
+    functions = tuple(dict.fromkeys(phrase.function for phrase in phrases)) or (AggregateFunction.SUM,)
+    field = computed_field(reading, lexicon, words, excluded_field=group.field if group else None)
+    if not phrases and field is None:
+        functions = (AggregateFunction.COUNT,)
+    if field is None and AggregateFunction.COUNT not in functions:
+        return None
+    if field is None or functions == (AggregateFunction.COUNT,):
+        return ComputeNumbers(functions=(AggregateFunction.COUNT,), group=group, limit=requested_limit(words, reading))
+    if AggregateFunction.SUM in functions and len(functions) > 1:
+        functions = tuple(
+            function for function in functions if function is not AggregateFunction.SUM or asks_for_sum(phrases, words)
+        )
+    return ComputeNumbers(functions=functions, field=field, group=group, limit=requested_limit(words, reading))

@@ -1,0 +1,13 @@
+"""Recognises questions about the text: questions for reasons, and all that no other recogniser accepts."""
+
+from agent.rules.forms.question_cues import QuestionCues
+from storage.search.plan import FindPassages
+
+
+def recognise_reason(cues: QuestionCues) -> FindPassages | None:
+    """ "Why …": no field holds a reason."""
+    return FindPassages() if cues.words[:1] == ["why"] else None
+
+
+def recognise_text(cues: QuestionCues) -> FindPassages:
+    return FindPassages()

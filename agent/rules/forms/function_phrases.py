@@ -1,0 +1,109 @@
+"""Finds the words in a question that name a function to compute, and the number of results it asks for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.english.function_words import AGGREGATE_PHRASES, SMALL_NUMBERS, SUPERLATIVE_PHRASES
+from agent.rules.linking.lexicon import BucketNoun, FieldMention, SpanLink
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.ids import FieldName
+from storage.search.plan import (
+    AggregateFunction,
+)
+
+_SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
+_LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPhrase:
+    """A function word at `words[first:last]`."""
+
+    function: AggregateFunction
+    words: tuple[str, ...]
+    first: int
+    last: int
+
+
+def field_named_after(phrase: FunctionPhrase, reading: BucketReading) -> FieldName | None:
+    """ "The maximum *collector current* of …", "how much *notice* …": returns the field right after the phrase."""
+    if phrase.words == ("how", "many") or phrase.function is AggregateFunction.AVERAGE:
+        return None
+    following = (link for link in reading.links if isinstance(link.meaning, FieldMention) and link.first == phrase.last)
+    return next((link.meaning.field for link in following if isinstance(link.meaning, FieldMention)), None)
+
+
+def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[FunctionPhrase]:
+    inside = {
+        index for link in reading.links if link.last - link.first > 1 for index in range(link.first + 1, link.last)
+    }
+    inside |= {link.first for link in reading.links if _begins_with_extreme(link, words)}
+    inside |= reading.literal_tokens
+    inside |= {
+        index
+        for index in range(len(words))
+        if set(words[max(index - 3, 0) : index]) & _SORT_WORDS and words[index - 1] == "by"
+    }
+    mentions = [link for link in reading.links if isinstance(link.meaning, FieldMention)]
+    inside |= {link.last for link in mentions if link.last < len(words) and words[link.last] == "number"}
+    inside |= {
+        index for index, word in enumerate(words) if word == "mean" and set(words[:index]) & {"does", "do", "did"}
+    }
+    index = 0
+    while index < len(words):
+        for size in (2, 1):
+            phrase = tuple(words[index : index + size])
+            if phrase in AGGREGATE_PHRASES and len(phrase) == size and index not in inside:
+                yield FunctionPhrase(AGGREGATE_PHRASES[phrase], phrase, index, index + size)
+                index += size - 1
+                break
+        index += 1
+
+
+def find_superlatives(words: Sequence[str], reading: BucketReading) -> list[FunctionPhrase]:
+    """ "The *cheapest* … with the *most expensive* …": returns the superlatives in order."""
+    return [phrase for phrase in find_functions(words, reading) if phrase.words in SUPERLATIVE_PHRASES]
+
+
+def _begins_with_extreme(link: SpanLink, words: Sequence[str]) -> bool:
+    """ "Maximum collector current", "minimum commitment": whether a longer name begins with an extreme."""
+    several = link.last - link.first > 1 and not isinstance(link.meaning, BucketNoun)
+    return several and AGGREGATE_PHRASES.get((words[link.first],)) in (
+        AggregateFunction.MINIMUM,
+        AggregateFunction.MAXIMUM,
+    )
+
+
+def asks_for_sum(phrases: Sequence[FunctionPhrase], words: Sequence[str]) -> bool:
+    """Whether a sum is asked for: not in "average total", a field's name, but in "the total and the average"."""
+    sums = [phrase for phrase in phrases if phrase.function is AggregateFunction.SUM]
+    return any(
+        phrase.words not in (("total",), ("totals",)) or _is_joined_to_another(phrase, phrases, words)
+        for phrase in sums
+    )
+
+
+def _is_joined_to_another(phrase: FunctionPhrase, phrases: Sequence[FunctionPhrase], words: Sequence[str]) -> bool:
+    """Whether only "and" stands between the phrase and another function."""
+    gaps = [words[phrase.last : other.first] if other.first >= phrase.last else words[other.last : phrase.first]
+            for other in phrases if other.function is not phrase.function]  # fmt: skip
+    return any("and" in gap and set(gap) <= {"and", "the", "also"} for gap in gaps)
+
+
+def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
+    """ "Top 5", "the 3 cheapest", "first ten": returns the number of results."""
+    for index, word in enumerate(words):
+        number = int(word) if word.isdigit() and len(word) <= 3 else SMALL_NUMBERS.get(word)
+        if not number or index in reading.literal_tokens:
+            continue  # "the last 2 years"
+        before = words[index - 1] if index else ""
+        after = tuple(words[index + 1 : index + 3])
+        if (
+            before in ("top", "first", "last", "bottom")
+            or after[:1] in SUPERLATIVE_PHRASES
+            or after in SUPERLATIVE_PHRASES
+        ):
+            return number
+        if before == "the" and any(word in _LONE_SUPERLATIVES for word in words[index + 1 :]):
+            return number  # "the 5 panels with the highest efficiency"
+    return None

@@ -1,0 +1,152 @@
+"""Finds groups in a question: the field to group by, the group with the most, and the distinct values."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from agent.english.function_words import (
+    BREAKDOWN_WORDS,
+    DISTINCT_WORDS,
+    GROUPING_WORDS,
+    LIST_VERBS,
+    MONEY_WORDS,
+    PERIOD_WORDS,
+    QUANTIFIERS,
+    QUESTION_WORDS,
+    SUPERLATIVE_PHRASES,
+    YES_NO_VERBS,
+)
+from agent.rules.forms.function_phrases import requested_limit
+from agent.rules.forms.question_subject import (
+    EARLY_TOKENS,
+    MEASURABLE_TYPES,
+    NUMERIC_TYPES,
+    is_about_money,
+    leading_category,
+    names_one_document,
+)
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import looks_plural
+from storage.search.plan import (
+    AggregateFunction,
+    CalendarPeriod,
+    ComputeNumbers,
+    GroupBy,
+)
+from storage.search.schema import FieldType
+
+_INTRODUCING_WORDS = (
+    LIST_VERBS | QUANTIFIERS | DISTINCT_WORDS | frozenset("me us the our of a are were is there kinds types".split())
+)
+
+
+def distinct_values_form(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ComputeNumbers | None:
+    """ "How many different vendors", "list all vendors": returns the distinct values of a field, or their count."""
+    if (
+        names_one_document(reading, lexicon)
+        or requested_limit(words, reading) is not None
+        or set(words) & {"most", "fewest", "least"}
+    ):
+        return None
+    counts = ("how", "many") in pairwise(words[:EARLY_TOKENS])
+    lists = words[:1] and (words[0] in LIST_VERBS | {"which", "what"} or bool(set(words[:2]) & QUANTIFIERS))
+    start = words.index("many") + 1 if counts else 0
+    mention = _plural_field_mention(start, words, reading, lexicon) if counts or lists else None
+    if mention is None or len(reading.unlinked_words) > bool(set(words) & DISTINCT_WORDS) + ("us" in words):
+        return None  # "which vendors *sold* us …": an unlinked word may be a verb
+    group = None if counts else GroupBy(field=mention.field)
+    return ComputeNumbers(functions=(AggregateFunction.DISTINCT,), field=mention.field, group=group)
+
+
+def _plural_field_mention(
+    start: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> FieldMention | None:
+    """Returns the field named in the plural at `start`, after words that only introduce it."""
+    index = start
+    while index < len(words) and words[index] in _INTRODUCING_WORDS:
+        index += 1
+    apart = bool(set(words[start:index]) & DISTINCT_WORDS)
+    for link in reading.links:
+        mention = link.meaning
+        if not isinstance(mention, FieldMention) or mention.column is not None or link.first != index:
+            continue
+        kind = lexicon.get_field(mention.field).type
+        sorts = kind in (FieldType.CATEGORY, FieldType.LIST) or (apart and kind in (*MEASURABLE_TYPES, FieldType.TEXT))
+        if sorts and looks_plural(reading.tokens[link.last - 1]) and mention in reading.asked_mentions:
+            return mention
+    return None
+
+
+def counts_by_group(words: Sequence[str], reading: BucketReading) -> bool:
+    """ "Receipts by category": whether the question asks for a count per group, not for a list or a sum."""
+    if (
+        not reading.has_noun
+        or requested_limit(words, reading) is not None
+        or set(words) & (BREAKDOWN_WORDS | MONEY_WORDS)
+    ):
+        return False
+    return bool(words) and words[0] not in LIST_VERBS | QUESTION_WORDS | YES_NO_VERBS
+
+
+def find_group(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
+    for index, word in enumerate(words[:-1]):
+        if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each"):
+            continue
+        start = index + 1 + (words[index + 1] in ("each", "every", "the"))
+        for link in reading.links:
+            if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first == start:
+                field = lexicon.get_field(link.meaning.field)
+                if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG):
+                    return GroupBy(field=field.name)
+                if field.type is FieldType.DATE:
+                    return GroupBy(field=field.name, period=CalendarPeriod.MONTH)
+        if (hinted := _hinted_group(start, reading, lexicon)) is not None:
+            return hinted
+        period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
+        natural = lexicon.schema.natural_order
+        dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
+        if period is not None and dates:
+            name = natural.field if natural and natural.field in dates else dates[0]
+            return GroupBy(field=name, period=period)
+    leading = leading_category(words, reading, lexicon)
+    return GroupBy(field=leading) if leading is not None and requested_limit(words, reading) is not None else None
+
+
+def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
+    """ "Each *investigator*" for a field "principal investigator": returns the only field that the word hints at."""
+    token = reading.tokens[index] if index < len(reading.tokens) else None
+    name = lexicon.field_hinted_by(token.stem) if token is not None and token.word in reading.unlinked_words else None
+    sorts = name is not None and lexicon.get_field(name).type in (FieldType.CATEGORY, FieldType.LIST)
+    return GroupBy(field=name) if name is not None and sorts else None
+
+
+def group_of_reading(reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
+    """ "By year", "per vendor": returns the field and period to group by."""
+    return find_group([token.word for token in reading.tokens], reading, lexicon)
+
+
+def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ComputeNumbers | None:
+    """ "Which vendor do we buy the *most* tires from?": the groups with the highest or lowest count or sum."""
+    index = next(
+        (
+            index
+            for index, word in enumerate(words)
+            if word in ("most", "fewest") and index not in reading.literal_tokens
+        ),
+        None,
+    )
+    leading = leading_category(words, reading, lexicon)
+    if index is None or leading is None or tuple(words[index : index + 2]) in SUPERLATIVE_PHRASES:
+        return None
+    if words[index - 1 : index] != ["the"] and words[0] not in QUESTION_WORDS:
+        return None
+    fields = [
+        link.meaning.field for link in reading.links if isinstance(link.meaning, FieldMention) and link.first > index
+    ]
+    numeric = next((name for name in fields if lexicon.get_field(name).type in NUMERIC_TYPES), None)
+    if numeric is None and is_about_money(index, words, reading, lexicon):
+        numeric = next((field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY), None)
+    function = AggregateFunction.COUNT if numeric is None else AggregateFunction.SUM
+    limit = requested_limit(words, reading) or 1
+    return ComputeNumbers(functions=(function,), field=numeric, group=GroupBy(field=leading), limit=limit,
+                   descending=words[index] == "most")  # fmt: skip

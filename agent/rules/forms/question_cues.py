@@ -1,0 +1,37 @@
+"""The input of the recognisers: the words of a question, its functions and its group."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.english.function_words import SUPERLATIVE_PHRASES
+from agent.rules.forms.function_phrases import FunctionPhrase, find_functions
+from agent.rules.forms.grouping import find_group
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.plan import GroupBy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionCues:
+    """A reading of a question, with the data that most recognisers use."""
+
+    reading: BucketReading
+    lexicon: BucketLexicon
+    words: Sequence[str]
+    functions: tuple[FunctionPhrase, ...]  # in order
+    group: GroupBy | None
+
+    @property
+    def superlative(self) -> FunctionPhrase | None:
+        return next((phrase for phrase in self.functions if phrase.words in SUPERLATIVE_PHRASES), None)
+
+
+def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
+    words = [token.word for token in reading.tokens]
+    return QuestionCues(
+        reading=reading,
+        lexicon=lexicon,
+        words=words,
+        functions=tuple(find_functions(words, reading)),
+        group=find_group(words, reading, lexicon),
+    )

@@ -1,0 +1,303 @@
+"""Finds the subject of a question: one document or a kind, and the fields to measure, compute or return."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from agent.english.function_words import (
+    DAY_WORDS,
+    DIMENSION_UNITS,
+    GROUPING_WORDS,
+    HOW_QUESTION_UNITS,
+    MEASURE_NOUNS,
+    MONEY_WORDS,
+    RATE_NOUNS,
+    SUPERLATIVE_UNITS,
+)
+from agent.rules.forms.function_phrases import FunctionPhrase, requested_limit
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.quantities.money import CURRENCIES_BY_NAME
+from storage.quantities.units import convert_unit
+from storage.search.analyser import fold_text
+from storage.search.ids import FieldName
+from storage.search.plan import AnswerForm
+from storage.search.schema import FieldType, SchemaField
+from storage.text.identifiers import is_identifier
+
+NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
+MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
+EARLY_TOKENS = 6  # the number of tokens that may contain the subject
+_MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
+_END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
+_START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
+_END_VERBS = frozenset("end ends ending expire expires finish finishes lapse lapses over stop stops terminate".split())
+_START_VERBS = frozenset("start starts started begin begins began commence commences commenced".split())
+
+
+def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Until when …", "since when …", "when does … end": returns the date fields for the end or the beginning."""
+    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and set(words) & _END_VERBS):
+        return lexicon.find_date_fields(_END_DATE_NAMES)
+    if words[:2] == ["since", "when"] or (words[:1] == ["when"] and set(words) & _START_VERBS):
+        return lexicon.find_date_fields(_START_DATE_NAMES)
+    return ()
+
+
+def hinted_date_fields(reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "When does the *warranty* end": returns the date field that an unlinked word hints at."""
+    left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
+    hinted = [lexicon.field_hinted_by(token.stem) for token in reading.tokens if token.word in left]
+    return tuple(name for name in hinted if name is not None and lexicon.get_field(name).type is FieldType.DATE)[:1]
+
+
+def hinted_fields(reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the field that most unlinked words hint at; nothing if fewer than two do or there is a tie."""
+    words = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
+    return lexicon.most_hinted_fields(token.stem for token in reading.tokens if token.word in words)
+
+
+def fields_of_dimension(reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "What *current* …": returns all fields measured in amperes, for a word that is no field's name."""
+    left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
+    units = [unit for word, unit in DIMENSION_UNITS.items() if word in left]
+    units += _units_of_how_question(reading, lexicon)
+    units += [word for word in left if len(word) > 1]
+    measured = [field for field, row in lexicon.measurable_fields if row is None and field.unit]
+    fits = (
+        field.name for field in measured for unit in units if convert_unit(Decimal(1), unit, field.unit) is not None
+    )
+    return tuple(dict.fromkeys(fits))
+
+
+def _units_of_how_question(reading: BucketReading, lexicon: BucketLexicon) -> tuple[str, ...]:
+    """ "How long does REC-12 take": returns the unit of the answer if an identifier names the document."""
+    words = [token.word for token in reading.tokens[:2]]
+    if words[:1] != ["how"] or not any(map(is_identifier, reading.unlinked_words)):
+        return ()
+    units = HOW_QUESTION_UNITS.get(words[-1], ())
+    known = [
+        unit
+        for unit in units
+        if any(convert_unit(Decimal(1), unit, field_unit) is not None for field_unit in lexicon.field_units)
+    ]
+    return tuple(known[:1])
+
+
+def names_one_document(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """Whether the question names one document: by a value that only it has, or by two names at once."""
+    named = [
+        link.meaning
+        for link in reading.links
+        if isinstance(link.meaning, (ValueMatch, PartialMatch))
+        and link.meaning.column is None
+        and (isinstance(link.meaning, ValueMatch) or link.meaning.is_single_name)
+        and (not lexicon.is_categorical(link.meaning.field) or lexicon.is_identifying(link.meaning.field))
+    ]
+    alone = any(
+        isinstance(value, ValueMatch) and lexicon.count_documents_with(value.field, value.value) == 1 for value in named
+    )
+    lists = [value for value in named if lexicon.get_field(value.field).type is FieldType.LIST]
+    return alone or len(lists) > 1
+
+
+def is_about_one_document(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "… of the supply agreement between …": whether one document is meant: a definite noun or a unique name."""
+    if reading.has_plural_noun or set(words) & {"all", "every", "each", "per"}:
+        return False
+    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun)]
+    definite = "any" not in words and any(
+        {"the", "this", "that", "our"} & set(words[max(link.first - 10, 0) : link.first]) for link in nouns
+    )
+    return definite or names_one_document(reading, lexicon)
+
+
+def names_only_kinds(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """Whether the question names only categorical values, which sort documents into kinds."""
+    values = [link.meaning for link in reading.links if isinstance(link.meaning, (ValueMatch, PartialMatch))]
+    return not reading.asked_mentions and all(lexicon.is_categorical(value.field, value.column) for value in values)
+
+
+def has_noun_before(phrase: FunctionPhrase, reading: BucketReading) -> bool:
+    return any(isinstance(link.meaning, BucketNoun) and link.last <= phrase.first for link in reading.links)
+
+
+def has_noun_at(index: int, reading: BucketReading) -> bool:
+    return any(isinstance(link.meaning, BucketNoun) and link.first == index for link in reading.links)
+
+
+def superlative_field(
+    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> SchemaField | None:
+    """Returns the field that a superlative orders: the nearest one named, else one that the words imply."""
+    mentions = [
+        (abs(link.first - phrase.first), lexicon.get_field(link.meaning.field))
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention) and link.meaning.column is None
+    ]
+    spoken = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES]
+    if spoken:
+        return spoken[0]
+    text = set(phrase.words)
+    if text & DAY_WORDS:
+        natural = lexicon.schema.natural_order
+        return lexicon.schema.by_name[natural.field] if natural else None
+    if (hinted := _field_of_unlinked_words(reading, lexicon)) is not None:
+        return lexicon.get_field(hinted)
+    if (measured := _field_of_dimension(phrase, lexicon)) is not None:
+        return measured
+    amounts = [field for field in lexicon.schema.fields if field.type is FieldType.MONEY]
+    if amounts and (text & MONEY_WORDS or set(words) & MONEY_WORDS or not text & set(MEASURE_NOUNS)):
+        return amounts[0]
+    numbers = [field for field in lexicon.schema.fields if field.type is FieldType.NUMBER]
+    return numbers[0] if len(numbers) == 1 and (not text & set(MEASURE_NOUNS) or numbers[0].unit) else None
+
+
+def _field_of_dimension(phrase: FunctionPhrase, lexicon: BucketLexicon) -> SchemaField | None:
+    """ "The *longest* flight": returns the only field measured in a unit of the superlative."""
+    measured = [field for field, row in lexicon.measurable_fields if row is None and field.unit]
+    for unit in (unit for word in phrase.words for unit in SUPERLATIVE_UNITS.get(word, ())):
+        fits = [field for field in measured if convert_unit(Decimal(1), unit, field.unit) is not None]
+        if fits:
+            return fits[0] if len(fits) == 1 else None
+    return None
+
+
+def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> BucketReading:
+    """Drops the unlinked words that only name the computed field, its unit or its group: "average *hours*"."""
+    names = _fields_of_form(answer_form)
+    if not names:
+        return reading
+    field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
+    said = {token.word: token.stem for token in reading.tokens}
+    left = tuple(
+        words
+        for words in reading.unlinked_words
+        if not (said.get(fold_text(words)) in stems or _is_unit_of(fold_text(words), field))
+    )
+    return replace(reading, unlinked_words=left)
+
+
+def _fields_of_form(answer_form: AnswerForm) -> list[FieldName]:
+    """Returns the ordered or computed field first, then the field of the group."""
+    order, group = answer_form.list_order, answer_form.grouping
+    fields = (order.field if order else None, answer_form.computed_field, group.field if group else None)
+    return [name for name in fields if name]
+
+
+def _is_unit_of(word: str, field: SchemaField) -> bool:
+    """ "How many *watts*": whether the word is a unit or a dimension of the field."""
+    unit = DIMENSION_UNITS.get(word, word)
+    return bool(field.unit) and len(word) > 1 and convert_unit(Decimal(1), unit, field.unit) is not None
+
+
+def _field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """Returns the numeric field that an unlinked word refers to, by its name or its unit."""
+    left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
+    stems = [token.stem for token in reading.tokens if token.word in left]
+    hinted = [name for stem in stems if (name := lexicon.field_hinted_by(stem)) is not None]
+    numbers = [name for name in hinted if lexicon.get_field(name).type in NUMERIC_TYPES]
+    return next(iter((*numbers, *fields_of_dimension(reading, lexicon))), None)
+
+
+def computed_field(
+    reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str], excluded_field: FieldName | None
+) -> FieldName | None:
+    """Returns the field to compute over: one named, else one hinted at, the first money field or the only number."""
+    grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUPING_WORDS}
+    for mention in reading.asked_mentions:
+        if mention in grouped and not (
+            requested_limit(words, reading) and lexicon.get_field(mention.field).type in NUMERIC_TYPES
+        ):
+            continue  # "by year" is a group; "top 3 airlines by passengers" is not
+        if (
+            mention.column is None
+            and mention.field != excluded_field
+            and lexicon.get_field(mention.field).type in NUMERIC_TYPES
+        ):
+            return mention.field
+    spoken = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
+    for mention in spoken:
+        if (
+            mention not in grouped
+            and mention.column is None
+            and lexicon.get_field(mention.field).type in NUMERIC_TYPES
+            and mention.field != excluded_field
+        ):
+            return mention.field
+    if (hinted := _field_of_unlinked_words(reading, lexicon)) is not None and hinted != excluded_field:
+        return hinted
+    amounts = [field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY]
+    numbers = [field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER]
+    return amounts[0] if amounts else numbers[0] if len(numbers) == 1 else None
+
+
+def is_about_money(index: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "The most *euros*", "cost us the most": whether the question is about money."""
+    currencies = {field.currency_field for field in lexicon.schema.fields if field.currency_field}
+    named = any(
+        isinstance(link.meaning, (ValueMatch, PartialMatch)) and link.meaning.field in currencies and link.first > index
+        for link in reading.links
+    )
+    return (
+        named
+        or bool(set(words) & MONEY_WORDS)
+        or any(word in CURRENCIES_BY_NAME for word in words[index + 1 : index + 3])
+    )
+
+
+def leading_category(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "Which vendor …", "top 5 vendors", "who …": returns the category asked for instead of documents."""
+    for link in reading.links:
+        if not isinstance(link.meaning, FieldMention) or link.meaning.column is not None:
+            continue
+        field = lexicon.get_field(link.meaning.field)
+        before = words[max(link.first - 3, 0) : link.first]
+        leads = bool(set(before) & {"which", "what", "who", "top", "biggest"}) and link.first <= 4
+        if leads and field.type in (FieldType.CATEGORY, FieldType.LIST) and link.meaning in reading.asked_mentions:
+            return field.name
+    return lexicon.person_field if words[:1] == ["who"] and not has_noun_at(0, reading) else None
+
+
+def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the fields that the question asks for: those it names, else those that "when" or "how much" imply."""
+    named = [*asked_date_fields(words, lexicon)] or [mention.field for mention in reading.asked_mentions]
+    if named:
+        return tuple(dict.fromkeys(named))
+    fields = lexicon.schema.fields
+    if words and words[0] == "when":
+        if hinted := hinted_date_fields(reading, lexicon):
+            return hinted
+        natural = lexicon.schema.natural_order
+        dates = [field.name for field in fields if field.type is FieldType.DATE]
+        return ((natural.field,) if natural and natural.field in dates else tuple(dates[:1])) if dates else ()
+    if words[:2] == ["how", "much"]:
+        return tuple(field.name for field in fields if field.type is FieldType.MONEY)[:1]
+    if words[:1] == ["how"] and _units_of_how_question(reading, lexicon):
+        return fields_of_dimension(reading, lexicon)
+    if words[:1] == ["who"] and lexicon.person_field is not None and any(map(is_identifier, reading.unlinked_words)):
+        return (lexicon.person_field,)
+    return ()
+
+
+def counted_unit_fields(
+    phrases: Sequence[FunctionPhrase], words: Sequence[str], lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "How many watts …": returns the fields measured in the counted unit."""
+    counted = next((phrase for phrase in phrases if phrase.words in (("how", "many"), ("how", "much"))), None)
+    if counted is None or counted.last >= len(words):
+        return ()
+    unit = words[counted.last]
+    if len(unit) < _MIN_UNIT_LETTERS:
+        return ()
+    return tuple(
+        field.name
+        for field, row in lexicon.measurable_fields
+        if row is None and field.unit and convert_unit(Decimal(1), unit, field.unit) is not None
+    )
+
+
+def is_rate_field(field: SchemaField) -> bool:
+    """Whether a sum of the field's values is meaningless."""
+    said = {word.casefold() for word in (*field.label.split(), *field.name.split("_"))}
+    return bool(said & RATE_NOUNS) or field.unit in ("degC", "degF", "K", "percent")

@@ -1,0 +1,66 @@
+"""Recognises questions for field values: of one named document, or of documents that conditions describe."""
+
+from collections.abc import Sequence
+
+from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
+from agent.rules.forms.function_phrases import FunctionPhrase, field_named_after
+from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.forms.question_subject import (
+    asked_date_fields,
+    counted_unit_fields,
+    fields_of_dimension,
+    hinted_date_fields,
+    hinted_fields,
+    names_one_document,
+    requested_fields,
+)
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.ids import FieldName
+from storage.search.plan import AggregateFunction, ReadFields
+
+_HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
+
+
+def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
+    if cues.group is not None:
+        return None
+    fields = _fields_of_one_document(cues.words, cues.functions, cues.reading, cues.lexicon)
+    return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None
+
+
+def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
+    """ "Governing law of the supply agreement": a field of documents that other words describe."""
+    reading = cues.reading
+    fields = requested_fields(cues.words, reading, cues.lexicon)
+    if not fields or not (reading.conditions or reading.unlinked_words):
+        return None
+    return ReadFields(fields=tuple((reading.bucket, name) for name in fields))
+
+
+def _fields_of_one_document(
+    words: Sequence[str], phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """Returns the fields asked of one named document, also in short form: "BUL48A Ic max?"; else nothing."""
+    if not names_one_document(reading, lexicon) or reading.has_plural_noun or tuple(words[:2]) in _HOW_TO_OPENINGS:
+        return ()
+    functions = {phrase.function for phrase in phrases if phrase.words != ("how", "much")}
+    if phrases and phrases[0].words == ("how", "many") and (fields := hinted_fields(reading, lexicon)):
+        return fields  # "how many leave days does … have left"
+    if not functions <= {AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM} and not counted_unit_fields(
+        phrases, words, lexicon
+    ):
+        return ()
+    measured = hinted_date_fields(reading, lexicon) if words[:1] == ["when"] else ()
+    measured = measured or asked_date_fields(words, lexicon) or counted_unit_fields(phrases, words, lexicon)
+    if measured:
+        return measured
+    if phrases and phrases[0].words == ("how", "much"):
+        named = field_named_after(phrases[0], reading)
+        return tuple(mention.field for mention in reading.asked_mentions) if named else ()
+    if words[:1] and words[0] in YES_NO_VERBS and not set(words) & LIST_VERBS:
+        return ()
+    asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
+    person = (lexicon.person_field,) if words[:1] == ["who"] and lexicon.person_field is not None else ()
+    hinted = (hinted_date_fields(reading, lexicon) if words[:1] == ["when"] else ()) or person
+    return asked or hinted or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)

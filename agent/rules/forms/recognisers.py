@@ -1,0 +1,131 @@
+"""The recognisers of answer forms, in order; the first one that accepts a question decides its form.
+
+The order matters: an earlier recogniser needs clearer wording, or would lose its questions to a later one.
+`tests/golden/forms/recognised.txt` holds winner and runner-up of each demo question.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from agent.rules.forms.change_over_time import FORM_WORDS, recognise_change_over_time
+from agent.rules.forms.compute_numbers import (
+    recognise_breakdown,
+    recognise_count_by_group,
+    recognise_counted_measure,
+    recognise_distinct_values,
+    recognise_functions,
+    recognise_measure_by_group,
+    recognise_most_of_group,
+)
+from agent.rules.forms.find_passages import recognise_reason, recognise_text
+from agent.rules.forms.find_steps import recognise_steps
+from agent.rules.forms.list_documents import recognise_kinds, recognise_last_time, recognise_list
+from agent.rules.forms.question_cues import QuestionCues, find_cues
+from agent.rules.forms.read_fields import recognise_fields_of_one_document, recognise_requested_fields
+from agent.rules.forms.summarise_documents import recognise_summary
+from agent.rules.forms.superlatives import recognise_document_with_most, recognise_superlative
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import ComparisonCondition, Condition, RowCondition
+from storage.search.plan import AnswerForm
+
+
+@dataclass(frozen=True, slots=True)
+class FormRecogniser:
+    """Recognises the questions that ask for one form of answer."""
+
+    name: str
+    recognise: Callable[[QuestionCues], AnswerForm | None]
+    form_words: frozenset[str] = frozenset()  # words that only ask for the form; documents need not contain them
+
+
+RECOGNISERS = (
+    # The word "summary" always asks for a summary; it is never part of the subject.
+    FormRecogniser("summary", recognise_summary),
+    # "Why is the total so high?" names a field, but the field does not answer it.
+    FormRecogniser("reason", recognise_reason),
+    # Before all numbers: "revenue by quarter, and the change" would become a sum by quarter, without the change.
+    FormRecogniser("change over time", recognise_change_over_time, form_words=FORM_WORDS),
+    # Before counts and lists: "how many different vendors" counts values, and "list all vendors" lists values.
+    FormRecogniser("distinct values", recognise_distinct_values),
+    # Before all numbers: "the maximum current of BUL48A" asks for a field value of one document.
+    FormRecogniser("fields of one document", recognise_fields_of_one_document),
+    # Before sums: "which vendor … the most" asks for a group, if no superlative orders anything.
+    FormRecogniser("group with most", recognise_most_of_group),
+    # After groups, which take precedence: "who earns the most" asks for a document.
+    FormRecogniser("document with most", recognise_document_with_most),
+    # Before functions: in "the lowest average" the function only names what is ordered.
+    FormRecogniser("superlative", recognise_superlative),
+    # Before counts: "how many hours" sums hours and does not count documents.
+    FormRecogniser("counted measure", recognise_counted_measure),
+    # "How many", "total", "average": explicit functions, with or without a group.
+    FormRecogniser("functions", recognise_functions),
+    # From here on the question names no function. "Price per city" opens with a number to group.
+    FormRecogniser("measure by group", recognise_measure_by_group),
+    # After measures: "receipts by category" opens with documents to count.
+    FormRecogniser("count by group", recognise_count_by_group),
+    # After both: the function must be guessed ("top 5 vendors").
+    FormRecogniser("breakdown", recognise_breakdown),
+    # Before lists, which refuse "when": the newest document answers "when did we last …".
+    FormRecogniser("last time", recognise_last_time),
+    # Before fields: "which contracts with a notice period …" asks for a list, although it names a field.
+    FormRecogniser("list", recognise_list),
+    # The question names a field, and conditions or words describe the documents.
+    FormRecogniser("requested fields", recognise_requested_fields),
+    # After fields: "what" asks for a list of kinds only if the question asks nothing else.
+    FormRecogniser("kinds", recognise_kinds),
+    # After fields: the price answers "how can I find the price of …".
+    FormRecogniser("steps", recognise_steps),
+    # All other questions are answered from the text.
+    FormRecogniser("text", recognise_text),
+)
+
+
+def recognise_forms(reading: BucketReading, lexicon: BucketLexicon) -> Iterator[tuple[str, AnswerForm]]:
+    """Yields the recognisers that accept the question, in order, with their forms; the last one accepts all."""
+    cues = find_cues(reading, lexicon)
+    for recogniser in RECOGNISERS:
+        if (answer_form := recogniser.recognise(cues)) is not None:
+            yield recogniser.name, answer_form
+
+
+def drop_form_words(reading: BucketReading, lexicon: BucketLexicon) -> BucketReading:
+    """Drops the unlinked words and conditions that consist only of words for the recognised form."""
+    cues = find_cues(reading, lexicon)
+    form_words = next(recogniser.form_words for recogniser in RECOGNISERS if recogniser.recognise(cues) is not None)
+    left = tuple(words for words in reading.unlinked_words if not _are_among(words, form_words))
+    conditions = tuple(
+        condition for condition in reading.conditions if not _are_among(_condition_words(condition), form_words)
+    )
+    if conditions == reading.conditions:
+        return replace(reading, unlinked_words=left) if left != reading.unlinked_words else reading
+    return replace(
+        reading,
+        unlinked_words=left,
+        conditions=conditions,
+        equal_alternatives=(),
+        fallback_alternatives=(),
+        wider_alternatives=(),
+    )
+
+
+def _condition_words(condition: Condition) -> str:
+    """Returns the words of the question that the condition was read from."""
+    if isinstance(condition, RowCondition):
+        return condition.words or _condition_words(condition.condition)
+    return condition.words if isinstance(condition, ComparisonCondition) else ""
+
+
+def _are_among(words: str, form_words: frozenset[str]) -> bool:
+    spoken = set(words.casefold().split())
+    return bool(spoken) and spoken <= form_words
+
+
+def text_form_of(reading: BucketReading, lexicon: BucketLexicon) -> AnswerForm:
+    """Returns the first recognised form that is answered from text."""
+    return next(answer_form for _, answer_form in recognise_forms(reading, lexicon) if answer_form.reads_text)
+
+
+def answer_form_of(reading: BucketReading, lexicon: BucketLexicon) -> AnswerForm:
+    """Returns the form of answer that the question asks for in this bucket."""
+    return next(answer_form for _, answer_form in recognise_forms(reading, lexicon))

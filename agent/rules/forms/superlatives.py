@@ -1,0 +1,145 @@
+"""Recognises superlatives: a superlative orders a list, is the number itself, or selects a group."""
+
+from collections.abc import Sequence
+
+from agent.english.function_words import SUPERLATIVE_PHRASES, YES_NO_VERBS
+from agent.rules.forms.function_phrases import FunctionPhrase, requested_limit
+from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.forms.question_subject import (
+    NUMERIC_TYPES,
+    has_noun_at,
+    has_noun_before,
+    leading_category,
+    names_one_document,
+    superlative_field,
+)
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.plan import AggregateFunction, AnswerForm, ComputeNumbers, GroupBy, ListDocuments
+from storage.search.schema import SchemaOrder
+
+_DEFAULT_LIST_LIMIT = 10  # of "the newest tickets"
+
+
+def recognise_document_with_most(cues: QuestionCues) -> ListDocuments | None:
+    """ "Who *earns the most*?"."""
+    if cues.superlative is not None or cues.group is not None:
+        return None
+    return _document_with_most(cues.words, cues.reading, cues.lexicon)
+
+
+def recognise_superlative(cues: QuestionCues) -> AnswerForm | None:
+    """ "The cheapest panel", "the lowest price", "the longest average delay"."""
+    phrase = cues.superlative
+    if phrase is None or not _compares_documents(phrase, cues.words, cues.reading, cues.lexicon):
+        return None
+    return _superlative_form(phrase, cues.functions, cues.reading, cues.lexicon, cues.group)
+
+
+def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ListDocuments | None:
+    """ "Who *earns the most*?": returns the document with the most or least of the number right before it."""
+    if words[-2:] not in (["the", "most"], ["the", "least"]) or not reading.has_noun:
+        return None
+    spoken = [link.meaning for link in reading.links if link.last == len(words) - 2]
+    names = [mention.field for mention in spoken if isinstance(mention, FieldMention) and mention.column is None]
+    number = next((name for name in names if lexicon.get_field(name).type in NUMERIC_TYPES), None)
+    if number is None:
+        return None
+    return ListDocuments(order=SchemaOrder(field=number, descending=words[-1] == "most"), limit=1)
+
+
+def _superlative_form(
+    phrase: FunctionPhrase,
+    other_phrases: Sequence[FunctionPhrase],
+    reading: BucketReading,
+    lexicon: BucketLexicon,
+    group: GroupBy | None,
+) -> AnswerForm:
+    """Returns a list in order ("the cheapest panel"), the number itself ("the lowest price"), or a selected group.
+
+    `other_phrases` may name the function of the groups ("the longest average delay").
+    """
+    words = [token.word for token in reading.tokens]
+    field = superlative_field(phrase, words, reading, lexicon)
+    descending = phrase.function is AggregateFunction.MAXIMUM
+    most = requested_limit(words, reading)
+    leading = leading_category(words, reading, lexicon)
+    if leading is not None and field is not None and field.type in NUMERIC_TYPES:
+        averages = any(other_phrase.function is AggregateFunction.AVERAGE for other_phrase in other_phrases)
+        function = phrase.function if _is_singular_noun_at(phrase.last, reading) else AggregateFunction.SUM
+        function = AggregateFunction.AVERAGE if averages else function
+        return ComputeNumbers(functions=(function,), field=field.name, group=GroupBy(field=leading), limit=most or 1,
+                       descending=descending)  # fmt: skip
+    if field is None:
+        return ListDocuments(limit=most)
+    last, functions = _joined_superlatives(phrase, other_phrases, words)
+    follows = any(
+        isinstance(link.meaning, FieldMention) and link.meaning.field == field.name and 0 <= link.first - last <= 1
+        for link in reading.links
+    )
+    leads = words[0] in ("what", "list", "show", "find") or has_noun_at(0, reading) or has_noun_at(1, reading)
+    asks_which = words[0] == "which" or (has_noun_before(phrase, reading) and leads)
+    of_number = follows and not asks_which
+    if field.type in NUMERIC_TYPES and (group is not None or (of_number and not has_noun_at(last, reading))):
+        return ComputeNumbers(functions=functions, field=field.name, group=group, descending=descending)
+    limit = most or (
+        _DEFAULT_LIST_LIMIT
+        if _is_plural_noun_at(phrase.last, reading) or _follows_plural_noun(phrase, words, reading)
+        else 1
+    )
+    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+
+
+def _joined_superlatives(
+    phrase: FunctionPhrase, other_phrases: Sequence[FunctionPhrase], words: Sequence[str]
+) -> tuple[int, tuple[AggregateFunction, ...]]:
+    """ "The shortest *and longest* distance": returns the end of the joined superlatives, and their functions."""
+    last, functions = phrase.last, [phrase.function]
+    for other_phrase in other_phrases:
+        if (
+            other_phrase.words in SUPERLATIVE_PHRASES
+            and words[last : last + 1] == ["and"]
+            and other_phrase.first - last in (1, 2)
+        ):
+            last, functions = other_phrase.last, [*functions, other_phrase.function]
+    return last, tuple(dict.fromkeys(functions))
+
+
+def _is_singular_noun_at(index: int, reading: BucketReading) -> bool:
+    """ "Which agent has the most expensive *listing*": it compares single documents, not all of a group."""
+    return any(not looks_plural(token) for token in _nouns_at(index, reading))
+
+
+def _is_plural_noun_at(index: int, reading: BucketReading) -> bool:
+    """ "The newest *tickets*": whether a plural noun for documents begins at the token."""
+    return any(map(looks_plural, _nouns_at(index, reading)))
+
+
+def _follows_plural_noun(phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading) -> bool:
+    """ "*Flights* with the shortest distance", but not "which of the *flights* is the shortest"."""
+    for link in reading.links:
+        if (
+            isinstance(link.meaning, BucketNoun)
+            and link.last <= phrase.first
+            and looks_plural(reading.tokens[link.last - 1])
+        ):
+            return not {"of", "among"} & set(words[: link.first]) and "is" not in words[link.last : phrase.first]
+    return False
+
+
+def _nouns_at(index: int, reading: BucketReading) -> list[QuestionToken]:
+    return [
+        reading.tokens[link.last - 1]
+        for link in reading.links
+        if isinstance(link.meaning, BucketNoun) and link.first == index
+    ]
+
+
+def _compares_documents(
+    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> bool:
+    """Whether the superlative compares documents; "the maximum … of" one named document does not."""
+    if not names_one_document(reading, lexicon):
+        return True
+    return words[0] not in YES_NO_VERBS and superlative_field(phrase, words, reading, lexicon) is not None

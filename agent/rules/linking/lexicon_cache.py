@@ -1,0 +1,59 @@
+"""Caches lexicons between questions, since building one reads every value of a bucket."""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from agent.reasoner import QuestionContext
+from agent.rules.linking.lexicon import BucketLexicon, build_lexicons
+from storage.search.ids import BucketId
+from storage.search.index import FieldVocabulary
+
+_MAX_CACHED_PER_BUCKET = 8  # lexicons per bucket of a question, since each scope may see other values in one bucket
+_BucketVocabulary: TypeAlias = tuple[FieldVocabulary, ...]
+_CacheKey: TypeAlias = tuple[BucketId, int, tuple[int, ...]]
+
+
+class LexiconCache:
+    """An LRU cache of lexicons, one entry per bucket and vocabulary.
+
+    A lexicon is built again when the schema or the visible values of its bucket change; the other buckets keep their
+    lexicons. So a bucket that only one conversation sees adds one entry and evicts no others.
+    """
+
+    def __init__(self) -> None:
+        # An entry holds its vocabulary too, so that no other object gets the ids in the key.
+        self._cached_lexicons = OrderedDict[_CacheKey, tuple[_BucketVocabulary, BucketLexicon]]()
+
+    def lexicons_for(self, question_context: QuestionContext) -> Mapping[BucketId, BucketLexicon]:
+        vocabularies = _vocabulary_by_bucket(question_context)
+        keys = {
+            bucket: _cache_key(bucket, vocabularies.get(bucket, ()), question_context)
+            for bucket in question_context.schemas
+        }
+        missing = {
+            bucket: schema
+            for bucket, schema in question_context.schemas.items()
+            if keys[bucket] not in self._cached_lexicons or self._cached_lexicons[keys[bucket]][1].schema != schema
+        }
+        built = build_lexicons(missing, question_context.vocabulary, question_context.analysers)
+        lexicons = {
+            bucket: built[bucket] if bucket in built else self._cached_lexicons[key][1] for bucket, key in keys.items()
+        }
+        for bucket, lexicon in lexicons.items():
+            self._cached_lexicons[keys[bucket]] = (vocabularies.get(bucket, ()), lexicon)
+            self._cached_lexicons.move_to_end(keys[bucket])
+        while len(self._cached_lexicons) > _MAX_CACHED_PER_BUCKET * max(len(keys), 1):
+            self._cached_lexicons.popitem(last=False)
+        return lexicons
+
+
+def _cache_key(bucket: BucketId, bucket_vocabulary: _BucketVocabulary, question_context: QuestionContext) -> _CacheKey:
+    return bucket, question_context.vocabulary.document_counts.get(bucket, 0), tuple(map(id, bucket_vocabulary))
+
+
+def _vocabulary_by_bucket(question_context: QuestionContext) -> dict[BucketId, _BucketVocabulary]:
+    fields = defaultdict[BucketId, list[FieldVocabulary]](list)
+    for field in question_context.vocabulary.fields:
+        fields[field.bucket].append(field)
+    return {bucket: tuple(vocabularies) for bucket, vocabularies in fields.items()}

@@ -1,0 +1,178 @@
+"""Link filter: drops links to values whose words are in the question only by chance."""
+
+import re
+from collections.abc import Sequence
+
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    FILLER_WORDS,
+    ORDERING_WORDS,
+    QUESTION_WORDS,
+    SMALL_NUMBERS,
+    STOP_WORDS,
+    SUMMARY_WORDS,
+)
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.span_selection import has_known_unit
+from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
+from agent.rules.words.tokens import QuestionToken
+from storage.search.schema import FieldType
+
+_UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | SUMMARY_WORDS | ORDERING_WORDS
+_WORD_PATTERN = re.compile(r"\w+")
+_ARTICLES = frozenset("a an any some the more".split())
+_WORDS_BEFORE_ITEMS = frozenset(
+    """with without for of on or and contain contains containing include includes including list lists listing bought
+    buy buys buying purchased purchase sold sell sells mention mentions mentioning about have has having get got item
+    items all every""".split()
+)
+_WORDS_BEFORE_NAMES = frozenset("from by at with of for in via".split())
+
+
+def filter_links(
+    links: Sequence[SpanLink],
+    tokens: Sequence[QuestionToken],
+    literal_spans: Sequence[tuple[QuestionLiteral, int, int]],
+    lexicon: BucketLexicon,
+) -> list[SpanLink]:
+    """Returns the links without those that are probably coincidental matches.
+
+    If no noun names the bucket's documents, a single common word is not a name. If nothing matches firmly, a word that
+    is only a part of values is not a match either.
+    """
+    nouns = [link for link in links if isinstance(link.meaning, BucketNoun)]
+    links = [link for link in links if not _is_partial_item(link) or _stands_as_noun(link, tokens, nouns)]
+    if nouns:
+        return links
+    kept_links = [
+        link
+        for link in links
+        if not _is_coincidental(link, tokens, lexicon) and not _is_name_fragment(link, links, tokens, lexicon)
+    ]
+    has_firm_match = any(_is_firm_match(link) for link in kept_links) or any(
+        _is_measure(literal, lexicon) for literal, _, _ in literal_spans
+    )
+    fields_with_whole_values = {_field_key_of(link) for link in kept_links if _is_firm_match(link)}
+    return [
+        link
+        for link in kept_links
+        if not _is_weak_match(link) or (has_firm_match and _field_key_of(link) not in fields_with_whole_values)
+    ]
+
+
+def _field_key_of(link: SpanLink) -> object:
+    """Returns the field of a value link; parts of values are ignored in a field with a whole value."""
+    return (link.meaning.field, link.meaning.column) if isinstance(link.meaning, (ValueMatch, PartialMatch)) else None
+
+
+def _is_partial_item(link: SpanLink) -> bool:
+    return _is_weak_match(link) and isinstance(link.meaning, PartialMatch) and link.meaning.column is not None
+
+
+def _stands_as_noun(link: SpanLink, tokens: Sequence[QuestionToken], nouns: Sequence[SpanLink]) -> bool:
+    """Whether the words are in the position of a noun: "receipts *with* apple juice", "*4* tires", "*tire* receipts".
+
+    This excludes verbs and adjectives that are also part of an item's name.
+    """
+    if link.last - link.first > 1 or link.first == 0 or tokens[link.first].is_quoted:
+        return True
+    if any(noun.first == link.last for noun in nouns):
+        return True
+    index = link.first - 1
+    while index > 0 and tokens[index].word in _ARTICLES:
+        index -= 1
+    return (
+        tokens[index].word in _WORDS_BEFORE_ITEMS or tokens[index].word.isdigit() or tokens[index].word in SMALL_NUMBERS
+    )
+
+
+def _is_weak_match(link: SpanLink) -> bool:
+    return isinstance(link.meaning, PartialMatch) and not (link.meaning.by_head_words or link.meaning.is_single_name)
+
+
+def _is_firm_match(link: SpanLink) -> bool:
+    return isinstance(link.meaning, ValueMatch) or (isinstance(link.meaning, PartialMatch) and not _is_weak_match(link))
+
+
+def _is_measure(literal: QuestionLiteral, lexicon: BucketLexicon) -> bool:
+    return isinstance(literal, QuantityLiteral) and bool(
+        literal.currency or (literal.unit and has_known_unit(literal, lexicon)) or not literal.is_bare
+    )
+
+
+def _is_coincidental(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """Whether the link is a single lower-case word without a sign of a name, or the opening of the question."""
+    meaning = link.meaning
+    if not isinstance(meaning, (ValueMatch, PartialMatch)) or meaning.column is not None:
+        return False
+    if link.last - link.first > 1:
+        return _is_question_opening(link, tokens)
+    token = tokens[link.first]
+    before = tokens[link.first - 1].word if link.first else ""
+    is_name = token.is_name or token.is_quoted or before in _WORDS_BEFORE_NAMES
+    return not is_name and not lexicon.is_categorical(meaning.field)
+
+
+def _is_question_opening(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
+    """ "Who is eligible": whether the words are the beginning of the question, which may equal a heading."""
+    span_tokens = tokens[link.first : link.last]
+    return (
+        span_tokens[0].word in QUESTION_WORDS
+        and span_tokens[0].begins_sentence
+        and sum(map(is_content_word, span_tokens)) <= 1
+    )
+
+
+def _is_name_fragment(
+    link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
+) -> bool:
+    """ "Series" in "Pad Series": whether the word is part of a longer name that is no value of the list."""
+    meaning = link.meaning
+    if not isinstance(meaning, (ValueMatch, PartialMatch)) or link.last - link.first > 1:
+        return False
+    token = tokens[link.first]
+    is_list_value = lexicon.get_field(meaning.field, meaning.column).type is FieldType.LIST
+    if not is_list_value or not token.is_name or token.is_quoted:
+        return False
+    neighbours = [index for index in (link.first - 1, link.last) if 0 <= index < len(tokens)]
+    return any(
+        _continues_name(tokens[index]) and not any(other.first <= index < other.last for other in links)
+        for index in neighbours
+    )
+
+
+def _continues_name(token: QuestionToken) -> bool:
+    """Whether the token is part of a name: capitalised, and not the first word of a sentence."""
+    return token.is_name and not token.begins_sentence and not token.is_quoted
+
+
+def content_coverage(tokens: Sequence[QuestionToken], unlinked_words: Sequence[str]) -> float:
+    """Returns the share (0 to 1) of the question's content words that have a meaning; 1 without content words."""
+    total = sum(is_content_word(token) for token in tokens)
+    unlinked_set = set(_WORD_PATTERN.findall(" ".join(unlinked_words).casefold()))
+    unlinked = sum(is_content_word(token) for token in tokens if token.word in unlinked_set) if unlinked_set else 0
+    return 1.0 if not total else max(0.0, 1.0 - unlinked / total)
+
+
+def is_content_word(token: QuestionToken) -> bool:
+    """Whether the token is about the subject of the question and not about its form."""
+    return token.word not in _UNINFORMATIVE_WORDS and (len(token.word) > 1 or token.word.isdigit())
+
+
+def has_whole_name(links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """Whether a link is a whole name: several words, or one word written as a name."""
+    return any(_is_firm_match(link) and _is_whole_name(link, tokens, lexicon) for link in links)
+
+
+def _is_whole_name(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    span_tokens, meaning = tokens[link.first : link.last], link.meaning
+    if not isinstance(meaning, (ValueMatch, PartialMatch)):
+        return False
+    is_written_as_name = all(token.is_name or token.is_quoted or token.word in STOP_WORDS for token in span_tokens)
+    is_category = lexicon.is_categorical(meaning.field, meaning.column)
+    if not is_category:
+        return is_written_as_name or len(span_tokens) > 1
+    is_multiword_category = (
+        len(span_tokens) > 1 and lexicon.get_field(meaning.field, meaning.column).type is FieldType.CATEGORY
+    )
+    return (is_written_as_name and link.first > 0) or is_multiword_category  # "the battery cabinet"

@@ -1,0 +1,214 @@
+"""Span selection: the best set of meanings that do not overlap, and the tokens that are negated."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import date
+
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    CONTRACTED_NEGATIONS,
+    DISJUNCTIONS,
+    FILLER_WORDS,
+    NEGATION_PAIRS,
+    NEGATIONS,
+    STOP_WORDS,
+)
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
+from agent.rules.words.tokens import QuestionToken
+from storage.quantities.units import convert_unit
+from storage.search.schema import FieldType
+
+LITERAL_WEIGHT = 2.1
+
+
+@dataclass(slots=True)
+class SpanSelection:
+    """The selected meanings of one question in one bucket. The builders of conditions record here what they use."""
+
+    lexicon: BucketLexicon
+    question: str
+    tokens: tuple[QuestionToken, ...]
+    links: list[SpanLink]
+    measure_links: list[SpanLink]  # mentions of a field by a word of measure: "wider than" mentions width
+    literal_spans: list[tuple[QuestionLiteral, int, int]]  # each literal with its tokens, first..last
+    negated_tokens: set[int]
+    used_links: set[int] = field(default_factory=set[int])  # indexes into `links` of mentions that gave a condition
+    consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
+    assumptions: list[str] = field(default_factory=list[str])  # in words for the user
+    today: date | None = None  # in the asker's time zone; None: no date is compared with today
+
+
+def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
+    """Returns start and end of the literal, without a word after the number that is no unit in this bucket."""
+    if isinstance(literal, QuantityLiteral) and literal.unit and not has_known_unit(literal, lexicon):
+        return literal.start, min(literal.end, literal.unit_start)
+    return literal.start, literal.end
+
+
+def has_known_unit(literal: QuantityLiteral, lexicon: BucketLexicon) -> bool:
+    return any(convert_unit(literal.low, literal.unit, unit) is not None for unit in lexicon.field_units)
+
+
+def token_range_in(tokens: Sequence[QuestionToken], start: int, end: int) -> tuple[int, int]:
+    indexes = [
+        index for index, token in enumerate(tokens) if token.start >= start and token.end <= end and not token.is_quoted
+    ]
+    return (indexes[0], indexes[-1] + 1) if indexes else (0, 0)
+
+
+def select_spans(
+    token_count: int, links: Sequence[SpanLink], literal_spans: Sequence[tuple[QuestionLiteral, int, int]]
+) -> tuple[list[SpanLink], list[tuple[QuestionLiteral, int, int]]]:
+    """Returns the links and literals that do not overlap and have the greatest total weight.
+
+    The method is weighted interval scheduling.
+    """
+    spans_by_end: dict[int, list[tuple[int, float, SpanLink | tuple[QuestionLiteral, int, int]]]] = defaultdict(list)
+    for link in links:
+        spans_by_end[link.last].append((link.first, link.weight, link))
+    for span in literal_spans:
+        spans_by_end[span[2]].append((span[1], LITERAL_WEIGHT * (span[2] - span[1]), span))
+    best: list[tuple[float, tuple[SpanLink | tuple[QuestionLiteral, int, int], ...]]] = [(0.0, ())]
+    for index in range(1, token_count + 1):
+        best_here = best[index - 1]
+        for first, weight, item in spans_by_end[index]:
+            total = best[first][0] + weight
+            if total > best_here[0] + 1e-9:
+                best_here = (total, (*best[first][1], item))
+        best.append(best_here)
+    chosen = best[token_count][1]
+    return [item for item in chosen if isinstance(item, SpanLink)], [item for item in chosen if isinstance(item, tuple)]
+
+
+def find_negated_tokens(
+    tokens: Sequence[QuestionToken], links: Sequence[SpanLink], compared_tokens: Set[int], lexicon: BucketLexicon
+) -> set[int]:
+    """Returns the negated tokens: from a negating word to the end of its clause or list.
+
+    A negating word that is part of a comparison ("didn't even reach 5", `compared_tokens`) negates nothing else.
+    """
+    covered_tokens = {
+        index
+        for link in links
+        if not isinstance(link.meaning, FieldMention) or link.meaning.is_negated
+        for index in range(link.first, link.last)
+    }
+    negated: set[int] = set()
+    for index, token in enumerate(tokens):
+        word = token.word
+        is_pair = index + 1 < len(tokens) and (word, tokens[index + 1].word) in NEGATION_PAIRS
+        is_contracted = word in CONTRACTED_NEGATIONS and (
+            word == "cannot" or (index + 1 < len(tokens) and tokens[index + 1].word == "t")
+        )
+        if index in covered_tokens or index in compared_tokens or not (is_pair or is_contracted or word in NEGATIONS):
+            continue
+        if word == "non" and any(link.first <= index < link.last for link in links):
+            continue  # "the non-renewal notice": part of a field's name
+        if word == "non":
+            negated.add(index + 1)  # "non-vegetarian French dishes": only the next word is negated
+            continue
+        if word == "no" and _is_number_abbreviation(token, tokens[index + 1 :], links, index):
+            continue  # "CAS no. of"
+        if word == "minus" and index + 1 < len(tokens) and tokens[index + 1].word.isdigit():
+            continue  # a sign
+        if word in ("no", "not") and index + 2 < len(tokens) and tokens[index + 2].word == "than":
+            continue  # "no more than": a comparator
+        negated.update(_negation_scope(index + 1, tokens, links, compared_tokens, lexicon))
+    return negated
+
+
+def _is_number_abbreviation(
+    token: QuestionToken, following_tokens: Sequence[QuestionToken], links: Sequence[SpanLink], index: int
+) -> bool:
+    """Whether "no." stands for "number", after a mention of a field."""
+    follows_mention = any(isinstance(link.meaning, FieldMention) and link.last in (index, index + 1) for link in links)
+    return follows_mention and (not following_tokens or following_tokens[0].word in ("of", "for", "is", "in"))
+
+
+_ARTICLES_AND_PREPOSITIONS = frozenset({"a", "an", "the", "any", "by", "from", "in", "with", "at", "of", "for"})
+_MAX_NEGATION_DISTANCE = 5  # tokens from a negation to the token that it negates
+
+
+def _negation_scope(
+    start: int,
+    tokens: Sequence[QuestionToken],
+    links: Sequence[SpanLink],
+    compared_tokens: Set[int],
+    lexicon: BucketLexicon,
+) -> Iterator[int]:
+    """Yields the tokens from the negation to the first one it can negate, and on through a list ("or", "nor")."""
+    linked_tokens = {
+        index
+        for link in links
+        if not isinstance(link.meaning, BucketNoun) and not _leads_to_value(link, links, tokens, lexicon)
+        for index in range(link.first, link.last)
+    }
+    has_negated = after_disjunction = False
+    for index in range(start, len(tokens)):
+        word = tokens[index].word
+        if has_negated and not after_disjunction and index in compared_tokens and index - 1 not in compared_tokens:
+            return  # "not sold out next month": the comparison is another phrase
+        if (
+            index in linked_tokens
+            or tokens[index].is_quoted
+            or (_is_content_word(word) and not _names_noun_or_field(index, links))
+        ):
+            if (
+                has_negated
+                and not after_disjunction
+                and index - 1 not in linked_tokens
+                and not _is_content_word(tokens[index - 1].word)
+            ):
+                return  # another phrase
+            has_negated, after_disjunction = True, False
+        elif has_negated and (word in DISJUNCTIONS or word == "nor"):
+            after_disjunction = True
+        elif (
+            not (after_disjunction and word in _ARTICLES_AND_PREPOSITIONS)
+            if has_negated
+            else _is_beyond_negation(index - start, word)
+        ):
+            return
+        yield index
+
+
+def _is_beyond_negation(distance: int, word: str) -> bool:
+    """Whether the word is too far from the negation or starts a new clause."""
+    return distance > _MAX_NEGATION_DISTANCE or (word in _CLAUSE_BOUNDARIES and distance > 0)
+
+
+def _leads_to_value(
+    link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
+) -> bool:
+    """ "Not *dated* from 2017", "not *sponsored* by Acme": whether the link mentions a field whose value follows."""
+    word_after = tokens[link.last].word if link.last < len(tokens) else ""
+    if not isinstance(link.meaning, FieldMention) or lexicon.is_flag(link.meaning):
+        return False
+    value_index = link.last + (word_after in _ARTICLES_AND_PREPOSITIONS)
+    if any(
+        isinstance(other.meaning, (ValueMatch, PartialMatch))
+        and other.meaning.field == link.meaning.field
+        and other.first == value_index
+        for other in links
+    ):
+        return True
+    is_day = lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.DATE
+    return word_after in ("is", "are", "was", "were") or (
+        is_day and word_after in ("from", "in", "at", "before", "after", "on")
+    )
+
+
+_CLAUSE_BOUNDARIES = frozenset({"and", "but", "that", "which", "with"})
+
+
+def _is_content_word(word: str) -> bool:
+    return word not in STOP_WORDS and word not in FILLER_WORDS and word not in AGGREGATE_WORDS and len(word) > 1
+
+
+def _names_noun_or_field(index: int, links: Sequence[SpanLink]) -> bool:
+    """Whether the token is part of a bucket noun or a field mention."""
+    return any(
+        isinstance(link.meaning, (BucketNoun, FieldMention)) and link.first <= index < link.last for link in links
+    )

@@ -1,0 +1,42 @@
+"""The literals of a question: a number or a date that is not yet assigned to a field."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TypeAlias
+
+from storage.search.conditions import ComparisonOperator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantityLiteral:
+    """A number or range at `question[start:end]`, with its comparator. `is_bare`: it has no comparator."""
+
+    start: int
+    end: int
+    op: ComparisonOperator
+    low: Decimal
+    high: Decimal | None = None  # of `between`
+    unit: str = ""  # as written; empty for none
+    currency: str = ""  # ISO 4217; empty for none
+    is_bare: bool = False
+    number_start: int = 0  # where the number itself begins
+    unit_start: int = 0  # where the unit begins; a word that is no known unit may be linked otherwise
+    comparator_span: tuple[int, int] | None = None  # of a comparator before the field's name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateLiteral:
+    """A day or period at `question[start:end]`: its first day, its last day and its comparator."""
+
+    start: int
+    end: int
+    op: ComparisonOperator  # EQ: within the period; otherwise before its first day, after its last day, …
+    first_day: date
+    last_day: date
+    is_year_only: bool = False  # a bare year, which may also be a number
+    lacks_year: bool = False  # written without a year; a range takes the year of its end
+    number_start: int = 0
+
+
+QuestionLiteral: TypeAlias = QuantityLiteral | DateLiteral

@@ -1,0 +1,188 @@
+"""Finds the unlinked words of a question: content words and quotations without a meaning in the bucket."""
+
+from collections.abc import Mapping, Sequence, Set
+
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    COMPARATORS,
+    DISJUNCTIONS,
+    DOCUMENT_PART_NOUNS,
+    GROUPING_WORDS,
+    PERIOD_WORDS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATING_VERBS,
+    RELATIVE_PRONOUNS,
+    SMALL_NUMBERS,
+)
+from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.link_filter import is_content_word
+from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.words.tokens import QuotedPhrase
+
+_MODAL_VERBS = frozenset("can could may might must will would shall should".split())
+_MAX_SHORT_VERB_LETTERS = 4
+_JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
+_WORDS_BEFORE_VALUES = (
+    PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
+)
+
+
+def find_unlinked_words(
+    selection: SpanSelection, quotations: Sequence[QuotedPhrase]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Returns the unlinked words, the unlinked quotations, the negated ones of both, and groups of words of which one
+    is enough ("Acme or Globex").
+    """
+    covered_tokens = {index for link in selection.links for index in range(link.first, link.last)}
+    covered_tokens |= {index for _, first, last in selection.literal_spans for index in range(first, last)}
+    quoted, negated = _find_unlinked_quotations(selection, quotations, covered_tokens)
+    covered_tokens |= selection.consumed_tokens | {
+        index
+        for index, token in enumerate(selection.tokens)
+        if token.word == "non" and index + 1 in selection.negated_tokens
+    }
+    runs_by_text: dict[str, tuple[int, int]] = {}
+    for first, last in _find_unlinked_runs(selection, covered_tokens):
+        if (
+            _is_requested_count(selection, first, last)
+            or _is_relating_verb(selection, first, last, covered_tokens)
+            or _is_document_part(selection, first, last)
+        ):
+            continue
+        if any(is_content_word(token) for token in selection.tokens[first:last]):
+            text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
+            if first in selection.negated_tokens:
+                negated.append(text)
+            else:
+                runs_by_text.setdefault(text, (first, last))
+    alternatives = _group_alternatives(selection, runs_by_text)
+    unlinked = tuple(text for text in runs_by_text if not any(text in words for words in alternatives))
+    return unlinked, tuple(quoted), tuple(dict.fromkeys(negated)), alternatives
+
+
+def _find_unlinked_quotations(
+    selection: SpanSelection, quotations: Sequence[QuotedPhrase], covered_tokens: set[int]
+) -> tuple[list[str], list[str]]:
+    """Returns the unlinked quotations, and the negated ones. Adds all quotations to `covered_tokens`."""
+    quoted: list[str] = []
+    negated: list[str] = []
+    for quotation in quotations:
+        inside_tokens = [
+            index for index, token in enumerate(selection.tokens) if quotation.start <= token.start < quotation.end
+        ]
+        if not set(inside_tokens) <= covered_tokens:
+            (negated if set(inside_tokens) & selection.negated_tokens else quoted).append(quotation.text)
+        covered_tokens |= set(inside_tokens)
+    return quoted, negated
+
+
+def _find_unlinked_runs(selection: SpanSelection, covered_tokens: Set[int]) -> list[tuple[int, int]]:
+    """Returns the spans of unlinked tokens; tokens joined by a mark such as a hyphen are one span."""
+    redundant_stems = _redundant_stems(selection)
+    runs: list[tuple[int, int]] = []
+    for index, token in enumerate(selection.tokens):
+        if index in covered_tokens or (token.stem in redundant_stems and index not in selection.negated_tokens):
+            continue
+        is_joined = (
+            selection.question[selection.tokens[index - 1].end : token.start] in _JOINING_MARKS if index else False
+        )
+        if runs and runs[-1][1] == index and is_joined:
+            runs[-1] = (runs[-1][0], index + 1)
+        else:
+            runs.append((index, index + 1))
+    return runs
+
+
+def _group_alternatives(
+    selection: SpanSelection, unlinked_runs: Mapping[str, tuple[int, int]]
+) -> tuple[tuple[str, ...], ...]:
+    """Returns groups of spans with only "or" between them."""
+    groups: list[list[str]] = []
+    group_by_end: dict[int, list[str]] = {}
+    for text, (first, last) in unlinked_runs.items():
+        group = group_by_end.get(first - 1) if first and selection.tokens[first - 1].word in DISJUNCTIONS else None
+        if group is None:
+            group = list[str]()
+            groups.append(group)
+        group.append(text)
+        group_by_end[last] = group
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def _redundant_stems(selection: SpanSelection) -> frozenset[str]:
+    """Returns the stems of fields with a condition: "governed" adds nothing to "governed by Texas law"."""
+    fields = {link.meaning.field for link in selection.links if isinstance(link.meaning, (ValueMatch, PartialMatch))}
+    fields |= {
+        link.meaning.field
+        for index, link in enumerate(selection.links)
+        if index in selection.used_links and isinstance(link.meaning, FieldMention)
+    }
+    return frozenset[str]().union(*(selection.lexicon.stems_of(name) for name in fields))
+
+
+def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_tokens: Set[int]) -> bool:
+    """Whether the token is a verb between documents and their values: "receipts *costing* over 5".
+
+    Such a verb has no meaning of its own if a linked value follows: "agreements that *end* in 2012".
+    """
+    token = selection.tokens[first]
+    if last - first != 1 or token.is_quoted or first in selection.negated_tokens:
+        return False
+    next_index = first + 1
+    while (
+        next_index < len(selection.tokens)
+        and next_index not in covered_tokens
+        and selection.tokens[next_index].word in _WORDS_BEFORE_VALUES
+    ):
+        next_index += 1
+    if next_index not in covered_tokens:
+        return False
+    word_before = selection.tokens[first - 1].word if first else ""
+    is_after_noun = first > 0 and any(_stands_for_documents(link) and link.last == first for link in selection.links)
+    word_after = selection.tokens[first + 1].word if first + 1 < len(selection.tokens) else ""
+    if is_after_noun and not token.is_name and word_after in ("a", "an", "the", "no", "any", "at"):
+        return True  # "agreements demand a notice of …"
+    if word_before in _MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in RELATIVE_PRONOUNS | PRONOUNS:
+        return not token.is_name  # "that can dissipate at least …"
+    if word_before == "to" and not token.is_name:
+        return True  # "notice to stop renewal"
+    if token.word in RELATING_VERBS or word_before in RELATIVE_PRONOUNS:
+        return (
+            is_after_noun
+            or word_before in RELATIVE_PRONOUNS | PRONOUNS
+            or word_before in ("and", "or", "to", "do", "does")
+        )
+    if token.word.endswith("ing") and len(token.word) > _MAX_SHORT_VERB_LETTERS:
+        return is_after_noun
+    return token.word.endswith("ed") and len(token.word) > _MAX_SHORT_VERB_LETTERS
+
+
+def _stands_for_documents(link: SpanLink) -> bool:
+    return isinstance(link.meaning, (BucketNoun, ValueMatch, PartialMatch))
+
+
+def _is_document_part(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "A non-compete *clause*": whether the token is a noun for a document part that a value beside it names."""
+    if last - first != 1 or selection.tokens[first].word not in DOCUMENT_PART_NOUNS:
+        return False
+    return any(
+        isinstance(link.meaning, (ValueMatch, PartialMatch)) and first in (link.last, link.first - 1)
+        for link in selection.links
+    )
+
+
+def _is_requested_count(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "5 panels", "top 3", "how long": whether the words say how many or what is asked; no document contains them."""
+    word_before = selection.tokens[first - 1].word if first else ""
+    if word_before == "how" or (word_before in GROUPING_WORDS and selection.tokens[first].word in PERIOD_WORDS):
+        return True
+    if last - first != 1 or not (
+        selection.tokens[first].word.isdigit() or selection.tokens[first].word in SMALL_NUMBERS
+    ):
+        return False
+    noun_follows = any(
+        isinstance(link.meaning, (BucketNoun, FieldMention)) and link.first == last for link in selection.links
+    )
+    word_after = selection.tokens[last].word if last < len(selection.tokens) else ""
+    return noun_follows or word_after in AGGREGATE_WORDS or word_before in ("top", "first", "last", "bottom")

@@ -1,0 +1,337 @@
+"""Builds conditions from links to values and fields, and joins conditions on the columns of one row."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from agent.english.function_words import (
+    CONTRACTED_NEGATIONS,
+    DISJUNCTIONS,
+    ENDED_WORDS,
+    FILLER_WORDS,
+    HAVE_WORDS,
+    LACK_WORDS,
+    MISSING_ADJECTIVES,
+    STOP_WORDS,
+    YES_NO_VERBS,
+)
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.span_selection import SpanSelection
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    conjunction_of,
+)
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType, SchemaField
+
+_MAX_LISTED_VALUES = 50
+
+
+def build_value_conditions(selection: SpanSelection) -> Iterator[Condition]:
+    groups: dict[tuple[FieldName, FieldName | None, bool], list[SpanLink]] = defaultdict(list)
+    for link in selection.links:
+        meaning = link.meaning
+        if isinstance(meaning, (ValueMatch, PartialMatch)):
+            is_negated = any(index in selection.negated_tokens for index in range(link.first, link.last))
+            groups[meaning.field, meaning.column, is_negated].append(link)
+            _use_mentions_of_field(selection, link, meaning)
+    for (name, column, is_negated), links in groups.items():
+        condition = _group_condition(selection, name, column, links, is_negated=is_negated)
+        yield NotCondition(condition) if is_negated else condition
+
+
+def _use_mentions_of_field(selection: SpanSelection, link: SpanLink, meaning: ValueMatch | PartialMatch) -> None:
+    for index, other in enumerate(selection.links):
+        if not isinstance(other.meaning, FieldMention) or other.meaning.field != meaning.field:
+            continue
+        if other.meaning.column in (meaning.column, None) and _token_gap(other, link) <= 3:
+            selection.used_links.add(index)
+
+
+def _token_gap(link: SpanLink, other_link: SpanLink) -> int:
+    return max(link.first, other_link.first) - min(link.last, other_link.last)
+
+
+def _group_condition(
+    selection: SpanSelection, name: FieldName, column: FieldName | None, links: Sequence[SpanLink], *, is_negated: bool
+) -> Condition:
+    field = selection.lexicon.get_field(name, column)
+    parts = [_value_condition(selection, field, link) for link in links]
+    if len(parts) > 1:
+        tokens_between = range(links[0].last, links[-1].first)
+        is_disjunction = is_negated or any(selection.tokens[index].word in DISJUNCTIONS for index in tokens_between)
+        has_many_values = field.type is FieldType.LIST or column is not None
+        merged = (
+            _merge_values(field, parts)
+            if not has_many_values
+            else (OrCondition(tuple(parts)) if is_disjunction else AndCondition(tuple(parts)))
+        )
+        if column is not None and not is_disjunction:
+            return AndCondition(
+                tuple(RowCondition(rows_field=name, condition=part, words=_words_of(part)) for part in parts)
+            )
+        parts = [merged]
+    return parts[0] if column is None else RowCondition(rows_field=name, condition=parts[0], words=_words_of(parts[0]))
+
+
+def _words_of(condition: Condition) -> str:
+    match condition:
+        case ComparisonCondition(words=words) | MissingCondition(words=words) | RowCondition(words=words):
+            return words
+        case AndCondition(members) | OrCondition(members):
+            return " ".join(filter(None, map(_words_of, members)))
+        case NotCondition(inner):
+            return _words_of(inner)
+
+
+def _merge_values(field: SchemaField, parts: Sequence[Condition]) -> Condition:
+    values: list[str] = []
+    for part in parts:
+        if not isinstance(part, ComparisonCondition) or part.op is ComparisonOperator.CONTAINS:
+            return OrCondition(tuple(parts))
+        values += [str(value) for value in (part.value if isinstance(part.value, tuple) else (part.value,))]
+    words = ", ".join(filter(None, (_words_of(part) for part in parts)))
+    return ComparisonCondition(
+        field=field.name, op=ComparisonOperator.IN, value=tuple(dict.fromkeys(values)), words=words
+    )
+
+
+def _value_condition(selection: SpanSelection, field: SchemaField, link: SpanLink) -> Condition:
+    words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
+    equality_op = ComparisonOperator.HAS if field.type is FieldType.LIST else ComparisonOperator.EQ
+    if isinstance(link.meaning, ValueMatch):
+        return ComparisonCondition(field=field.name, op=equality_op, value=link.meaning.value, words=words)
+    assert isinstance(link.meaning, PartialMatch)  # noqa: S101 - the caller's groups hold no other
+    values = link.meaning.values
+    folded_words = fold_text(words)
+    if field.type is not FieldType.LIST and all(folded_words in fold_text(value) for value in values):
+        folded_values = selection.lexicon.folded_values_of(link.meaning.field, link.meaning.column)
+        matching_count = sum(folded_words in value for value in folded_values)
+        if len(values) > 1 and (matching_count == len(values) or len(values) > _MAX_LISTED_VALUES):
+            return ComparisonCondition(field=field.name, op=ComparisonOperator.CONTAINS, value=words, words=words)
+    if len(values) == 1:
+        return ComparisonCondition(field=field.name, op=equality_op, value=values[0], words=words)
+    return ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=values, words=words)
+
+
+# -- mentions of fields
+
+
+def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
+    yield from _single_word_conditions(selection)
+    for index, link in enumerate(selection.links):
+        meaning = link.meaning
+        if not isinstance(meaning, FieldMention) or index in selection.used_links or meaning.column is not None:
+            continue
+        if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
+            selection.used_links.add(index)
+            words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
+            yield ComparisonCondition(field=meaning.field, op=op, value=str(selection.today), words=words)
+            continue
+        if meaning.is_hint and not (
+            _hints_at_flag(selection, link, meaning) or _hints_at_missing(selection, link, meaning)
+        ):
+            continue
+        field = selection.lexicon.get_field(meaning.field)
+        words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
+        is_negated = any(token_index in selection.negated_tokens for token_index in range(link.first, link.last))
+        words_before = _words_right_before(selection, link)
+        lack_words = {token.word for token in selection.tokens[: link.first]} & (
+            LACK_WORDS | HAVE_WORDS | CONTRACTED_NEGATIONS
+        )
+        words_after = [token.word for token in selection.tokens[link.last : link.last + 2]]
+        if field.type is FieldType.FLAG:
+            selection.used_links.add(index)
+            yield ComparisonCondition(
+                field=field.name, op=ComparisonOperator.EQ, value=is_negated == meaning.is_negated, words=words
+            )
+        elif meaning.is_negated:
+            selection.used_links.add(index)
+            missing = MissingCondition(field=field.name, words=words)
+            yield NotCondition(missing) if is_negated else missing
+        elif field.type is FieldType.NUMBER and "out" in {
+            token.word for token in selection.tokens[link.first : link.last]
+        }:
+            selection.used_links.add(index)
+            yield ComparisonCondition(
+                field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words
+            )  # "sold out", of a number in stock
+        elif field.type is FieldType.DATE and (op := _validity_operator(selection, link)) is not None:
+            selection.used_links.add(index)
+            comparison = ComparisonCondition(field=field.name, op=op, value=str(selection.today), words=words)
+            yield NotCondition(comparison) if is_negated else comparison
+        elif is_negated and lack_words and _has_unlinked_modifier(selection, link):
+            continue  # "without a termination clause": this kind of clause, not every clause
+        elif is_negated and lack_words and _may_be_zero(selection, field):
+            selection.used_links.add(index)
+            yield ComparisonCondition(
+                field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words
+            )  # "with no days left"
+        elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
+            selection.used_links.add(index)
+            yield MissingCondition(field=field.name, words=words)
+        elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
+            selection.used_links.add(index)
+            yield NotCondition(MissingCondition(field=field.name, words=words))
+
+
+def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
+    """ "Undated", "upcoming", "that nobody uses": yields conditions on the natural order's date and on the person."""
+    natural_order, person_field = selection.lexicon.schema.natural_order, selection.lexicon.person_field
+    for index, token in enumerate(selection.tokens):
+        words = selection.question[token.start : token.end]
+        if token.word == "undated" and natural_order:
+            yield MissingCondition(field=natural_order.field, words=words)
+        elif (
+            token.word in _UPCOMING_WORDS
+            and natural_order
+            and selection.today is not None
+            and _is_date_field(selection, natural_order.field)
+        ):
+            selection.consumed_tokens.add(index)
+            yield ComparisonCondition(
+                field=natural_order.field, op=ComparisonOperator.GTE, value=str(selection.today), words=words
+            )
+        elif token.word in _NOBODY_WORDS and person_field is not None and index not in selection.negated_tokens:
+            selection.consumed_tokens.add(index)
+            yield MissingCondition(field=person_field, words=words)
+
+
+def _is_date_field(selection: SpanSelection, name: FieldName) -> bool:
+    return selection.lexicon.get_field(name).type is FieldType.DATE
+
+
+_UPCOMING_WORDS = frozenset("upcoming forthcoming".split())
+_NOBODY_WORDS = frozenset("nobody noone".split())
+_STILL_VALID_WORDS = frozenset("still currently force effect".split())
+_OPEN_QUESTION_WORDS = frozenset("when until since how what".split())
+
+
+def _validity_operator(selection: SpanSelection, link: SpanLink) -> ComparisonOperator | None:
+    """Returns how an end date compares with today, if no other date is given: "that have expired", "still in force"."""
+    words = {token.word for token in selection.tokens[link.first : link.last]}
+    words_before = {token.word for token in selection.tokens[: link.first]}
+    if selection.today is None or words_before & _OPEN_QUESTION_WORDS:
+        return None
+    if words & _STILL_VALID_WORDS:
+        return ComparisonOperator.GTE
+    return ComparisonOperator.LT if words & ENDED_WORDS else None
+
+
+def _hinted_validity_operator(
+    selection: SpanSelection, link: SpanLink, meaning: FieldMention
+) -> ComparisonOperator | None:
+    """ "Whose *warranty* has expired", "still under *warranty*": returns how the end date compares with today."""
+    field = selection.lexicon.get_field(meaning.field)
+    is_end_date = field.type is FieldType.DATE and bool(_END_DATE_WORDS & set(fold_text(field.label).split()))
+    if not is_end_date or selection.today is None or selection.tokens[0].word in _OPEN_QUESTION_WORDS:
+        return None
+    words_after = [token.word for token in selection.tokens[link.last : link.last + 4]]
+    words_before = [token.word for token in selection.tokens[max(link.first - 2, 0) : link.first]]
+    ended_indexes = [
+        index
+        for index in range(link.last, min(link.last + 4, len(selection.tokens)))
+        if selection.tokens[index].word in ENDED_WORDS
+    ]
+    if ended_indexes:
+        selection.consumed_tokens.update(ended_indexes)
+        return ComparisonOperator.GTE if set(words_after) & {"not", "t"} else ComparisonOperator.LT
+    return (
+        ComparisonOperator.GTE
+        if "under" in words_before[-1:] or "in" in words_before[-1:] or set(words_after) & {"valid", "runs"}
+        else None
+    )
+
+
+_END_DATE_WORDS = frozenset("until till end ends expiry expires expiration to through".split())
+
+
+def _hints_at_flag(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
+    """ "May they keep *pets*?": whether a word of a flag's name is in a yes-or-no question or follows "with"."""
+    if not selection.lexicon.is_flag(meaning) or not selection.lexicon.is_named_by(
+        meaning.field, selection.tokens[link.first].stem
+    ):
+        return False
+    return selection.tokens[0].word in YES_NO_VERBS or bool(set(_words_right_before(selection, link)[:1]) & HAVE_WORDS)
+
+
+def _hints_at_missing(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
+    """ "Without an *approver*": whether a word of a field's name stands for a missing value of the field."""
+    is_negated = any(index in selection.negated_tokens for index in range(link.first, link.last))
+    words_before = {token.word for token in selection.tokens[: link.first]}
+    return (
+        is_negated
+        and bool(words_before & LACK_WORDS)
+        and selection.lexicon.is_named_by(meaning.field, selection.tokens[link.first].stem)
+    )
+
+
+def _may_be_zero(selection: SpanSelection, field: SchemaField) -> bool:
+    """Whether the field is a number that is 0 in some documents."""
+    vocabulary = selection.lexicon.vocabulary_of(field.name)
+    return field.type is FieldType.NUMBER and vocabulary is not None and vocabulary.low == 0.0
+
+
+def _words_right_before(selection: SpanSelection, link: SpanLink) -> list[str]:
+    """Returns up to three words before a mention, nearest first, back to the first token of another link."""
+    covered_tokens = {
+        index for other in selection.links if other is not link for index in range(other.first, other.last)
+    }
+    words: list[str] = []
+    for index in range(link.first - 1, max(link.first - 4, -1), -1):
+        if index in covered_tokens:
+            break
+        words.append(selection.tokens[index].word)
+    return words
+
+
+def _has_unlinked_modifier(selection: SpanSelection, link: SpanLink) -> bool:
+    """Whether the word before the mention has no meaning of its own and restricts the field."""
+    index_before = link.first - 1
+    is_covered = any(other.first <= index_before < other.last for other in selection.links)
+    return (
+        index_before in selection.negated_tokens
+        and not is_covered
+        and selection.tokens[index_before].word not in STOP_WORDS | FILLER_WORDS
+    )
+
+
+def _is_asked_for(selection: SpanSelection, link: SpanLink) -> bool:
+    """ "Which part has the highest current": whether the question only asks for the field."""
+    words_before = {token.word for token in selection.tokens[: link.first]}
+    return bool(words_before & {"what", "how", "highest", "lowest", "most", "least", "largest", "smallest", "greatest"})
+
+
+def merge_row_conditions(lexicon: BucketLexicon, conditions: Sequence[Condition]) -> list[Condition]:
+    """Joins the row conditions on one rows field, so that they must hold within the same row: "4 tires"."""
+    number_conditions: dict[FieldName, list[RowCondition]] = defaultdict(list)
+    text_conditions: dict[FieldName, list[RowCondition]] = defaultdict(list)
+    merged: list[Condition] = []
+    for condition in conditions:
+        if isinstance(condition, RowCondition):
+            columns = {column.name: column.type for column in lexicon.get_field(condition.rows_field).columns}
+            inner_condition = condition.condition
+            is_numeric = isinstance(inner_condition, ComparisonCondition) and columns[inner_condition.field] in (
+                FieldType.NUMBER,
+                FieldType.MONEY,
+            )
+            (number_conditions if is_numeric else text_conditions)[condition.rows_field].append(condition)
+        else:
+            merged.append(condition)
+    for rows_field in dict.fromkeys((*text_conditions, *number_conditions)):
+        if len(text_conditions[rows_field]) <= 1:
+            row_parts = [*text_conditions[rows_field], *number_conditions[rows_field]]
+            joined = conjunction_of(*(part.condition for part in row_parts))
+            merged.append(
+                RowCondition(rows_field=rows_field, condition=joined, words=" ".join(part.words for part in row_parts))
+            )
+        else:
+            merged += [*text_conditions[rows_field], *number_conditions[rows_field]]
+    return merged

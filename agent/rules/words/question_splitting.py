@@ -1,0 +1,116 @@
+"""Splits a message into its questions."""
+
+import re
+from itertools import pairwise
+
+_MAX_QUESTIONS = 4
+_QUESTION_STARTS = (
+    r"how|what|which|who|whose|whom|when|where|list|show|find|count|summari[sz]e|compare|give|tell|is|are|was|were|does|do|"
+    r"did|has|have|can|could|please"
+)
+_QUESTION_BOUNDARY = re.compile(
+    r"(?<=[?!])\s+(?=\S)|\s*\n+\s*|(?<=[a-z\d]\.)\s+(?=(?:Also|And|Then|Plus|Additionally|Finally|Next|"
+    + _QUESTION_STARTS
+    + r")\b)"
+    rf"|\s*;\s+(?=(?:and\s+|also\s+)*(?:{_QUESTION_STARTS})\b)",
+    re.IGNORECASE,
+)
+_AND_BEFORE_QUESTION = re.compile(
+    r",?\s+and\s+(?:(?:also|then)\s+)?(?=(?:how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|"
+    r"list|show|find|summari[sz]e)\b)",
+    re.IGNORECASE,
+)
+_AND_BEFORE_PREPOSITION = re.compile(
+    r",\s+and\s+(?:also\s+)?(?=(?:in|from|at|for|on|by|with|during)\s+[^,?;]{1,60}\??$)", re.IGNORECASE
+)  # "how many in 2024, and in 2023?"
+_ASKS_FOR_NUMBER = re.compile(r"how\s+(?:many|much)\b|what\s+(?:is|was|are|were|did)\b", re.IGNORECASE)
+_LEADING_FRAME = re.compile(
+    rf"^(?:for|in|from|at|during|about)\s[^,:?]{{1,60}}[,:]\s+(?=(?:{_QUESTION_STARTS})\b)", re.IGNORECASE
+)
+_NUMBERED_ITEM = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
+_LEADING_CONNECTIVE = re.compile(
+    r"^(?:and|also|then|plus|additionally|finally|next|secondly|furthermore)\b,?\s+", re.IGNORECASE
+)
+_HOW_MANY_THERE_ARE = re.compile(r"\bhow many (?:there|they) (?:are|were)\b", re.IGNORECASE)
+_RELATIVE_PRONOUN = re.compile(r"(?<=\w)\s+(?:which|who|that|whose)\b", re.IGNORECASE)
+_STARTS_RELATIVE_CLAUSE = re.compile(r"(?:which|who)\b", re.IGNORECASE)
+_MAY_START_RELATIVE_CLAUSE = re.compile(
+    r"(?:which|who|where)\b(?!\s+(?:is|are|was|were|do|does|did|of)\b)", re.IGNORECASE
+)
+_LIST_REQUEST = re.compile(
+    r"(?:(?:please|can|could|you|i|we|need|want|would|like|me|us)\s+)*"
+    r"(?:list|show|find|give|get|name|which|what|all|every|the)\b",
+    re.IGNORECASE,
+)  # "which" after a list request describes the listed documents
+_BACK_REFERENCE = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her)\b", re.IGNORECASE)
+
+
+def split_questions(text: str) -> tuple[str, ...]:
+    """Returns the questions of `text`, split at item numbers, sentences and "and how many …"; at most four.
+
+    A text without several questions is returned whole. A part may need words of the part before it (`refers_back`).
+    """
+    items = _numbered_items(text)
+    parts = [
+        _LEADING_CONNECTIVE.sub("", part.strip()) for part in (items or _QUESTION_BOUNDARY.split(text)) if part.strip()
+    ]
+    sentences = [
+        question for part in parts for joined in _split_at_and(part) for question in _split_elliptic_question(joined)
+    ]
+    questions = [part for part in sentences if part.endswith("?") or _starts_question(part)]
+    if len(questions) < 2 or len(questions) != len(sentences):
+        return (text.strip(),)
+    return (
+        (*questions[: _MAX_QUESTIONS - 1], " ".join(questions[_MAX_QUESTIONS - 1 :]))
+        if len(questions) > _MAX_QUESTIONS
+        else tuple(questions)
+    )
+
+
+def refers_back(part: str) -> bool:
+    """Whether the part refers to the subject of another part."""
+    return bool(_BACK_REFERENCE.search(part))
+
+
+def _numbered_items(text: str) -> list[str]:
+    """Returns the items of "1. … 2. …"; none if the numbers have gaps or more than a greeting precedes them."""
+    marks = list(_NUMBERED_ITEM.finditer(text))
+    if len(marks) < 2 or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+        return []
+    if len(text[: marks[0].start()].split()) > 6:
+        return []
+    item_ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    return [text[mark.end() : end].strip(" ,;\n") for mark, end in zip(marks, item_ends, strict=True)]
+
+
+def _split_at_and(sentence: str) -> list[str]:
+    """Splits questions joined by "and", but not two relative clauses about one noun ("which … and which …")."""
+    parts = [part.strip() for part in _AND_BEFORE_QUESTION.split(sentence)]
+    all_ask = all(part and _starts_question(part) for part in parts) and not any(
+        _HOW_MANY_THERE_ARE.search(part) for part in parts[1:]
+    )
+    has_relative_clause = any(
+        (_STARTS_RELATIVE_CLAUSE.match(after) and _RELATIVE_PRONOUN.search(before))
+        or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before))
+        for before, after in pairwise(parts)
+    )
+    return parts if all_ask and not has_relative_clause else [sentence]
+
+
+def _split_elliptic_question(sentence: str) -> list[str]:
+    """Splits "how many in 2024, and in 2023?" into two questions."""
+    boundary = _AND_BEFORE_PREPOSITION.search(sentence)
+    if boundary is None or not _ASKS_FOR_NUMBER.match(sentence):
+        return [sentence]
+    second_question = sentence[boundary.end() :].strip()
+    return [
+        sentence[: boundary.start()].strip(),
+        second_question if second_question.endswith("?") else f"{second_question}?",
+    ]
+
+
+def _starts_question(sentence: str) -> bool:
+    return (
+        bool(re.match(rf"(?:{_QUESTION_STARTS})\b", sentence, re.IGNORECASE))
+        or _LEADING_FRAME.match(sentence) is not None
+    )

@@ -1,0 +1,119 @@
+"""An index that records its answers, so that a question can be answered again without the time of the index."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+from storage.search.analyser import Analyser
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId, TenantId
+from storage.search.index import (
+    BucketState,
+    IndexAnswers,
+    IndexRequest,
+    IndexVocabulary,
+    PutResult,
+    ScopedIndex,
+    SearchIndex,
+)
+from storage.search.schema import Schema
+from storage.search.scope import Scope
+
+T = TypeVar("T")
+IndexCall = tuple[object, ...]  # the name of the call, and its requests
+
+
+@dataclass(kw_only=True)
+class IndexRecording:
+    """The calls and answers of an index, in order. Recorded once, replayed any number of times."""
+
+    recorded_calls: list[IndexCall] = field(default_factory=list[IndexCall])
+    recorded_answers: list[object] = field(default_factory=list[object])
+    replayed_calls: list[IndexCall] = field(default_factory=list[IndexCall])  # of the current replay
+    is_replaying: bool = False
+
+    def start_replay(self) -> None:
+        self.is_replaying, self.replayed_calls = True, []
+
+    @property
+    def round_trips(self) -> int:
+        return len(self.requests)
+
+    @property
+    def requests(self) -> list[tuple[IndexRequest[object], ...]]:
+        """The requests of each round trip."""
+        return [cast(tuple[IndexRequest[object], ...], call[1:]) for call in self.recorded_calls if call[0] == "ask"]
+
+    async def record_or_replay(self, call: IndexCall, fetch_answer: Callable[[], Awaitable[T]]) -> T:
+        """The answer of the index; in a replay, the recorded answer to the call at the same position."""
+        if self.is_replaying:
+            self.replayed_calls.append(call)
+            return cast(T, self.recorded_answers[len(self.replayed_calls) - 1])
+        position = len(self.recorded_calls)
+        self.recorded_calls.append(call)
+        self.recorded_answers.append(None)
+        answer = self.recorded_answers[position] = await fetch_answer()
+        return answer
+
+
+class ReplayableScopedIndex:
+    """A `ScopedIndex` that records and replays. The analyser is not recorded, because it is part of Parley's work."""
+
+    def __init__(self, index: ScopedIndex, recording: IndexRecording) -> None:
+        self._index, self._recording = index, recording
+
+    @property
+    def scope(self) -> Scope:
+        return self._index.scope
+
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        return await self._recording.record_or_replay(
+            ("ask", *requests), lambda: self._index.answer_requests(*requests)
+        )
+
+    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
+        return await self._recording.record_or_replay(("vocabulary", limit), lambda: self._index.load_vocabulary(limit))
+
+    async def load_schemas(self) -> Mapping[BucketId, Schema]:
+        return await self._recording.record_or_replay(("schemas",), self._index.load_schemas)
+
+    def analyser_for(self, bucket: BucketId) -> Analyser:
+        return self._index.analyser_for(bucket)
+
+
+class ReplayableIndex:
+    """A `SearchIndex` for a bot. The measuring code sets the current recording."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index, self.recording = index, IndexRecording()
+
+    @property
+    def tenant(self) -> TenantId:
+        return self._index.tenant
+
+    def within_scope(self, scope: Scope) -> ScopedIndex:
+        return ReplayableScopedIndex(self._index.within_scope(scope), self.recording)
+
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        return await self.recording.record_or_replay(("buckets",), self._index.load_bucket_states)
+
+    async def set_schema(self, schema: Schema) -> None:
+        await self._index.set_schema(schema)
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        return await self._index.put(bucket, documents)
+
+    async def delete(self, doc_ids: Sequence[DocId]) -> int:
+        return await self._index.delete(doc_ids)
+
+    async def drop_bucket(self, bucket: BucketId) -> None:
+        await self._index.drop_bucket(bucket)
+
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self._index.load_digests(bucket)
+
+    async def ping(self) -> None:
+        await self._index.ping()
+
+    async def close(self) -> None:
+        await self._index.close()

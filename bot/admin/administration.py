@@ -1,0 +1,253 @@
+"""The administration: what admins see and change, the same in every chat product and on the command line.
+
+Each call names the person who asks, and is refused if that person is no admin at that moment. Changes are audited in
+the same transaction as the rows that they change.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.access.audience_scope import person_ids_of
+from bot.access.subjects import check_grant_subject
+from bot.admin.sources import SourceOperations
+from bot.conversation.personal_history import PastQuestion, past_questions_of
+from bot.errors import (
+    AdminFromSettings,
+    ConcurrentChange,
+    IneligibleAdmin,
+    LastAdmin,
+    MissingBucket,
+    NotAdmin,
+    UnknownGroup,
+)
+from bot.ids import OPERATOR, BucketId, PersonId, Subject
+from bot.settings import Settings
+from bot.surface.inbound import PrivateAudience
+from bot.surface.product_directories import ProductDirectories
+from storage.search.index import BucketState, SearchIndex
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.admins import AdminRemoval, AdminStore
+from storage.sql.stores.grants import Grant, GrantStore, LocalGroup, LocalGroupStore
+from storage.sql.stores.history import QuestionHistory
+from storage.sql.stores.limits import LimitStore, QuestionLimit
+
+__all__ = [
+    "AdminEntry",
+    "AdminOperations",
+    "AdminOverview",
+    "BucketOverview",
+    "Grant",
+    "LocalGroup",
+    "QuestionLimit",
+    "local_group_of",
+]
+
+LOOK_BACK_PERIOD: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketOverview:
+    """`document_count` None: the bucket has grants but no longer exists. `synced_at` None: it has no source."""
+
+    id: BucketId
+    title: str
+    document_count: int | None
+    synced_at: datetime | None
+    grants: tuple[Grant, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminEntry:
+    """`is_from_settings`: named in PARLEY_ADMINS, and therefore always an admin."""
+
+    person: PersonId
+    is_from_settings: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminOverview:
+    """`unanswered` and `rated_badly`: of the last 30 days, the newest first."""
+
+    buckets: tuple[BucketOverview, ...]
+    admins: tuple[AdminEntry, ...]
+    limits: Mapping[QuestionLimit, int]
+    unanswered: tuple[PastQuestion, ...]
+    rated_badly: tuple[PastQuestion, ...]
+
+
+class AdminOperations:
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        database: SqlDatabase,
+        index: SearchIndex,
+        sources: SourceOperations,
+        grants: GrantStore,
+        groups: LocalGroupStore,
+        directories: ProductDirectories,
+    ) -> None:
+        self._settings_admins, self._now = frozenset(settings.admins), database.utc_now
+        self._index, self._sources, self._directories = index, sources, directories
+        self._grants, self._groups, self._admins = grants, groups, AdminStore(database)
+        self._limits, self._history = LimitStore(database), QuestionHistory(database)
+
+    async def is_admin(self, person: PersonId) -> bool:
+        """Whether the person is an admin now. The operator always is; a person who has left the
+        organisation never is.
+        """
+        if person == OPERATOR:
+            return True
+        audience = await self._directories.refresh_audience(PrivateAudience(person=person))
+        if not isinstance(audience, PrivateAudience) or audience.is_deactivated:
+            return False
+        for person_id in person_ids_of(audience):
+            if person_id in self._settings_admins or await self._admins.is_admin(person_id):
+                return True
+        return False
+
+    async def load_overview(self, by: PersonId, *, max_questions: int) -> AdminOverview:
+        """At most `max_questions` questions of each kind. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return AdminOverview(
+            buckets=await self._load_buckets(),
+            admins=await self._load_admins(),
+            limits=await self._limits.load_set_limits(),
+            unanswered=await self._load_unanswered_questions(max_questions),
+            rated_badly=await self._load_badly_rated_questions(max_questions),
+        )
+
+    # -- grants
+
+    async def list_buckets(self, by: PersonId) -> tuple[BucketOverview, ...]:
+        """All buckets by id, with their grants; also buckets that no longer exist but have grants.
+        Raises `NotAdmin`.
+        """
+        await self._check_admin(by)
+        return await self._load_buckets()
+
+    async def list_groups(self, by: PersonId) -> list[LocalGroup]:
+        """Parley's own groups. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return await self._groups.list_groups()
+
+    async def grant_bucket(
+        self, bucket: BucketId, subject: Subject, *, include_external: bool = False, by: PersonId
+    ) -> None:
+        """Takes effect with the next question. Raises `NotAdmin`, `InvalidSubject`, `MissingBucket`, `UnknownGroup`."""
+        await self._check_admin(by)
+        check_grant_subject(subject, include_external=include_external)
+        if bucket not in await self._index.load_bucket_states():
+            raise MissingBucket(bucket)
+        group = local_group_of(subject)
+        if group is not None and group not in [local_group.id for local_group in await self._groups.list_groups()]:
+            raise UnknownGroup(group)
+        await self._grants.grant_bucket_access(bucket, subject, include_external=include_external, by=by)
+
+    async def revoke_grant(self, bucket: BucketId, subject: Subject, *, by: PersonId) -> bool:
+        """Whether there was such a grant. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return await self._grants.revoke_grant(bucket, subject, by=by)
+
+    # -- admins
+
+    async def list_admins(self, by: PersonId) -> tuple[AdminEntry, ...]:
+        """The admins, by person. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return await self._load_admins()
+
+    async def add_admin(self, person: PersonId, *, by: PersonId) -> bool:
+        """False when the person is an admin already. Raises `NotAdmin`, `IneligibleAdmin`."""
+        await self._check_admin(by)
+        audience = await self._directories.refresh_audience(PrivateAudience(person=person))
+        if isinstance(audience, PrivateAudience) and (audience.is_deactivated or audience.is_guest):
+            raise IneligibleAdmin()
+        return person not in self._settings_admins and await self._admins.add_admin(person, by=by)
+
+    async def remove_admin(self, person: PersonId, *, by: PersonId) -> bool:
+        """Whether the person was an admin. Raises `NotAdmin`, `AdminFromSettings`, `LastAdmin`."""
+        await self._check_admin(by)
+        if person in self._settings_admins:
+            raise AdminFromSettings()
+        match await self._admins.remove_admin(person, by=by, has_other_admins=bool(self._settings_admins)):
+            case AdminRemoval.LAST_ADMIN:
+                raise LastAdmin()
+            case removal:
+                return removal is AdminRemoval.REMOVED
+
+    # -- limits
+
+    async def list_limits(self, by: PersonId) -> Mapping[QuestionLimit, int]:
+        """The limits that are set. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return await self._limits.load_set_limits()
+
+    async def change_limits(
+        self, before: Mapping[QuestionLimit, int], after: Mapping[QuestionLimit, int], *, by: PersonId
+    ) -> None:
+        """`before`: the limits as they were shown to the person who changes them. Raises `NotAdmin`,
+        `ConcurrentChange`.
+        """
+        await self._check_admin(by)
+        if not await self._limits.change_limits_if_unchanged(before, after, by=by):
+            raise ConcurrentChange()
+
+    # -- questions
+
+    async def list_unanswered_questions(self, by: PersonId, limit: int) -> tuple[PastQuestion, ...]:
+        """Questions of the last 30 days that found nothing, were refused or failed. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return await self._load_unanswered_questions(limit)
+
+    async def list_badly_rated_questions(self, by: PersonId, limit: int) -> tuple[PastQuestion, ...]:
+        """Badly rated questions of the last 30 days. Raises `NotAdmin`."""
+        await self._check_admin(by)
+        return await self._load_badly_rated_questions(limit)
+
+    async def _check_admin(self, by: PersonId) -> None:
+        if not await self.is_admin(by):
+            raise NotAdmin()
+
+    async def _load_buckets(self) -> tuple[BucketOverview, ...]:
+        states, grants, sync_times = await asyncio.gather(
+            self._index.load_bucket_states(), self._grants.list_grants(), self._sources.last_sync_times()
+        )
+        overviews = {
+            id_: _bucket_overview_of(id_, states.get(id_), sync_times.get(id_))
+            for id_ in sorted({*states, *(grant.bucket for grant in grants)})
+        }
+        for grant in grants:
+            overviews[grant.bucket] = replace(overviews[grant.bucket], grants=(*overviews[grant.bucket].grants, grant))
+        return tuple(overviews.values())
+
+    async def _load_admins(self) -> tuple[AdminEntry, ...]:
+        stored = {PersonId(admin.person) for admin in await self._admins.list_admins()}
+        return tuple(
+            AdminEntry(person=person, is_from_settings=person in self._settings_admins)
+            for person in sorted(stored | self._settings_admins)
+        )
+
+    async def _load_unanswered_questions(self, limit: int) -> tuple[PastQuestion, ...]:
+        return past_questions_of(await self._history.list_unanswered(self._now() - LOOK_BACK_PERIOD, limit))
+
+    async def _load_badly_rated_questions(self, limit: int) -> tuple[PastQuestion, ...]:
+        return past_questions_of(await self._history.list_rated_badly(self._now() - LOOK_BACK_PERIOD, limit))
+
+
+def local_group_of(subject: Subject) -> str | None:
+    """The id of the subject if it is one of Parley's own groups."""
+    kind, _, rest = subject.partition(":")
+    return rest if kind == "group" and ":" not in rest else None
+
+
+def _bucket_overview_of(id_: BucketId, state: BucketState | None, synced_at: datetime | None) -> BucketOverview:
+    return BucketOverview(
+        id=id_,
+        title=id_ if state is None else state.schema.label,
+        document_count=None if state is None else state.document_count,
+        synced_at=synced_at,
+        grants=(),
+    )

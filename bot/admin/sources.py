@@ -1,0 +1,328 @@
+"""The sources of documents: adding, syncing (by hand or when due) and removing them, and the outcome of a sync."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, assert_never
+from urllib.parse import urlsplit
+
+from structlog.typing import FilteringBoundLogger
+
+from bot.errors import InvalidSource, SourceBusy, UnknownSource
+from bot.task_groups import lone_error
+from storage.ingest.errors import IngestError, SyncLost
+from storage.search.errors import SearchError
+from storage.search.ids import BucketId
+from storage.search.index import SearchIndex
+from storage.sql.database import SqlDatabase
+from storage.sql.errors import SqlError
+from storage.sql.stores.sources import ClaimedSource, NewSource, SourceLedger, SourceStore, StoredSource
+
+if TYPE_CHECKING:
+    from storage.ingest.sources.source import DocumentSource
+    from storage.ingest.sources.sync import SyncProgress, SyncResult
+
+FOLDER_KIND: Final = "folder"
+SITE_KIND: Final = "site"
+ALLOW_PRIVATE_OPTION: Final = "allow_private"
+"""The option of a site that may lie on a private network."""
+_SYNC_LEASE: Final = timedelta(seconds=60)
+_MAX_CONCURRENT_SYNCS: Final = 2  # due sources that one process syncs at the same time
+_MIN_INTERVAL: Final = timedelta(minutes=1)
+_MAX_INTERVAL: Final = timedelta(days=366)
+_UNSAFE_CHARACTERS = re.compile(r"[^\w.]+")
+
+SourceOpener = Callable[[StoredSource], AbstractAsyncContextManager["DocumentSource"]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRequest:
+    """A source to add. `location` is a path or a URL; `sync_interval` None: synced only by hand."""
+
+    kind: str
+    location: str
+    bucket: str
+    sync_interval: timedelta | None = None
+    allow_private: bool = False
+
+
+class SourceOperations:
+    """`opener` opens the folder or site of a source. `schemas` is the folder for the schemas that syncs infer."""
+
+    def __init__(
+        self,
+        *,
+        database: SqlDatabase,
+        index: SearchIndex,
+        opener: SourceOpener,
+        schemas: Path,
+        worker: str,
+        log: FilteringBoundLogger,
+        lease: timedelta = _SYNC_LEASE,
+    ) -> None:
+        self._store, self._index, self._opener = SourceStore(database), index, opener
+        self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
+
+    async def add_source(self, request: SourceRequest) -> StoredSource:
+        """The source is named after its folder or host. Raises `InvalidSource`."""
+        location = await asyncio.to_thread(_validate_request, request)
+        name = _source_name_of(request.kind, location)
+        existing = await self.list_sources()
+        if any((source.location, source.bucket) == (location, request.bucket) for source in existing):
+            raise InvalidSource(f"{location} is a source of {request.bucket} already")
+        copy_number, identity = 1, name
+        while not await self._store.add_source(_new_source_of(request, identity, location)):
+            copy_number += 1
+            identity = f"{name}-{copy_number}"
+        return await self._load_source(identity)
+
+    async def list_sources(self) -> list[StoredSource]:
+        """In the order in which they were added."""
+        return await self._store.list_sources()
+
+    async def last_sync_times(self) -> Mapping[BucketId, datetime]:
+        """The latest sync of each bucket's sources, whatever its outcome."""
+        syncs = [
+            (source.bucket, source.synced_at) for source in await self.list_sources() if source.synced_at is not None
+        ]
+        return {bucket: max(synced_at for other, synced_at in syncs if other == bucket) for bucket, _ in syncs}
+
+    async def mark_for_reload(self, bucket: BucketId) -> list[str]:
+        """Makes the next sync load unchanged items as well, for example for another schema. The ids of the bucket's
+        sources.
+        """
+        return await self._store.force_full_reload(bucket)
+
+    async def sync_source(
+        self,
+        source: str,
+        *,
+        sweep_anyway: bool = False,
+        progress: "Callable[[SyncProgress], None]" = lambda progress: None,
+    ) -> "SyncResult":
+        """Syncs the source now. Raises `UnknownSource`, `SourceBusy`, `SyncLost`, and what the index and the database
+        raise.
+        """
+        return await self._run_sync(await self._claim_source(source), sweep_anyway=sweep_anyway, progress=progress)
+
+    async def sync_due_sources(self) -> None:
+        """Syncs every due source that no other process has claimed. A failure is logged, and the source is due again
+        later.
+        """
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_MAX_CONCURRENT_SYNCS):
+                group.create_task(self._sync_claimable_sources())
+
+    async def remove_bucket_sources(self, bucket: BucketId, *, by: str) -> list[StoredSource]:
+        """Removes and returns all sources of a bucket, before the bucket is removed. Raises `SourceBusy`."""
+        bucket_sources = [source for source in await self.list_sources() if source.bucket == bucket]
+        for source in bucket_sources:
+            await self.remove_source(source.id, keep_documents=True, by=by)
+        return bucket_sources
+
+    async def remove_source(self, source: str, *, keep_documents: bool = False, by: str) -> int:
+        """Removes the source, and its documents unless `keep_documents`. Returns how many it had. Raises
+        `UnknownSource`, `SourceBusy`.
+        """
+        from storage.ingest.sources.sync import delete_documents
+
+        claimed = await self._claim_source(source)
+        async with self._hold_sync_lease(claimed) as ledger:
+            doc_ids = await ledger.list_document_ids()
+            if not keep_documents:
+                await delete_documents(ledger, self._index, doc_ids, source=source)
+            if not await self._store.remove_source(claimed, by=by):
+                raise SyncLost(source)
+        return len(doc_ids)
+
+    async def _load_source(self, source: str) -> StoredSource:
+        stored = await self._store.find_source(source)
+        if stored is None:
+            raise UnknownSource(source, [existing.id for existing in await self.list_sources()])
+        return stored
+
+    async def _claim_source(self, source: str) -> ClaimedSource:
+        await self._load_source(source)
+        claimed = await self._store.claim_due_source(self._worker, self._lease, source_id=source)
+        if claimed is None:
+            raise SourceBusy(source)
+        return claimed
+
+    async def _sync_claimable_sources(self) -> None:
+        try:
+            while (claimed := await self._store.claim_due_source(self._worker, self._lease)) is not None:
+                await self._sync_and_log(claimed)
+        except SqlError as exc:  # the leases expire, and the sources are claimed again
+            self._log.warning("no sources synced", error=type(exc).__name__)
+
+    async def _sync_and_log(self, claimed: ClaimedSource) -> None:
+        source = claimed.source.id
+        try:
+            synced = await self._run_sync(claimed)
+        except (SearchError, IngestError, OSError) as exc:
+            self._log.warning("source not synced", source=source, error=type(exc).__name__, reason=str(exc))
+            return
+        problem, log = sync_problem_of(source, synced), self._log.info
+        if problem is not None:
+            log = self._log.warning
+        log("source synced", source=source, **sync_counts_of(synced), problem=problem)
+
+    async def _run_sync(
+        self,
+        claimed: ClaimedSource,
+        *,
+        sweep_anyway: bool = False,
+        progress: "Callable[[SyncProgress], None]" = lambda progress: None,
+    ) -> "SyncResult":
+        from storage.ingest.sources.sync import sync_source
+
+        source = claimed.source
+        try:
+            async with self._hold_sync_lease(claimed) as ledger, self._opener(source) as document_source:
+                synced = await sync_source(
+                    document_source,
+                    ledger,
+                    self._index,
+                    name=source.id,
+                    bucket=source.bucket,
+                    force_sweep=sweep_anyway,
+                    schema_folder=self._schemas,
+                    progress=progress,
+                )
+        except (SearchError, IngestError, OSError) as exc:
+            await self._store.finish_source_run(claimed, "failed", {}, failure=str(exc))
+            raise
+        problem = sync_problem_of(source.id, synced)
+        if not await self._store.finish_source_run(
+            claimed, sync_outcome_of(synced), sync_counts_of(synced), failure=problem
+        ):
+            raise SyncLost(source.id)
+        return synced
+
+    @asynccontextmanager
+    async def _hold_sync_lease(self, claimed: ClaimedSource) -> AsyncGenerator[SourceLedger]:
+        """Renews the lease for the length of the block. If the lease is lost, the block is cancelled and raises
+        `SyncLost`.
+        """
+        ledger = self._store.ledger_for(claimed, self._lease)
+        try:
+            with lone_error():
+                async with asyncio.TaskGroup() as group:
+                    renewal = group.create_task(self._renew_sync_lease(ledger, claimed.source.id))
+                    yield ledger
+                    renewal.cancel()
+        except asyncio.CancelledError:  # on shutdown: another process may continue at once
+            with suppress(SqlError):
+                await self._store.release_source(claimed)
+            raise
+
+    async def _renew_sync_lease(self, ledger: SourceLedger, source: str) -> None:
+        while True:
+            await asyncio.sleep(self._lease.total_seconds() / 3)
+            if not await ledger.renew_lease():
+                raise SyncLost(source)
+
+
+# -- the outcome of a sync
+
+
+def sync_outcome_of(synced: "SyncResult") -> str:
+    """`done`; `incomplete`: something could not be listed or loaded; `refused`: the sweep would delete too much."""
+    from storage.ingest.sources.sync import SweepCompleted, SweepRefused, SweepSkipped
+
+    match synced.sweep:
+        case SweepRefused():
+            return "refused"
+        case SweepSkipped():
+            return "incomplete"
+        case SweepCompleted():
+            return "incomplete" if synced.failed else "done"
+        case _:
+            assert_never(synced.sweep)
+
+
+def sync_counts_of(synced: "SyncResult") -> dict[str, int]:
+    """`items`, `unchanged` and `passed_over` count items, the others count documents."""
+    from storage.ingest.sources.sync import SweepCompleted
+
+    names = ("items", "unchanged", "passed_over", "added", "replaced", "skipped", "failed")
+    deleted = synced.sweep.documents if isinstance(synced.sweep, SweepCompleted) else 0
+    return {name: getattr(synced, name) for name in names} | {"deleted": deleted}
+
+
+def sync_problem_of(source: str, synced: "SyncResult") -> str | None:
+    """A sentence about a problem that a person should know, and may have to solve."""
+    from storage.ingest.sources.sync import SweepCompleted, SweepRefused, SweepSkipped
+
+    match synced.sweep:
+        case SweepRefused(documents_to_delete=documents, documents_before=total):
+            return (
+                f"{source}: {documents:,} of its {total:,} documents are no longer there, which is more than a fifth, "
+                f"so none was deleted; if that is right: parley source sync {source} --sweep-anyway"
+            )
+        case SweepSkipped(reason=reason):
+            return f"{source}: not all that is there could be listed, so nothing was deleted: {reason}"
+        case SweepCompleted():
+            return f"{source}: {synced.failed:,} could not be loaded" if synced.failed else None
+        case _:
+            assert_never(synced.sweep)
+
+
+# -- validation of a new source
+
+
+def _new_source_of(request: SourceRequest, identity: str, location: str) -> NewSource:
+    return NewSource(
+        id=identity,
+        kind=request.kind,
+        location=location,
+        bucket=BucketId(request.bucket),
+        options={ALLOW_PRIVATE_OPTION: True} if request.allow_private else {},
+        every=request.sync_interval,
+    )
+
+
+def _validate_request(request: SourceRequest) -> str:
+    """The full location. Raises `InvalidSource`."""
+    from storage.ingest.pipeline import is_bucket_name
+
+    if not is_bucket_name(request.bucket):
+        raise InvalidSource(f"{request.bucket!r} cannot be the name of a bucket: no slashes, no dot at the start")
+    if request.sync_interval is not None and not _MIN_INTERVAL <= request.sync_interval <= _MAX_INTERVAL:
+        raise InvalidSource("a source is synced every minute at most, and every year at least")
+    return _validate_url(request.location) if request.kind == SITE_KIND else _validate_folder(request.location)
+
+
+def _validate_folder(location: str) -> str:
+    try:
+        path = Path(location).expanduser().resolve()
+        if path.is_dir():
+            return str(path)
+    except (OSError, RuntimeError, ValueError) as exc:
+        raise InvalidSource(f"{location!r} cannot be a folder: {exc}") from exc
+    raise InvalidSource(f"{location} is no folder" if path.exists() else f"there is no folder {location}")
+
+
+def _validate_url(location: str) -> str:
+    from storage.ingest.sources.site import normalize_url
+
+    try:
+        parts = urlsplit(location.strip())
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        parts, is_address = None, False
+    if parts is None or not is_address:
+        raise InvalidSource(f"{location!r} is no address of a site, such as https://www.example.com/")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidSource("an address with a user or a password in it is not taken: it would be shown")
+    return normalize_url(location)
+
+
+def _source_name_of(kind: str, location: str) -> str:
+    """A short name without characters that have a meaning in ids and shells."""
+    full_name = (urlsplit(location).hostname or "").removeprefix("www.") if kind == SITE_KIND else Path(location).name
+    return _UNSAFE_CHARACTERS.sub("-", full_name.casefold()).strip("-.")[:40] or kind

@@ -1,0 +1,134 @@
+"""The one object that surfaces and the command line are given."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from structlog.typing import FilteringBoundLogger
+
+from agent.context import AnswerLimits
+from bot.access.audience_scope import AccessResolver
+from bot.admin.administration import AdminOperations
+from bot.admin.feedback import AnswerFeedback
+from bot.admin.periodic_jobs import run_periodic_jobs
+from bot.admin.sources import SourceOperations
+from bot.attachments.attachments import ConversationAttachments
+from bot.conversation.clarifications import ClarificationOffers
+from bot.conversation.dialogue import ConversationDialogue
+from bot.conversation.download import download_route_for
+from bot.conversation.exports import ExportFiles
+from bot.conversation.personal_history import PersonalHistory
+from bot.conversation.turn_actions import TurnActionHandler
+from bot.ids import ConversationId, TurnId
+from bot.settings import Settings
+from bot.surface.inbound import Inbound
+from bot.surface.installations import AppInstallations
+from bot.surface.product_directories import ProductDirectories
+from bot.surface.surface import Surface
+from bot.surface.surface_registry import SurfaceRegistry
+from bot.turns.stop_requests import StopRequests
+from bot.turns.turn_processor import FinishedTurn, TurnProcessor
+from bot.turns.workers import TurnWorkers
+from storage.search.index import SearchIndex
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.grants import GrantStore, LocalGroupStore
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+Clock: TypeAlias = Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Application:
+    """All services, each built once by `bot.bootstrap.open_application`, and open as long as that block."""
+
+    settings: Settings
+    clock: Clock
+    index: SearchIndex
+    database: SqlDatabase
+    grants: GrantStore
+    groups: LocalGroupStore
+    access: AccessResolver
+    administration: AdminOperations
+    personal_history: PersonalHistory
+    feedback: AnswerFeedback
+    turn_actions: TurnActionHandler
+    directories: ProductDirectories
+    exports: ExportFiles
+    attachments: ConversationAttachments
+    sources: SourceOperations
+    clarifications: ClarificationOffers
+    limits: AnswerLimits
+    log: FilteringBoundLogger
+    dialogue: ConversationDialogue
+    stop_requests: StopRequests
+    turn_processor: TurnProcessor
+    turn_workers: TurnWorkers
+    surfaces: SurfaceRegistry
+
+    def installations_for(self, product: str) -> AppInstallations:
+        """The installations of the product's app."""
+        return AppInstallations(product, self.database, self.settings.secret_keys)
+
+    def register_surface(self, surface: Surface) -> None:
+        """From now on, this process works on the surface's turns and replies through its outbox."""
+        self.surfaces.register_surface(surface)
+
+    def register_receive_only(self, surface: Surface) -> None:
+        """This process accepts the surface's turns; another process works on them."""
+        self.surfaces.register_receive_only(surface)
+
+    async def accept_inbound(self, inbound: Inbound) -> TurnId | None:
+        """The turn is stored when this returns: acknowledge it then. None: not a new turn
+        (`TurnProcessor.accept_inbound`). Raises what the database raises.
+        """
+        turn = await self.turn_processor.accept_inbound(inbound)
+        if turn is not None:
+            self.turn_workers.wake_for(inbound.surface)
+        return turn
+
+    async def has_answered(self, conversation: ConversationId) -> bool:
+        """Whether a reply of Parley's is in the conversation."""
+        return await self.turn_processor.has_answered(conversation)
+
+    async def run_turn(self, turn: TurnId, *, limits: AnswerLimits | None = None) -> FinishedTurn:
+        """Runs an accepted turn here and now, and the turns before it in its conversation. Failures are final.
+
+        If the surface has no registered outbox, the reply is only in the `FinishedTurn`. Raises `UnknownTurn`,
+        `SqlError`.
+        """
+        return await self.turn_workers.run_turn(turn, limits=limits)
+
+    async def load_finished_turn(self, turn: TurnId) -> FinishedTurn | None:
+        """The result of a turn, whichever process ran it; None while it is open. Raises `UnknownTurn`."""
+        return await self.turn_processor.load_finished_turn(turn)
+
+    async def run_until_stopped(self, stop: asyncio.Event, *, warm_up: bool = False, maintenance: bool = True) -> None:
+        """Until `stop`: works on the turns of the registered surfaces, syncs due sources, expires offers and files.
+
+        `warm_up`: also loads in the background what the first question needs. `maintenance` False: another process
+        syncs and removes files.
+        """
+        first_job = self.dialogue.warm_up_agent if warm_up else None
+        async with run_periodic_jobs(
+            self.turn_processor,
+            self.exports,
+            self.attachments,
+            self.sources,
+            self.log,
+            first_job=first_job,
+            maintenance=maintenance,
+        ):
+            await self.turn_workers.run_until_stopped(stop)
+
+    def http_routes(self) -> tuple["web.RouteDef", ...]:
+        """The application's own route, besides those of its surfaces: `GET /download/{signed}`."""
+        return (download_route_for(self.exports.find_download),)
+
+    async def ping_backends(self) -> None:
+        """Raises `SqlError` or `IndexUnavailable` when the database or the index does not answer."""
+        await self.database.ping()
+        await self.index.ping()

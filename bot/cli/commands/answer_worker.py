@@ -1,0 +1,166 @@
+"""A worker process of `parley serve`: it answers turns and receives commands through a pipe."""
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Final, assert_never
+
+from bot.cli.failures import CommandFailed
+from bot.cli.options import DebugOption, HomeOption
+from bot.cli.runtime import StopSignals, build_surfaces, freeze_startup_objects, run_with_bot
+from bot.cli.speaker import TERMINAL_SURFACE
+
+if TYPE_CHECKING:
+    from bot.application import Application
+    from bot.surface.surface import WorkerSupport
+    from bot.turns.turn_processor import TurnObserver
+    from bot.turns.worker_protocol import ApplyChangeCommand, WorkerReport
+
+# The receiving process has priority, because the chat product repeats a message that is not acknowledged in time.
+_NICENESS: Final = 10
+SHUTDOWN_GRACE_S: Final = 20.0  # for running turns after the receiving process has ended; then they are released
+
+
+def answer(home: HomeOption = None, debug: DebugOption = False) -> None:
+    """Work on turns for `parley serve`, which starts this and ends it."""
+    os.nice(_NICENESS)
+    run_with_bot(_process_turns, home=home, debug=debug)
+
+
+async def _process_turns(bot: "Application") -> None:
+    from bot.turns.worker_protocol import WorkerReadyReport
+
+    stop = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        command_pipe, reports = await stack.enter_async_context(_open_pipes())
+        worker_support = await _register_worker_surfaces(bot, stack)
+        bot.turn_processor.add_observer(_ended_observer_for(reports))
+        stack.enter_context(StopSignals(stop))
+        freeze_startup_objects()
+        _write_report(reports, WorkerReadyReport())
+        async with asyncio.TaskGroup() as group:
+            work_task = group.create_task(bot.run_until_stopped(stop, warm_up=True))
+            listen_task = group.create_task(
+                _ParentListener(bot, worker_support, reports, stop, work_task, group).listen_to_pipe(command_pipe)
+            )
+            work_task.add_done_callback(lambda _: listen_task.cancel())
+
+
+async def _register_worker_surfaces(bot: "Application", stack: AsyncExitStack) -> "dict[str, WorkerSupport]":
+    """Register the surfaces to which this process can reply; the receiving process replies to the others."""
+    worker_support: dict[str, WorkerSupport] = {}
+    for surface in build_surfaces(bot, exclude=TERMINAL_SURFACE):
+        if surface.worker_support is None:
+            bot.register_receive_only(surface)
+            continue
+        await surface.worker_support.start()
+        stack.push_async_callback(surface.close)
+        bot.register_surface(surface)
+        worker_support[surface.name] = surface.worker_support
+    return worker_support
+
+
+class _ParentListener:
+    """Handles the commands of `parley serve` until that process ends."""
+
+    def __init__(
+        self,
+        bot: "Application",
+        worker_support: "dict[str, WorkerSupport]",
+        reports: asyncio.WriteTransport,
+        stop: asyncio.Event,
+        work_task: asyncio.Task[None],
+        task_group: asyncio.TaskGroup,
+    ) -> None:
+        self._bot, self._worker_support, self._reports, self._stop = bot, worker_support, reports, stop
+        self._work_task, self._task_group = work_task, task_group
+
+    async def listen_to_pipe(self, pipe: asyncio.StreamReader) -> None:
+        """Handle commands until the pipe closes. Running turns then have `SHUTDOWN_GRACE_S` before they are released.
+
+        The pipe also closes, without an `EndWorkerCommand`, when `parley serve` is killed.
+        """
+        from bot.ids import TurnId
+        from bot.turns.worker_protocol import (
+            ApplyChangeCommand,
+            EndWorkerCommand,
+            StopTurnCommand,
+            TurnStoredCommand,
+            read_commands,
+        )
+
+        async for command in read_commands(pipe):
+            match command:
+                case TurnStoredCommand():
+                    self._bot.turn_workers.check_inbox()
+                case StopTurnCommand(turn=turn):
+                    self._bot.stop_requests.wake_turn(TurnId(turn))
+                case ApplyChangeCommand():
+                    self._task_group.create_task(self._apply_change(command))
+                case EndWorkerCommand():
+                    self._stop.set()
+                case _:
+                    assert_never(command)
+        if not self._stop.is_set():
+            self._bot.log.warning("receiving process is gone")
+        self._stop.set()
+        await asyncio.wait((self._work_task,), timeout=SHUTDOWN_GRACE_S)
+        self._work_task.cancel()
+
+    async def _apply_change(self, changed: "ApplyChangeCommand") -> None:
+        """Apply a directory change and report it.
+
+        A failed change is not reported. `parley serve` then does not acknowledge it, so the chat product repeats it.
+        """
+        from bot.turns.worker_protocol import ChangeAppliedReport
+        from storage.sql.errors import SqlError
+
+        try:
+            if changed.surface in self._worker_support:
+                await self._worker_support[changed.surface].apply_change(changed.news)
+        except SqlError as exc:
+            self._bot.log.warning("directory change not applied", surface=changed.surface, error=type(exc).__name__)
+        else:
+            _write_report(self._reports, ChangeAppliedReport(number=changed.number))
+
+
+@asynccontextmanager
+async def _open_pipes() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.WriteTransport]]:
+    """The pipe with commands (standard input) and the pipe for reports (standard output).
+
+    Standard output then goes to standard error, so that a library's prints do not get into the reports.
+    """
+    if not _is_pipe(0) or not _is_pipe(1):
+        raise CommandFailed("this command is started by `parley serve`; use that", exit_status=2)
+    loop, command_pipe = asyncio.get_running_loop(), asyncio.StreamReader()
+    report_file = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    input_transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(command_pipe), sys.stdin)
+    reports, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, report_file)
+    try:
+        yield command_pipe, reports
+    finally:
+        input_transport.close()
+        reports.close()
+
+
+def _is_pipe(file_descriptor: int) -> bool:
+    mode = os.fstat(file_descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _write_report(reports: asyncio.WriteTransport, message: "WorkerReport") -> None:
+    from bot.turns.worker_protocol import encode_message
+
+    reports.write(encode_message(message))
+
+
+def _ended_observer_for(reports: asyncio.WriteTransport) -> "TurnObserver":
+    from bot.turns.worker_protocol import TurnEndedReport
+
+    return lambda surface, outcome, seconds: _write_report(
+        reports, TurnEndedReport(surface=surface, outcome=outcome, seconds=seconds)
+    )

@@ -1,0 +1,247 @@
+"""`parley bucket`: lists, shows, creates and deletes buckets, and reads or sets their schemas."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.commands.review import review
+from bot.cli.failures import CommandFailed
+from bot.cli.options import DebugOption, HomeOption, JsonOption
+from bot.cli.runtime import print_line, run_with_bot
+
+if TYPE_CHECKING:
+    from bot.application import Application
+    from storage.search.index import BucketState
+    from storage.search.schema import Schema
+
+app = typer.Typer(help="List, show, create and delete buckets, and read or change a schema.", no_args_is_help=True)
+app.command()(review)
+BucketArgument = Annotated[str, typer.Argument(metavar="BUCKET")]
+_ACTOR = "operator"
+
+
+@app.command("list")
+def list_buckets(json_: JsonOption = False, home: HomeOption = None, debug: DebugOption = False) -> None:
+    """Every bucket, with its documents."""
+
+    async def print_buckets(bot: "Application") -> None:
+        states = await bot.index.load_bucket_states()
+        if json_:
+            print_line(json.dumps([_bucket_to_json(state) for state in states.values()], ensure_ascii=False))
+            return
+        for name, state in states.items():
+            print_line(f"{name}  {_count_phrase_for(state.document_count, 'document')}")
+        if not states:
+            print_line("There are no buckets yet; parley ingest PATH --bucket NAME makes one.")
+
+    run_with_bot(print_buckets, home=home, debug=debug)
+
+
+@app.command()
+def show(name: BucketArgument, json_: JsonOption = False, home: HomeOption = None, debug: DebugOption = False) -> None:
+    """What a bucket holds, field by field."""
+
+    async def print_bucket(bot: "Application") -> None:
+        state = await bucket_state_of(bot, name)
+        if json_:
+            print_line(json.dumps(_bucket_to_json(state) | {"fields": _fields_to_json(state)}, ensure_ascii=False))
+            return
+        print_line(
+            f"{name}: {_count_phrase_for(state.document_count, 'document')}, "
+            f"{_count_phrase_for(state.passage_count, 'passage')}"
+        )
+        for field in _fields_to_json(state):
+            unit = f" in {field['unit']}" if field["unit"] else ""
+            print_line(f"  {field['name']}: {field['type']}{unit}, in {field['documents']:,}")
+
+    run_with_bot(print_bucket, home=home, debug=debug)
+
+
+@app.command()
+def create(
+    name: BucketArgument,
+    schema: Annotated[Path | None, typer.Option(metavar="FILE", help="Its schema, as YAML.")] = None,
+    title: Annotated[str, typer.Option(help="What people call it.")] = "",
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """A new, empty bucket."""
+
+    async def create_bucket(bot: "Application") -> None:
+        from dataclasses import replace
+
+        from storage.ingest.pipeline import is_bucket_name
+
+        if not is_bucket_name(name):
+            raise CommandFailed(
+                f"{name!r} cannot be the name of a bucket: no slashes, no dot at the start", exit_status=2
+            )
+        if name in await bot.index.load_bucket_states():
+            raise CommandFailed(
+                f"there is a bucket {name!r} already; to change its schema: parley bucket schema {name} --set FILE"
+            )
+        new_schema = await read_schema(schema, name)
+        await bot.index.set_schema(replace(new_schema, title=title or new_schema.title))
+        print_line(f"created {name}")
+
+    run_with_bot(create_bucket, home=home, debug=debug)
+
+
+@app.command()
+def delete(
+    name: BucketArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """A bucket with all its documents, sources and grants, and its schema's file."""
+
+    async def delete_bucket(bot: "Application") -> None:
+        state = await bucket_state_of(bot, name)
+        bucket = state.schema.bucket
+        sources = [source.id for source in await bot.sources.list_sources() if source.bucket == bucket]
+        _confirm_deletion(f"Delete {_deletion_summary_of(name, state.document_count, sources)}?", yes=yes)
+        removed = await bot.sources.remove_bucket_sources(
+            bucket, by=_ACTOR
+        )  # before the bucket: a running sync would fill it again
+        for source in removed:
+            print_line(f"removed the source {source.id}: {source.kind} {source.location}")
+        for grant in await bot.grants.list_grants():
+            if grant.bucket == bucket:  # a later bucket of the same name must not inherit grants
+                await bot.grants.revoke_grant(grant.bucket, grant.subject, by=_ACTOR)
+                print_line(f"revoked {name} from {grant.subject}")
+        await bot.index.drop_bucket(bucket)
+        file = await asyncio.to_thread(_delete_schema_file, bot, name)
+        if file is not None:
+            print_line(f"deleted {file}")
+        print_line(f"deleted {name}: {_count_phrase_for(state.document_count, 'document')}")
+
+    run_with_bot(delete_bucket, home=home, debug=debug)
+
+
+def _deletion_summary_of(name: str, documents: int, sources: Sequence[str]) -> str:
+    sources_phrase = f" and its source{'' if len(sources) == 1 else 's'} {', '.join(sources)}" if sources else ""
+    return f"{name} with {_count_phrase_for(documents, 'document')}{sources_phrase}"
+
+
+def _delete_schema_file(bot: "Application", name: str) -> Path | None:
+    """Delete the schema file that ingestion wrote, and return its path; None if there is none.
+
+    A later bucket of the same name must not use it.
+    """
+    from storage.ingest.pipeline import is_bucket_name, schema_path_for
+
+    path = schema_path_for(bot.settings.home / "schemas", name)
+    if not is_bucket_name(name) or not path.is_file():
+        return None
+    path.unlink(missing_ok=True)
+    return path
+
+
+@app.command("schema")
+def show_or_set_schema(
+    name: BucketArgument,
+    set_: Annotated[Path | None, typer.Option("--set", metavar="FILE", help="Change it to this.")] = None,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """The schema as editable YAML, or with --set another one."""
+
+    async def print_or_set_schema(bot: "Application") -> None:
+        from storage.ingest.schemas.schema_file import schema_to_yaml
+
+        state = await bucket_state_of(bot, name)
+        if set_ is None:
+            sys.stdout.write(schema_to_yaml(state.schema, await _field_evidence_of(bot, state)))
+            return
+        schema = await read_schema(set_, name)
+        await bot.index.set_schema(schema)
+        print_line(f"{name} has the schema of {set_}")
+        marked_sources = (
+            await bot.sources.mark_for_reload(schema.bucket) if state.schema.fields != schema.fields else []
+        )
+        if unfilled := _fields_to_refill(state.schema, schema) if state.document_count else []:
+            print_line(f"to fill {', '.join(unfilled)}: {_refill_advice_for(marked_sources)}")
+
+    run_with_bot(print_or_set_schema, home=home, debug=debug)
+
+
+def _fields_to_refill(old_schema: "Schema", new_schema: "Schema") -> list[str]:
+    """Fields that are new or have another type. Documents lack their values until they are loaded again."""
+    old_types = {field.name: field.type for field in old_schema.fields}
+    return [field.name for field in new_schema.fields if old_types.get(field.name) is not field.type]
+
+
+def _refill_advice_for(source_ids: list[str]) -> str:
+    """How to load the documents again, given the sources of the bucket."""
+    if not source_ids:
+        return "ingest the documents again"
+    return f"parley source sync {' '.join(source_ids)}; what parley ingest brought, ingest again"
+
+
+async def _field_evidence_of(bot: "Application", state: "BucketState") -> dict[str, str]:
+    """For each field, a note on the values in the bucket's documents."""
+    from bot.surface.inbound import OperatorAudience
+    from storage.ingest.schemas.evidence import evidence_from_vocabulary
+
+    vocabulary = await bot.index.within_scope(await bot.access.scope_for_audience(OperatorAudience())).load_vocabulary()
+    return evidence_from_vocabulary(
+        [field for field in vocabulary.fields if field.bucket == state.schema.bucket], state.document_count
+    )
+
+
+async def bucket_state_of(bot: "Application", name: str) -> "BucketState":
+    """Raises `CommandFailed` for a bucket that does not exist."""
+    states = {str(bucket): state for bucket, state in (await bot.index.load_bucket_states()).items()}
+    if name not in states:
+        existing = f"there are {', '.join(states)}" if states else "there are none yet"
+        raise CommandFailed(f"there is no bucket {name!r}; {existing}")
+    return states[name]
+
+
+async def read_schema(path: Path | None, name: str) -> "Schema":
+    """The schema of the file for the bucket `name`; an empty one without a file."""
+    from dataclasses import replace
+
+    from storage.ingest.schemas.schema_file import read_schema_file
+    from storage.search.ids import BucketId
+    from storage.search.schema import Schema
+
+    if path is None:
+        return Schema(bucket=BucketId(name))
+    return replace(await asyncio.to_thread(read_schema_file, path), bucket=BucketId(name))
+
+
+def _confirm_deletion(question: str, *, yes: bool) -> None:
+    if not yes and not (sys.stdin.isatty() and typer.confirm(question)):
+        raise CommandFailed("nothing was deleted; give --yes to delete without being asked")
+
+
+def _bucket_to_json(state: "BucketState") -> dict[str, object]:
+    return {
+        "bucket": state.schema.bucket,
+        "title": state.schema.label,
+        "documents": state.document_count,
+        "passages": state.passage_count,
+    }
+
+
+def _fields_to_json(state: "BucketState") -> list[dict[str, object]]:
+    return [
+        {
+            "name": field.name,
+            "type": field.type.value,
+            "unit": field.unit or None,
+            "documents": state.field_counts.get(field.name, 0),
+        }
+        for field in state.schema.fields
+    ]
+
+
+def _count_phrase_for(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,158 @@
+"""`parley doctor`: shows every setting with its source, and checks whether the configured services answer."""
+
+import asyncio
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import CommandFailed, exit_on_failure
+from bot.cli.options import DebugOption, HomeOption, JsonOption
+from bot.cli.runtime import global_options, is_debug_on, print_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bot.settings import LoadedSettings, Settings
+    from bot.surface.checkup import CheckupFinding
+
+_PASSWORD_IN_URL = re.compile(r"(://[^/:@\s]*:)[^@\s,]+@")
+
+
+def _check_surface_names(names: list[str] | None) -> list[str] | None:
+    """Raises `typer.BadParameter` (exit 2) for a surface without a checkup."""
+    from importlib.metadata import entry_points
+
+    known_names = sorted(entry_points(group="parley.checkups").names)
+    for name in names or ():
+        if name not in known_names:
+            raise typer.BadParameter(f"{name!r} cannot be checked; choose one of: {', '.join(known_names)}")
+    return names
+
+
+def doctor(
+    surface: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            callback=_check_surface_names,
+            help="Ask this chat product about its tokens, scopes and addresses: slack. Repeatable.",
+        ),
+    ] = None,
+    slack: Annotated[bool, typer.Option("--slack", help="The same as --surface slack.")] = False,
+    json_: JsonOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """What is set, from where, and what is wrong."""
+    with exit_on_failure(debug=is_debug_on(debug)):
+        loaded = _survey_settings(home)
+        problems = _find_setting_problems(loaded)
+        if not loaded.errors:
+            problems += asyncio.run(_find_unreachable_services(loaded.settings))
+        products = [*(surface or ()), *(["slack"] if slack else [])]
+        findings = asyncio.run(_run_checkups(loaded, products))
+        faults = [finding.fault for found in findings.values() for finding in found if finding.fault]
+        problems = list(dict.fromkeys([*problems, *faults]))
+        rows = _setting_rows_of(loaded)
+        if json_:
+            checkups = {product: [asdict(finding) for finding in found] for product, found in findings.items()}
+            print_line(json.dumps({"settings": rows, "problems": problems, **checkups}, ensure_ascii=False))
+        else:
+            _print_setting_rows(rows)
+            for product, found in findings.items():
+                for finding in found:
+                    print_line(f"{product.capitalize()}: {finding.what}: {finding.fault or finding.found}")
+            if not problems:
+                print_line("Everything answers.")
+        if problems:
+            raise CommandFailed("; ".join(problems))
+
+
+def _survey_settings(home: Path | None) -> "LoadedSettings":
+    """Raises `InvalidSettings` for a home or a file that cannot be read."""
+    from bot.settings import survey_settings
+
+    return survey_settings(home or global_options.get().home)
+
+
+def _setting_rows_of(loaded: "LoadedSettings") -> "list[dict[str, str | None]]":
+    from bot.settings import variable_name_of
+
+    values = {variable_name_of(name): getattr(loaded.settings, name) for name in type(loaded.settings).model_fields}
+    reasons = {error.setting: error.reason for error in loaded.errors}
+    return [
+        {
+            "name": name,
+            "value": "" if name in reasons else _format_setting_value(values[name]),
+            "source": source,
+            "problem": reasons.get(name),
+        }
+        for name, source in loaded.sources.items()
+    ]
+
+
+def _format_setting_value(value: object) -> str:
+    """The value for display: secrets are masked, and URLs have no passwords."""
+    from pydantic import SecretStr
+
+    match value:
+        case None | ():
+            return ""
+        case SecretStr():
+            return "********"
+        case tuple():
+            return ",".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case Path():
+            return str(value)
+        case _:
+            return _mask_passwords(str(value))
+
+
+def _mask_passwords(text: str) -> str:
+    """The text with a mask for the password of each URL."""
+    return _PASSWORD_IN_URL.sub(r"\1********@", text)
+
+
+def _print_setting_rows(rows: "list[dict[str, str | None]]") -> None:
+    width = max(len(row["name"] or "") for row in rows)
+    for row in rows:
+        value = row["problem"] or row["value"] or "–"
+        print_line(f"{row['name']:<{width}}  {value}  ({row['source']})")
+
+
+def _find_setting_problems(loaded: "LoadedSettings") -> list[str]:
+    settings = loaded.settings
+    problems = [str(error).removesuffix(".") for error in loaded.errors]
+    problems += [f"{name} is set, but this version does not read it yet" for name in loaded.unsupported]
+    has_slack_app = bool(settings.slack_bot_token or settings.slack_client_id)
+    if has_slack_app != bool(settings.slack_signing_secret or settings.slack_app_token):
+        variables = "SLACK_APP_TOKEN or SLACK_SIGNING_SECRET"
+        problems.append(f"Slack needs SLACK_BOT_TOKEN together with {variables}; set both or neither")
+    return problems
+
+
+async def _run_checkups(loaded: "LoadedSettings", products: "Iterable[str]") -> "dict[str, Sequence[CheckupFinding]]":
+    """The findings by product. While a setting is invalid, no product is asked."""
+    names = dict.fromkeys(products)
+    return {name: () if loaded.errors else await _run_checkup(loaded.settings, name) for name in names}
+
+
+async def _run_checkup(settings: "Settings", product: str) -> "Sequence[CheckupFinding]":
+    from bot.bootstrap import run_checkup
+    from bot.surface.checkup import CheckupFinding
+    from storage.sql.errors import SqlError
+
+    try:
+        return await run_checkup(settings, product)
+    except SqlError as exc:  # the database has the app's installations
+        return [CheckupFinding(what="database", fault=str(exc))]
+
+
+async def _find_unreachable_services(settings: "Settings") -> list[str]:
+    from bot.bootstrap import list_unreachable_backends
+
+    return await list_unreachable_backends(settings)

@@ -1,0 +1,189 @@
+"""`parley ingest`: loads documents into buckets."""
+
+import json
+import sys
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
+from bot.cli.options import DebugOption, HomeOption, JsonOption
+from bot.cli.runtime import global_options, is_debug_on, print_line, run_with_bot
+
+if TYPE_CHECKING:
+    from bot.application import Application
+    from storage.ingest.report import IngestProgress, IngestReport
+
+_MAX_SHOWN_FAILURES = 20
+
+
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders or globs.")],
+    bucket: Annotated[str | None, typer.Option(metavar="NAME", help="The bucket; made where it is not there.")] = None,
+    schema: Annotated[Path | None, typer.Option(metavar="FILE", help="Its schema; inferred without.")] = None,
+    ignore_metadata: Annotated[
+        bool, typer.Option("--ignore-metadata", help="Fill the fields from the text alone.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would become of them and show the schemas; change nothing.")
+    ] = False,
+    json_: JsonOption = False,
+    home: HomeOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Load documents: .pdf, .docx, .pptx, .html, .md, .txt, each one document; .xlsx and .csv, a document a row; .jsonl
+    and .jsonl.gz, a document a line.
+
+    What is unchanged is skipped, so a run that was interrupted goes on where it stopped when it is started again.
+    """
+
+    async def ingest_paths(bot: "Application") -> None:
+        from storage.ingest.dry_run import DryRunIndex
+        from storage.ingest.pipeline import ingest_files as load
+        from storage.ingest.schemas.schema_file import read_schema_file
+        from storage.search.ids import BucketId
+
+        with open_progress_bar("Reading" if dry_run else "Loading") as progress:
+            report = await load(
+                DryRunIndex(bot.index) if dry_run else bot.index,
+                paths,
+                bucket=BucketId(bucket) if bucket else None,
+                schema=read_schema_file(schema) if schema else None,
+                ignore_metadata=ignore_metadata,
+                schema_folder=None if dry_run else bot.settings.home / "schemas",
+                progress=progress,
+            )
+        _output_report(report, dry_run=dry_run, json_=json_)
+
+    with exit_on_failure(debug=is_debug_on(debug)), _open_home_for(home, dry_run=dry_run) as open_home:
+        run_with_bot(ingest_paths, home=open_home, debug=debug)
+
+
+@contextmanager
+def _open_home_for(home: Path | None, *, dry_run: bool) -> Generator[Path | None]:
+    """The home; a temporary one for a dry run if the home does not exist yet."""
+    from bot.settings import resolve_home
+
+    if not dry_run or resolve_home(home or global_options.get().home).is_dir():
+        yield home
+        return
+    with TemporaryDirectory(prefix="parley-") as temporary_home:
+        yield Path(temporary_home)
+
+
+def _output_report(report: "IngestReport", *, dry_run: bool, json_: bool) -> None:
+    if json_:
+        print_line(json.dumps(_report_to_json(report, dry_run=dry_run), ensure_ascii=False))
+    else:
+        _print_schemas(report, dry_run=dry_run)
+        if len(report.by_bucket) > 1:
+            for bucket, counts in report.by_bucket.items():
+                print_line(f"{bucket}: {counts}")
+        print_line(f"{'it would be: ' if dry_run else ''}{report.summary_line}")
+    for failure in report.failures[:_MAX_SHOWN_FAILURES]:
+        print_to_stderr(f"{failure.where}: {failure.reason}")
+    if report.failed:
+        hidden_note = (
+            f"; {report.failed - _MAX_SHOWN_FAILURES:,} more are not shown"
+            if report.failed > _MAX_SHOWN_FAILURES
+            else ""
+        )
+        raise CommandFailed(f"{report.failed:,} could not be loaded{hidden_note}")
+
+
+def _print_schemas(report: "IngestReport", *, dry_run: bool) -> None:
+    from storage.ingest.schemas.schema_file import schema_to_yaml as as_yaml
+
+    for change in report.schema_changes:
+        phrase = "new bucket" if change.is_new else f"new fields {', '.join(change.added_fields)} in"
+        print_line(f"{phrase} {change.schema.bucket}{f', schema in {change.path}' if change.path else ''}")
+        if dry_run:
+            print_line(as_yaml(change.schema).rstrip())
+    for unfitting in report.unfitting_values:
+        examples = ", ".join(unfitting.examples)
+        print_line(
+            f"{unfitting.bucket}.{unfitting.field}: {unfitting.count:,} values do not fit and stay text, "
+            f"such as {examples}"
+        )
+    for renamed_key in report.renamed_keys:
+        print_line(f"{renamed_key.bucket}: the key {renamed_key.key!r} is the field {renamed_key.field!r}")
+    for ignored_key in report.ignored_keys:
+        print_line(
+            f"{ignored_key.bucket}: the key {ignored_key.key!r} of {ignored_key.count:,} documents is not in the schema"
+        )
+    for remark in report.remarks:
+        print_line(remark)
+
+
+def _report_to_json(report: "IngestReport", *, dry_run: bool) -> dict[str, object]:
+    from storage.search.codec import schema_to_json
+
+    report_json: dict[str, object] = {
+        "added": report.added,
+        "replaced": report.replaced,
+        "skipped": report.skipped,
+        "failed": report.failed,
+        "failures": [asdict(failure) for failure in report.failures],
+        "buckets": list(report.buckets),
+        "by_bucket": {bucket: asdict(counts) for bucket, counts in report.by_bucket.items()},
+        "schemas": [str(change.path) for change in report.schema_changes if change.path],
+        "remarks": list(report.remarks),
+    }
+    if dry_run:
+        report_json |= {
+            "dry_run": True,
+            "would_set": [schema_to_json(change.schema) for change in report.schema_changes],
+        }
+    return report_json
+
+
+def open_progress_bar(title: str) -> "AbstractContextManager[Callable[[IngestProgress], None] | None]":
+    """A progress bar on stderr; None if stderr is not a terminal."""
+    return _rich_progress_bar(title) if sys.stderr.isatty() else _no_progress_bar()
+
+
+@contextmanager
+def _no_progress_bar() -> Generator[None]:
+    yield None
+
+
+@contextmanager
+def _rich_progress_bar(title: str) -> "Generator[Callable[[IngestProgress], None]]":
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[pace]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None, pace="")
+
+        def update_bar(progress: "IngestProgress") -> None:
+            description = "Looking" if progress.is_first_pass else title
+            bar.update(
+                task,
+                description=description,
+                completed=progress.bytes_done,
+                total=progress.bytes_total,
+                pace=describe_pace(progress),
+            )
+
+        yield update_bar
+
+
+def describe_pace(progress: "IngestProgress") -> str:
+    """`3 of 12 files, 4.0 of 20.5 MB, 1,250 documents, 310/s, 1:05 left`."""
+    parts = [
+        f"{progress.files_done:,} of {progress.files_total:,} files",
+        f"{progress.bytes_done / 1e6:,.1f} of {progress.bytes_total / 1e6:,.1f} MB",
+        f"{progress.documents:,} documents",
+    ]
+    if progress.documents_per_s:
+        parts.append(f"{progress.documents_per_s:,.0f}/s")
+    if progress.remaining_s is not None:
+        minutes, seconds = divmod(round(progress.remaining_s), 60)
+        parts.append(f"{minutes}:{seconds:02} left")
+    return ", ".join(parts)

@@ -1,0 +1,120 @@
+"""Runs commands: reads the settings, opens and closes the bot, and reports failures."""
+
+import asyncio
+import gc
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.cli.failures import CommandFailed, exit_on_failure
+
+if TYPE_CHECKING:
+    from bot.application import Application
+    from bot.settings import LoadedSettings, Settings
+    from bot.surface.surface import Surface
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalOptions:
+    """Options given before the command."""
+
+    home: Path | None = None
+    debug: bool = False
+
+
+global_options: ContextVar[GlobalOptions] = ContextVar("global_options", default=GlobalOptions())  # noqa: B039 - immutable
+
+
+def is_debug_on(debug: bool) -> bool:
+    return debug or global_options.get().debug
+
+
+def settings_for_home(home: Path | None) -> "LoadedSettings":
+    """Raises `InvalidSettings`."""
+    from bot.settings import load_settings
+
+    return load_settings(home or global_options.get().home)
+
+
+def run_with_bot(
+    work: "Callable[[Application], Awaitable[None]]",
+    *,
+    home: Path | None,
+    debug: bool,
+    adjust_settings: "Callable[[Settings], Settings]" = lambda settings: settings,
+) -> None:
+    """Run `work` with the bot of this home. Raises `typer.Exit` when it fails."""
+    with exit_on_failure(debug=is_debug_on(debug)):
+        settings = adjust_settings(settings_for_home(home).settings)
+        asyncio.run(_open_bot_and_run(settings, work))
+
+
+async def _open_bot_and_run(settings: "Settings", work: "Callable[[Application], Awaitable[None]]") -> None:
+    from bot.bootstrap import open_application
+
+    async with open_application(settings) as bot:
+        await work(bot)
+
+
+def build_surface(name: str, bot: "Application") -> "Surface | None":
+    """Build a surface from its entry point; None if it is not configured.
+
+    Raises `CommandFailed` if it is not installed.
+    """
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="parley.surfaces", name=name):
+        return point.load()(bot)
+    raise CommandFailed(f"the surface {name!r} is not installed; install Parley anew")
+
+
+def build_surfaces(bot: "Application", *, exclude: str) -> "list[Surface]":
+    """Every surface that is installed and configured, except one."""
+    from importlib.metadata import entry_points
+
+    built = [point.load()(bot) for point in sorted(entry_points(group="parley.surfaces")) if point.name != exclude]
+    return [surface for surface in built if surface is not None]
+
+
+def freeze_startup_objects() -> None:
+    """Exclude all current objects from garbage collection, because a service keeps them until it ends.
+
+    Each full collection over them would stop all turns for a tenth of a second
+    (https://docs.python.org/3/library/gc.html#gc.freeze).
+    """
+    gc.collect()
+    gc.freeze()
+
+
+class StopSignals:
+    """Sets the stop event on SIGTERM and SIGINT. A second signal ends the process at once."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop, self._loop = stop, asyncio.get_running_loop()
+
+    def __enter__(self) -> None:
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(signal_number, self._handle_signal)
+
+    def __exit__(self, *_: object) -> None:
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.remove_signal_handler(signal_number)
+
+    def _handle_signal(self) -> None:
+        self._stop.set()
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.remove_signal_handler(signal_number)
+
+
+def print_line(text: str) -> None:
+    """Print a line to stdout."""
+    print(text)  # noqa: T201
+
+
+def is_on_terminal() -> bool:
+    """Whether both standard input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

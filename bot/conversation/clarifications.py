@@ -1,0 +1,254 @@
+"""Clarifications: stored with opaque ids, found by a click or a typed reply, used once, and visibly expired.
+
+A choice is looked up first and marked as used last, right before its answer is posted. A failed search leaves it open.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from agent.outcome import Choice
+from bot.access.audience_scope import AccessResolver, scope_key_of
+from bot.conversation.reply_builder import StoredOffer
+from bot.errors import ChoiceAlreadyMade, ExpiredChoice, NotYourChoice, RightsChanged, UnknownChoice
+from bot.ids import ChoiceId, ClarificationId, ConversationId, TurnId
+from bot.surface.inbound import Audience, ChannelAudience, Inbound, OperatorAudience, PrivateAudience
+from bot.surface.json_codec import audience_from_json, audience_to_json
+from bot.surface.replies import ChoiceButton, ChoicesPart
+from storage.quantities.spelled_numbers import ORDINALS_BY_WORD, alternatives_of
+from storage.search.analyser import fold_text
+from storage.search.codec import choice_from_json, choice_to_json, plan_from_json, plan_to_json
+from storage.search.ids import Generation, LegId
+from storage.search.plan import Plan
+from storage.search.refinement import Action, Refinement
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.clarifications import (
+    ChoiceAlreadyUsed,
+    ChoiceUnknown,
+    ChoiceUsed,
+    ClarificationExpired,
+    NewChoice,
+    NewClarification,
+    StoredClarification,
+)
+from storage.sql.stores.clarifications import ClarificationStore as ClarificationStore
+from storage.sql.stores.clarifications import StoredChoice as StoredChoice
+
+CHOICE_LIFETIME: Final = timedelta(hours=24)
+_POSITION_PATTERN = re.compile(
+    r"(?:the |number |no |option )?(?:(?P<number>\d{1,3})(?:st|nd|rd|th)?|(?P<word>"
+    rf"{alternatives_of(ORDINALS_BY_WORD)}|last))(?: one| option)?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedChoices:
+    """The choices to offer, their plan, and the generation of the index in which they were counted."""
+
+    plan: Plan
+    choices: tuple[Choice, ...]
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectedChoice:
+    """A valid choice: its effect on one leg of a plan, and the label and count that its button showed."""
+
+    clarification: ClarificationId
+    turn: TurnId  # the turn that asked; its message shows the buttons
+    choice: ChoiceId
+    label: str
+    count: int | None
+    leg: LegId
+    effect: Refinement | Action
+    plan: Plan
+    question: str
+
+
+class ClarificationOffers:
+    """The clarifications of all conversations. `lifetime` is how long a choice stays open."""
+
+    def __init__(self, database: SqlDatabase, access: AccessResolver, *, lifetime: timedelta = CHOICE_LIFETIME) -> None:
+        self._store, self._now, self._lifetime = ClarificationStore(database), database.utc_now, lifetime
+        self._access = access
+
+    async def store_offer(
+        self, inbound: Inbound, turn: TurnId, scope_key: str, offered_choices: OfferedChoices
+    ) -> StoredOffer | None:
+        """Store the choices and return them with an id each; None if there are no choices."""
+        if not offered_choices.choices:
+            return None
+        stored = await self._store.store_clarification(
+            NewClarification(
+                conversation=inbound.conversation,
+                turn=turn,
+                scope_key=scope_key,
+                audience=audience_to_json(inbound.audience),
+                plan=plan_to_json(offered_choices.plan),
+                question=offered_choices.plan.question,
+                generation=offered_choices.generation,
+                expires_at=self._now() + self._lifetime,
+                choices=tuple(map(_new_choice_of, offered_choices.choices)),
+            )
+        )
+        ids = [ChoiceId(choice.id) for choice in stored.choices]
+        return StoredOffer(
+            clarification=ClarificationId(stored.id),
+            expires_at=stored.expires_at,
+            choices=tuple(zip(ids, offered_choices.choices, strict=True)),
+        )
+
+    async def look_up_choice(self, choice: ChoiceId, inbound: Inbound) -> SelectedChoice:
+        """The choice behind a click, if it is valid now. Raises a subclass of `ChoiceRefused` for each other case."""
+        offered = await self._store.find_offered_choice(choice)
+        if offered is None or offered.clarification.conversation != inbound.conversation:
+            raise UnknownChoice()
+        await self._check_is_clickable(offered.clarification, inbound.audience)
+        return _selected_choice_of(offered.clarification, offered.choice)
+
+    async def load_offered_choices(
+        self, clarification: ClarificationId, conversation: ConversationId, audience: Audience
+    ) -> ChoicesPart:
+        """All choices of a clarification that is still open and was made under the audience's current rights.
+
+        Raises `ChoiceRefused`.
+        """
+        stored = await self._store.find_clarification(clarification)
+        if stored is None or stored.conversation != conversation:
+            raise UnknownChoice()
+        await self._check_is_clickable(stored, audience)
+        await self._check_rights(stored, audience)
+        buttons = (
+            ChoiceButton(id=ChoiceId(choice.id), label=choice.label, count=choice.count, kind=choice.kind)
+            for choice in stored.choices
+        )
+        return ChoicesPart(clarification=clarification, buttons=tuple(buttons), expires=stored.expires_at)
+
+    async def _check_is_clickable(self, clarification: StoredClarification, audience: Audience) -> None:
+        """Check that the clarification is open and was shown to this audience. Raises `ChoiceRefused`.
+
+        The error names the earlier choice only if the rights are unchanged.
+        """
+        if not have_same_readers(audience_from_json(clarification.audience), audience):
+            raise NotYourChoice()
+        if clarification.used_choice is not None:
+            await self._check_rights(clarification, audience)
+            raise ChoiceAlreadyMade(_label_of(clarification, clarification.used_choice), clarification.used_by or "")
+        if clarification.expires_at <= self._now():
+            raise ExpiredChoice()
+
+    async def _check_rights(self, clarification: StoredClarification, audience: Audience) -> None:
+        if scope_key_of(await self._access.scope_for_audience(audience)) != clarification.scope_key:
+            raise RightsChanged()
+
+    async def use_choice(self, choice: ChoiceId, turn: TurnId, *, clicker_name: str) -> None:
+        """Mark the choice as used by this turn. A retry of the same turn may use it again.
+
+        Raises `ChoiceRefused`.
+        """
+        match await self._store.use_choice(choice, by=_storable_name(clicker_name), turn=turn):
+            case ChoiceUsed():
+                return
+            case ChoiceAlreadyUsed(used_label=used_label, used_by=used_by):
+                raise ChoiceAlreadyMade(used_label, used_by)
+            case ClarificationExpired():
+                raise ExpiredChoice()
+            case ChoiceUnknown():
+                raise UnknownChoice()
+
+    async def match_typed_choice(
+        self, text: str, inbound: Inbound, scope_key: str, *, allow_ordinals: bool = True
+    ) -> ChoiceId | None:
+        """The choice of the newest open clarification that a message names by its label, else by its position.
+
+        Without `allow_ordinals` only by its label: after an answer, "the second one" means a document.
+        """
+        newest = await self._store.find_open_clarification(inbound.conversation, scope_key)
+        if newest is None or not have_same_readers(audience_from_json(newest.audience), inbound.audience):
+            return None
+        chosen = _find_by_label(text, newest) or (_find_by_position(text, newest) if allow_ordinals else None)
+        return None if chosen is None else ChoiceId(chosen.id)
+
+    async def find_choosers(self, turns: Sequence[TurnId]) -> list[TurnId]:
+        """The turns that used a choice offered by these turns."""
+        return list(map(TurnId, await self._store.list_choosing_turns(turns)))
+
+    async def withdraw_offers(self, turns: Sequence[TurnId]) -> None:
+        """Withdraw the unused offers of these turns, whose replies were deleted."""
+        await self._store.withdraw_unused_offers(turns)
+
+    async def expire_offers(self, *, exclude_surfaces: Collection[str] = ()) -> list[TurnId]:
+        """Expire due clarifications and return their turns, each once; their messages must show the expiry.
+
+        `exclude_surfaces`: surfaces whose messages another process updates.
+        """
+        return [
+            TurnId(clarification.turn)
+            for clarification in await self._store.expire_due_clarifications(exclude_surfaces=exclude_surfaces)
+        ]
+
+
+def _new_choice_of(choice: Choice) -> NewChoice:
+    payload = {"leg": choice.leg, "does": choice_to_json(choice.effect)}
+    return NewChoice(label=choice.label, count=choice.count, kind=choice.kind.value, payload=payload)
+
+
+def _selected_choice_of(clarification: StoredClarification, choice: StoredChoice) -> SelectedChoice:
+    return SelectedChoice(
+        clarification=ClarificationId(clarification.id),
+        turn=TurnId(clarification.turn),
+        choice=ChoiceId(choice.id),
+        label=choice.label,
+        count=choice.count,
+        leg=LegId(choice.payload["leg"]),
+        effect=choice_from_json(choice.payload["does"]),
+        plan=plan_from_json(dict(clarification.plan)),
+        question=clarification.question,
+    )
+
+
+def _storable_name(name: str) -> str:
+    """The name without characters that a database cannot store."""
+    return name.encode(errors="replace").decode().replace("\x00", "")
+
+
+def _label_of(clarification: StoredClarification, choice: str) -> str:
+    return next(stored_choice.label for stored_choice in clarification.choices if stored_choice.id == choice)
+
+
+def have_same_readers(original: Audience, current: Audience) -> bool:
+    """Whether both audiences are the same channel, the same person, or the operator."""
+    match original:
+        case OperatorAudience():
+            return isinstance(current, OperatorAudience)
+        case PrivateAudience(person=person):
+            return isinstance(current, PrivateAudience) and current.person == person
+        case ChannelAudience(channel=channel):
+            return isinstance(current, ChannelAudience) and current.channel == channel
+
+
+def _find_by_label(text: str, clarification: StoredClarification) -> StoredChoice | None:
+    typed_text = _normalise_text(text)
+    for choice in clarification.choices:
+        labels = {choice.label, f"{choice.label} · {choice.count}", f"{choice.label} ({choice.count})"}
+        if typed_text in map(_normalise_text, labels):
+            return choice
+    return None
+
+
+def _find_by_position(text: str, clarification: StoredClarification) -> StoredChoice | None:
+    match = _POSITION_PATTERN.fullmatch(_normalise_text(text))
+    if match is None:
+        return None
+    number = int(match["number"]) if match["number"] else None
+    if match["word"]:
+        number = len(clarification.choices) if match["word"] == "last" else ORDINALS_BY_WORD[match["word"]]
+    if number is None or not 1 <= number <= len(clarification.choices):
+        return None
+    return clarification.choices[number - 1]
+
+
+def _normalise_text(text: str) -> str:
+    return fold_text(text).strip(" .!\"'“”‘’#").replace(",", "")

@@ -1,0 +1,687 @@
+"""Turns one message or click into a reply and the conversation's next state, under the current access rights."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any as Json
+from typing import Final, Protocol, assert_never
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agent.context import AgentContext, AnswerLimits
+from agent.outcome import (
+    Answer,
+    Choice,
+    Clarify,
+    ExportOutcome,
+    Outcome,
+    OutcomeKind,
+    Refused,
+    SearchAttempt,
+    SearchRoute,
+    SearchTrace,
+    StartOverOutcome,
+)
+from agent.reasoner import Reasoner
+from agent.retrieval.relevance import Reranker
+from bot.access.audience_scope import AccessResolver, scope_key_of
+from bot.attachments.attachments import ConversationAttachments, SearchableContent
+from bot.conversation.answer_provenance import AnswerProvenance, provenance_from_json, provenance_of, provenance_to_json
+from bot.conversation.clarifications import ClarificationOffers, OfferedChoices, SelectedChoice
+from bot.conversation.exports import ExportFileRequest, ExportFiles, ProgressCallback
+from bot.conversation.json_result import ResultRequest, failure_to_json, result_to_json
+from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
+from bot.conversation.summary import ConversationSummary, summary_from_json, summary_to_json
+from bot.errors import BotError, InvalidQuestion, MissingBucket
+from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
+from bot.surface.attachments import (
+    ATTACHMENTS_BUCKET,
+    UnreadFile,
+    acknowledge_files,
+    format_remark,
+    format_unfetched_notice,
+    format_unread_notices,
+    origin_message_of,
+    rewrite_for_attachments,
+)
+from bot.surface.inbound import AttachedFile, Inbound, OperatorAudience, PrivateAudience, TextMessage
+from bot.surface.inbound import ButtonClick as Pressed
+from bot.surface.json_codec import (
+    inbound_from_json,
+    inbound_to_json,
+    reply_from_json,
+    reply_to_json,
+    translate_read_errors,
+)
+from bot.surface.product_directories import ProductDirectories
+from bot.surface.replies import ChosenPart, Reply, ReplyPart, TextPart
+from bot.surface.surface_registry import SurfaceRegistry
+from storage.search.codec import plan_from_json, plan_to_json
+from storage.search.ids import Generation, LegId
+from storage.search.index import SearchIndex
+from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
+from storage.search.refinement import (
+    ContinuePrivately,
+    ExportAll,
+    JustAnswer,
+    SearchByMeaning,
+    SearchWeb,
+    StartOver,
+    apply_refinement,
+)
+from storage.search.scope import Scope
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.conversations import ConversationState, ConversationStore
+
+MAX_QUESTION_CHARS: Final = 10_000  # code points
+_EARLIER_KEY: Final = "earlier"  # key of the earlier plans, stored beside the last plan's own keys
+_TURN_KEY: Final = "turn"  # key of the turn that made a plan, stored beside the plan's own keys
+_MAX_EARLIER_PLANS: Final = 5
+_AGENT_TIMEOUT: Final = timedelta(seconds=60)
+_WARM_UP_QUESTION: Final = (
+    "Which documnets speak of it?"  # the misspelt word makes the warm-up build the spelling data too
+)
+_NO_BUCKET: Final = "You may see no documents here that could answer this."
+_PARTLY_VISIBLE: Final = "_Some of it may no longer be seen here; this is the rest._"
+_NOT_GRANTED: Final = "What this choice leads to may no longer be seen here."
+_START_OVER_LABEL: Final = "Start over"
+_STARTED_OVER_SENTENCE: Final = "I have forgotten what we talked about here. What would you like to know?"
+_ASK_PRIVATELY_SENTENCE: Final = "Write to me in a direct message and ask there: only you will read the answer."
+_CONTINUES_PRIVATELY_SENTENCE: Final = "This goes on in a direct message, where only you read the answer."
+_CONTINUE_PRIVATELY_LABEL: Final = "Continue in private"
+_NO_WEB_SENTENCE: Final = (
+    "Searching the web is not possible here. You can put your question to the documents in other words."
+)
+
+
+AttemptCallback = Callable[[SearchAttempt], None]
+
+
+class QuestionAgent(Protocol):
+    """The public interface of the agent. The module `agent.loop` implements it."""
+
+    async def answer(self, question: str, context: AgentContext) -> Outcome: ...
+
+    async def resume(self, plan: Plan, context: AgentContext) -> Outcome: ...
+
+    def apply_search_by_meaning(self, plan: Plan, leg_id: LegId) -> Plan: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """The outcome of a turn before it is posted. The inbox stores it, so a killed process loses nothing after that."""
+
+    reply: Reply
+    result: dict[str, Json]
+    state: ConversationState | None = None  # the conversation's state after the turn; None: unchanged
+    private_turn: Inbound | None = None  # a new turn of the same person in a private conversation
+    uses_choice: ChoiceId | None = None  # the choice that this turn uses, if it is still open
+    settles_turn: TurnId | None = None  # the turn whose buttons are removed
+    chosen_part: ChosenPart | None = None
+    provenance: AnswerProvenance | None = None
+    ending: str | None = None  # set when the turn ended differently from what its result says
+
+    @property
+    def error(self) -> str | None:
+        return self.result.get("error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TurnContext:
+    """What a turn runs with: the rights, state, content and limits at the time of the run."""
+
+    inbound: Inbound
+    turn: TurnId
+    scope: Scope
+    may_go_private: bool  # the asker may see more in a private conversation
+    state: ConversationState
+    content: SearchableContent
+    limits: AnswerLimits
+    report_progress: ProgressCallback
+    report_attempt: AttemptCallback
+
+    def result_request_for(self, question: str) -> ResultRequest:
+        return result_request_of(self.inbound, self.turn, question, self.limits)
+
+
+class ConversationDialogue:
+    """Reads the conversation's state and the grants, runs the agent, and returns the turn's result.
+
+    It writes only new clarifications and export files.
+    """
+
+    def __init__(
+        self,
+        *,
+        agent: QuestionAgent,
+        reasoner: Reasoner,
+        index: SearchIndex,
+        database: SqlDatabase,
+        access: AccessResolver,
+        directories: ProductDirectories,
+        clarifications: ClarificationOffers,
+        exports: ExportFiles,
+        attachments: ConversationAttachments,
+        surfaces: SurfaceRegistry,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self._agent, self._reasoner, self._reranker = agent, reasoner, reranker
+        self._index, self._access, self._now = index, access, database.utc_now
+        self._directories, self._clarifications, self._exports = directories, clarifications, exports
+        self._attachments, self._surfaces = attachments, surfaces
+        self._conversations = ConversationStore(database)
+
+    async def warm_up_agent(self) -> None:
+        """Ask one question as the operator and discard the answer, so that no person waits for data loaded once.
+
+        Raises what the index and the database raise.
+        """
+        scope = await self._access.scope_for_audience(OperatorAudience())
+        context = AgentContext(
+            index=self._index.within_scope(scope), reasoner=self._reasoner, reranker=self._reranker, now=self._now()
+        )
+        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+            await self._agent.answer(_WARM_UP_QUESTION, context)
+
+    async def answer_turn(
+        self,
+        inbound: Inbound,
+        turn: TurnId,
+        limits: AnswerLimits,
+        report_progress: ProgressCallback,
+        report_attempt: AttemptCallback,
+    ) -> TurnResult:
+        """Answer a message or a click. Raises what the index and the database raise.
+
+        A `BotError`, such as an expired choice, becomes a result with one plain sentence.
+        """
+        inbound = await self._directories.refresh_inbound(inbound)
+        scope = await self._access.scope_for_audience(inbound.audience)
+        state = await self._conversations.load_state(inbound.conversation, scope_key_of(scope))
+        unfetched_files = await self._attachments.fetch_files(inbound, report_progress)
+        location = (scope, inbound.conversation, inbound.audience)
+        async with self._attachments.open_searchable_content(
+            *location, message=origin_message_of(inbound), report_progress=report_progress
+        ) as content:
+            turn_context = _TurnContext(
+                inbound=inbound,
+                turn=turn,
+                scope=scope,
+                may_go_private=await self._access.may_go_private(inbound.audience, inbound.person, scope),
+                state=state,
+                content=content,
+                limits=limits,
+                report_progress=report_progress,
+                report_attempt=report_attempt,
+            )
+            lines = _file_lines((*unfetched_files, *content.unread_files), content.remarks)
+            try:
+                turn_result = await self._answer_message_or_click(turn_context)
+            except BotError as exc:
+                turn_result = failed_turn_result(inbound, turn, str(exc))
+            return with_leading_lines(turn_result, lines)
+
+    async def _answer_message_or_click(self, turn_context: _TurnContext) -> TurnResult:
+        body = turn_context.inbound.body
+        if isinstance(body, TextMessage) and not body.text.strip() and turn_context.content.file_names:
+            return _notice_turn_result("", acknowledge_files(turn_context.content.file_names), turn_context)
+        choice = await self._detect_choice(turn_context)
+        if choice is not None:
+            return await self._handle_click(choice, turn_context)
+        return await self._answer_question(turn_context)
+
+    async def _detect_choice(self, turn_context: _TurnContext) -> ChoiceId | None:
+        body = turn_context.inbound.body
+        if isinstance(body, Pressed):
+            return body.choice
+        if not isinstance(body, TextMessage):
+            return None
+        text, state = validate_question(body.text), turn_context.state
+        asked_back = state.clarifications_in_a_row > 0
+        return await self._clarifications.match_typed_choice(
+            text, turn_context.inbound, state.scope_key, allow_ordinals=asked_back
+        )
+
+    async def _answer_question(self, turn_context: _TurnContext) -> TurnResult:
+        body = turn_context.inbound.body
+        question = validate_question(body.text) if isinstance(body, TextMessage) else ""
+        buckets = await self._requested_buckets(turn_context)
+        context = await self._build_context(turn_context)
+        if buckets is not None and not buckets:
+            return await self._build_turn_result(
+                question, Refused(text=_NO_BUCKET, may_go_private=context.may_go_private), turn_context
+            )
+        content = turn_context.content
+        question_about_files = (
+            rewrite_for_attachments(question, has_files=bool(content.file_names))
+            if content.file_ids and buckets is None
+            else None
+        )
+        if question_about_files is not None:
+            buckets = frozenset({ATTACHMENTS_BUCKET})
+        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+            outcome = await self._agent.answer(question_about_files or question, replace(context, buckets=buckets))
+        return await self._build_turn_result(question, outcome, turn_context)
+
+    async def _requested_buckets(self, turn_context: _TurnContext) -> frozenset[BucketId] | None:
+        """The requested buckets that exist and are granted; None if the request names none.
+
+        Raises `MissingBucket` only for the operator: nobody else may learn whether a bucket exists.
+        """
+        if not turn_context.inbound.buckets:
+            return None
+        visible = await turn_context.content.index.load_schemas()
+        requested = frozenset(map(BucketId, turn_context.inbound.buckets))
+        unknown = sorted(requested - visible.keys())
+        if unknown and isinstance(turn_context.inbound.audience, OperatorAudience):
+            raise MissingBucket(unknown[0])
+        return requested & visible.keys()
+
+    async def _build_context(self, turn_context: _TurnContext) -> AgentContext:
+        inbound, state = turn_context.inbound, turn_context.state
+        return AgentContext(
+            index=turn_context.content.index,
+            reasoner=self._reasoner,
+            reranker=self._reranker,
+            now=self._now().astimezone(_time_zone_of(inbound.time_zone)),
+            locale=inbound.locale,
+            limits=turn_context.limits,
+            last_plan=None if state.last_plan is None else plan_from_json(dict(state.last_plan)),
+            earlier_plans=_earlier_plans(state),
+            clarifications_in_a_row=state.clarifications_in_a_row,
+            may_go_private=turn_context.may_go_private,
+            report_progress=turn_context.report_progress,
+            report_attempt=turn_context.report_attempt,
+        )
+
+    # -- clicks
+
+    async def _handle_click(self, choice: ChoiceId, turn_context: _TurnContext) -> TurnResult:
+        selected = await self._clarifications.look_up_choice(choice, turn_context.inbound)
+        turn_result = await self._apply_choice(selected, turn_context)
+        if isinstance(selected.effect, (ContinuePrivately, SearchWeb)):  # only a notice: the other buttons stay open
+            return turn_result
+        if turn_result.result["outcome"] == OutcomeKind.REFUSED.value:  # do not show the choice's label again
+            return turn_result
+        return replace(
+            turn_result,
+            uses_choice=choice,
+            settles_turn=selected.turn,
+            chosen_part=ChosenPart(
+                label=selected.label, by=turn_context.inbound.person_name or turn_context.inbound.person
+            ),
+        )
+
+    async def _apply_choice(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
+        effect, question = selected.effect, selected.question
+        match effect:
+            case StartOver():
+                return await self._build_turn_result(
+                    question, StartOverOutcome(text=_STARTED_OVER_SENTENCE), turn_context
+                )
+            case ContinuePrivately():
+                return await self._continue_privately(question, turn_context)
+            case SearchWeb():
+                return _notice_turn_result(question, _NO_WEB_SENTENCE, turn_context)
+            case ExportAll():
+                return await self._export_selected(selected, turn_context)
+            case JustAnswer():
+                return await self._resume_plan(selected, selected.plan, turn_context, just_answer=True)
+            case SearchByMeaning():
+                return await self._resume_plan(
+                    selected, self._agent.apply_search_by_meaning(selected.plan, selected.leg), turn_context
+                )
+            case _:
+                refined = apply_refinement(effect, selected.plan.leg_by_id(selected.leg).search)
+                return await self._resume_plan(selected, selected.plan.with_search(selected.leg, refined), turn_context)
+
+    async def _continue_privately(self, question: str, turn_context: _TurnContext) -> TurnResult:
+        """Start a private turn with the clicker's own rights; the reply here only says that it continues there."""
+        threads = self._surfaces.thread_placer_for(turn_context.inbound.surface)
+        address = None if threads is None else await threads.find_private_address(turn_context.inbound)
+        if address is None:
+            return _notice_turn_result(question, _ASK_PRIVATELY_SENTENCE, turn_context)
+        files = await self._attachments.list_transferable_files(
+            turn_context.inbound.conversation, turn_context.inbound.audience
+        )
+        private_turn = private_question_of(
+            turn_context.inbound, turn_context.turn, question, address, self._now(), files
+        )
+        return replace(
+            _notice_turn_result(question, _CONTINUES_PRIVATELY_SENTENCE, turn_context), private_turn=private_turn
+        )
+
+    async def _resume_plan(
+        self, selected: SelectedChoice, plan: Plan, turn_context: _TurnContext, *, just_answer: bool = False
+    ) -> TurnResult:
+        visible = _visible_plan(plan, turn_context.content.scope)
+        if visible is None:
+            return await self._build_turn_result(selected.question, Refused(text=_NOT_GRANTED), turn_context)
+        context = replace(await self._build_context(turn_context), just_answer=just_answer)
+        async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
+            outcome = await self._agent.resume(visible, context)
+        notes = (
+            _PARTLY_VISIBLE if visible != plan else "",
+            count_change_note(_leg_count(outcome, selected.leg), selected.count),
+        )
+        return await self._build_turn_result(selected.question, outcome, turn_context, notes=notes)
+
+    async def _export_selected(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
+        visible = _visible_plan(selected.plan, turn_context.content.scope)
+        if visible is None:
+            return await self._build_turn_result(selected.question, Refused(text=_NOT_GRANTED), turn_context)
+        trace, generation = SearchTrace(route=SearchRoute.STRUCTURED), Generation("")
+        export_outcome = ExportOutcome(
+            plan=visible, leg=selected.leg, count=selected.count or 0, trace=trace, generation=generation
+        )
+        return await self._write_export(
+            selected.question,
+            export_outcome,
+            turn_context,
+            notes=(_PARTLY_VISIBLE if visible != selected.plan else "",),
+        )
+
+    # -- results
+
+    async def _build_turn_result(
+        self, question: str, outcome: Outcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
+    ) -> TurnResult:
+        """The result of an outcome. `notes` come first: they say what has changed since a button was offered."""
+        if isinstance(outcome, ExportOutcome):
+            return await self._write_export(question, outcome, turn_context, notes=notes)
+        offer = await self._store_offer(question, outcome, turn_context)
+        result = result_to_json(turn_context.result_request_for(question), outcome, offer=offer)
+        return TurnResult(
+            reply=reply_for(turn_context.turn, outcome, offer, leading_parts=_text_parts(notes)),
+            result=result | {"text": _join_texts(*notes, result["text"])},
+            state=_state_after(turn_context.state, turn_context.turn, question, outcome),
+            provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
+        )
+
+    async def _store_offer(self, question: str, outcome: Outcome, turn_context: _TurnContext) -> StoredOffer | None:
+        inbound, offered = turn_context.inbound, _offered_choices_of(question, outcome)
+        if offered is None:
+            return None
+        if turn_context.may_go_private and self._surfaces.thread_placer_for(inbound.surface) is not None:
+            continue_privately = Choice(
+                label=_CONTINUE_PRIVATELY_LABEL, count=None, leg=offered.plan.legs[0].id, effect=ContinuePrivately()
+            )
+            offered = replace(offered, choices=(*offered.choices, continue_privately))
+        return await self._clarifications.store_offer(inbound, turn_context.turn, turn_context.state.scope_key, offered)
+
+    async def _write_export(
+        self, question: str, outcome: ExportOutcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
+    ) -> TurnResult:
+        inbound, leg = turn_context.inbound, outcome.plan.leg_by_id(outcome.leg)
+        request = ExportFileRequest(
+            turn=turn_context.turn,
+            conversation=inbound.conversation,
+            person=inbound.person,
+            audience=inbound.audience,
+            leg=leg,
+        )
+        file = await self._exports.write_file(request, turn_context.report_progress)
+        notes = (*notes, count_change_note(file.rows, outcome.count or None))
+        text = _join_texts(*notes, file_sentence_for(file))
+        return TurnResult(
+            reply=file_reply_for(turn_context.turn, file, leading_parts=_text_parts(notes)),
+            result=result_to_json(turn_context.result_request_for(question), outcome, files=(file,), text=text),
+            state=_state_after(turn_context.state, turn_context.turn, question, outcome),
+            provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
+        )
+
+
+def private_question_of(
+    inbound: Inbound,
+    turn: TurnId,
+    question: str,
+    address: Mapping[str, str],
+    now: datetime,
+    files: tuple[AttachedFile, ...] = (),
+) -> Inbound:
+    """The same question as a message that the person sends in a private conversation.
+
+    Its event id is unique per turn. `files` are attached and fetched again.
+    """
+    event = f"alone:{turn}"
+    return replace(
+        inbound,
+        event_id=event,
+        conversation=ConversationId(f"{inbound.surface}:{event}"),
+        message_id=MessageId(event),
+        audience=PrivateAudience(person=inbound.person, is_guest=True),
+        body=TextMessage(question),
+        received_at=now,
+        address=address,
+        files=files,
+        skipped_files=(),
+        needs_thread=True,
+    )
+
+
+def _offered_choices_of(question: str, outcome: Outcome) -> OfferedChoices | None:
+    """The choices of an outcome; None for exports and starting over. A refusal gets a plan without filters."""
+    match outcome:
+        case Answer(plan=plan, kept_conditions=kept_conditions) | Clarify(plan=plan, kept_conditions=kept_conditions):
+            start_over = Choice(label=_START_OVER_LABEL, count=None, leg=plan.legs[0].id, effect=StartOver())
+            choices = (*outcome.choices, start_over) if kept_conditions else outcome.choices
+            return OfferedChoices(plan=plan, choices=choices, generation=outcome.generation)
+        case Refused():
+            leg = Leg(id=LegId("1"), question=question, search=unfiltered_search_of(), answer_form=ListDocuments())
+            return OfferedChoices(plan=Plan(question=question, legs=(leg,)), choices=(), generation=Generation(""))
+        case ExportOutcome() | StartOverOutcome():
+            return None
+        case _:
+            assert_never(outcome)
+
+
+def _notice_turn_result(question: str, sentence: str, turn_context: _TurnContext) -> TurnResult:
+    """A result with one sentence that leaves the conversation's state unchanged."""
+    result = result_to_json(turn_context.result_request_for(question), StartOverOutcome(text=sentence))
+    return TurnResult(reply=notice_reply_for(turn_context.turn, sentence), result=result)
+
+
+def with_skipped_files(turn_result: TurnResult, names: Sequence[str]) -> TurnResult:
+    """The result with a first line that names the files that were not fetched."""
+    return with_leading_lines(turn_result, [format_unfetched_notice(names)] if names else [])
+
+
+def with_leading_lines(turn_result: TurnResult, lines: Sequence[str]) -> TurnResult:
+    """The result with these lines of Markdown before everything else."""
+    if not lines:
+        return turn_result
+    return replace(
+        turn_result,
+        reply=replace(turn_result.reply, parts=(*_text_parts(lines), *turn_result.reply.parts)),
+        result=turn_result.result | {"text": _join_texts(*lines, turn_result.result["text"])},
+    )
+
+
+def _file_lines(unread_files: Sequence[UnreadFile], remarks: Sequence[tuple[str, str]]) -> list[str]:
+    return [*format_unread_notices(unread_files), *(format_remark(name, remark) for name, remark in remarks)]
+
+
+def validate_question(text: str) -> str:
+    """The question without NUL characters, lone surrogates and surrounding blanks.
+
+    Raises `InvalidQuestion` when it is empty or too long.
+    """
+    question = text.encode(errors="replace").decode().replace("\x00", " ").strip()
+    if not question:
+        raise InvalidQuestion("There is no question here; ask me something about your documents.")
+    if len(question) > MAX_QUESTION_CHARS:
+        raise InvalidQuestion(f"That is too long: a question may have {MAX_QUESTION_CHARS:,} characters at most.")
+    return question
+
+
+def failed_turn_result(inbound: Inbound, turn: TurnId, sentence: str) -> TurnResult:
+    """A turn that ends in one plain sentence."""
+    question = inbound.body.text if isinstance(inbound.body, TextMessage) else ""
+    return TurnResult(
+        reply=notice_reply_for(turn, sentence),
+        result=failure_to_json(result_request_of(inbound, turn, question), sentence),
+    )
+
+
+def result_request_of(
+    inbound: Inbound, turn: TurnId, question: str, limits: AnswerLimits | None = None
+) -> ResultRequest:
+    answer_limits = limits or AnswerLimits()
+    return ResultRequest(
+        question=question,
+        conversation=inbound.conversation,
+        turn=turn,
+        max_hits=answer_limits.reported_hits,
+        max_doc_ids=answer_limits.reported_documents,
+    )
+
+
+def count_change_note(current: int | None, previous: int | None) -> str:
+    """The note for a count that has changed since its button was shown; empty when it has not changed."""
+    return (
+        f"_now {current:,}, was {previous:,}_"
+        if current is not None and previous is not None and current != previous
+        else ""
+    )
+
+
+def turn_result_to_json(turn_result: TurnResult) -> dict[str, Json]:
+    state, chosen, provenance = turn_result.state, turn_result.chosen_part, turn_result.provenance
+    return {
+        "version": 1,
+        "reply": reply_to_json(turn_result.reply),
+        "result": turn_result.result,
+        "state": None if state is None else _state_to_json(state),
+        "begins": None if turn_result.private_turn is None else inbound_to_json(turn_result.private_turn),
+        "uses": turn_result.uses_choice,
+        "settles": turn_result.settles_turn,
+        "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
+        "rests_on": None if provenance is None else provenance_to_json(provenance, turn_result.result),
+        "ending": turn_result.ending,
+    }
+
+
+def _state_to_json(state: ConversationState) -> dict[str, Json]:
+    """The fields of the state. `asdict` would copy the whole plan recursively."""
+    return {name: getattr(state, name) for name in ConversationState.__dataclass_fields__}
+
+
+def turn_result_from_json(data: Mapping[str, Json]) -> TurnResult:
+    """Raises `UnreadableTurn`."""
+    with translate_read_errors():
+        return _turn_result_from_fields(data)
+
+
+def _turn_result_from_fields(data: Mapping[str, Json]) -> TurnResult:
+    chosen, provenance = data["chosen"], data.get("rests_on")  # older stored turns have no provenance
+    private_turn = data.get("begins")
+    return TurnResult(
+        reply=reply_from_json(data["reply"]),
+        result=data["result"],
+        state=None if data["state"] is None else ConversationState(**data["state"]),
+        private_turn=None if private_turn is None else inbound_from_json(private_turn),
+        uses_choice=data["uses"],
+        settles_turn=data["settles"],
+        chosen_part=None if chosen is None else ChosenPart(label=chosen["label"], by=chosen["by"]),
+        provenance=None if provenance is None else provenance_from_json(provenance, data["result"]),
+        ending=data.get("ending"),
+    )
+
+
+def _visible_plan(plan: Plan, scope: Scope) -> Plan | None:
+    """The plan over the buckets that are granted now; None when a leg has no granted bucket."""
+    for leg in plan.legs:
+        visible_clauses = tuple(clause for clause in leg.search.clauses if clause.bucket in scope.buckets)
+        if not visible_clauses:
+            return None
+        plan = plan.with_search(leg.id, leg.search.with_clauses(*visible_clauses))
+    return plan
+
+
+def _leg_count(outcome: Outcome, leg_id: LegId) -> int | None:
+    """The number of documents of a leg: its document count, else its count."""
+    if not isinstance(outcome, (Answer, Clarify)):
+        return None
+    leg = next((leg for leg in outcome.legs if leg.leg == leg_id), None)
+    return None if leg is None else leg.document_count if leg.count is None else leg.count
+
+
+def _state_after(state: ConversationState, turn: TurnId, question: str, outcome: Outcome) -> ConversationState | None:
+    summary = summary_from_json(state.summary) if state.summary else ConversationSummary()
+    new_state = replace(state, summary=summary_to_json(summary.with_outcome(question, outcome, turn)))
+    match outcome:
+        case Clarify(is_understood=False):
+            return new_state
+        case Clarify(plan=plan, clarifications_in_a_row=clarifications_in_a_row, is_undo=is_undo):
+            return replace(
+                new_state,
+                last_plan=_plan_history_json(state, plan, turn, went_back=is_undo),
+                clarifications_in_a_row=clarifications_in_a_row,
+            )
+        case Answer(plan=plan, is_undo=is_undo):
+            return replace(
+                new_state, last_plan=_plan_history_json(state, plan, turn, went_back=is_undo), clarifications_in_a_row=0
+            )
+        case ExportOutcome(plan=plan):
+            return replace(
+                new_state, last_plan=_plan_history_json(state, plan, turn, went_back=False), clarifications_in_a_row=0
+            )
+        case StartOverOutcome():
+            return replace(new_state, last_plan=None, clarifications_in_a_row=0)
+        case Refused():
+            return None
+        case _:
+            assert_never(outcome)
+
+
+def _earlier_plans(state: ConversationState) -> tuple[Plan, ...]:
+    """The plans before the last one, oldest first. They are stored in the last plan's JSON."""
+    return tuple(plan_from_json(plan) for plan in _earlier_plans_json(state))
+
+
+def _earlier_plans_json(state: ConversationState) -> list[Json]:
+    plans = (state.last_plan or {}).get(_EARLIER_KEY, [])
+    return [*plans] if isinstance(plans, list) else []
+
+
+def _plan_history_json(state: ConversationState, plan: Plan, turn: TurnId, *, went_back: bool) -> dict[str, Json]:
+    """The plan's JSON with the earlier plans, to which a person can go back. Going back drops the last plan."""
+    earlier_plans = _earlier_plans_json(state)
+    plan_json = plan_to_json(plan)
+    last_plan = {key: value for key, value in (state.last_plan or {}).items() if key != _EARLIER_KEY}
+    if went_back:
+        earlier_plans = earlier_plans[:-1]
+    elif last_plan and {key: value for key, value in last_plan.items() if key != _TURN_KEY} != plan_json:
+        earlier_plans = [*earlier_plans, last_plan][-_MAX_EARLIER_PLANS:]
+    return plan_json | {_TURN_KEY: turn} | ({_EARLIER_KEY: earlier_plans} if earlier_plans else {})
+
+
+def state_without_turns(state: ConversationState, turns: Collection[TurnId]) -> ConversationState:
+    """The state as if these turns had not happened: without their plans and without their exchanges in the summary."""
+    plan = state.last_plan
+    while plan is not None and plan.get(_TURN_KEY) in turns:
+        earlier_plans = _earlier_plans_json(replace(state, last_plan=plan))
+        plan = (
+            None
+            if not earlier_plans
+            else earlier_plans[-1] | ({_EARLIER_KEY: earlier_plans[:-1]} if earlier_plans[:-1] else {})
+        )
+    summary = summary_to_json(summary_from_json(state.summary).without_turns(turns)) if state.summary else state.summary
+    if plan == state.last_plan:
+        return replace(state, summary=summary)
+    return replace(state, summary=summary, last_plan=plan, clarifications_in_a_row=0)
+
+
+def _text_parts(notes: Sequence[str]) -> tuple[ReplyPart, ...]:
+    return tuple(TextPart(markdown=note) for note in notes if note)
+
+
+def _join_texts(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def _time_zone_of(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC

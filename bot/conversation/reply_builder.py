@@ -1,0 +1,130 @@
+"""Builds a `Reply` from an outcome: its parts and their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+from agent.outcome import (
+    Answer,
+    Choice,
+    Citation,
+    Clarify,
+    ExportOutcome,
+    Outcome,
+    Refused,
+    ResultTable,
+    StartOverOutcome,
+)
+from bot.ids import ChoiceId, ClarificationId, TurnId
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    FilePart,
+    NoticePart,
+    Reply,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    TurnAction,
+    TurnActionsPart,
+    escape_markdown,
+)
+
+_DIRECT_MESSAGE_HINT = "In a direct message to me you may see more."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOffer:
+    """Stored choices in the order offered, each with the id that its button has."""
+
+    clarification: ClarificationId
+    expires_at: datetime
+    choices: tuple[tuple[ChoiceId, Choice], ...]
+
+
+def reply_for(
+    turn: TurnId, outcome: Outcome, offer: StoredOffer | None, *, leading_parts: Sequence[ReplyPart] = ()
+) -> Reply:
+    """The whole reply of a turn. `leading_parts` come first, such as a changed count ("now 39, was 37")."""
+    return Reply(
+        turn=turn, parts=(*leading_parts, *_outcome_parts(outcome), *_button_parts(offer), *_action_parts(outcome))
+    )
+
+
+def notice_reply_for(turn: TurnId, sentence: str) -> Reply:
+    return Reply(turn=turn, parts=(NoticePart(text=sentence),))
+
+
+def file_reply_for(turn: TurnId, file: FilePart, *, leading_parts: Sequence[ReplyPart] = ()) -> Reply:
+    return Reply(turn=turn, parts=(*leading_parts, TextPart(markdown=file_sentence_for(file)), file))
+
+
+def file_sentence_for(file: FilePart) -> str:
+    rows = "1 row" if file.rows == 1 else f"{file.rows:,} rows"
+    return f"Here is **{escape_markdown(file.name)}** with {rows}."
+
+
+def _outcome_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:
+    match outcome:
+        case Answer():
+            return (_text_part_of(outcome), *map(_table_part_of, outcome.tables), *_remark_parts(outcome))
+        case Clarify():  # the text comes last: it ends in the question that the buttons answer
+            return (*_remark_parts(outcome), *map(_table_part_of, outcome.tables), _text_part_of(outcome))
+        case ExportOutcome(count=count):
+            return (TextPart(markdown=f"The file will have {count:,} rows."),)
+        case StartOverOutcome(text=text):
+            return (TextPart(markdown=text),)
+        case Refused(text=text, may_go_private=may_go_private):
+            return (NoticePart(text=f"{text} {_DIRECT_MESSAGE_HINT}" if may_go_private else text),)
+        case _:
+            assert_never(outcome)
+
+
+def _text_part_of(outcome: Answer | Clarify) -> TextPart:
+    return TextPart(markdown=outcome.text, sources=tuple(map(_shown_citation_of, outcome.citations)))
+
+
+def _remark_parts(outcome: Answer | Clarify) -> tuple[ReplyPart, ...]:
+    """The assumptions, and the conditions that a follow-up kept, with a hint how to drop them."""
+    lines: list[str] = []
+    if outcome.assumptions:
+        lines.append(f"_{'; '.join(map(escape_markdown, outcome.assumptions))}_")
+    if outcome.kept_conditions:
+        lines.append(
+            f"_kept: {', '.join(map(escape_markdown, outcome.kept_conditions))} · say “start over” to forget it_"
+        )
+    return (TextPart(markdown="\n\n".join(lines)),) if lines else ()
+
+
+def _shown_citation_of(citation: Citation) -> ShownCitation:
+    return ShownCitation(
+        marker=citation.marker, title=citation.title, page=citation.page, url=citation.url, quote=citation.text
+    )
+
+
+def _table_part_of(grid: ResultTable) -> TablePart:
+    return TablePart(caption=grid.caption, columns=grid.columns, rows=grid.rows)
+
+
+def _action_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:
+    match outcome:
+        case Answer():
+            return (TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),)
+        case Clarify():
+            return (TurnActionsPart(handles=(TurnAction.STEPS,)),)
+        case ExportOutcome() | StartOverOutcome() | Refused():
+            return ()
+        case _:
+            assert_never(outcome)
+
+
+def _button_parts(offer: StoredOffer | None) -> tuple[ReplyPart, ...]:
+    if offer is None or not offer.choices:
+        return ()
+    buttons = tuple(
+        ChoiceButton(id=choice_id, label=choice.label, count=choice.count, kind=choice.kind.value)
+        for choice_id, choice in offer.choices
+    )
+    return (ChoicesPart(clarification=offer.clarification, buttons=buttons, expires=offer.expires_at),)

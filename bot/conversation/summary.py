@@ -1,0 +1,108 @@
+"""The rolling summary of a conversation under one scope: structured data, rendered to at most 400 tokens."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, assert_never
+from typing import Any as Json
+
+from pydantic import Field, TypeAdapter
+
+from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, StartOverOutcome
+
+SUMMARY_BUDGET_TOKENS = 400
+_MAX_EXCHANGES = 12  # stored in the database; the token budget may render fewer
+_MAX_TITLES = 5  # document titles of one exchange
+_MAX_QUESTION_CHARS = 300  # code points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryExchange:
+    """A question and its outcome."""
+
+    question: Annotated[str, Field(alias="asked")]
+    outcome: str  # answer, overload, …
+    count: int | None
+    filters: Annotated[tuple[str, ...], Field(alias="kept")] = ()  # in words
+    titles: Annotated[tuple[str, ...], Field(alias="documents")] = ()  # of the cited documents
+    turn: str = ""  # empty in old summaries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSummary:
+    """The latest exchanges, oldest first."""
+
+    exchanges: tuple[SummaryExchange, ...] = ()
+
+    def with_outcome(self, question: str, outcome: Outcome, turn: str = "") -> "ConversationSummary":
+        """The summary after one more turn; empty after starting over."""
+        match outcome:
+            case StartOverOutcome():
+                return ConversationSummary()
+            case Refused():
+                return self
+            case ExportOutcome(count=count):
+                return self._with_exchange(
+                    SummaryExchange(question=question[:_MAX_QUESTION_CHARS], outcome="export", count=count, turn=turn)
+                )
+            case Answer() | Clarify():
+                return self._with_exchange(replace(_exchange_of(question, outcome), turn=turn))
+            case _:
+                assert_never(outcome)
+
+    def without_turns(self, turns: Collection[str]) -> "ConversationSummary":
+        return ConversationSummary(
+            exchanges=tuple(exchange for exchange in self.exchanges if exchange.turn not in turns)
+        )
+
+    def _with_exchange(self, exchange: SummaryExchange) -> "ConversationSummary":
+        return ConversationSummary(exchanges=(*self.exchanges, exchange)[-_MAX_EXCHANGES:])
+
+
+def render_summary(summary: ConversationSummary) -> str:
+    """The latest exchanges that fit the budget, oldest first, one per line."""
+    lines: list[str] = []
+    remaining_tokens = SUMMARY_BUDGET_TOKENS
+    for exchange in reversed(summary.exchanges):
+        line = _exchange_line(exchange)
+        remaining_tokens -= estimate_tokens(line) + 1
+        if remaining_tokens < 0:
+            break
+        lines.append(line)
+    return "\n".join(reversed(lines))
+
+
+def estimate_tokens(text: str) -> int:
+    """An upper estimate for common tokenisers: four bytes of UTF-8 per token."""
+    return -(-len(text.encode(errors="replace")) // 4)
+
+
+_SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields are stored data
+
+
+def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
+    return {"version": 1, **_SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)}
+
+
+def summary_from_json(data: Mapping[str, Json]) -> ConversationSummary:
+    """Raises `ValueError` for what is no summary."""
+    return _SUMMARY_ADAPTER.validate_python(data)
+
+
+def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
+    kind = outcome.kind.value if isinstance(outcome, Clarify) else "answer"
+    count = outcome.legs[0].count if len(outcome.legs) == 1 else None
+    titles = dict.fromkeys(citation.title for citation in outcome.citations)
+    return SummaryExchange(
+        question=question[:_MAX_QUESTION_CHARS],
+        outcome=kind,
+        count=count,
+        filters=outcome.kept_conditions,
+        titles=tuple(titles)[:_MAX_TITLES],
+    )
+
+
+def _exchange_line(exchange: SummaryExchange) -> str:
+    outcome = exchange.outcome if exchange.count is None else f"{exchange.outcome}, {exchange.count} documents"
+    filters = f"; kept {', '.join(exchange.filters)}" if exchange.filters else ""
+    titles = f"; named {', '.join(exchange.titles)}" if exchange.titles else ""
+    return f"asked: {exchange.question} -> {outcome}{filters}{titles}"

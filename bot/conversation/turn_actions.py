@@ -1,0 +1,235 @@
+"""Actions on a turn: stop it, rate it, show its steps, show its full text.
+
+The person must belong to the turn's audience. An action that shows contents again checks the current rights.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any as Json
+from typing import Final, assert_never
+
+from agent.outcome import StartOverOutcome
+from bot.access.audience_scope import AccessResolver
+from bot.admin.feedback import AnswerFeedback, FeedbackVerdict
+from bot.attachments.attachments import ConversationAttachments
+from bot.conversation.clarifications import have_same_readers
+from bot.conversation.dialogue import TurnResult, result_request_of, turn_result_from_json
+from bot.conversation.json_result import result_to_json
+from bot.errors import AnswerNoLongerVisible, AnswerNotFound, DocumentsUnreachable, NotYourAnswer, TurnAlreadyEnded
+from bot.ids import ConversationId, PersonId, TurnId
+from bot.surface.inbound import Audience, Inbound
+from bot.surface.json_codec import audience_from_json
+from bot.surface.replies import FullTextPart, Reply
+from bot.turns.stop_requests import StopRequests
+from storage.search.codec import condition_from_json
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+)
+from storage.search.errors import IndexUnavailable
+from storage.search.index import SearchIndex
+from storage.sql.stores.inbox import TurnInbox
+from storage.sql.stores.turns import Turn
+
+SHOWN_ENDING: Final = "shown"  # the ending of a turn that has shown the full text of another turn
+_OPERATOR_SIGNS: Final[Mapping[ComparisonOperator, str]] = {
+    ComparisonOperator.EQ: "=",
+    ComparisonOperator.IN: "is one of",
+    ComparisonOperator.HAS: "has",
+    ComparisonOperator.CONTAINS: "contains",
+    ComparisonOperator.GT: ">",
+    ComparisonOperator.GTE: "≥",
+    ComparisonOperator.LT: "<",
+    ComparisonOperator.LTE: "≤",
+    ComparisonOperator.BETWEEN: "between",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnActor:
+    """The person who acts, and the conversation and audience of the message, as the chat product reports them."""
+
+    conversation: ConversationId
+    audience: Audience
+    person: PersonId
+    name: str  # not escaped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchStep:
+    """One search of a turn. `criteria` is raw text."""
+
+    tool: str
+    criteria: str
+    documents: int
+    elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSteps:
+    route: str
+    reasoner: str
+    elapsed_ms: float
+    steps: tuple[SearchStep, ...]
+
+
+MAX_FULL_TEXT_TRIES: Final = 5  # tries to show the full text of one turn
+
+
+def full_text_id(turn: TurnId, number: int) -> str:
+    """The event id and message id of the `number`th try to show the full text of a turn."""
+    return f"whole:{turn}:{number}"
+
+
+class FullTextStatus(StrEnum):
+    """The status of a turn that shows the full text of another turn."""
+
+    OPEN = "open"
+    SHOWN = "shown"
+    FAILED = "failed"
+
+
+class TurnActionHandler:
+    def __init__(
+        self,
+        *,
+        inbox: TurnInbox,
+        access: AccessResolver,
+        index: SearchIndex,
+        attachments: ConversationAttachments,
+        feedback: AnswerFeedback,
+        stop_requests: StopRequests,
+    ) -> None:
+        self._inbox, self._access, self._index, self._attachments = inbox, access, index, attachments
+        self._feedback, self._stop_requests = feedback, stop_requests
+
+    async def stop_turn(self, turn: TurnId, actor: TurnActor) -> None:
+        """Stop a running turn. Raises `TurnActionRefused`."""
+        await self._load_addressed_turn(turn, actor)
+        if not await self._stop_requests.request_stop(turn, actor.name):
+            raise TurnAlreadyEnded()
+
+    async def stop_conversation(self, actor: TurnActor) -> None:
+        """Stop the running turns of the conversation. The chat product guarantees that the person can read it."""
+        await self._stop_requests.stop_conversation(actor.conversation, actor.name)
+
+    async def rate_turn(self, turn: TurnId, actor: TurnActor, verdict: FeedbackVerdict, reason: str = "") -> None:
+        """Record the person's rating in place of an earlier one. Raises `TurnActionRefused`."""
+        await self._load_addressed_turn(turn, actor)
+        await self._feedback.record_verdict(turn, actor.person, verdict, reason)
+
+    async def load_steps(self, turn: TurnId, actor: TurnActor) -> TurnSteps:
+        """The searches behind the turn's answer. Raises `TurnActionRefused`."""
+        turn_result = await self._load_visible_result(turn, actor)
+        attempts = await self._inbox.list_attempts(turn)
+        steps = tuple(
+            SearchStep(
+                tool=attempt.tool,
+                criteria=_describe_arguments(attempt.arguments),
+                documents=attempt.documents,
+                elapsed_ms=attempt.ms,
+            )
+            for attempt in attempts
+        )
+        result = turn_result.result
+        return TurnSteps(
+            route=result["route"] or "", reasoner=result["reasoner"] or "", elapsed_ms=result["ms"], steps=steps
+        )
+
+    async def check_full_text(self, turn: TurnId, actor: TurnActor) -> None:
+        """Check that the turn's full text may be shown again in its conversation. Raises `TurnActionRefused`."""
+        await self._load_visible_result(turn, actor)
+
+    async def full_text_result(self, turn: TurnId, inbound: Inbound, own_turn: TurnId) -> TurnResult:
+        """The result of the turn `own_turn`, which shows the full text of `turn`. Raises `TurnActionRefused`."""
+        actor = TurnActor(
+            conversation=inbound.conversation,
+            audience=inbound.audience,
+            person=inbound.person,
+            name=inbound.person_name,
+        )
+        full_reply = (await self._load_visible_result(turn, actor)).reply
+        name = f"answer-{turn[-8:]}.txt"
+        result = result_to_json(result_request_of(inbound, own_turn, ""), StartOverOutcome(text=name))
+        return TurnResult(
+            reply=Reply(turn=own_turn, parts=(FullTextPart(name=name, reply=full_reply),)),
+            result=result,
+            ending=SHOWN_ENDING,
+        )
+
+    async def full_text_status_of(self, inbound: Inbound) -> FullTextStatus:
+        """The status of the turn that was accepted earlier with this message id."""
+        stored_turn = await self._inbox.find_by_message(inbound.conversation, inbound.message_id)
+        if stored_turn is None or stored_turn.finished_at is None:
+            return FullTextStatus.OPEN
+        ending = None if stored_turn.outcome is None else turn_result_from_json(stored_turn.outcome).ending
+        return (
+            FullTextStatus.SHOWN
+            if ending == SHOWN_ENDING and stored_turn.delivered_at is not None
+            else FullTextStatus.FAILED
+        )
+
+    async def _load_addressed_turn(self, turn: TurnId, actor: TurnActor) -> Turn:
+        stored_turn = await self._inbox.find_turn(turn)
+        if stored_turn is None or stored_turn.conversation != actor.conversation:
+            raise AnswerNotFound()
+        if not have_same_readers(audience_from_json(stored_turn.audience), actor.audience):
+            raise NotYourAnswer()
+        return stored_turn
+
+    async def _load_visible_result(self, turn: TurnId, actor: TurnActor) -> TurnResult:
+        """The turn's result, if its audience may still see all that it is based on. Raises `TurnActionRefused`."""
+        stored_turn = await self._load_addressed_turn(turn, actor)
+        if stored_turn.outcome is None:
+            raise AnswerNotFound()
+        turn_result = turn_result_from_json(stored_turn.outcome)
+        if turn_result.provenance is None:
+            raise AnswerNoLongerVisible()
+        scoped_index = self._index.within_scope(await self._access.scope_for_audience(actor.audience))
+        files = await self._attachments.readable_file_ids(actor.conversation, actor.audience)
+        try:
+            may_be_seen = await turn_result.provenance.is_visible(scoped_index, files)
+        except IndexUnavailable as exc:
+            raise DocumentsUnreachable() from exc
+        if not may_be_seen:
+            raise AnswerNoLongerVisible()
+        return turn_result
+
+
+def _describe_arguments(arguments: Mapping[str, Json]) -> str:
+    parts = [_describe_clause(clause) for clause in arguments.get("filters", ())]
+    parts += [f"“{arguments['query']}”"] if "query" in arguments else []
+    parts += [f"field {arguments['field']}"] if arguments.get("field") else []
+    return "; ".join(parts)
+
+
+def _describe_clause(clause: Mapping[str, Json]) -> str:
+    condition = _describe_condition(condition_from_json(clause["condition"]))
+    words = " ".join(f"“{word}”" for word in clause.get("required", ()))
+    return f"{clause['bucket']}: {' '.join(filter(None, (condition, words))) or 'everything'}"
+
+
+def _describe_condition(condition: Condition) -> str:
+    match condition:
+        case AndCondition(members=members):
+            return " and ".join(map(_describe_condition, members))
+        case OrCondition(members=members):
+            return f"({' or '.join(map(_describe_condition, members))})"
+        case NotCondition(condition=inner_condition):
+            return f"not ({_describe_condition(inner_condition)})"
+        case RowCondition(rows_field=rows_field, condition=inner_condition):
+            return f"{rows_field} with {_describe_condition(inner_condition)}"
+        case MissingCondition(field=field):
+            return f"{field} is missing"
+        case ComparisonCondition(field=field, op=op, value=value):
+            value_text = " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            return f"{field} {_OPERATOR_SIGNS[op]} {value_text}"
+        case _:
+            assert_never(condition)

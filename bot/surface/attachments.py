@@ -1,0 +1,163 @@
+"""Files that come with a question: which of them are read, how they are fetched, and the notices about the others."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from bot.ids import BucketId, MessageId
+from bot.surface.inbound import AttachedFile, Inbound
+from bot.surface.replies import escape_markdown
+
+ATTACHMENTS_BUCKET: Final = BucketId("attached/files")  # reserved: no other bucket may have this name
+MAX_FILES: Final = 10  # in one conversation
+MAX_FILE_BYTES: Final = 20 * 1024 * 1024  # of one file
+MAX_TOTAL_BYTES: Final = 50 * 1024 * 1024  # of all files in one conversation
+FILE_KINDS: Final = ("pdf", "docx", "pptx", "xlsx", "csv", "html", "md", "txt")
+
+_KIND_BY_MEDIA_TYPE: Final = {
+    "application/pdf": "pdf",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "text/csv": "csv",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/plain": "txt",
+}
+_EXTENSION_ALIASES: Final = {"htm": "html", "markdown": "md", "text": "txt", "log": "txt"}
+_KIND_PATTERN: Final = r"(?:file|document|pdf|docx|csv|xlsx|pptx|spreadsheet|sheet|table|presentation)s?"
+_DEMONSTRATIVE_PATTERN: Final = re.compile(rf"\bth(?:is|ese) ({_KIND_PATTERN})\b", re.IGNORECASE)
+_ATTACHMENT_PATTERN: Final = re.compile(rf"\b(?:(?:attached|uploaded) {_KIND_PATTERN}|attachments?)\b", re.IGNORECASE)
+_MAX_NAMES_LISTED: Final = 5
+_DEFAULT_NAME: Final = "file"
+_MAX_NAME_CHARS: Final = 100
+_SUPPORTED_FILES_SENTENCE: Final = (
+    f"I read PDF, Word, PowerPoint, Excel, CSV, HTML, Markdown and text files of {MAX_FILE_BYTES // 1024**2} MB "
+    f"at most, {MAX_FILES} in a conversation."
+)
+TOO_MANY_FILES: Final = f"there are {MAX_FILES} files in this conversation already"
+TOO_MANY_BYTES: Final = f"the files of this conversation would have over {MAX_TOTAL_BYTES // 1024**2} MB together"
+FILE_TOO_LARGE: Final = f"it has over {MAX_FILE_BYTES // 1024**2} MB"
+UNSUPPORTED_KIND: Final = "I have no reader for files of its kind"
+
+
+class FileUnavailable(Exception):
+    """A file that could not be fetched. `reason` is for people, and follows "was not read:". `name` is the file's name
+    where it is known.
+    """
+
+    def __init__(self, reason: str, *, name: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.name = reason, name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadFile:
+    """A file of a message that was not read, and the reason. The name is data, to be escaped."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedFile:
+    """A file with the name and kind that the product reports now. Only the product reads `location`; it is never
+    stored.
+    """
+
+    file: AttachedFile
+    location: str
+
+
+class AttachmentSource(Protocol):
+    """The files that people attach in one chat product. Retries within reason while the product is busy."""
+
+    async def describe_file(self, inbound: Inbound, file: AttachedFile) -> DescribedFile:
+        """Raises `FileUnavailable` for a file that cannot be fetched."""
+        ...
+
+    async def fetch_file(self, inbound: Inbound, file: DescribedFile, destination: Path, *, max_bytes: int) -> None:
+        """Writes the content into a new file at `destination`. Raises `FileUnavailable`, also once the content turns
+        out to be larger than `max_bytes`, and `OSError`.
+        """
+        ...
+
+
+def file_kind_of(name: str, media_type: str = "") -> str:
+    """One of `FILE_KINDS`, by the extension of the name or else by the media type; the extension itself for an
+    unsupported kind.
+    """
+    extension = name.rpartition(".")[2].lower() if "." in name else ""
+    kind = _EXTENSION_ALIASES.get(extension, extension)
+    if kind in FILE_KINDS:
+        return kind
+    return _KIND_BY_MEDIA_TYPE.get(media_type.partition(";")[0].strip().lower(), extension)
+
+
+def split_readable(files: Iterable[AttachedFile]) -> tuple[tuple[AttachedFile, ...], tuple[str, ...]]:
+    """The files to read, and the names of the others: files of another kind, too large, or too many."""
+    readable, skipped_names = list[AttachedFile](), list[str]()
+    for file in files:
+        is_readable = (
+            len(readable) < MAX_FILES and file.kind in ("", *FILE_KINDS) and (file.size or 0) <= MAX_FILE_BYTES
+        )
+        if is_readable:
+            readable.append(file)
+        else:
+            skipped_names.append(file.name)
+    return tuple(readable), tuple(skipped_names)
+
+
+def origin_message_of(inbound: Inbound) -> MessageId:
+    """The message that the inbound's files belong to. For an edited message that is its first version."""
+    return inbound.revises or inbound.message_id
+
+
+def format_unfetched_notice(names: Sequence[str]) -> str:
+    """The sentence about files that are not fetched at all, as Markdown."""
+    return f"{_format_not_read(names)}: {_SUPPORTED_FILES_SENTENCE}"
+
+
+def format_unread_notices(files: Sequence[UnreadFile]) -> list[str]:
+    """One sentence per reason about files that could not be fetched or read, as Markdown."""
+    by_reason = dict[str, list[str]]()
+    for file in files:
+        by_reason.setdefault(file.reason, []).append(file.name)
+    return [f"{_format_not_read(names)}: {escape_markdown(reason)}." for reason, names in by_reason.items()]
+
+
+def format_remark(name: str, text: str) -> str:
+    """A remark about a file that was read, as Markdown."""
+    return f"_{_format_name(name)}: {escape_markdown(text)}_"
+
+
+def rewrite_for_attachments(question: str, *, has_files: bool) -> str | None:
+    """The question with "this document" as "the attached document". None where the question does not speak of attached
+    files. `has_files`: its message has files, so that "this document" means one of them.
+    """
+    if has_files and _DEMONSTRATIVE_PATTERN.search(question):
+        return _DEMONSTRATIVE_PATTERN.sub(r"the attached \1", question)
+    return question if _ATTACHMENT_PATTERN.search(question) else None
+
+
+def acknowledge_files(names: Sequence[str]) -> str:
+    """The reply to files without a question. Raw text."""
+    listed_names = _join_names([name[:_MAX_NAME_CHARS] for name in names])
+    return f"I have read {listed_names}. What would you like to know about {'it' if len(names) == 1 else 'them'}?"
+
+
+def _format_not_read(names: Sequence[str]) -> str:
+    shown_names = [_format_name(name) for name in names[:_MAX_NAMES_LISTED]]
+    more = [f"{len(names) - _MAX_NAMES_LISTED:,} more"] if len(names) > _MAX_NAMES_LISTED else []
+    return f"The attached {_join_names([*shown_names, *more])} {'was' if len(names) == 1 else 'were'} not read"
+
+
+def _format_name(name: str) -> str:
+    return f"**{escape_markdown(name[:_MAX_NAME_CHARS]) or _DEFAULT_NAME}**"
+
+
+def _join_names(names: Sequence[str]) -> str:
+    *leading_names, last_name = names
+    return f"{', '.join(leading_names)} and {last_name}" if leading_names else last_name

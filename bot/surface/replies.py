@@ -1,0 +1,144 @@
+"""What goes out, independent of any chat product. A Reply is a tuple of parts.
+
+`markdown` is a small subset: paragraphs, `- ` lists, `**bold**`, `_italic_`, `` `code` ``, `[1]` citation markers, and
+backslash escapes. All data from documents, models and people in it is escaped (`escape_markdown`), so that a renderer
+that honours the escapes shows it unchanged.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias
+
+from bot.ids import ChoiceId, ClarificationId, TurnId
+
+_SPECIAL_CHARACTERS = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def escape_markdown(text: str) -> str:
+    """`text` as data within Markdown: a backslash before every special character, line breaks as blanks."""
+    return _SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(text.split()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCitation:
+    """A citation as shown: `[marker] Title (page n)`, a link where `url` is http(s). Raw text, not escaped."""
+
+    marker: str
+    title: str
+    page: int | None
+    url: str | None
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    markdown: str
+    sources: tuple[ShownCitation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePart:
+    """Raw cells, not escaped. If some rows are left out, the caption says so."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceButton:
+    """`label` is raw text without the count; `count` is None for actions other than the export."""
+
+    id: ChoiceId
+    label: str
+    count: int | None
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicesPart:
+    """The buttons of one stored clarification. Numbered from 1 where people type."""
+
+    clarification: ClarificationId
+    buttons: tuple[ChoiceButton, ...]
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenPart:
+    """Replaces the buttons once one was clicked, or once the offer has ended. Raw text."""
+
+    label: str  # of the choice, or why the offer ended
+    by: str  # name of the person who chose; empty when the offer expired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """A file to hand over. `path` is on this machine; `url` is a signed link that is checked again at each use."""
+
+    name: str
+    title: str
+    rows: int
+    path: str
+    url: str
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FullTextPart:
+    """The full text of an earlier turn as a plain text file, because it did not fit into one message."""
+
+    name: str
+    reply: "Reply"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressPart:
+    """The current activity. Never the final content of a message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticePart:
+    """One plain sentence: an error, a refusal, a late click. Raw text."""
+
+    text: str
+
+
+class TurnAction(StrEnum):
+    """An action that people can take on the turn itself."""
+
+    STOP = "stop"  # while the turn runs
+    RATE = "rate"
+    STEPS = "steps"  # see how the answer was found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnActionsPart:
+    """Buttons for the turn, where the product has a place for them. They are no part of the answer."""
+
+    handles: tuple[TurnAction, ...]
+
+
+ReplyPart: TypeAlias = (
+    TextPart
+    | TablePart
+    | ChoicesPart
+    | ChosenPart
+    | FilePart
+    | FullTextPart
+    | ProgressPart
+    | NoticePart
+    | TurnActionsPart
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """Everything that one turn posts."""
+
+    turn: TurnId
+    parts: tuple[ReplyPart, ...]

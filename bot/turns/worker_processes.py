@@ -1,0 +1,229 @@
+"""Worker processes, so that receiving an event never waits for answering another.
+
+They are restarted when they die. They end when this process ends for any reason, because their pipe closes.
+"""
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from bot.ids import TurnId
+from bot.surface.surface import DirectoryChange
+from bot.task_groups import lone_error
+from bot.turns.turn_processor import TurnObserver
+from bot.turns.worker_protocol import (
+    ApplyChangeCommand,
+    ChangeAppliedReport,
+    EndWorkerCommand,
+    StopTurnCommand,
+    TurnEndedReport,
+    TurnStoredCommand,
+    WorkerCommand,
+    WorkerReadyReport,
+    WorkerReport,
+    encode_message,
+    read_reports,
+)
+
+_READY_TIMEOUT_S: Final = 5.0  # after that the service starts anyway, and turns wait in the inbox
+_CHANGE_TIMEOUT_S: Final = 2.0  # a chat product waits three seconds for the acknowledgement
+_STABLE_AFTER_S: Final = 60.0  # a process that ran so long did not fail at its start
+_BACKOFF_S, _MAX_BACKOFF_S = 0.25, 30.0  # doubled with each early death
+_MAX_BUFFERED_BYTES: Final = 4_096  # of unread commands: a worker that reads them looks for newer turns as well
+
+
+class WorkerProcessPool:
+    """The running worker processes; made by `open_worker_pool`."""
+
+    def __init__(self, workers: "Sequence[_WorkerProcess]") -> None:
+        self._workers = workers
+
+    def wake_workers(self) -> None:
+        """Tells the workers that a turn was stored."""
+        for worker in self._workers:
+            worker.wake_worker()
+
+    def stop_turn(self, turn: TurnId) -> None:
+        """Tells the workers that a person asked to stop the turn."""
+        for worker in self._workers:
+            worker.send_command(StopTurnCommand(turn=turn))
+
+    async def broadcast_change(self, surface: str, change: DirectoryChange) -> None:
+        """Returns when all workers have applied the change. Raises `TimeoutError` when one does not confirm it."""
+        async with asyncio.timeout(_CHANGE_TIMEOUT_S):
+            with lone_error():
+                async with asyncio.TaskGroup() as group:
+                    for worker in self._workers:
+                        group.create_task(worker.forward_change(surface, change))
+
+
+@asynccontextmanager
+async def open_worker_pool(
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    count: int,
+    stop: asyncio.Event,
+    log: FilteringBoundLogger,
+    on_turn_ended: TurnObserver,
+    on_ready_count: Callable[[int], None],
+) -> AsyncGenerator[WorkerProcessPool]:
+    """Starts `count` processes, and waits a short time until they are ready. `on_turn_ended` is called for each of
+    their turns, `on_ready_count` with the number of ready processes.
+
+    They end after `stop` is set, or with the block; they finish their current turns first.
+    """
+    ready_workers: set[_WorkerProcess] = set()
+
+    def update_ready_count(worker: _WorkerProcess, is_ready: bool) -> None:
+        (ready_workers.add if is_ready else ready_workers.discard)(worker)
+        on_ready_count(len(ready_workers))
+
+    workers = [
+        _WorkerProcess(command, environ, log=log, on_turn_ended=on_turn_ended, on_ready_changed=update_ready_count)
+        for _ in range(count)
+    ]
+    on_ready_count(0)
+    with lone_error():
+        async with asyncio.TaskGroup() as group:
+            for worker_process in workers:
+                group.create_task(worker_process.supervise_process())
+            ending = group.create_task(_end_workers(workers, stop))
+            try:
+                await _wait_until_ready(workers)
+                yield WorkerProcessPool(workers)
+            finally:
+                stop.set()
+                await ending
+
+
+async def _end_workers(workers: "Sequence[_WorkerProcess]", stop: asyncio.Event) -> None:
+    await stop.wait()
+    for worker in workers:
+        worker.request_end()
+
+
+async def _wait_until_ready(workers: "Sequence[_WorkerProcess]") -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_READY_TIMEOUT_S):
+            for worker in workers:
+                await worker.first_start.wait()
+
+
+class _WorkerProcess:
+    """One slot of the pool: a process, and its replacement when it dies."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        log: FilteringBoundLogger,
+        on_turn_ended: TurnObserver,
+        on_ready_changed: "Callable[[_WorkerProcess, bool], None]",
+    ) -> None:
+        self._command, self._environ, self._log = command, environ, log
+        self._on_turn_ended, self._on_ready_changed = on_turn_ended, on_ready_changed
+        self.first_start = asyncio.Event()  # the first one is ready, or has died
+        self._end_requested = asyncio.Event()
+        self._stdin: asyncio.StreamWriter | None = None
+        self._is_ready = False
+        self._change_numbers = itertools.count(1)
+        self._pending_changes: dict[int, asyncio.Event] = {}  # by number; not confirmed yet
+
+    # -- commands
+
+    def send_command(self, command: WorkerCommand) -> None:
+        """Does nothing while no process runs."""
+        if self._stdin is not None and not self._stdin.is_closing():
+            self._stdin.write(encode_message(command))
+
+    def wake_worker(self) -> None:
+        if self._stdin is not None and self._stdin.transport.get_write_buffer_size() < _MAX_BUFFERED_BYTES:
+            self.send_command(TurnStoredCommand())
+
+    async def forward_change(self, surface: str, change: DirectoryChange) -> None:
+        """Waits for the confirmation of a ready process. A starting process reads the change before its first turn, and
+        a dead one has no cache.
+        """
+        number = next(self._change_numbers)
+        applied = asyncio.Event()
+        self._pending_changes[number] = applied
+        try:
+            self.send_command(ApplyChangeCommand(number=number, surface=surface, news=dict(change)))
+            if self._is_ready:
+                await applied.wait()
+        finally:
+            del self._pending_changes[number]
+
+    def request_end(self) -> None:
+        self._end_requested.set()
+        self.send_command(EndWorkerCommand())
+
+    # -- supervision
+
+    async def supervise_process(self) -> None:
+        """Restarts the process until the pool ends. The pause before a restart grows with each early death."""
+        clock, early_deaths = asyncio.get_running_loop().time, 0
+        while not self._end_requested.is_set():
+            started_s = clock()
+            status = await self._run_process()
+            self.first_start.set()
+            if self._end_requested.is_set():
+                return
+            early_deaths = 1 if clock() - started_s > _STABLE_AFTER_S else early_deaths + 1
+            pause_s = min(_BACKOFF_S * 2**early_deaths, _MAX_BACKOFF_S)
+            self._log.error("answering process ended", status=status, restart_in_s=pause_s)
+            await self._wait_before_restart(pause_s)
+
+    async def _run_process(self) -> int:
+        """Runs one process until it ends; returns its exit status."""
+        process = await asyncio.create_subprocess_exec(
+            *self._command,
+            env=self._environ,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,  # so that Ctrl-C reaches the receiving process alone
+        )
+        self._stdin = process.stdin
+        self._log.info("answering process started", pid=process.pid)
+        if self._end_requested.is_set():
+            self.send_command(EndWorkerCommand())
+        try:
+            if process.stdout is not None:
+                async for report in read_reports(process.stdout):
+                    self._handle_report(report)
+            return await process.wait()
+        finally:
+            self._mark_dead()
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+    def _handle_report(self, report: WorkerReport) -> None:
+        match report:
+            case WorkerReadyReport():
+                self._is_ready = True
+                self.first_start.set()
+                self._on_ready_changed(self, True)
+            case TurnEndedReport(surface=surface, outcome=outcome, seconds=seconds):
+                self._on_turn_ended(surface, outcome, seconds)
+            case ChangeAppliedReport(number=number):
+                if number in self._pending_changes:
+                    self._pending_changes[number].set()
+
+    def _mark_dead(self) -> None:
+        self._stdin, self._is_ready = None, False
+        self._on_ready_changed(self, False)
+        for applied in self._pending_changes.values():
+            applied.set()
+
+    async def _wait_before_restart(self, pause_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause_s):
+                await self._end_requested.wait()

@@ -1,0 +1,86 @@
+"""The messages between the receiving process and its worker processes: one line of JSON each, through two pipes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+
+class TurnStoredCommand(BaseModel):
+    """A turn was stored."""
+
+    kind: Literal["accepted"] = "accepted"
+
+
+class StopTurnCommand(BaseModel):
+    """A person asked to stop the turn."""
+
+    kind: Literal["stop"] = "stop"
+    turn: str
+
+
+class ApplyChangeCommand(BaseModel):
+    """A cached entry is no longer true. The worker answers with `ChangeAppliedReport` and the same number."""
+
+    kind: Literal["changed"] = "changed"
+    number: int
+    surface: str
+    news: dict[str, str]
+
+
+class EndWorkerCommand(BaseModel):
+    """Take no more turns, and finish the current ones. If a pipe closes without this command, the receiving process is
+    dead.
+    """
+
+    kind: Literal["end"] = "end"
+
+
+class WorkerReadyReport(BaseModel):
+    """The worker takes turns from now on."""
+
+    kind: Literal["ready"] = "ready"
+
+
+class ChangeAppliedReport(BaseModel):
+    kind: Literal["forgotten"] = "forgotten"
+    number: int
+
+
+class TurnEndedReport(BaseModel):
+    """A turn has ended, after `seconds`."""
+
+    kind: Literal["ended"] = "ended"
+    surface: str
+    outcome: str
+    seconds: float
+
+
+WorkerCommand: TypeAlias = TurnStoredCommand | StopTurnCommand | ApplyChangeCommand | EndWorkerCommand  # to the workers
+WorkerReport: TypeAlias = WorkerReadyReport | ChangeAppliedReport | TurnEndedReport  # from the workers
+
+_COMMAND_ADAPTER: Final[TypeAdapter[WorkerCommand]] = TypeAdapter(Annotated[WorkerCommand, Field(discriminator="kind")])
+_REPORT_ADAPTER: Final[TypeAdapter[WorkerReport]] = TypeAdapter(Annotated[WorkerReport, Field(discriminator="kind")])
+
+
+def encode_message(message: WorkerCommand | WorkerReport) -> bytes:
+    return message.model_dump_json().encode() + b"\n"
+
+
+async def read_commands(pipe: asyncio.StreamReader) -> AsyncIterator[WorkerCommand]:
+    """The commands, until the pipe closes. Raises `ValidationError` for a line that is no command."""
+    async for line in _read_lines(pipe):
+        yield _COMMAND_ADAPTER.validate_json(line)
+
+
+async def read_reports(pipe: asyncio.StreamReader) -> AsyncIterator[WorkerReport]:
+    """The reports, until the pipe closes. Raises `ValidationError` for a line that is no report."""
+    async for line in _read_lines(pipe):
+        yield _REPORT_ADAPTER.validate_json(line)
+
+
+async def _read_lines(pipe: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Complete lines only: a process that was killed may have left half a line."""
+    while (line := await pipe.readline()).endswith(b"\n"):
+        yield line

@@ -1,0 +1,118 @@
+"""Posting lists with BM25 weights, read from a bucket's FTS5 table once per state and cached for later questions.
+
+FTS5's own `bm25` scores all passages of a term again for every question, has fixed parameters, and knows only one
+bucket. Here a posting list is two arrays, the passages and their weights, so that ranking is the addition of arrays.
+"""
+
+import math
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.embedded.bucket_snapshot import BucketSnapshot, LruCache, PassageTable
+from storage.embedded.string_dictionary import Ints
+
+BM25_K1, BM25_B = 1.2, 0.5  # Robertson et al. 1994; passages have similar lengths, so B has little effect
+TITLE_WEIGHT = 2.0  # an occurrence in the title counts as so many
+_MAX_CACHED_COUNTS = 65_536
+_MAX_CACHED_POSTINGS = 4_000_000  # postings in memory per bucket: about 50 MB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostingList:
+    """The passages (or outlines) with a term. `weights` is BM25's saturated term frequency, without the IDF."""
+
+    positions: Ints  # in the bucket's `PassageTable` (outlines: of the documents), ascending
+    weights: NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostingIndex:
+    """The inverted index of the passages of one state of a bucket."""
+
+    bucket_number: int  # the bucket's row id, part of the names of its FTS5 tables
+    passages: PassageTable
+    norms: NDArray[np.float32]  # of passages: k1 * (1 - b + b * length / average)
+    count_cache: LruCache[int]
+    posting_cache: LruCache[PostingList]
+
+    def count_passages(self, connection: sqlite3.Connection, term: str) -> int:
+        """Returns the number of passages with the term in text or title."""
+        return self.count_cache.get_or_compute(term, lambda: self._read_count(connection, term))
+
+    def posting_list_for(self, connection: sqlite3.Connection, term: str) -> PostingList:
+        return self.posting_cache.get_or_compute(term, lambda: self._read_posting_list(connection, term))
+
+    def _read_count(self, connection: sqlite3.Connection, term: str) -> int:
+        row = connection.execute(
+            f"SELECT doc FROM common_{self.bucket_number:d} WHERE term = ?",  # noqa: S608
+            (term,),
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def _read_posting_list(self, connection: sqlite3.Connection, term: str) -> PostingList:
+        rows = connection.execute(
+            f"SELECT doc, col = 'title' FROM placed_{self.bucket_number:d} WHERE term = ?",  # noqa: S608
+            (term,),
+        ).fetchall()
+        entries = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        passage_numbers, passage_indexes = np.unique(entries[:, 0], return_inverse=True)
+        weighted_counts = np.bincount(
+            passage_indexes, np.where(entries[:, 1] > 0, TITLE_WEIGHT, 1.0), minlength=len(passage_numbers)
+        )
+        positions = np.searchsorted(self.passages.ids, passage_numbers)
+        return PostingList(
+            positions=positions,
+            weights=(weighted_counts * (BM25_K1 + 1) / (weighted_counts + self.norms[positions])).astype(np.float32),
+        )
+
+
+def posting_index_of(bucket: BucketSnapshot, passages: PassageTable) -> PostingIndex:
+    """Return the inverted index of this state of the bucket; its caches are empty at first."""
+    return cast(
+        PostingIndex, bucket.derived_cache.get_or_compute("postings", lambda: _empty_posting_index(bucket, passages))
+    )
+
+
+def _empty_posting_index(bucket: BucketSnapshot, passages: PassageTable) -> PostingIndex:
+    lengths = passages.lengths
+    average_length = float(lengths.mean()) if len(lengths) else 1.0
+    max_terms = max(64, min(4096, _MAX_CACHED_POSTINGS // max(1, len(lengths) // 16)))
+    return PostingIndex(
+        bucket_number=bucket.header.id,
+        passages=passages,
+        norms=(BM25_K1 * (1 - BM25_B + BM25_B * lengths / max(average_length, 1.0))).astype(np.float32),
+        count_cache=LruCache(_MAX_CACHED_COUNTS),
+        posting_cache=LruCache(max_terms),
+    )
+
+
+def inverse_document_frequency(matching_count: int, total_count: int) -> float:
+    """Returns the inverse document frequency in Lucene's form, which is never negative."""
+    return math.log(1 + (total_count - matching_count + 0.5) / (matching_count + 0.5))
+
+
+def term_weights_by_bucket(
+    terms: Sequence[str], counts: Sequence[Mapping[str, int]], sizes: Sequence[int]
+) -> list[dict[str, float]]:
+    """Returns for each bucket the weights of the terms: the average of the IDF in it and the IDF in all buckets.
+
+    With the IDF of the bucket alone, scores of different buckets are not comparable: a term that is frequent in one
+    bucket and rare in the others would have its highest weight in the buckets where it matters least.
+    """
+    overall_weights = {
+        term: inverse_document_frequency(sum(bucket_counts[term] for bucket_counts in counts), sum(sizes))
+        for term in terms
+    }
+    return [
+        {
+            term: (inverse_document_frequency(bucket_counts[term], size) + overall_weights[term]) / 2
+            for term in terms
+            if bucket_counts[term]
+        }
+        for bucket_counts, size in zip(counts, sizes, strict=True)
+    ]

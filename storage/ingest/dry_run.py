@@ -1,0 +1,61 @@
+"""The index of a dry run: counts which documents a run would add, replace or skip, and changes nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId
+from storage.search.index import BucketState, PutResult, SearchIndex
+from storage.search.schema import Schema
+
+
+class IngestTarget(Protocol):
+    """The part of `SearchIndex` that an ingestion run writes to."""
+
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]: ...
+
+    async def set_schema(self, schema: Schema) -> None: ...
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult: ...
+
+
+class DryRunIndex:
+    """Reports what the index would do with documents, and stores none. Keeps the digests of all documents in memory.
+
+    It reports an unchanged document as skipped even where a changed embedder would replace it.
+    """
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+        self._stored_digests: dict[DocId, tuple[BucketId, str]] | None = None
+
+    @property
+    def index(self) -> SearchIndex:
+        """The real index."""
+        return self._index
+
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        return await self._index.load_bucket_states()
+
+    async def set_schema(self, schema: Schema) -> None:
+        """Does nothing."""
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        stored_digests = await self._load_digests()
+        ids_by_outcome: dict[str, list[DocId]] = {"added": [], "replaced": [], "skipped": [], "taken": []}
+        for document in documents:
+            owner, digest = stored_digests.get(document.doc_id, (None, ""))
+            outcome = "added" if owner is None else "taken" if owner != bucket else "replaced"
+            ids_by_outcome["skipped" if outcome == "replaced" and digest == document.digest else outcome].append(
+                document.doc_id
+            )
+        return PutResult(**{outcome: tuple(ids) for outcome, ids in ids_by_outcome.items()})
+
+    async def _load_digests(self) -> Mapping[DocId, tuple[BucketId, str]]:
+        if self._stored_digests is None:
+            self._stored_digests = {
+                doc_id: (bucket, digest)
+                for bucket in await self._index.load_bucket_states()
+                for doc_id, digest in (await self._index.load_digests(bucket)).items()
+            }
+        return self._stored_digests

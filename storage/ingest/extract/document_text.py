@@ -1,0 +1,146 @@
+"""A document's text as field readers need it: folded, with lines, sentences, table cells and amounts."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, lru_cache
+
+from storage.ingest.extract.candidates import ExtractionInput
+from storage.quantities.money import find_amounts
+from storage.quantities.numbers import NumberSpan
+
+_CELL_PATTERN = re.compile(r"[^|\t]+?(?=\s{2,}|[|\t]|$)")
+_AMOUNT_WITH_CENTS = re.compile(r"(?!0[.,]00)(?<![\d.,])\d[\d.,']*[.,]\d{2}(?![\d.,]|\s?%)")
+_SENTENCE_END = re.compile(
+    r"(?<!\binc)(?<!\bno)(?<!\bco)(?<!\bltd)(?<!\bcorp)(?<!\bpvt)(?<!\bpte)(?<!\bpty)(?<!\bart)(?<!\bsec)(?<!\bnr)"
+    r"(?<!\babs)"
+    r"(?<!\bcie)(?<!\bmr)(?<!\bdr)\.\s|;"
+)
+_MAX_COUNTED_CHARACTERS = 20_000  # characters in which amounts are counted
+_MIN_AMOUNTS_WITH_CENTS = 3  # amounts with cents that show the decimal mark
+_MAX_TABLE_ROW_CHARACTERS = 400  # a longer line is no row of a table
+
+
+@lru_cache(maxsize=4096)
+def _fold_letter(character: str) -> str:
+    bare = unicodedata.normalize("NFKD", character)[:1].casefold()
+    return bare if len(bare) == 1 else character
+
+
+_PLAIN_CHARACTERS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\u00a0": " "})
+
+
+def fold_characters(text: str) -> str:
+    """Small letters without accents, plain quotes and dashes. Each character stays at its place."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_fold_letter, text.translate(_PLAIN_CHARACTERS)))
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    start: int
+    end: int
+
+
+class DocumentText:
+    """The text of one document."""
+
+    def __init__(self, document: ExtractionInput) -> None:
+        self.text, self.title, self.last_page = document.text, document.title, document.last_page
+        self.folded = fold_characters(document.text)
+        self.folded_title = fold_characters(document.title)
+
+    @cached_property
+    def amount_counts(self) -> Counter[Decimal]:
+        """How often each number that can be an amount of money occurs in the first part of the text."""
+        return Counter(amount.number for amount in self.find_amounts(0, min(len(self.text), _MAX_COUNTED_CHARACTERS)))
+
+    def find_amounts(self, start: int, end: int) -> Iterator[NumberSpan]:
+        """Amounts in `text[start:end]`, read with the document's own decimal mark."""
+        return find_amounts(self.text, start, end, self.decimal_mark)
+
+    @cached_property
+    def decimal_mark(self) -> str:
+        """The mark before the cents of several amounts; empty where there are none, or where both marks occur."""
+        marks = [match[0][-3] for match in _AMOUNT_WITH_CENTS.finditer(self.text, 0, _MAX_COUNTED_CHARACTERS)]
+        return marks[0] if len(marks) >= _MIN_AMOUNTS_WITH_CENTS and len(set(marks)) == 1 else ""
+
+    @cached_property
+    def has_cents(self) -> bool:
+        """Whether the document writes its amounts with cents."""
+        return _AMOUNT_WITH_CENTS.search(self.text, 0, _MAX_COUNTED_CHARACTERS) is not None
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def line_at(self, index: int) -> TextSpan:
+        """The line of the character, without the line break."""
+        return self.line_by_number(bisect_right(self.line_starts, index) - 1)
+
+    def line_by_number(self, number: int) -> TextSpan:
+        starts = self.line_starts
+        end = starts[number + 1] - 1 if number + 1 < len(starts) else len(self.text)
+        return TextSpan(starts[number], end)
+
+    def sentence_before(self, index: int, max_characters: int) -> TextSpan:
+        """The part of the sentence before `index`, at most `max_characters` long."""
+        start = max(0, index - max_characters)
+        ends = [match.end() for match in _SENTENCE_END.finditer(self.folded, start, index)]
+        return TextSpan(ends[-1] if ends else start, index)
+
+    def sentence_after(self, index: int, max_characters: int) -> TextSpan:
+        """The part of the sentence after `index`, at most `max_characters` long."""
+        end = _SENTENCE_END.search(self.folded, index, index + max_characters)
+        return TextSpan(index, end.start() if end else min(len(self.folded), index + max_characters))
+
+    def line_number_at(self, index: int) -> int:
+        return bisect_right(self.line_starts, index) - 1
+
+    def lines_from(self, first_number: int = 0) -> Iterator[TextSpan]:
+        for number in range(first_number, len(self.line_starts)):
+            yield self.line_by_number(number)
+
+    def next_filled_line(self, index: int) -> TextSpan | None:
+        """The next line that is not blank; None where more than two blank lines follow."""
+        number = self.line_number_at(index)
+        for below in range(number + 1, min(number + 4, len(self.line_starts))):
+            line = self.line_by_number(below)
+            if not self.text[line.start : line.end].isspace() and line.end > line.start:
+                return line
+        return None
+
+    def cells_in_line(self, line: TextSpan) -> list[TextSpan]:
+        """The cells between bars, tabs, or two and more blanks."""
+        end = min(line.end, line.start + _MAX_TABLE_ROW_CHARACTERS)
+        matches = _CELL_PATTERN.finditer(self.text, line.start, end)
+        cells = [self.trim_span(match.start(), match.end()) for match in matches]
+        return [cell for cell in cells if cell.end > cell.start]
+
+    def trim_span(self, start: int, end: int) -> TextSpan:
+        while start < end and self.text[start].isspace():
+            start += 1
+        while end > start and self.text[end - 1].isspace():
+            end -= 1
+        return TextSpan(start, end)
+
+    def cell_below(self, index: int) -> TextSpan | None:
+        """In a table, the cell below the cell of `index`: in the next line with as many cells."""
+        line = self.line_at(index)
+        if line.end - line.start > _MAX_TABLE_ROW_CHARACTERS:
+            return None
+        headings = self.cells_in_line(line)
+        column = next((i for i, cell in enumerate(headings) if cell.start <= index < cell.end), None)
+        if column is None or len(headings) < 2:
+            return None
+        number = self.line_number_at(index)
+        for below in range(number + 1, min(number + 4, len(self.line_starts))):
+            cells = self.cells_in_line(self.line_by_number(below))
+            if len(cells) == len(headings) and not all(set(self.text[c.start : c.end]) <= set("-:= ") for c in cells):
+                return cells[column]
+        return None

@@ -1,0 +1,39 @@
+"""Flag fields: yes or no beside the label, else whether the text mentions the label at all."""
+
+import re
+from collections.abc import Iterator
+
+from storage.ingest.extract.candidates import ValueCandidate
+from storage.ingest.extract.document_text import DocumentText
+from storage.ingest.extract.extraction_targets import ExtractionTarget
+from storage.ingest.extract.fields.clauses import ClausePatterns
+from storage.ingest.extract.fields.labelled_values import find_field_labels
+from storage.ingest.schemas.literals import parse_flag
+
+_ANSWER_WORD = re.compile(r"[\s:=|.?*-]*(?P<word>[^\W\d_]+|✓)(?![^\W_])")
+_SHORT_TEXT_CHARACTERS = 5_000  # in a longer text a mention says less about the whole
+_MENTION_CONFIDENCE, _LONG_TEXT_MENTION_CONFIDENCE = 0.7, 0.4
+_REACH_CHARACTERS = 40  # after the label
+_NEGATION_WORDS = re.compile(
+    r"(?<![a-z])(?:not?|non|without|never|neither|nor|un|kein\w*|sem|sin|sans)[\s-]+(?:\w+\s){0,2}$"
+)
+
+
+def flag_candidates(
+    document: DocumentText, target: ExtractionTarget, clauses: ClausePatterns
+) -> Iterator[ValueCandidate]:
+    for label in find_field_labels(document, target, target.own_label_pattern):
+        word = _ANSWER_WORD.match(document.folded, label.end, label.end + _REACH_CHARACTERS)
+        cell = document.cell_below(label.start)
+        below = _ANSWER_WORD.match(document.folded, cell.start, cell.end) if cell else None
+        for answer in filter(None, (word, below)):
+            value = parse_flag(answer["word"])
+            if value is not None:
+                start, end = min(label.start, answer.start()), max(label.end, answer.end())
+                yield ValueCandidate(value=value, confidence=0.95, start=start, end=end)
+        negation = _NEGATION_WORDS.search(document.folded, max(0, label.start - 24), label.start)
+        is_short = len(document.text) <= _SHORT_TEXT_CHARACTERS
+        confidence = _MENTION_CONFIDENCE if is_short else _LONG_TEXT_MENTION_CONFIDENCE
+        yield ValueCandidate(value=negation is None, confidence=confidence, start=label.start, end=label.end)
+    for match in clauses.find_matches(document):
+        yield ValueCandidate(value=True, confidence=match.confidence, start=match.start, end=match.end)

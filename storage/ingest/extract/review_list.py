@@ -1,0 +1,167 @@
+"""The list that an owner reviews: the least confident values, and the names with several spellings."""
+
+import heapq
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from storage.ingest.extract.annotation import MIN_VALUE_CONFIDENCE, has_joined_spellings
+from storage.search.conditions import MATCH_ALL
+from storage.search.documents import Document, FieldAnnotation, FieldValue
+from storage.search.ids import BucketId, DocId, FieldName
+from storage.search.index import DocumentRequest, RecordPageRequest, ScopedIndex, SearchIndex
+from storage.search.plan import Clause, Search
+from storage.search.schema import Schema
+from storage.search.scope import Scope
+
+_PAGE_DOCUMENTS = 100  # fetched at once, with their texts
+_MAX_EVIDENCE_CHARACTERS = 160  # shown
+_MAX_JOINED_NAMES = 1_000  # shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertainValue:
+    """An extracted value and its confidence. `evidence` is empty where the value comes from no text."""
+
+    doc_id: DocId
+    title: str
+    field: FieldName
+    value: FieldValue
+    confidence: float
+    evidence: str
+    page: int | None
+
+
+@dataclass(slots=True, kw_only=True)
+class FieldCounts:
+    """Counts of one field: values extracted, values stored, values below the asked confidence."""
+
+    read: int = 0
+    taken: int = 0
+    below: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedName:
+    """A name and its spellings, each with the number of its documents, the commonest first."""
+
+    field: FieldName
+    name: str
+    spellings: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionReview:
+    uncertain_values: tuple[UncertainValue, ...]  # least confident first
+    counts_by_field: Mapping[FieldName, FieldCounts]
+    joined_names: tuple[JoinedName, ...]
+
+
+@dataclass(slots=True)
+class _ReviewCollector:
+    """Collects counts, names, and the `limit` least confident values."""
+
+    below_confidence: float
+    limit: int
+    counts_by_field: dict[FieldName, FieldCounts]
+    joined_fields: frozenset[FieldName]
+    heap: list[tuple[float, int, UncertainValue]] = field(default_factory=list[tuple[float, int, UncertainValue]])
+    spellings_by_name: dict[tuple[FieldName, str], Counter[str]] = field(
+        default_factory=dict[tuple[FieldName, str], Counter[str]]
+    )
+
+    def add_document(self, document: Document, order: "count[int]") -> None:
+        for annotation in document.annotations:
+            if annotation.field not in self.counts_by_field:
+                continue
+            counts = self.counts_by_field[annotation.field]
+            counts.read += 1
+            counts.taken += annotation.confidence >= MIN_VALUE_CONFIDENCE
+            if annotation.confidence < self.below_confidence:
+                counts.below += 1
+                self._keep_least_confident(_uncertain_value_of(document, annotation), next(order))
+        for name in self.joined_fields:
+            self._add_names(document, name)
+
+    def _keep_least_confident(self, doubt: UncertainValue, order: int) -> None:
+        entry = (-doubt.confidence, -order, doubt)
+        if len(self.heap) < self.limit:
+            heapq.heappush(self.heap, entry)
+        else:
+            heapq.heappushpop(self.heap, entry)
+
+    def _add_names(self, document: Document, name: FieldName) -> None:
+        spellings = [
+            _text_of_value(annotation.value)
+            for annotation in document.annotations
+            if annotation.field == name and annotation.confidence >= MIN_VALUE_CONFIDENCE
+        ]
+        value = document.values.get(name)
+        names = [str(member) for member in value] if isinstance(value, tuple) else [] if value is None else [str(value)]
+        for spelling, canonical in zip(spellings, names, strict=False) if len(spellings) == len(names) else ():
+            self.spellings_by_name.setdefault((name, canonical), Counter())[spelling] += 1
+
+
+async def review_extraction(
+    index: SearchIndex, schema: Schema, *, below_confidence: float, limit: int
+) -> ExtractionReview:
+    """The review of all documents of the bucket, for its owner: grants of readers do not count."""
+    joined = frozenset(field.name for field in schema.fields if has_joined_spellings(field))
+    counts_by_field = {field.name: FieldCounts() for field in schema.fields}
+    collector = _ReviewCollector(below_confidence, max(limit, 1), counts_by_field, joined)
+    order = count()
+    async for document in _all_documents_in(index, schema.bucket):
+        collector.add_document(document, order)
+    values = [value for _, _, value in sorted(collector.heap, key=lambda entry: (-entry[0], -entry[1]))]
+    several = {key: spellings for key, spellings in collector.spellings_by_name.items() if len(spellings) > 1}
+    names = sorted(several.items(), key=lambda item: (-item[1].total(), item[0]))[:_MAX_JOINED_NAMES]
+    return ExtractionReview(
+        uncertain_values=tuple(values),
+        counts_by_field={name: counts for name, counts in counts_by_field.items() if counts.read},
+        joined_names=tuple(
+            JoinedName(field=field_name, name=name, spellings=_spellings_by_count(spellings))
+            for (field_name, name), spellings in names
+        ),
+    )
+
+
+def _spellings_by_count(spellings: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(spellings.items(), key=lambda item: (-item[1], item[0])))
+
+
+async def _all_documents_in(index: SearchIndex, bucket: BucketId) -> AsyncIterator[Document]:
+    scoped = index.within_scope(Scope(tenant=index.tenant, buckets=frozenset({bucket}), ignores_readers=True))
+    search = Search(clauses=(Clause(bucket=bucket, condition=MATCH_ALL),))
+    cursor: str | None = None
+    while True:
+        request = RecordPageRequest(search, cursor=cursor, limit=_PAGE_DOCUMENTS, fields=frozenset())
+        page = (await scoped.answer_requests(request))[request]
+        for document in await _fetch_documents(scoped, [record.doc_id for record in page.records]):
+            yield document
+        if page.cursor is None:
+            return
+        cursor = page.cursor
+
+
+async def _fetch_documents(scoped: ScopedIndex, doc_ids: Sequence[DocId]) -> Sequence[Document]:
+    request = DocumentRequest(tuple(doc_ids))
+    return (await scoped.answer_requests(request))[request]
+
+
+def _uncertain_value_of(document: Document, annotation: FieldAnnotation) -> UncertainValue:
+    start, end = annotation.start or 0, annotation.end or 0
+    passages = [passage for passage in document.passages if passage.start <= start]
+    return UncertainValue(
+        doc_id=document.doc_id,
+        title=document.title,
+        field=annotation.field,
+        value=annotation.value,
+        confidence=annotation.confidence,
+        evidence=" ".join(document.text[start : min(end, start + _MAX_EVIDENCE_CHARACTERS)].split()),
+        page=passages[-1].page if passages and annotation.start is not None else None,
+    )
+
+
+def _text_of_value(value: FieldValue) -> str:
+    return str(value[0]) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,32 @@
+"""How the strings of a metadata field are written, and the strings that stand for yes, no or no value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotationStyle:
+    """How a field's strings are written. None: its values do not show it."""
+
+    decimal_comma: bool | None = None
+    day_first: bool | None = None
+    comma_separates_lists: bool = False  # of lists in strings: `red, blue` is two members
+
+
+_MISSING_VALUES = frozenset(
+    {"", "-", "--", "–", "—", "n/a", "n.a.", "na", "none", "null", "nil", "nan", "?", "unknown", "tbd"}
+)
+_FLAG_BY_WORD: Mapping[str, bool] = {
+    **dict.fromkeys(("yes", "true", "y", "ja", "oui", "si", "sí", "wahr", "vrai", "✓"), True),
+    **dict.fromkeys(("no", "false", "n", "nein", "non", "falsch", "faux"), False),
+}
+
+
+def is_missing_value(text: str) -> bool:
+    """Whether the string stands for no value in a field of numbers, days or flags."""
+    return text.strip().casefold() in _MISSING_VALUES
+
+
+def parse_flag(text: str) -> bool | None:
+    """Whether the whole string means yes or no, in any of the project's languages; None for any other string."""
+    return _FLAG_BY_WORD.get(text.strip().casefold())

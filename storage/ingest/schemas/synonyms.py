@@ -1,0 +1,381 @@
+"""Synonyms of fields, values and documents: ordinary words from a thesaurus, looked up by field and bucket names.
+
+They become part of the schema, where people can read and edit them. No lookup happens when a question is asked.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from storage.ingest.schemas.names import singular_and_plural_of, singular_of, words_in_name
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_THESAURUS_FILE = Path(__file__).with_name("thesaurus.yaml")
+_MAX_SYNONYMS = 18  # for one field
+# Scores of a synonym of: the whole name, the name without an empty last word, the last words of the name, the unit
+_WHOLE_NAME_SCORE, _REDUCED_NAME_SCORE, _NAME_HEAD_SCORE, _UNIT_SCORE = 16, 12, 8, 4
+_RELATED_WORD_PENALTY = 2  # subtracted for a related word, which is no name of the field
+_MEASURED_TYPES = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})  # score 1 more: they can be compared
+_MAX_COMPOSED = 4  # synonyms that replace the last words of a name
+_DIMENSION_BY_UNIT = {
+    "V": "voltage", "A": "current", "W": "power", "ohm": "resistance", "degC": "temperature", "degF": "temperature",
+    "Hz": "frequency", "MHz": "frequency", "GHz": "frequency", "kg": "weight", "g": "weight", "F": "capacitance",
+    "uF": "capacitance", "nF": "capacitance", "Pa": "pressure", "bar": "pressure", "percent": "percentage",
+    "m**2": "area", "ft**2": "area", "hectare": "area", "mohm": "resistance", "kohm": "resistance", "mA": "current",
+    "mV": "voltage", "kW": "power",
+}  # fmt: skip
+_MIN_PART_LETTERS = 3  # shorter parts are ignored, so that "N/A" has none
+_EMPTY_LAST_WORDS = frozenset({"name", "date", "at", "on", "value", "amount", "text", "field", "full"})
+_CONTAINER_WORDS = frozenset(
+    "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
+    "database db csv collection archive all".split()
+)
+_EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
+_ANY_TYPE = frozenset(FieldType)
+
+Phrase = tuple[str, ...]  # words in the singular, with expanded abbreviations
+HasValue = Callable[[str], bool]  # whether a document has the word as a value; then the word means that value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SynonymGroup:
+    """Words with the same meaning."""
+
+    names: tuple[str, ...]  # field names that are also offered as synonyms
+    silent_names: tuple[str, ...]  # field names that are not offered as synonyms
+    related_words: tuple[str, ...]
+    german_words: tuple[str, ...]
+    types: frozenset[FieldType]
+    is_generic: bool  # too vague to be a synonym of a longer name that ends with it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SynonymThesaurus:
+    abbreviations: Mapping[str, str]
+    document_nouns: Sequence[tuple[str, ...]]
+    groups_by_name: Mapping[Phrase, Sequence[_SynonymGroup]]
+    value_groups: Mapping[Phrase, Sequence[Sequence[str]]]
+    opposites: Mapping[Phrase, Sequence[str]]
+
+
+def add_synonyms(schema: Schema, has_value: HasValue) -> Schema:
+    """Returns the schema with synonyms for its fields, their columns, and its documents.
+
+    A word becomes a synonym of the field for which it has the highest score. It is dropped if two fields share that
+    score, and if it is the name of another field, a noun of the bucket, or a value.
+    """
+    nouns = nouns_for_bucket(schema.bucket, schema.language, reserved_names=[field.name for field in schema.fields])
+    fields = tuple(
+        replace(field, columns=_assign_synonyms(field.columns, schema.language, has_value, ()))
+        if field.columns
+        else field
+        for field in _assign_synonyms(schema.fields, schema.language, has_value, nouns)
+    )
+    return replace(schema, fields=fields, synonyms=nouns)
+
+
+def nouns_for_bucket(bucket: str, language: str = "en", reserved_names: Iterable[str] = ()) -> tuple[str, ...]:
+    """Returns the nouns for the documents of a bucket.
+
+    First the singular and plural of the bucket name and of its last word, then their synonyms, with German ones for a
+    German bucket. The documents of `parts_table` and `parts_2031` are parts. `reserved_names` are field names, which
+    are left out.
+    """
+    words = words_in_name(bucket)
+    while len(words) > 1 and (words[-1] in _CONTAINER_WORDS or words[-1].isdigit()):
+        words.pop()
+    if not words or not words[-1].isalpha():
+        return ()
+    singular, plural = singular_and_plural_of(words[-1])
+    full_names = [" ".join([*words[:-1], noun]) for noun in (singular, plural)] if len(words) > 1 else []
+    reserved = {_phrase_of(name) for name in reserved_names}
+    others = [word for group in _load_thesaurus().document_nouns if group[0] == singular for word in group[1:]]
+    if language == "de":
+        others += [
+            word for group in _load_thesaurus().groups_by_name.get((singular,), ()) for word in group.german_words
+        ]
+    return tuple(
+        dict.fromkeys([*full_names, singular, plural, *(word for word in others if _phrase_of(word) not in reserved)])
+    )
+
+
+def synonyms_by_value(values: Iterable[str], reserved_names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Returns the synonyms of each value of a field; values without synonyms are left out.
+
+    The synonyms are the words of the value's group in the thesaurus, the parts of a combined value such as
+    "Profit/loss sharing", and the synonyms of these parts. `reserved_names` are names of fields and documents, which
+    are left out.
+    """
+    value_by_phrase = {_phrase_of(value): value for value in values}
+    reserved = {_phrase_of(name) for name in reserved_names} | value_by_phrase.keys()
+    synonyms: dict[str, tuple[str, ...]] = {}
+    for value in value_by_phrase.values():
+        parts = [part for part in _parts_of_value(value) if len(part) >= _MIN_PART_LETTERS]
+        words = [*parts, *(word for text in (value, *parts) for word in _equivalents_of(text))]
+        word_by_phrase = {_phrase_of(word): word for word in reversed(words) if _phrase_of(word) not in reserved}
+        if word_by_phrase:
+            synonyms[value] = tuple(reversed(word_by_phrase.values()))
+    claims = Counter(_phrase_of(word) for words in synonyms.values() for word in words)
+    parts = {word for value in synonyms if ", " in value for word in _parts_of_value(value)}
+    unambiguous = {
+        value: tuple(word for word in words if word not in parts or claims[_phrase_of(word)] == 1)
+        for value, words in synonyms.items()
+    }
+    return {value: words for value, words in unambiguous.items() if words}
+
+
+def synonyms_for_flag(name: str, has_value: HasValue) -> dict[str, tuple[str, ...]]:
+    """Returns synonyms for the values `true` and `false` of a flag: for `resolved`, "closed" and "open".
+
+    Words that are a value of another field are left out.
+    """
+    words = " ".join(expand_abbreviations(name))
+    opposite = next(iter(_load_thesaurus().opposites.get(_phrase_of(words), ())), "")
+    candidates = {"true": _equivalents_of(words), "false": [opposite, *_equivalents_of(opposite)] if opposite else []}
+    synonyms = {
+        value: tuple(synonym for synonym in equivalents if not has_value(synonym))
+        for value, equivalents in candidates.items()
+    }
+    return {value: equivalents for value, equivalents in synonyms.items() if equivalents}
+
+
+def _equivalents_of(value: str) -> Sequence[str]:
+    phrase = _phrase_of(value)
+    return [
+        word for group in _load_thesaurus().value_groups.get(phrase, ()) for word in group if _phrase_of(word) != phrase
+    ]
+
+
+def _parts_of_value(value: str) -> list[str]:
+    """Returns the parts of a combined value; empty if it is not combined.
+
+    "Revenue/profit sharing" has "Revenue sharing" and "profit sharing"; "Active, not recruiting" has "Active" and "not
+    recruiting". "A, B or C" and "Paris, France" have no parts.
+    """
+    state, comma, qualifier = value.partition(", ")
+    words = qualifier.split()
+    if (
+        comma
+        and qualifier.islower()
+        and "," not in qualifier
+        and all(word.isalpha() and word not in ("or", "and") for word in words)
+    ):
+        return [state, qualifier]
+    before, slash, after = value.partition("/")
+    words = re.split(r"\s+or\s+", value, flags=re.IGNORECASE)
+    if slash:
+        alternatives = [*before.split()[-1:], *after.split()[0].split("/")] if before.strip() and after.strip() else []
+        tail = after.split()[1:]
+        return (
+            [" ".join([*before.split()[:-1], alternative, *tail]) for alternative in alternatives]
+            if len(alternatives) > 1
+            else []
+        )
+    if len(words) != 2 or not all(words) or "," in value:
+        return []
+    head, tail = words[0].split(), words[1].split()
+    return [" ".join([*head, *tail[1:]]), " ".join([*head[:-1], *tail])] if len(tail) > 1 else words
+
+
+def _assign_synonyms(
+    fields: Sequence[SchemaField], language: str, has_value: HasValue, nouns: Iterable[str]
+) -> tuple[SchemaField, ...]:
+    candidates = {field.name: _scored_synonyms(field, language) for field in fields}
+    best_scores = defaultdict[Phrase, int](int)
+    for scores in candidates.values():
+        for word, score in scores.items():
+            best_scores[_phrase_of(word)] = max(best_scores[_phrase_of(word)], score)
+    claims = Counter(
+        phrase
+        for scores in candidates.values()
+        for phrase in {_phrase_of(word) for word, score in scores.items() if score == best_scores[_phrase_of(word)]}
+    )
+    names = {field.name: {_phrase_of(field.name), _phrase_of(field.label)} for field in fields}
+    reserved = {_phrase_of(noun) for noun in nouns}
+
+    def is_unambiguous(word: str, score: int, field: SchemaField) -> bool:
+        phrase = _phrase_of(word)
+        names_other_field = any(
+            phrase in phrases or _begins_other_name(word, name, field.name)
+            for name, phrases in names.items()
+            if name != field.name
+        )
+        names_this_field = _singular_phrase(words_in_name(word)) in (
+            _singular_phrase(words_in_name(field.name)),
+            _singular_phrase(words_in_name(field.label)),
+        )
+        is_best_field = score == best_scores[phrase] and claims[phrase] == 1
+        means_value = has_value(word) and field.type is not FieldType.DATE  # "paid in July" is a day, "paid" a state
+        return (
+            is_best_field
+            and not names_this_field
+            and not names_other_field
+            and phrase not in reserved
+            and not means_value
+        )
+
+    def synonyms_for(field: SchemaField) -> tuple[str, ...]:
+        word_by_phrase = {
+            _phrase_of(word): word
+            for word, score in reversed(candidates[field.name].items())
+            if is_unambiguous(word, score, field)
+        }
+        return tuple(reversed(word_by_phrase.values()))[:_MAX_SYNONYMS]
+
+    return tuple(replace(field, synonyms=synonyms_for(field)) for field in fields)
+
+
+def _begins_other_name(word: str, other_name: str, own_name: str) -> bool:
+    """Whether a word begins the name of another field: "team" then means `team_size` rather than a department."""
+    return len(words_in_name(other_name)) > 1 and words_in_name(other_name)[0] == word != words_in_name(own_name)[0]
+
+
+def _scored_synonyms(field: SchemaField, language: str) -> dict[str, int]:
+    """Returns the candidate synonyms of a field with their scores, the highest first."""
+    scores, is_measured = dict[str, int](), field.type in _MEASURED_TYPES
+    for score, word in sorted(_synonym_candidates(field, language), key=lambda pair: -pair[0]):
+        scores.setdefault(word, score + is_measured)
+    return scores
+
+
+def _synonym_candidates(field: SchemaField, language: str) -> Iterator[tuple[int, str]]:
+    words = expand_abbreviations(field.label if field.unit or field.currency else field.name)
+    if words != words_in_name(field.name):
+        yield _WHOLE_NAME_SCORE, " ".join(words)
+    if field.type is FieldType.DATE and len(words) > 1 and words[-1] in _EMPTY_LAST_WORDS:
+        yield _WHOLE_NAME_SCORE, " ".join(words[:-1])  # `paid_on`: paid
+    yield from _candidates_by_name(words, field.type, language)
+    for group in _groups_for((_DIMENSION_BY_UNIT.get(field.unit, ""),), field.type):
+        yield from ((_UNIT_SCORE, word) for word in _nouns_of_group(group, (), language))
+
+
+def _candidates_by_name(words: Sequence[str], kind: FieldType, language: str) -> Iterator[tuple[int, str]]:
+    phrase = _singular_phrase(words)
+    if exact_groups := _groups_for(phrase, kind):
+        for group in exact_groups:
+            yield from _scored_words_of(group, phrase, language, _WHOLE_NAME_SCORE)
+        return
+    if len(phrase) > 1 and phrase[-1] in _EMPTY_LAST_WORDS and (reduced_groups := _groups_for(phrase[:-1], kind)):
+        for group in reduced_groups:
+            yield from _scored_words_of(group, phrase[:-1], language, _REDUCED_NAME_SCORE)
+        return
+    for first in range(1, len(phrase)):
+        if head_groups := _groups_for(phrase[first:], kind):
+            for group in head_groups:
+                yield from _candidates_by_head(group, words, first, language)
+            return
+
+
+def _candidates_by_head(
+    group: _SynonymGroup, words: Sequence[str], head_start: int, language: str
+) -> Iterator[tuple[int, str]]:
+    """Yields the candidates for a name whose words from `head_start` on are a name of the group."""
+    phrase = _singular_phrase(words[head_start:])
+    for word in [noun for noun in _nouns_of_group(group, phrase, language) if _phrase_of(noun) != phrase][
+        :_MAX_COMPOSED
+    ]:
+        yield _WHOLE_NAME_SCORE, " ".join([*words[:head_start], word])
+    if not group.is_generic:
+        yield from _scored_words_of(group, phrase, language, _NAME_HEAD_SCORE)
+
+
+def _groups_for(phrase: Phrase, kind: FieldType) -> list[_SynonymGroup]:
+    return [group for group in _load_thesaurus().groups_by_name.get(phrase, ()) if kind in group.types]
+
+
+def _nouns_of_group(group: _SynonymGroup, phrase: Phrase, language: str) -> Iterator[str]:
+    """Yields the nouns of a group, with German ones if the bucket or the name is German.
+
+    `phrase` is the name of the group that matched.
+    """
+    is_english = not phrase or any(_phrase_of(word) == phrase for word in (*group.names, *group.silent_names))
+    is_german = language == "de" or not is_english
+    yield from (*(group.german_words if is_german else ()), *group.names)
+
+
+def _scored_words_of(group: _SynonymGroup, phrase: Phrase, language: str, score: int) -> Iterator[tuple[int, str]]:
+    yield from ((score, word) for word in _nouns_of_group(group, phrase, language))
+    yield from ((score - _RELATED_WORD_PENALTY, word) for word in group.related_words)
+
+
+@lru_cache(maxsize=10_000)
+def _phrase_of(name: str) -> Phrase:
+    return _singular_phrase(expand_abbreviations(name))
+
+
+def _singular_phrase(words: Iterable[str]) -> Phrase:
+    return tuple(map(singular_of, words))
+
+
+def expand_abbreviations(name: str) -> list[str]:
+    """Returns the words of a name with expanded abbreviations, without empty words at its start."""
+    abbreviations, words = _load_thesaurus().abbreviations, words_in_name(name)
+    while len(words) > 1 and words[0] in _EMPTY_FIRST_WORDS:
+        words = words[1:]
+    return [part for word in words for part in abbreviations.get(word, word).split()]
+
+
+@lru_cache(maxsize=1)
+def _load_thesaurus() -> _SynonymThesaurus:
+    data = cast(dict[str, Any], yaml.load(_THESAURUS_FILE.read_text(encoding="utf-8"), Loader=_yaml_loader()))  # noqa: S506 - safe
+    abbreviations = cast(Mapping[str, str], data["abbreviations"])
+    groups = [_parse_group(entry) for entry in data["groups"]]
+    by_name = defaultdict[Phrase, list[_SynonymGroup]](list)
+    for group in groups:
+        for name in (*group.names, *group.silent_names, *group.german_words):
+            phrase = _expanded_phrase(name, abbreviations)
+            if group not in by_name[phrase]:
+                by_name[phrase].append(group)
+    documents = [tuple(map(str, nouns)) for nouns in data["documents"]]
+    values = defaultdict[Phrase, list[Sequence[str]]](list)
+    for words in data["values"]:
+        for word in words:
+            values[_expanded_phrase(word, abbreviations)].append(words)
+    return _SynonymThesaurus(
+        abbreviations=abbreviations,
+        document_nouns=documents,
+        groups_by_name=by_name,
+        value_groups=values,
+        opposites=_index_opposites(data["opposites"], values, abbreviations),
+    )
+
+
+def _index_opposites(
+    pairs: Sequence[Sequence[str]], values: Mapping[Phrase, Sequence[Sequence[str]]], abbreviations: Mapping[str, str]
+) -> Mapping[Phrase, Sequence[str]]:
+    """Returns the opposites of each word of a group of values, each as the first word of its group."""
+    opposites = defaultdict[Phrase, list[str]](list)
+    for pair in pairs:
+        for name, opposite in (tuple(pair), tuple(reversed(pair))):
+            for group in values.get(_expanded_phrase(name, abbreviations), ()):
+                for word in group:
+                    opposites[_expanded_phrase(word, abbreviations)].append(opposite)
+    return opposites
+
+
+def _expanded_phrase(name: str, abbreviations: Mapping[str, str]) -> Phrase:
+    return _singular_phrase(part for word in words_in_name(name) for part in abbreviations.get(word, word).split())
+
+
+def _parse_group(entry: Mapping[str, Sequence[str]]) -> _SynonymGroup:
+    types = frozenset(map(FieldType, entry["types"])) if "types" in entry else _ANY_TYPE
+    names, silent_names, related, german = (tuple(entry.get(key, ())) for key in ("words", "named", "said", "de"))
+    is_generic = bool(entry.get("generic"))
+    return _SynonymGroup(
+        names=names,
+        silent_names=silent_names,
+        related_words=related,
+        german_words=german,
+        types=types,
+        is_generic=is_generic,
+    )
+
+
+def _yaml_loader() -> Any:
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,0 +1,117 @@
+"""The unit that a field's name gives for its numbers: `vceo_v`, `Width (mm)`, `notice_days`."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from storage.quantities.units import UNITS_BY_SPELLING, parse_unit
+
+# As the last part of a field's name, in small letters; then the suffixes that mean something else after a number
+_UNIT_BY_SUFFIX = {
+    name.lower(): unit for name, unit in UNITS_BY_SPELLING.items() if name.isalnum() and name not in ("MW", "Mohm")
+} | {
+    "c": "degC",
+    "f": "degF",
+    "kmh": "km/hour",
+}
+# What must stand before a suffix that can mean something else: a column `a`, thousands, North America, a lowest price
+_ELECTRIC_STEM = (
+    r"volt|current|amp|power|watt|dissip|consum|output|supply|load|drain|gate|collect|charg|\b[uvip][a-z]{0,4}$"
+)
+_TEMPERATURE_STEM = r"temp|point|boil|melt|flash|freez|\b[bmf]p$|heat|cold|ambient|junction|\bt(?:[acj]|min|max)?$"
+_EXTENT_STEM = (
+    r"length|width|height|depth|thick|diam|dist|size|radius|altitude|elevation|range|diagonal|long|wide|high|\b[lwhd]$"
+)
+_TIME_STEM = r"time|dura|delay|latenc|timeout|period|interval|life|age|uptime|runtime|length|work|train|response|wait"
+_WEIGHT_STEM = r"weight|mass|fat|protein|sugar|salt|carb|fib|dose|load|content|amount|portion|serving"
+_REQUIRED_STEM_BY_SUFFIX = {
+    **dict.fromkeys(("v", "a", "w", "ma", "na", "pa", "ua", "mw", "wh", "ah", "j"), re.compile(_ELECTRIC_STEM)),
+    **dict.fromkeys(("c", "f", "k", "deg"), re.compile(_TEMPERATURE_STEM)),
+    **dict.fromkeys(("m", "in", "ft", "um", "mm2", "mile", "miles"), re.compile(_EXTENT_STEM + "|_off|drop|lift")),
+    **dict.fromkeys(("h", "s", "min", "mins", "sec", "second", "minute", "hour"), re.compile(_TIME_STEM)),
+    "ha": re.compile(r"area|land|plot|surface|field|forest|size|acreage|ground"),
+    **dict.fromkeys(
+        ("g", "mg", "l"), re.compile(_WEIGHT_STEM + "|vol|capac|tank|engine|displac|content|cargo|\\bnet$")
+    ),
+}
+_ELECTRIC_SUFFIXES = (
+    "v",
+    "a",
+    "w",
+    "ma",
+    "mw",
+    "mv",
+    "kv",
+    "kw",
+    "mohm",
+    "ohm",
+    "nf",
+    "pf",
+    "uf",
+    "mhz",
+)  # beside one another
+_CALENDAR_SUFFIXES = frozenset({"year", "month", "week", "day"})  # `birth_year` is one, `warranty_years` are so many
+_TIME_PREFIXES = frozenset({"seconds", "minutes", "hours", "days", "weeks", "months", "years"})
+_BRACKETED_UNIT = re.compile(
+    r"\s*(?:[(\[]\s*(?:in\s+)?([^()\[\]]{1,8}?)\s*[)\]]|,\s*([^\s,]{1,8})|\s/\s*([^\s/]{1,8}))\s*$"
+)
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLabel:
+    """What a field's name says: the words for people, and the unit (empty: none) that its numbers are in."""
+
+    text: str
+    unit: str
+
+
+def label_of_name(name: str, sibling_names: Iterable[str] = ()) -> FieldLabel:
+    """`vceo_v` → Vceo in V, `Width (mm)` → Width in mm, `notice_days` → Notice days in day.
+
+    A suffix that means other things too counts where the rest of the name is such a quantity, or another name in
+    `sibling_names` has the like: `id_a` beside `vds_v`.
+    """
+    bracketed = _BRACKETED_UNIT.search(name)
+    if bracketed and (unit := parse_unit(next(filter(None, bracketed.groups()), ""))):
+        return FieldLabel(_title_of_words(name[: bracketed.start()]) or name, unit)
+    parts, suffix, stem = _split_suffix(name)
+    unit = _UNIT_BY_SUFFIX.get(suffix, "") if stem and _suffix_fits(suffix, stem, name, sibling_names) else ""
+    if not unit and len(parts) > 1 and parts[0].lower() in _TIME_PREFIXES:
+        unit = _UNIT_BY_SUFFIX[parts[0].lower()]  # `hours_spent`
+    is_symbol = bool(unit) and suffix in _UNIT_BY_SUFFIX and suffix not in _WORD_SUFFIXES
+    return FieldLabel(_title_of_words(" ".join(parts[:-1] if is_symbol else parts)) or name, unit)
+
+
+def _split_suffix(name: str) -> tuple[list[str], str, str]:
+    """The parts of a name, the last in small letters, the others joined in small letters."""
+    parts = [part for part in re.split(r"[_\s-]+", _CAMEL_BOUNDARY.sub("_", name)) if part]
+    return parts, (parts[-1].lower() if parts else ""), " ".join(parts[:-1]).lower()
+
+
+def _suffix_fits(suffix: str, stem: str, name: str, sibling_names: Iterable[str]) -> bool:
+    if suffix in _CALENDAR_SUFFIXES:
+        return False
+    needs = _REQUIRED_STEM_BY_SUFFIX.get(suffix)
+    if needs is None or needs.search(stem):
+        return True
+    return suffix in _ELECTRIC_SUFFIXES and any(_is_electric_name(other) for other in sibling_names if other != name)
+
+
+def _is_electric_name(name: str) -> bool:
+    _, suffix, stem = _split_suffix(name)
+    return (
+        suffix in _ELECTRIC_SUFFIXES
+        and bool(stem)
+        and (suffix not in _REQUIRED_STEM_BY_SUFFIX or bool(_REQUIRED_STEM_BY_SUFFIX[suffix].search(stem)))
+    )
+
+
+_WORD_SUFFIXES = frozenset(
+    name for name in _UNIT_BY_SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf", "sqft", "sqkm")
+)
+
+
+def _title_of_words(words: str) -> str:
+    spaced = " ".join(re.split(r"[_\s]+", _CAMEL_BOUNDARY.sub(" ", words))).strip()
+    return spaced[:1].upper() + spaced[1:]

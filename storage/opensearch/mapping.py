@@ -1,0 +1,273 @@
+"""How a bucket is stored in OpenSearch: index names, field codes, mapping.
+
+A bucket is one strict index with one shard. It holds documents and, joined to them as children, their passages. There
+is one shard because facets over several shards are not exact. There is one index because conditions on whole documents
+(including phrases and absent words) then restrict a ranking in one round trip, and because documents and passages
+become visible in the same refresh.
+
+Names are hashes of ids, so that the rules for index names never apply to a bucket's name. A field's code holds its type
+and its position in the schema. Whenever types or positions change, a new version of the index is built and the alias is
+swapped. A writer addresses the version it knows by that version's own alias (`require_alias`), so that a write to a
+deleted version fails instead of creating an index.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from storage.opensearch.connection import JsonObject
+from storage.search.analyser import Analyser
+from storage.search.codec import schema_to_json
+from storage.search.ids import BucketId, FieldName, TenantId
+from storage.search.schema import FieldType, Schema, SchemaField
+
+FORMAT_VERSION = 1  # of indexes; an index of a later version is refused
+PASSAGE, DOCUMENT = "passage", "document"  # kinds of entries, and the two sides of the join
+BODY = "body"  # the text of a document, stored separately so that reading its values does not load it
+MAX_HITS = 100_000  # of one page
+
+_TYPE_CODES = {
+    FieldType.NUMBER: "n",
+    FieldType.MONEY: "m",
+    FieldType.DATE: "d",
+    FieldType.CATEGORY: "c",
+    FieldType.LIST: "l",
+    FieldType.ROWS: "r",
+    FieldType.FLAG: "b",
+    FieldType.TEXT: "t",
+}
+_KEYWORD, _DOUBLE, _LONG, _INTEGER = ({"type": name} for name in ("keyword", "double", "long", "integer"))
+COMMON_TERM_WEIGHT = 1e-12  # negligible beside any other score
+# BM25 (k1 1.2, b 0.75), but a term in more than a fifth of the passages has almost no weight (see `ranking`).
+_TRIMMED_BM25 = f"""
+double idf = Math.log(1.0 + (field.docCount - term.docFreq + 0.5) / (term.docFreq + 0.5));
+double average = (double) field.sumTotalTermFreq / field.docCount;
+double score = query.boost * idf * doc.freq * 2.2 / (doc.freq + 1.2 * (0.25 + 0.75 * doc.length / average));
+return term.docFreq * 5 > field.docCount ? score * {COMMON_TERM_WEIGHT} : score;
+"""
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNames:
+    """The names of the indexes and aliases of one tenant."""
+
+    tenant: TenantId
+    installation: str = "parley"
+
+    @property
+    def name_prefix(self) -> str:
+        return f"{self.installation}-{digest_of(self.tenant)[:16]}"
+
+    @property
+    def registry_index_name(self) -> str:
+        """The index with one small entry per bucket (generation, layout) and one per document id (its bucket)."""
+        return f"{self.name_prefix}-registry"
+
+    @property
+    def bucket_alias_pattern(self) -> str:
+        """The pattern that matches the aliases of all buckets."""
+        return f"{self.name_prefix}-bucket-*"
+
+    def bucket_alias_for(self, bucket: BucketId) -> str:
+        """Returns the alias of the version in use."""
+        return f"{self.name_prefix}-bucket-{digest_of(bucket)}"
+
+    def version_index_name(self, bucket: BucketId, version_number: int) -> str:
+        return f"{self.name_prefix}-{digest_of(bucket)}-v{version_number}"
+
+    def write_alias_for(self, index: str) -> str:
+        """Returns the alias through which writers address one version."""
+        return f"{index}-w"
+
+
+@dataclass(frozen=True)
+class IndexedField:
+    """A field and its paths in the index: `path` has the main value, the properties give the paths derived from it."""
+
+    definition: SchemaField
+    path: str
+
+    @property
+    def label_path(self) -> str:
+        """The path of strings as written; the main value is their fold."""
+        return f"{self.path}_r"
+
+    @property
+    def presence_path(self) -> str:
+        """The path that is true where a flag has a value; without a value the main value is false."""
+        return f"{self.path}_g"
+
+    @property
+    def windows_path(self) -> str:
+        """The path of the windows of strings that are too long for one term."""
+        return f"{self.path}_w"
+
+    @property
+    def unit_path(self) -> str:
+        """The path of an amount's currency, which is empty if unknown."""
+        return f"{self.path}_u"
+
+    @property
+    def scaled_paths(self) -> tuple[str, str, str]:
+        """The paths of the amount in scaled units, split into ones, units of 10^9, and units of 10^18."""
+        return f"{self.path}_0", f"{self.path}_1", f"{self.path}_2"
+
+    def period_path(self, length: str) -> str:
+        """Returns the path of a date's year, quarter or month, counted from year 0."""
+        return f"{self.path}_{length[0]}"
+
+    @cached_property
+    def indexed_columns(self) -> Mapping[FieldName, "IndexedField"]:
+        return index_schema_fields(self.definition.columns, f"{self.path}.")
+
+    @property
+    def row_marker_path(self) -> str:
+        """The path that is true in every row, so that a row without values also exists."""
+        return f"{self.path}.x"
+
+
+def index_schema_fields(fields: Sequence[SchemaField], path_prefix: str = "") -> dict[FieldName, IndexedField]:
+    return {
+        field.name: IndexedField(field, f"{path_prefix}{_TYPE_CODES[field.type]}{position}")
+        for position, field in enumerate(fields)
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexLayout:
+    """One version of a bucket's index."""
+
+    index: str  # the name of this version's index
+    version_number: int
+    schema: Schema
+    analyser: Analyser
+    analyser_version: str  # of the terms in the index
+    embedder_name: str  # of the vectors in the index; empty for none
+    dimensions: int
+    has_outlines: bool = True  # documents can be ranked by outlines; False for indexes of an earlier Parley
+
+    @cached_property
+    def indexed_fields(self) -> Mapping[FieldName, IndexedField]:
+        return index_schema_fields(self.schema.fields)
+
+    @property
+    def bucket(self) -> BucketId:
+        return self.schema.bucket
+
+    @cached_property
+    def mapping_meta(self) -> JsonObject:
+        """The layout as stored in the mapping's `_meta`."""
+        return {
+            "format": FORMAT_VERSION,
+            "number": self.version_number,
+            "schema": schema_to_json(self.schema),
+            "analyser": self.analyser_version,
+            "embedder": self.embedder_name,
+            "dimensions": self.dimensions,
+            **({"outlined": True} if self.has_outlines else {}),
+        }
+
+    @cached_property
+    def layout_digest(self) -> str:
+        """A digest that changes with everything that a reader or a writer must know."""
+        return digest_of(json.dumps([self.index, self.mapping_meta], sort_keys=True))
+
+    def is_compatible_with(self, other: "IndexLayout") -> bool:
+        """Whether documents are indexed in the same way in both layouts."""
+        return self._physical_layout == other._physical_layout
+
+    @property
+    def _physical_layout(self) -> tuple[object, ...]:
+        shapes = tuple(map(_indexing_shape_of, self.schema.fields))
+        return (shapes, self.analyser_version, self.embedder_name, self.dimensions, self.has_outlines)
+
+    @property
+    def index_mapping(self) -> JsonObject:
+        properties: JsonObject = {
+            "kind": _KEYWORD,
+            "link": {"type": "join", "relations": {DOCUMENT: PASSAGE}, "eager_global_ordinals": True},
+            "doc_id": _KEYWORD,
+            "restricted": {"type": "boolean"},
+            "readers": _KEYWORD,
+            "title_terms": {"type": "text", "analyzer": "whitespace", "norms": False},
+            "text_terms": {"type": "text", "analyzer": "whitespace", "norms": False},
+            "words": _KEYWORD,
+            "chunk": _KEYWORD,
+            "passage_terms": {
+                "type": "text",
+                "analyzer": "whitespace",
+                "similarity": "trimmed",
+                "index_options": "freqs",
+            },
+            "outline_terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+            "stored": {"type": "object", "enabled": False},
+        }
+        if self.embedder_name:
+            properties["vector"] = {"type": "knn_vector", "dimension": self.dimensions}
+        for field in self.indexed_fields.values():
+            properties |= _mapping_properties_of(field)
+        return {
+            "dynamic": "strict",
+            "_meta": self.mapping_meta,
+            "_source": {"includes": ["stored"]},
+            "properties": properties,
+        }
+
+    @property
+    def index_settings(self) -> JsonObject:
+        return {
+            "number_of_shards": 1,
+            "auto_expand_replicas": "0-1",
+            "refresh_interval": "-1",
+            "index.knn": False,  # vectors are scanned, which is exact
+            "index.max_result_window": MAX_HITS,
+            "index.mapping.total_fields.limit": 20_000,
+            "index.mapping.nested_fields.limit": 2_000,
+            "index.mapping.nested_objects.limit": 1_000_000,
+            "index.similarity.trimmed": {"type": "scripted", "script": {"source": _TRIMMED_BM25}},
+        }
+
+
+REGISTRY_INDEX_BODY: JsonObject = {
+    "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "1s"},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {
+            "kind": _KEYWORD,
+            "bucket": _KEYWORD,
+            "stored": {"type": "object", "enabled": False},
+        },
+    },
+}
+
+
+def _indexing_shape_of(field: SchemaField) -> tuple[object, ...]:
+    """Returns the properties of a field that decide how its values are indexed."""
+    return (field.name, field.type, field.currency, field.currency_field, tuple(map(_indexing_shape_of, field.columns)))
+
+
+def _mapping_properties_of(field: IndexedField) -> JsonObject:
+    """Returns the mapping of a field's values; paths of columns are relative to their rows."""
+    name = field.path.rpartition(".")[2]
+    match field.definition.type:
+        case FieldType.NUMBER:
+            return {name: _DOUBLE}
+        case FieldType.MONEY:
+            return {name: _DOUBLE, f"{name}_u": _KEYWORD, f"{name}_0": _LONG, f"{name}_1": _LONG, f"{name}_2": _DOUBLE}
+        case FieldType.DATE:  # days are counted from 1 January of year 1, which is day 1
+            return {name: _INTEGER, f"{name}_y": _INTEGER, f"{name}_q": _INTEGER, f"{name}_m": _INTEGER}
+        case FieldType.FLAG:
+            return {name: {"type": "boolean"}, f"{name}_g": {"type": "boolean"}}
+        case FieldType.CATEGORY | FieldType.TEXT | FieldType.LIST:
+            return {name: _KEYWORD, f"{name}_r": _KEYWORD, f"{name}_w": _KEYWORD}
+        case FieldType.ROWS:
+            columns: JsonObject = {"x": {"type": "boolean"}}
+            for column in field.indexed_columns.values():
+                columns |= _mapping_properties_of(column)
+            return {name: {"type": "nested", "properties": columns}}

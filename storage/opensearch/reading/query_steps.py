@@ -1,0 +1,125 @@
+"""Query steps: each index request runs as a generator, so that many requests share as few round trips as possible.
+
+A generator yields the searches it needs and receives their responses. Nearly all generators yield once. The few that
+need more round trips (over 60,000 distinct values, documents outside the bins of a list facet) continue after the
+others are done.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any as Json
+from typing import TypeAlias, TypeVar, cast
+
+from storage.opensearch.connection import JsonObject
+from storage.opensearch.responses import Aggregations, OpenSearchResponse
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+_MAX_BINS = 60_000  # of one aggregation; the server's limit is 65,535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSearchRequest:
+    """One search. `indexes` is never empty, because OpenSearch searches every index when none is named."""
+
+    indexes: tuple[str, ...]
+    body: JsonObject
+
+
+QuerySteps: TypeAlias = Generator[list[OpenSearchRequest], list[OpenSearchResponse], T]
+
+
+def run_side_by_side(steps: Sequence[QuerySteps[T]]) -> QuerySteps[list[T]]:
+    """Run all the steps side by side and return their results in the same order."""
+    results = dict[int, T]()
+    responses_by_index: dict[int, list[OpenSearchResponse] | None] = dict.fromkeys(range(len(steps)))
+    while responses_by_index:
+        requests_by_index = dict[int, list[OpenSearchRequest]]()
+        for index, responses in responses_by_index.items():
+            try:
+                requests_by_index[index] = steps[index].send(cast(list[OpenSearchResponse], responses))
+            except StopIteration as stop:
+                results[index] = cast(T, stop.value)
+        if not requests_by_index:
+            break
+        new_responses = yield [request for requests in requests_by_index.values() for request in requests]
+        responses_by_index = {}
+        for index, requests in requests_by_index.items():
+            responses_by_index[index], new_responses = new_responses[: len(requests)], new_responses[len(requests) :]
+    return [results[index] for index in range(len(steps))]
+
+
+def run_pair_side_by_side(first: QuerySteps[A], second: QuerySteps[B]) -> QuerySteps[tuple[A, B]]:
+    """Run two steps of different result types side by side."""
+    first_result, second_result = yield from run_side_by_side(cast("list[QuerySteps[A | B]]", [first, second]))
+    return cast("tuple[A, B]", (first_result, second_result))
+
+
+def count_matching_documents(searches: Sequence[OpenSearchRequest]) -> QuerySteps[int]:
+    """Returns the sum of the searches' totals."""
+    responses = yield list(searches)
+    return sum(response.total for response in responses)
+
+
+def build_search_request(
+    index: str, query: JsonObject, aggregations: Aggregations | None = None, **options: Json
+) -> OpenSearchRequest:
+    """Returns a search that counts exactly and fetches no hits, unless `options` says otherwise."""
+    body: JsonObject = {"query": query, "size": 0, "track_total_hits": True, **options}
+    return OpenSearchRequest(indexes=(index,), body=body | ({"aggs": aggregations} if aggregations else {}))
+
+
+def documents_by_term(
+    index: str, query: JsonObject, path: str, rows_path: str | None = None
+) -> QuerySteps[dict[str, int]]:
+    """Returns, for each term of the field, how many documents of `query` have it.
+
+    `rows_path` is the path of the rows field that contains the field, if any.
+    """
+    aggregation: JsonObject = {"terms": {"field": path, "size": _MAX_BINS if rows_path is None else _MAX_BINS // 2}}
+    (response,) = yield [build_search_request(index, query, _nest_aggregation_in_rows(aggregation, rows_path))]
+    bins = _bins_in_response(response.aggregations, rows_path)
+    if bins["sum_other_doc_count"] == 0:
+        return {term_bin["key"]: _document_count_of_bin(term_bin, rows_path) for term_bin in bins["buckets"]}
+    document_counts = dict[str, int]()
+    for term_bin in (
+        yield from fetch_composite_bins(index, query, [{"term": {"terms": {"field": path}}}], {}, rows_path)
+    ):
+        document_counts[term_bin["key"]["term"]] = _document_count_of_bin(term_bin, rows_path)
+    return document_counts
+
+
+def fetch_composite_bins(
+    index: str,
+    query: JsonObject,
+    sources: Sequence[JsonObject],
+    aggregations: Aggregations,
+    rows_path: str | None = None,
+) -> QuerySteps[list[JsonObject]]:
+    """Returns all bins of a composite aggregation, fetched page by page."""
+    bins, after = list[JsonObject](), dict[str, Json]()
+    while True:
+        composite: JsonObject = {"size": _MAX_BINS // 2, "sources": list(sources), **after}
+        aggregation: JsonObject = {"composite": composite} | ({"aggs": aggregations} if aggregations else {})
+        (response,) = yield [build_search_request(index, query, _nest_aggregation_in_rows(aggregation, rows_path))]
+        page = _bins_in_response(response.aggregations, rows_path)
+        bins += page["buckets"]
+        if "after_key" not in page or len(page["buckets"]) < _MAX_BINS // 2:
+            return bins
+        after = {"after": page["after_key"]}
+
+
+def _nest_aggregation_in_rows(aggregation: JsonObject, rows_path: str | None) -> Aggregations:
+    if rows_path is None:
+        return {"cells": aggregation}
+    counting_aggregations: JsonObject = {"aggs": {**aggregation.get("aggs", {}), "documents": {"reverse_nested": {}}}}
+    return {"rows": {"nested": {"path": rows_path}, "aggs": {"cells": aggregation | counting_aggregations}}}
+
+
+def _bins_in_response(aggregations: Aggregations, rows_path: str | None) -> JsonObject:
+    return aggregations["cells"] if rows_path is None else aggregations["rows"]["cells"]
+
+
+def _document_count_of_bin(aggregation_bin: JsonObject, rows_path: str | None) -> int:
+    return aggregation_bin["doc_count"] if rows_path is None else aggregation_bin["documents"]["doc_count"]

@@ -1,0 +1,41 @@
+"""Durations in whole days, weeks, months, quarters or years: `thirty (30) days`, `six-month`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from storage.quantities.spelled_numbers import SPELLED_NUMBER_PATTERN, parse_spelled_number
+
+_UNITS = "day|week|month|quarter|year"
+_DURATION = re.compile(
+    rf"(?<![\w$.])(?:(?P<digits>\d{{1,4}})|(?P<words>{SPELLED_NUMBER_PATTERN}))"
+    r"(?:\s?\(\s?(?P<bracketed>\d{1,4})\s?\))?\)?[\s-]{1,3}"
+    rf"(?:(?:calendar|business|contract|full|consecutive)\s)?(?P<unit>{_UNITS})(?:s|'s|s')?(?![a-z])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DurationSpan:
+    """A duration at `text[start:end]`."""
+
+    number: Decimal
+    unit: str  # day, week, month, quarter or year
+    start: int
+    end: int
+
+    @property
+    def wording(self) -> str:
+        """`1 year`, `30 days`."""
+        return f"{self.number} {self.unit}{'' if self.number == 1 else 's'}"
+
+
+def find_durations(folded: str, start: int = 0, end: int | None = None) -> Iterator[DurationSpan]:
+    """The durations in `folded[start:end]`, in order; digits in brackets count before the words. `folded` is in small
+    letters.
+    """
+    for match in _DURATION.finditer(folded, start, len(folded) if end is None else end):
+        written = match["bracketed"] or match["digits"]
+        number = Decimal(written) if written else parse_spelled_number(match["words"])
+        if number:
+            yield DurationSpan(number, match["unit"], match.start(), match.end())

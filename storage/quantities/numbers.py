@@ -1,0 +1,87 @@
+"""Numbers in digits: decimal marks and group marks of the project's languages.
+
+`1,234` and `1.234` are ambiguous. `parse_number` reads them by `decimal_comma`, which says how the source writes its
+numbers, where the caller knows that. Marks come from CLDR (`number_symbols` of Babel).
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from storage.quantities.languages import LANGUAGES, load_locale
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSpan:
+    """A number at `text[start:end]`, its unit included."""
+
+    number: Decimal
+    start: int
+    end: int
+    unit: str = ""  # pint's name; empty for none
+    decimal_places: int = 0  # digits written after the decimal mark; only set for amounts of money
+
+
+def _group_marks() -> str:
+    """The marks between thousands, and the characters that keyboards have in place of U+202F and U+2019."""
+    symbols = [load_locale(name).number_symbols["latn"] for name in (*LANGUAGES, "de_CH")]
+    typed = [" ", "\u00a0", "'"]
+    return "".join(sorted({symbol["group"] for symbol in symbols}.union(typed) - {".", ","}))
+
+
+_MARKS_BUT_POINTS = _group_marks()
+GROUP_MARKS_IN_TEXT = _MARKS_BUT_POINTS.replace(" ", "").replace("\u00a0", "")  # no blanks: they part columns
+INDIAN_GROUPS = r"\d{1,2}(?:,\d{2})+,\d{3}"  # lakhs and crores: `12,34,567`
+NUMBER_PATTERN = rf"[-+−]?(?:\d[\d.,{_MARKS_BUT_POINTS}]*\d|\d|[.,]\d+)(?:[eE][-+]?\d{{1,3}})?"
+_NUMBER = re.compile(NUMBER_PATTERN)
+_PLAIN_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?")
+_GROUPED_NUMBER = {  # by the decimal mark; a zero alone is no group
+    ".": re.compile(
+        rf"[-+]?(?!0\D)(?:\d{{1,3}}(?P<mark>[,{_MARKS_BUT_POINTS}])\d{{3}}(?:(?P=mark)\d{{3}})*|{INDIAN_GROUPS})"
+        rf"(?:\.\d+)?"
+    ),
+    ",": re.compile(rf"[-+]?(?!0\D)\d{{1,3}}(?P<mark>[.{_MARKS_BUT_POINTS}])\d{{3}}(?:(?P=mark)\d{{3}})*(?:,\d+)?"),
+}
+_UNGROUPED_NUMBER = {
+    ".": re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?"),
+    ",": re.compile(r"[-+]?\d*,?\d+"),
+}
+_NOT_OF_NUMBER = {".": re.compile(r"[^\d.+-]"), ",": re.compile(r"[^\d,+-]")}
+_MARK = re.compile(r"[.,]")
+
+
+@lru_cache(maxsize=8192)
+def parse_number(text: str, *, decimal_comma: bool | None = None) -> Decimal | None:
+    """The number that the whole string is; None for any other string.
+
+    `decimal_comma=None`: both marks are tried, and a lone comma before three digits groups them, as in English
+    (`1,234` is 1234, `0,123` and `1,23` have decimals). True: a comma is read as the decimal mark where that is
+    possible. False: a comma never is.
+    """
+    text = text.strip().replace("−", "-")
+    if _PLAIN_NUMBER.fullmatch(text) and not decimal_comma:
+        return Decimal(text)
+    for mark in (",", ".") if decimal_comma else (".", ","):
+        if decimal_comma is False and mark == ",":
+            return None
+        if _GROUPED_NUMBER[mark].fullmatch(text):
+            return Decimal(_NOT_OF_NUMBER[mark].sub("", text).replace(",", "."))
+        if _UNGROUPED_NUMBER[mark].fullmatch(text):
+            return Decimal(text.replace(",", "."))
+    return None
+
+
+def detect_decimal_comma(text: str) -> bool | None:
+    """Whether the number's decimal mark must be a comma (or must not); None where it could be either or has none."""
+    marks = [c for c in text if c in ".,"]
+    if not marks or not (match := _NUMBER.search(text)):
+        return None
+    if len(set(marks)) == 2:
+        return marks[-1] == ","
+    tail = _MARK.split(match[0])[-1]
+    if len(marks) > 1:
+        return marks[0] == "."
+    if len(re.sub(r"\D", "", tail)) != 3 or match[0].startswith(("0,", "0.", ",", ".")):
+        return marks[0] == ","
+    return None

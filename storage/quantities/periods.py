@@ -1,0 +1,131 @@
+"""Days and periods with a year, in a sentence: dates, months, quarters, halves, decades, years.
+
+Stricter than `days.find_dates`, which tolerates errors of scanners: here `march 5 10 parts` has no year.
+"""
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from storage.quantities.days import (
+    CLEAR_MONTH_PATTERN,
+    ENGLISH_MONTH_PATTERN,
+    MONTH_NUMBERS,
+    MONTH_PATTERN,
+    WEEKDAY_PATTERN,
+    full_year,
+)
+from storage.quantities.money import CURRENCIES_BY_NAME, SIGN_CHARACTERS
+from storage.quantities.spelled_numbers import ORDINALS_BY_WORD, alternatives_of
+from storage.quantities.units import UNITS_BY_SPELLING
+
+YEAR_PATTERN = r"(?P<year>(?:19|20|21)\d\d)"
+DAY_PATTERN = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|er|\.)?"
+_MONTH_NUMBER = r"(?P<m>0?[1-9]|1[0-2])"
+_PADDED_MONTH, _PADDED_DAY = r"(?P<m>0[1-9]|1[0-2])", r"(?P<day>0[1-9]|[12]\d|3[01])"
+_DAY_NUMBER = r"0?[1-9]|[12]\d|3[01]"
+_WEEKDAY_BEFORE = rf"(?:{WEEKDAY_PATTERN}\.?,?\s+)?"
+_DAY_OF = r"(?:\s+day)?(?:\s+(?:of|de))?"
+_YEAR_OF_DAY = rf"(?:{YEAR_PATTERN}|['’](?P<short>\d\d))"
+# Words after a number that is no year: `2000 volts`, `2019 EUR`. Words with another meaning (`in`, `bar`) are left out.
+_UNIT_WORDS = {
+    *"V A W C F K m g pieces units calories square minutes seconds kilos days weeks months".split(),
+    *(word for word in {**UNITS_BY_SPELLING, **CURRENCIES_BY_NAME} if word.isalpha() and len(word) > 1),
+} - set("in min mins ha deg bar sec secs year years month week day mile um won bucks sterling pa".split())
+_UNIT_AFTER = rf"(?:{'|'.join(sorted(_UNIT_WORDS, key=lambda word: (-len(word), word)))}|met(?:er|re)s?|lit(?:er|re)s?)"
+_ORDINALS = {word: number for word, number in ORDINALS_BY_WORD.items() if number <= 4} | {
+    "1st": 1, "2nd": 2, "3rd": 3, "4th": 4
+}  # fmt: skip
+_ORDINAL_DAY = alternatives_of(ORDINALS_BY_WORD, high=31)
+_PATTERNS = tuple(  # where two match, the first is the more exact
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{YEAR_PATTERN}-{_PADDED_MONTH}-{_PADDED_DAY}\b",
+        rf"\b{YEAR_PATTERN}/{_PADDED_MONTH}/{_PADDED_DAY}\b",
+        rf"\b{YEAR_PATTERN}-{_PADDED_MONTH}\b(?!-\d)",
+        rf"(?<![\d/.-]){YEAR_PATTERN}\s?[-–—]\s?(?P<until>(?:19|20|21)\d\d)\b(?![-/]\d)",
+        rf"(?<![\d/]){_MONTH_NUMBER}/{YEAR_PATTERN}\b",
+        rf"\bH(?P<half>[12])[\s/-]*{YEAR_PATTERN}\b",
+        r"\b(?:the\s+)?(?P<decade>(?:19|20)\d0)s\b",
+        rf"\b{_WEEKDAY_BEFORE}{DAY_PATTERN}{_DAY_OF}\s+(?P<month>{MONTH_PATTERN})\.?,?(?:\s+de)?\s+{_YEAR_OF_DAY}\b",
+        rf"\b{_WEEKDAY_BEFORE}(?P<month>{ENGLISH_MONTH_PATTERN})\.?\s+{DAY_PATTERN},?\s+{_YEAR_OF_DAY}\b",
+        rf"\b(?P<word>{_ORDINAL_DAY})\s+(?:day\s+)?of\s+(?P<month>{MONTH_PATTERN}),?\s+{YEAR_PATTERN}\b",
+        rf"\b(?P<month>{CLEAR_MONTH_PATTERN})\.?,?\s+(?:(?:of|de)\s+)?{YEAR_PATTERN}\b",
+        rf"\b(?P<day>{_DAY_NUMBER})\.{_MONTH_NUMBER}\.{YEAR_PATTERN}\b",
+        rf"(?<!\w-)\b(?P<a>{_DAY_NUMBER})(?P<mark>[/-])(?P<b>{_DAY_NUMBER})(?P=mark){YEAR_PATTERN}\b",
+        rf"(?<![\d/])(?P<a>{_DAY_NUMBER})/(?P<b>{_DAY_NUMBER})/(?P<short>\d\d)\b(?!/)",
+        rf"\bQ(?P<quarter>[1-4])[\s/-]*(?:of\s+)?{YEAR_PATTERN}\b",
+        rf"\b{YEAR_PATTERN}[\s/-]*Q(?P<quarter>[1-4])\b",
+        rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\s+quarter\s+(?:of\s+)?{YEAR_PATTERN}\b",
+        rf"\b(?P<half>first|second)\s+half\s+(?:of\s+)?{YEAR_PATTERN}\b",
+        rf"(?<![\w.,/{SIGN_CHARACTERS}-]){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodSpan:
+    """The first and the last day of the period at `text[start:end]`; equal for a date."""
+
+    first_day: date
+    last_day: date
+    start: int
+    end: int
+    is_year_only: bool = False  # bare years or a decade, which may be a number as well
+
+
+def find_periods(text: str, *, day_first: bool = False) -> list[PeriodSpan]:
+    """Days and periods, none overlapping, the most exact first. `day_first`: which of `03/04/2031` is the day, where
+    both could be.
+    """
+    spans = list[PeriodSpan]()
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            span = _period_of_match(match, day_first)
+            if span is not None and all(match.end() <= other.start or match.start() >= other.end for other in spans):
+                spans.append(span)
+    return spans
+
+
+def month_bounds(year: int, month: int) -> tuple[date, date]:
+    """The first and the last day of a month."""
+    return date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1])
+
+
+def _period_of_match(match: re.Match[str], day_first: bool) -> PeriodSpan | None:
+    parts = {name: value for name, value in match.groupdict().items() if value}
+    try:
+        first, last = _bounds_of_parts(parts, day_first)
+    except (KeyError, ValueError):  # a dotless i matches an i in a name; the calendar has no such day
+        return None
+    is_year_only = set(parts) <= {"year", "until", "decade"}
+    return PeriodSpan(first, last, match.start(), match.end(), is_year_only)
+
+
+def _bounds_of_parts(parts: dict[str, str], day_first: bool) -> tuple[date, date]:
+    """Raises `ValueError` for a day that does not exist."""
+    if "decade" in parts:
+        return date(int(parts["decade"]), 1, 1), date(int(parts["decade"]) + 9, 12, 31)
+    year = int(parts["year"]) if "year" in parts else full_year(parts["short"])
+    if "until" in parts:
+        return date(year, 1, 1), date(int(parts["until"]), 12, 31)
+    if "quarter" in parts or "ordinal" in parts:
+        quarter = int(parts["quarter"]) if "quarter" in parts else _ORDINALS[parts["ordinal"].lower()]
+        return date(year, quarter * 3 - 2, 1), month_bounds(year, quarter * 3)[1]
+    if "half" in parts:
+        is_second = parts["half"].lower() in ("second", "2")
+        return (date(year, 7, 1), date(year, 12, 31)) if is_second else (date(year, 1, 1), date(year, 6, 30))
+    if "a" in parts:
+        day = _day_of_pair(year, int(parts["a"]), int(parts["b"]), day_first)
+        return day, day
+    month = MONTH_NUMBERS[parts["month"].lower()] if "month" in parts else int(parts["m"]) if "m" in parts else 0
+    if month and ("day" in parts or "word" in parts):
+        number = int(parts["day"]) if "day" in parts else ORDINALS_BY_WORD[parts["word"].lower()]
+        return date(year, month, number), date(year, month, number)
+    return month_bounds(year, month) if month else (date(year, 1, 1), date(year, 12, 31))
+
+
+def _day_of_pair(year: int, first: int, second: int, day_first: bool) -> date:
+    is_day_first = second <= 12 if day_first else first > 12
+    return date(year, second, first) if is_day_first else date(year, first, second)

@@ -1,0 +1,72 @@
+"""String folding for comparisons, and the protocol of text analysers."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+def fold_text(text: str) -> str:
+    """Returns `text` in the form for comparisons: NFKD without marks, casefolded, each run of white space one blank.
+
+    Control characters count as blanks. Idempotent. Every engine stores this form with each string, so that no engine's
+    own folding decides which documents match.
+    """
+    if text.isascii():  # most values; ASCII needs no decomposition
+        lowered = text.lower()
+    else:
+        decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        lowered = "".join(character for character in decomposed if not unicodedata.combining(character))
+    if lowered.isprintable():
+        return " ".join(lowered.split())
+    return " ".join(
+        "".join(" " if unicodedata.category(character) == "Cc" else character for character in lowered).split()
+    )
+
+
+class AnalysedTerm(NamedTuple):
+    """An analysed term and its position `text[start:end]`, in code points. A tuple, since a corpus has millions."""
+
+    text: str
+    start: int
+    end: int
+
+
+class IndexTerms(NamedTuple):
+    """The parts of a text that an engine indexes: its terms joined by blanks, and its distinct folded words."""
+
+    joined_terms: str
+    words: set[str]
+
+
+class Analyser(Protocol):
+    """Divides text into terms. All engines index the same terms, so that they agree on every set and phrase."""
+
+    @property
+    def language(self) -> str:
+        """The stemmer's language, ISO 639-1; empty: no stemming."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """A version string that changes whenever the terms of any text can change."""
+        ...
+
+    def extract_terms(self, text: str) -> Sequence[AnalysedTerm]:
+        """Returns all terms in order, stemmed, without a stop list. A term has only letters and digits."""
+        ...
+
+    def extract_words(self, text: str) -> Sequence[AnalysedTerm]:
+        """Returns the words at the positions of `extract_terms`, folded but not stemmed, for spelling suggestions."""
+        ...
+
+    def index_terms_of(self, text: str) -> IndexTerms:
+        """Returns the results of `extract_terms` and `extract_words` without positions; several times as fast."""
+        ...
+
+    def joined_terms_of(self, texts: Sequence[str]) -> Sequence[str]:
+        """Returns the `joined_terms` of `index_terms_of` for each text; fast for very many short texts."""
+        ...
+
+    def is_inside_term(self, text: str, position: int) -> bool:
+        """Whether a term crosses `position`, so that `text[:position]` and `text[position:]` have other terms."""
+        ...

@@ -1,0 +1,227 @@
+"""Conditions in the form that engines evaluate: bound to a schema, without three-valued logic.
+
+`bind_to_schema` checks a condition against a schema and expands its short forms. `normal_form_of` then removes
+*unknown*: it moves each negation down to the leaves, so that an engine needs only *matches* and *has a value but does
+not match*.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TypeAlias, assert_never
+
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TEXT_FIELD,
+    TITLE_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    Scalar,
+)
+from storage.search.errors import InvalidCondition, UnknownField
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_ORDER_OPERATORS = frozenset(
+    {
+        ComparisonOperator.EQ,
+        ComparisonOperator.IN,
+        ComparisonOperator.GT,
+        ComparisonOperator.GTE,
+        ComparisonOperator.LT,
+        ComparisonOperator.LTE,
+        ComparisonOperator.BETWEEN,
+    }
+)
+_FIELD_OPERATORS = {
+    FieldType.NUMBER: _ORDER_OPERATORS,
+    FieldType.MONEY: _ORDER_OPERATORS,
+    FieldType.DATE: _ORDER_OPERATORS,
+    FieldType.CATEGORY: frozenset({ComparisonOperator.EQ, ComparisonOperator.IN, ComparisonOperator.CONTAINS}),
+    FieldType.TEXT: frozenset({ComparisonOperator.EQ, ComparisonOperator.IN, ComparisonOperator.CONTAINS}),
+    FieldType.LIST: frozenset({ComparisonOperator.HAS, ComparisonOperator.IN, ComparisonOperator.CONTAINS}),
+    FieldType.FLAG: frozenset({ComparisonOperator.EQ}),
+    FieldType.ROWS: frozenset[ComparisonOperator](),
+}
+_RESERVED_OPERATORS = {
+    TEXT_FIELD: {ComparisonOperator.CONTAINS},
+    TITLE_FIELD: {ComparisonOperator.CONTAINS},
+    DOC_ID_FIELD: {ComparisonOperator.EQ, ComparisonOperator.IN},
+}
+_TEXTUAL_TYPES = (FieldType.CATEGORY, FieldType.TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class LeafNode:
+    """The documents (or rows) that have a value and match; negated: those that have a value and do not match.
+
+    A leaf is never unknown if its condition is a `MissingCondition`, or if a missing value means none (list, flag,
+    rows, `text`, `title`, `doc_id`). Such a leaf, negated, is the complement.
+    """
+
+    condition: ComparisonCondition | MissingCondition
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowNode:
+    """The documents with a row that matches `form`; negated: the complement, which includes documents without rows."""
+
+    rows_field: FieldName
+    form: "ConditionNormalForm"
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AndNode:
+    members: tuple["ConditionNormalForm", ...]  # without members: every document
+
+
+@dataclass(frozen=True, slots=True)
+class OrNode:
+    members: tuple["ConditionNormalForm", ...]  # without members: no document
+
+
+ConditionNormalForm: TypeAlias = LeafNode | RowNode | AndNode | OrNode
+
+
+def normal_form_of(condition: Condition, *, is_negated: bool = False) -> ConditionNormalForm:
+    """Returns the set for which `condition` is true (negated: is false), without *unknown* and `NotCondition`."""
+    match condition:
+        case ComparisonCondition() | MissingCondition():
+            return LeafNode(condition, is_negated)
+        case RowCondition(rows_field=rows_field, condition=inner):
+            return RowNode(rows_field, normal_form_of(inner), is_negated)
+        case AndCondition(members):
+            forms = tuple(normal_form_of(member, is_negated=is_negated) for member in members)
+            return OrNode(forms) if is_negated else AndNode(forms)
+        case OrCondition(members):
+            forms = tuple(normal_form_of(member, is_negated=is_negated) for member in members)
+            return AndNode(forms) if is_negated else OrNode(forms)
+        case NotCondition(inner):
+            return normal_form_of(inner, is_negated=not is_negated)
+        case _:
+            assert_never(condition)
+
+
+def bind_to_schema(condition: Condition, schema: Schema) -> Condition:
+    """Returns the condition with its short forms expanded and its values converted to the types of the schema's fields.
+
+    A comparison on `items.qty` becomes a row condition on `items`. `contains` on a rows field becomes a row condition
+    that any text column of one row contains the value. `eq` on a list field becomes `has`. Raises `UnknownField` and
+    `InvalidCondition`.
+    """
+    match condition:
+        case ComparisonCondition():
+            return _bind_comparison(condition, schema)
+        case MissingCondition(field=name):
+            if name.partition(".")[1]:
+                raise InvalidCondition(f"'missing' holds for whole fields, not for the column {name!r}")
+            _find_field(name, schema)
+            return condition
+        case RowCondition(rows_field=rows_field_name, condition=inner):
+            rows_field = _find_field(rows_field_name, schema)
+            if rows_field.type is not FieldType.ROWS:
+                raise InvalidCondition(f"field {rows_field_name!r} has no rows")
+            return RowCondition(
+                rows_field=rows_field_name,
+                condition=bind_to_schema(inner, _row_schema_of(rows_field, schema)),
+                words=condition.words,
+            )
+        case AndCondition(members):
+            return AndCondition(tuple(bind_to_schema(member, schema) for member in members))
+        case OrCondition(members):
+            return OrCondition(tuple(bind_to_schema(member, schema) for member in members))
+        case NotCondition(inner):
+            return NotCondition(bind_to_schema(inner, schema))
+        case _:
+            assert_never(condition)
+
+
+def _bind_comparison(condition: ComparisonCondition, schema: Schema) -> Condition:
+    name, op = condition.field, condition.op
+    if name in _RESERVED_OPERATORS and not schema.is_row_schema:
+        if op not in _RESERVED_OPERATORS[name]:
+            raise InvalidCondition(f"{op.value!r} does not go with {name!r}")
+        return _convert_values(condition, FieldType.TEXT)
+    rows_field_name, dot, column_name = name.partition(".")
+    if dot and name not in schema.by_name:
+        inner = replace(condition, field=FieldName(column_name))
+        return bind_to_schema(
+            RowCondition(rows_field=FieldName(rows_field_name), condition=inner, words=condition.words), schema
+        )
+    target = _find_field(name, schema)
+    if target.type is FieldType.ROWS and op is ComparisonOperator.CONTAINS:
+        column_conditions = tuple(
+            ComparisonCondition(field=column.name, op=op, value=condition.value)
+            for column in target.columns
+            if column.type in _TEXTUAL_TYPES
+        )
+        return bind_to_schema(
+            RowCondition(rows_field=name, condition=OrCondition(column_conditions), words=condition.words), schema
+        )
+    if target.type is FieldType.LIST and op is ComparisonOperator.EQ:
+        op = ComparisonOperator.HAS
+    if op not in _FIELD_OPERATORS[target.type]:
+        raise InvalidCondition(f"{op.value!r} does not go with the field {name!r}, which is a {target.type.value}")
+    return _convert_values(replace(condition, op=op), target.type)
+
+
+def _convert_values(condition: ComparisonCondition, field_type: FieldType) -> ComparisonCondition:
+    name, value, op = condition.field, condition.value, condition.op
+    takes_several = op in (ComparisonOperator.IN, ComparisonOperator.BETWEEN)
+    if takes_several != isinstance(value, tuple):
+        raise InvalidCondition(f"{op.value!r} on {name!r} takes {'several values' if takes_several else 'one value'}")
+    values = value if isinstance(value, tuple) else (value,)
+    if op is ComparisonOperator.BETWEEN and len(values) != 2:
+        raise InvalidCondition(f"'between' on {condition.field!r} takes two values")
+    typed_values = tuple(convert_scalar(scalar, field_type, condition.field) for scalar in values)
+    return replace(condition, value=typed_values if isinstance(value, tuple) else typed_values[0])
+
+
+def convert_scalar(value: Scalar, field_type: FieldType, field_name: FieldName) -> Scalar:
+    """Returns the value as fields of this type store it (of a list or rows: one string). Raises `InvalidCondition`."""
+    match field_type:
+        case FieldType.NUMBER | FieldType.MONEY:
+            if (
+                isinstance(value, (int, float))
+                and not isinstance(value, bool)
+                and value == value
+                and abs(value) < 1e308
+            ):
+                return float(value) + 0.0
+            raise InvalidCondition(f"{value!r} is not a number, as the field {field_name!r} needs")
+        case FieldType.DATE:
+            if isinstance(value, str):
+                try:
+                    if date.fromisoformat(value).isoformat() == value:
+                        return value
+                except ValueError:
+                    pass
+            raise InvalidCondition(f"{value!r} is not a day such as 2031-05-09, as the field {field_name!r} needs")
+        case FieldType.FLAG:
+            if isinstance(value, bool):
+                return value
+            raise InvalidCondition(f"{value!r} is neither true nor false, as the field {field_name!r} needs")
+        case FieldType.CATEGORY | FieldType.TEXT | FieldType.LIST | FieldType.ROWS:
+            if isinstance(value, str):
+                return value
+            raise InvalidCondition(f"{value!r} is not text, as the field {field_name!r} needs")
+        case _:
+            assert_never(field_type)
+
+
+def _find_field(name: FieldName, schema: Schema) -> SchemaField:
+    try:
+        return schema.by_name[name]
+    except KeyError:
+        raise UnknownField(name, schema.bucket) from None
+
+
+def _row_schema_of(rows: SchemaField, schema: Schema) -> Schema:
+    return Schema(bucket=schema.bucket, fields=rows.columns, is_row_schema=True)

@@ -1,0 +1,155 @@
+"""Reference evaluation of conditions, one document at a time. Tests compare every engine with it."""
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from storage.search.analyser import Analyser, fold_text
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TEXT_FIELD,
+    TITLE_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    RowCondition,
+    Scalar,
+)
+from storage.search.documents import Document, FieldValue, RowValues
+from storage.search.evaluation.condition_normal_form import bind_to_schema
+from storage.search.plan import Search
+from storage.search.schema import FieldType, Schema
+from storage.search.scope import Scope
+
+
+def matches_search(search: Search, document: Document, schema: Schema, analyser: Analyser, scope: Scope) -> bool:
+    """Whether `document`, which is in the schema's bucket, matches `search` and is visible within `scope`."""
+    if not scope.can_see(schema.bucket, document.readers):
+        return False
+    return any(
+        evaluate_condition(bind_to_schema(clause.match_condition, schema), document, schema, analyser) is True
+        for clause in search.clauses
+        if clause.bucket == schema.bucket
+    )
+
+
+def evaluate_condition(condition: Condition, document: Document, schema: Schema, analyser: Analyser) -> bool | None:
+    """Returns True, False or None (unknown). `condition` must be bound to `schema`."""
+    match condition:
+        case ComparisonCondition(field=name) if name in (TEXT_FIELD, TITLE_FIELD, DOC_ID_FIELD):
+            return _evaluate_reserved_field(condition, document, analyser)
+        case ComparisonCondition(field=name):
+            return _compare_value(condition, document.values.get(name), schema.by_name[name].type)
+        case MissingCondition(field=name):
+            return name not in document.values and schema.by_name[name].type is not FieldType.FLAG
+        case RowCondition(rows_field=rows_field, condition=inner):
+            rows = document.values.get(rows_field, ())
+            assert isinstance(rows, tuple)
+            columns = Schema(bucket=schema.bucket, fields=schema.by_name[rows_field].columns, is_row_schema=True)
+            return any(_evaluate_row(inner, row, columns) is True for row in rows if isinstance(row, Mapping))
+        case NotCondition(inner):
+            value = evaluate_condition(inner, document, schema, analyser)
+            return None if value is None else not value
+        case AndCondition(members):
+            return _and_truth_values([evaluate_condition(member, document, schema, analyser) for member in members])
+        case OrCondition(members):
+            return _or_truth_values([evaluate_condition(member, document, schema, analyser) for member in members])
+        case _:
+            assert_never(condition)
+
+
+def _evaluate_row(condition: Condition, row: RowValues, columns: Schema) -> bool | None:
+    match condition:
+        case ComparisonCondition(field=name):
+            return _compare_value(condition, row.get(name), columns.by_name[name].type)
+        case MissingCondition(field=name):
+            return name not in row and columns.by_name[name].type is not FieldType.FLAG
+        case NotCondition(inner):
+            value = _evaluate_row(inner, row, columns)
+            return None if value is None else not value
+        case AndCondition(members):
+            return _and_truth_values([_evaluate_row(member, row, columns) for member in members])
+        case OrCondition(members):
+            return _or_truth_values([_evaluate_row(member, row, columns) for member in members])
+        case RowCondition():
+            return False  # `bind_to_schema` refuses rows within rows
+        case _:
+            assert_never(condition)
+
+
+def _and_truth_values(values: list[bool | None]) -> bool | None:
+    return False if False in values else None if None in values else True
+
+
+def _or_truth_values(values: list[bool | None]) -> bool | None:
+    return True if True in values else None if None in values else False
+
+
+def _evaluate_reserved_field(condition: ComparisonCondition, document: Document, analyser: Analyser) -> bool:
+    if condition.field == DOC_ID_FIELD:
+        doc_ids = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        return document.doc_id in doc_ids
+    texts = [document.title] if condition.field == TITLE_FIELD else [document.title, document.text]
+    return any(_contains_phrase(text, str(condition.value), analyser) for text in texts)
+
+
+def _contains_phrase(text: str, phrase: str, analyser: Analyser) -> bool:
+    phrase_terms = [term.text for term in analyser.extract_terms(phrase)]
+    terms = [term.text for term in analyser.extract_terms(text)]
+    return bool(phrase_terms) and any(
+        terms[start : start + len(phrase_terms)] == phrase_terms for start in range(len(terms) - len(phrase_terms) + 1)
+    )
+
+
+def _compare_value(condition: ComparisonCondition, value: FieldValue | None, field_type: FieldType) -> bool | None:
+    if field_type is FieldType.LIST:
+        members = value if isinstance(value, tuple) else ()
+        return any(_compare_scalar(condition, str(member)) for member in members)
+    if field_type is FieldType.FLAG:
+        return bool(value) == condition.value
+    if value is None or isinstance(value, tuple):
+        return None
+    return _compare_scalar(condition, value)
+
+
+def _compare_scalar(condition: ComparisonCondition, value: Scalar) -> bool:
+    folded_value = _fold_scalar(value)
+    match condition.op, condition.value:
+        case (ComparisonOperator.IN, tuple(operands)):
+            return folded_value in [_fold_scalar(operand) for operand in operands]
+        case (ComparisonOperator.BETWEEN, (low, high)):
+            return _compare_order(ComparisonOperator.GTE, folded_value, _fold_scalar(low)) and _compare_order(
+                ComparisonOperator.LTE, folded_value, _fold_scalar(high)
+            )
+        case (op, tuple()):
+            raise AssertionError(f"{op} with several values was not bound")
+        case (ComparisonOperator.CONTAINS, operand):
+            return str(_fold_scalar(operand)) in str(folded_value)
+        case (ComparisonOperator.EQ | ComparisonOperator.HAS, operand):
+            return folded_value == _fold_scalar(operand)
+        case (op, operand):
+            return _compare_order(op, folded_value, _fold_scalar(operand))
+
+
+def _compare_order(op: ComparisonOperator, left: Scalar, right: Scalar) -> bool:
+    if isinstance(left, str) and isinstance(right, str):
+        return _sign_satisfies(op, (left > right) - (left < right))
+    if not isinstance(left, str) and not isinstance(right, str):
+        return _sign_satisfies(op, (left > right) - (left < right))
+    raise AssertionError("values of two kinds were not bound")
+
+
+def _sign_satisfies(op: ComparisonOperator, sign: int) -> bool:
+    return {
+        ComparisonOperator.GT: sign > 0,
+        ComparisonOperator.GTE: sign >= 0,
+        ComparisonOperator.LT: sign < 0,
+        ComparisonOperator.LTE: sign <= 0,
+    }[op]
+
+
+def _fold_scalar(value: Scalar) -> Scalar:
+    return fold_text(value) if isinstance(value, str) else value

@@ -1,0 +1,78 @@
+"""The state of a conversation, stored separately for each scope."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, select
+
+from storage.sql import tables
+from storage.sql.database import SqlDatabase
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationState:
+    """`scope_key` identifies what the readers may see, so that a private turn never affects a channel's summary."""
+
+    conversation: tables.KeyText
+    scope_key: tables.KeyText
+    summary: tables.JsonColumn = field(default_factory=dict[str, object])
+    last_plan: tables.OptionalJsonColumn = None
+    clarifications_in_a_row: int = 0
+
+
+class ConversationRow(tables.TableRow, ConversationState, frozen=True, table=True):
+    __tablename__ = "conversations"  # pyright: ignore[reportAssignmentType]
+
+    changed_at: tables.UtcColumn
+
+
+conversations: Final = ConversationRow.__table__
+
+
+class ConversationStore:
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def load_state(self, conversation: str, scope_key: str) -> ConversationState:
+        """Returns the saved state, or an empty one."""
+        values = {"conversation_id": conversation, "sought_scope_key": scope_key}
+        row = await self._database.run_read(
+            lambda connection: connection.execute(_STATE_OF_SCOPE, values).one_or_none()
+        )
+        if row is None:
+            return ConversationState(conversation=conversation, scope_key=scope_key)
+        return tables.value_from_row(ConversationState, row)
+
+    async def list_states(self, conversation: str) -> list[ConversationState]:
+        """Returns the states of a conversation, one per scope."""
+        values = {"conversation_id": conversation}
+        rows = await self._database.run_read(
+            lambda connection: connection.execute(_STATES_OF_CONVERSATION, values).all()
+        )
+        return [tables.value_from_row(ConversationState, row) for row in rows]
+
+    async def save_state(self, state: ConversationState) -> None:
+        """Save a state outside a turn. The worker of a turn passes its state to `TurnInbox.finish_turn` instead."""
+        save = state_saver(self._database)
+        await self._database.run_write(lambda connection: save(connection, state))
+
+
+def state_saver(database: SqlDatabase) -> Callable[[Connection, ConversationState], None]:
+    """Returns a function that saves a state within the transaction of a connection."""
+    insert = database.insert_into(conversations)
+    updated_columns = {name: insert.excluded[name] for name in _UPDATED_COLUMNS}
+    upsert = insert.on_conflict_do_update(index_elements=["conversation", "scope_key"], set_=updated_columns)
+
+    def save_in_transaction(connection: Connection, state: ConversationState) -> None:
+        connection.execute(upsert, tables.column_values_of(state) | {"changed_at": database.utc_now()})
+
+    return save_in_transaction
+
+
+_UPDATED_COLUMNS = ("summary", "last_plan", "clarifications_in_a_row", "changed_at")
+_STATES_OF_CONVERSATION = select(conversations).where(conversations.c.conversation == bindparam("conversation_id"))
+_STATE_OF_SCOPE = select(conversations).where(
+    conversations.c.conversation == bindparam("conversation_id"),
+    conversations.c.scope_key == bindparam("sought_scope_key"),
+)

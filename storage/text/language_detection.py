@@ -1,0 +1,64 @@
+"""Language detection by common words, to choose the stemmer of a bucket."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_STEMMED_LANGUAGES = ("en", "de", "fr", "es")
+_COMMON_WORDS: Mapping[str, frozenset[str]] = {
+    language: frozenset(word for word in words.split() if len(word) > 1)
+    for language, words in {
+        "en": "the of and to in is for that with as this by on are be or from an which it at was shall not have",
+        "de": "der die das und den von zu mit sich des ist im für auf ein eine dem nicht als auch werden bei oder wird",
+        "fr": "le les des et du une est dans que pour qui sur par au pas avec sont aux cette ou ne ce il nous vous",
+        "es": "el los las del y en que por con una para se al lo como más pero sus este entre su no ha son",
+        "it": "il di che è per una con non sono della del da gli nel alla dei delle anche più si questo le ha al",
+        "pt": "o os do da em que não uma para com por dos das ao mais se na no são pela pelo como foi seu",
+        "nl": "de het een van en in is dat op te zijn voor met die niet aan er om ook als bij door naar wordt",
+        "sv": "och att det som en på är av för med den till inte har ett om var de kan vid från eller ska",
+        "pl": "i w na z do się nie to jest że o od za przez po dla oraz są jak przy lub który być tym",
+    }.items()
+}
+_WORD_PATTERN = re.compile(r"[^\W\d_]+")
+_MAX_TEXT_CHARS = 2_000  # characters of a text
+_MAX_TEXTS = 300
+_MIN_WORDS = 30  # with fewer words there is no detection
+_MIN_COMMON_SHARE = 0.08  # of the words; prose has at least this share of its language's common words
+_FIRST_NON_LATIN = 0x250
+
+
+@dataclass(slots=True)
+class LanguageDetector:
+    """Counts the words of a bucket's texts by language."""
+
+    text_count: int = 0
+    word_count: int = 0
+    foreign_word_count: int = 0  # words in another script than Latin
+    common_word_counts: Counter[str] = field(default_factory=Counter[str])  # language -> common words of the language
+
+    def add_text(self, text: str) -> None:
+        """Count the words at the beginning of a text. Ignores texts after the first few hundred."""
+        if self.text_count >= _MAX_TEXTS:
+            return
+        self.text_count += 1
+        words = [word.lower() for word in _WORD_PATTERN.findall(text[:_MAX_TEXT_CHARS])]
+        self.word_count += len(words)
+        self.foreign_word_count += sum(ord(word[0]) >= _FIRST_NON_LATIN for word in words)
+        for language, common in _COMMON_WORDS.items():
+            self.common_word_counts[language] += sum(word in common for word in words)
+
+    @property
+    def language(self) -> str:
+        """The detected language, ISO 639-1; empty for a language without a stemmer.
+
+        `en` if there are too few words, or too few common words: most tables have only names and figures.
+        """
+        if self.word_count < _MIN_WORDS:
+            return "en"
+        if 2 * self.foreign_word_count > self.word_count:
+            return ""
+        best, count = max(self.common_word_counts.items(), key=lambda pair: (pair[1], pair[0] == "en"))
+        if count < _MIN_COMMON_SHARE * self.word_count:
+            return "en"
+        return best if best in _STEMMED_LANGUAGES else ""

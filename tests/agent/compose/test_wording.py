@@ -1,0 +1,75 @@
+"""The wording of sets and lists in sentences."""
+
+import pytest
+
+from agent.compose.phrases.conditions import join_words, lowercase_label
+from agent.compose.phrases.set_description import describe_set
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    MATCH_ALL,
+    TEXT_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+)
+from storage.search.ids import BucketId, FieldName
+from storage.search.plan import Clause, Search
+from storage.search.schema import FieldType, Schema, SchemaField
+
+DEEDS, WILLS = BucketId("deeds"), BucketId("wills")
+TOWN, SIGNED = FieldName("town"), FieldName("signed")
+FIELDS = (
+    SchemaField(name=TOWN, type=FieldType.CATEGORY, title="Town of record"),
+    SchemaField(name=SIGNED, type=FieldType.DATE, title="Signed"),
+)
+SCHEMAS = {bucket: Schema(bucket=bucket, fields=FIELDS) for bucket in (DEEDS, WILLS)}
+IN_OSLO = ComparisonCondition(field=TOWN, op=ComparisonOperator.EQ, value="Oslo")
+
+
+def describe_documents(
+    condition: Condition = MATCH_ALL, *required_terms: str, buckets: tuple[BucketId, ...] = (DEEDS,)
+) -> str:
+    clauses = tuple(Clause(bucket=bucket, condition=condition, required_terms=required_terms) for bucket in buckets)
+    return describe_set(Search(clauses=clauses), SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (MATCH_ALL, "deeds"),
+        (IN_OSLO, "deeds where town of record = Oslo"),
+        (MissingCondition(field=SIGNED), "deeds with no signed"),
+        (AndCondition((IN_OSLO, MissingCondition(field=SIGNED))), "deeds with no signed where town of record = Oslo"),
+        (NotCondition(MissingCondition(field=SIGNED)), "deeds where signed is known"),
+        (ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.EQ, value="a"), "deeds of these"),
+    ],
+)
+def test_conditions_read_as_part_of_a_sentence(condition: Condition, expected: str) -> None:
+    assert describe_documents(condition) == expected
+
+
+def test_required_words_are_listed_once() -> None:
+    assert describe_documents(MATCH_ALL, "barn", "well") == "deeds that mention “barn” and “well”"
+    assert describe_documents(IN_OSLO, "barn") == "deeds where town of record = Oslo, that mention “barn”"
+    assert describe_documents(
+        ComparisonCondition(field=TEXT_FIELD, op=ComparisonOperator.CONTAINS, value="barn"), "barn", "well"
+    ) == ("deeds that mention “barn” and “well”")
+
+
+def test_a_description_shared_by_all_buckets_appears_once() -> None:
+    assert describe_documents(MATCH_ALL, "barn", buckets=(DEEDS, WILLS)) == "documents that mention “barn”"
+
+
+def test_labels_are_lower_case_in_a_sentence_unless_they_contain_acronyms() -> None:
+    assert lowercase_label("Notice period") == "notice period"
+    assert lowercase_label("CAS number") == "CAS number"
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_a_list_joins_its_last_item_with_and(parts: list[str], expected: str) -> None:
+    assert join_words(parts) == expected

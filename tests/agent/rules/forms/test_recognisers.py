@@ -1,0 +1,61 @@
+"""Which questions ask for steps, and which for change over time."""
+
+import pytest
+
+from agent.rules.forms.recognisers import RECOGNISERS
+from storage.search.ids import FieldName
+from storage.search.plan import (
+    AggregateFunction,
+    AnswerForm,
+    CalendarPeriod,
+    ChangeOverTime,
+    ComputeNumbers,
+    FindPassages,
+    FindSteps,
+    GroupBy,
+)
+from tests.agent.rules.reading.test_bucket_reading import answer_form_for
+
+POSTAGE = FieldName("postage")
+
+
+def change(function: AggregateFunction, field: FieldName | None, period: CalendarPeriod | None) -> ChangeOverTime:
+    return ChangeOverTime(functions=(function,), field=field, group=GroupBy(field=FieldName("sent"), period=period))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How do I wrap glass bowls?", FindSteps(action="wrap")),
+        ("how to wrap glass bowls", FindSteps(action="wrap")),
+        ("What are the steps to wrap glass bowls?", FindSteps(action="wrap", allows_prose=True)),
+        ("What are the wrapping steps for glass bowls?", FindSteps(allows_prose=True)),
+        ("How should bowls be packed?", FindPassages()),
+        ("Why do we wrap glass bowls?", FindPassages()),
+    ],
+)
+def test_steps_are_found_where_a_procedure_is_asked_for(question: str, expected: AnswerForm) -> None:
+    assert answer_form_for(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Parcels growth from month to month", change(AggregateFunction.COUNT, None, CalendarPeriod.MONTH)),
+        ("How did postage of parcels develop?", change(AggregateFunction.SUM, POSTAGE, None)),
+        ("Total postage by quarter, and the change", change(AggregateFunction.SUM, POSTAGE, CalendarPeriod.QUARTER)),
+        ("Average postage over time", change(AggregateFunction.AVERAGE, POSTAGE, None)),
+        ("Number of parcels year over year", change(AggregateFunction.COUNT, None, CalendarPeriod.YEAR)),
+    ],
+)
+def test_a_number_that_develops_is_set_beside_the_period_before(question: str, expected: AnswerForm) -> None:
+    assert answer_form_for(question) == expected
+
+
+@pytest.mark.parametrize("question", ["Total postage by quarter", "How many parcels per month?"])
+def test_a_number_by_period_is_no_change(question: str) -> None:
+    assert isinstance(answer_form_for(question), ComputeNumbers)
+
+
+def test_each_recogniser_has_a_name_of_its_own() -> None:
+    assert len({recogniser.name for recogniser in RECOGNISERS}) == len(RECOGNISERS)

@@ -1,0 +1,42 @@
+"""The periodic jobs: old offers expire and say so, old files are deleted."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from bot.admin.periodic_jobs import run_periodic_jobs
+from bot.application import Application
+from tests.bot.conftest import ConversationDriver, wait_until
+from tests.bot.fakes import Clock, FakeChat, ListingAgent
+
+OFTEN = timedelta(milliseconds=20)
+
+
+async def test_old_offers_and_old_files_expire_by_themselves(bot: Application, chat: FakeChat, clock: Clock) -> None:
+    talk = ConversationDriver(bot)
+    answered = await talk.ask_question("List every receipt")
+    exported = await talk.ask_question("export")
+    unanswered = await ConversationDriver(bot, conversation="c2").ask_question("List every receipt")
+    clock.advance(timedelta(hours=25))
+    file = Path(exported.result["files"][0]["path"])
+
+    async with run_periodic_jobs(
+        bot.turn_processor, bot.exports, bot.attachments, bot.sources, bot.log, interval=OFTEN
+    ):
+        await wait_until(lambda: not file.exists() and chat.messages_of_turn(unanswered.turn)[0].chosen is not None)
+
+    assert chat.messages_of_turn(answered.turn)[0].chosen == chat.messages_of_turn(unanswered.turn)[0].chosen
+
+
+async def test_the_agent_is_warmed_up_before_the_first_question(
+    bot: Application, agent: ListingAgent, chat: FakeChat
+) -> None:
+    stop = asyncio.Event()
+    service = asyncio.create_task(bot.run_until_stopped(stop, warm_up=True))
+
+    await wait_until(lambda: bool(agent.contexts))
+    stop.set()
+    await service
+
+    assert [context.index.scope.ignores_readers for context in agent.contexts] == [True]
+    assert chat.messages == {}

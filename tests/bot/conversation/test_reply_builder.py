@@ -1,0 +1,108 @@
+"""The parts of a reply for an outcome, in their order."""
+
+from datetime import UTC, datetime
+
+from agent.outcome import (
+    Answer,
+    Choice,
+    Citation,
+    Clarify,
+    Outcome,
+    OutcomeKind,
+    Refused,
+    ResultTable,
+    SearchRoute,
+    SearchTrace,
+)
+from bot.conversation.reply_builder import StoredOffer, reply_for
+from bot.ids import ChoiceId, ClarificationId, DocId, TurnId
+from bot.surface.replies import (
+    ChoiceButton,
+    ChoicesPart,
+    NoticePart,
+    ReplyPart,
+    ShownCitation,
+    TablePart,
+    TextPart,
+    TurnAction,
+    TurnActionsPart,
+)
+from storage.search.ids import Generation, LegId
+from storage.search.plan import Leg, ListDocuments, Plan
+from storage.search.refinement import JustAnswer
+from tests.builders import a_search
+
+LEG = Leg(id=LegId("1"), question="q", search=a_search(), answer_form=ListDocuments())
+PLAN = Plan(question="q", legs=(LEG,))
+TRACE = SearchTrace(route=SearchRoute.STRUCTURED)
+GRID = ResultTable(caption="The first 10", columns=("title",), rows=(("*r1*",),))
+EXPIRES = datetime(2031, 5, 9, tzinfo=UTC)
+OFFER = StoredOffer(
+    clarification=ClarificationId("k"),
+    expires_at=EXPIRES,
+    choices=((ChoiceId("x"), Choice(label="Just answer", count=None, leg=LEG.id, effect=JustAnswer())),),
+)
+
+
+def parts_of(outcome: Outcome, offer: StoredOffer | None = None) -> tuple[ReplyPart, ...]:
+    return reply_for(TurnId("t"), outcome, offer).parts
+
+
+def test_an_answer_has_text_with_sources_then_table_remarks_and_buttons() -> None:
+    citation = Citation(marker="1", doc_id=DocId("d"), title="T", page=3, start=0, end=1, text="quote")
+    answer = Answer(
+        plan=PLAN,
+        text="Found [1].",
+        legs=(),
+        citations=(citation,),
+        tables=(GRID,),
+        assumptions=("“a_b” is ignored",),
+        kept_conditions=("vendor = Acme",),
+        trace=TRACE,
+        generation=Generation("g"),
+    )
+
+    assert parts_of(answer, OFFER) == (
+        TextPart(
+            markdown="Found [1].", sources=(ShownCitation(marker="1", title="T", page=3, url=None, quote="quote"),)
+        ),
+        TablePart(caption="The first 10", columns=("title",), rows=(("*r1*",),)),
+        TextPart(markdown="_“a\\_b” is ignored_\n\n_kept: vendor = Acme · say “start over” to forget it_"),
+        ChoicesPart(
+            clarification=ClarificationId("k"),
+            buttons=(ChoiceButton(id=ChoiceId("x"), label="Just answer", count=None, kind="anyway"),),
+            expires=EXPIRES,
+        ),
+        TurnActionsPart(handles=(TurnAction.RATE, TurnAction.STEPS)),
+    )
+
+
+def test_a_clarification_ends_in_its_question_and_buttons() -> None:
+    clarify = Clarify(
+        plan=PLAN,
+        kind=OutcomeKind.OVERLOAD,
+        leg=LEG.id,
+        text="Which?",
+        legs=(),
+        choices=(),
+        tables=(GRID,),
+        kept_conditions=("vendor = Acme",),
+        trace=TRACE,
+        generation=Generation("g"),
+    )
+
+    assert [type(part) for part in parts_of(clarify, OFFER)] == [
+        TextPart,
+        TablePart,
+        TextPart,
+        ChoicesPart,
+        TurnActionsPart,
+    ]
+    assert parts_of(clarify, OFFER)[-3] == TextPart(markdown="Which?")
+
+
+def test_a_refusal_is_one_sentence_and_may_suggest_a_direct_message() -> None:
+    assert parts_of(Refused(text="No.")) == (NoticePart(text="No."),)
+    assert parts_of(Refused(text="No.", may_go_private=True)) == (
+        NoticePart(text="No. In a direct message to me you may see more."),
+    )

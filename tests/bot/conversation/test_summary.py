@@ -1,0 +1,77 @@
+"""The rolling summary: questions and outcomes, within the token budget."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.outcome import Answer, LegResult, OutcomeKind, Refused, SearchRoute, SearchTrace, StartOverOutcome
+from bot.conversation.summary import (
+    SUMMARY_BUDGET_TOKENS,
+    ConversationSummary,
+    estimate_tokens,
+    render_summary,
+    summary_from_json,
+    summary_to_json,
+)
+from storage.search.ids import Generation, LegId
+from storage.search.plan import Leg, ListDocuments, Plan
+from tests.builders import a_search
+
+
+def an_answer(count: int, *kept_conditions: str) -> Answer:
+    leg = Leg(id=LegId("1"), question="q", search=a_search(), answer_form=ListDocuments())
+    return Answer(
+        plan=Plan(question="q", legs=(leg,)),
+        text="",
+        legs=(LegResult(leg=leg.id, question="q", kind=OutcomeKind.ANSWER, text="", count=count),),
+        kept_conditions=kept_conditions,
+        trace=SearchTrace(route=SearchRoute.STRUCTURED),
+        generation=Generation("g"),
+    )
+
+
+def test_each_turn_adds_a_line_oldest_first() -> None:
+    summary = (
+        ConversationSummary()
+        .with_outcome("receipts of Acme", an_answer(37))
+        .with_outcome("only 2024", an_answer(3, "Acme"))
+    )
+
+    assert render_summary(summary).splitlines() == [
+        "asked: receipts of Acme -> answer, 37 documents",
+        "asked: only 2024 -> answer, 3 documents; kept Acme",
+    ]
+
+
+def test_starting_over_empties_the_summary_and_a_refusal_leaves_it_unchanged() -> None:
+    summary = ConversationSummary().with_outcome("receipts", an_answer(3))
+
+    assert summary.with_outcome("x", Refused(text="No.")) == summary
+    assert summary.with_outcome("start over", StartOverOutcome(text="")) == ConversationSummary()
+
+
+@given(st.lists(st.text(max_size=2000), max_size=20))
+def test_the_rendered_summary_stays_within_its_budget(questions: list[str]) -> None:
+    summary = ConversationSummary()
+    for question in questions:
+        summary = summary.with_outcome(question, an_answer(3))
+
+    assert estimate_tokens(render_summary(summary)) <= SUMMARY_BUDGET_TOKENS
+    assert summary_from_json(summary_to_json(summary)) == summary
+
+
+def test_stored_summaries_keep_their_json() -> None:
+    exchange = {
+        "asked": "receipts \ud800 of Acme",
+        "outcome": "overload",
+        "count": None,
+        "kept": ["year 2021"],
+        "documents": ["A", "B"],
+        "turn": "t1",
+    }
+    stored = {"version": 1, "exchanges": [exchange]}
+
+    assert json.dumps(summary_to_json(summary_from_json(stored))) == json.dumps(stored)
+    without_turn = {name: value for name, value in exchange.items() if name != "turn"}  # an earlier Parley wrote none
+    assert summary_from_json({"version": 1, "exchanges": [without_turn]}).exchanges[0].turn == ""

@@ -1,0 +1,145 @@
+"""Worker processes: the commands that they receive, and the restart of one that dies."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from bot.ids import TurnId
+from bot.turns.worker_processes import WorkerProcessPool, open_worker_pool
+from tests.bot.conftest import wait_until
+
+# Records the commands that it receives; dies in the middle of a report when it must stop a turn.
+WORKER_SCRIPT = """
+import json, sys
+def report(**words): print(json.dumps(words), flush=True)
+report(kind="ready")
+for line in sys.stdin:
+    with open(sys.argv[1], "a") as diary:
+        diary.write(line)
+    told = json.loads(line)
+    if told["kind"] == "changed":
+        report(kind="forgotten", number=told["number"])
+    if told["kind"] == "stop":
+        print('{"kind": "ended", "sur', end="", flush=True)
+        sys.exit(3)
+    if told["kind"] == "end":
+        report(kind="ended", surface="slack", outcome="answer", seconds=0.5)
+        break
+"""
+
+
+@dataclass
+class PoolObserver:
+    """The observations of the receiving process."""
+
+    diary: Path
+    ready_counts: list[int] = field(default_factory=list[int])
+    ended_turns: list[tuple[str, str, float]] = field(default_factory=list[tuple[str, str, float]])
+    log_lines: list[MutableMapping[str, object]] = field(default_factory=list[MutableMapping[str, object]])
+
+    def received_commands(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.diary.read_text().splitlines()] if self.diary.exists() else []
+
+    def record_turn(self, surface: str, outcome: str, seconds: float) -> None:
+        self.ended_turns.append((surface, outcome, seconds))
+
+    @property
+    def log(self) -> FilteringBoundLogger:
+        wrapper = structlog.make_filtering_bound_logger("info")
+        return structlog.wrap_logger(None, processors=[self._keep_line], wrapper_class=wrapper)
+
+    def _keep_line(self, _: object, level: str, line: MutableMapping[str, object]) -> MutableMapping[str, object]:
+        self.log_lines.append({"level": level, **line})
+        raise structlog.DropEvent
+
+
+@asynccontextmanager
+async def open_test_pool(
+    seen: PoolObserver, script: str = WORKER_SCRIPT, count: int = 1
+) -> AsyncGenerator[WorkerProcessPool]:
+    command = (sys.executable, "-c", script, str(seen.diary))
+    async with open_worker_pool(
+        command,
+        os.environ,
+        count=count,
+        stop=asyncio.Event(),
+        log=seen.log,
+        on_turn_ended=seen.record_turn,
+        on_ready_count=seen.ready_counts.append,
+    ) as pool:
+        yield pool
+
+
+async def test_commands_reach_the_worker_in_order(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer) as pool:
+        pool.wake_workers()
+        await pool.broadcast_change("slack", {"type": "user_change", "user": "U1"})
+        received_before_the_end = observer.received_commands()
+
+    change = {"type": "user_change", "user": "U1"}
+    apply_command = {"kind": "changed", "number": 1, "surface": "slack", "news": change}
+    assert received_before_the_end == [{"kind": "accepted"}, apply_command]
+    assert observer.received_commands() == [*received_before_the_end, {"kind": "end"}]
+
+
+async def test_turns_that_end_in_workers_are_counted_including_the_last(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer, count=2):
+        assert observer.ready_counts[-1] == 2
+
+    assert observer.ended_turns == [("slack", "answer", 0.5)] * 2
+    assert observer.ready_counts[-1] == 0
+
+
+async def test_a_worker_that_dies_is_restarted(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer) as pool:
+        pool.stop_turn(TurnId("t1"))
+        await wait_until(lambda: observer.ready_counts == [0, 1, 0, 1])
+        pool.wake_workers()
+        await wait_until(lambda: observer.received_commands()[-1] == {"kind": "accepted"})
+
+    assert observer.received_commands()[0] == {"kind": "stop", "turn": "t1"}
+    assert [line["status"] for line in observer.log_lines if line["level"] == "error"] == [3]
+
+
+async def test_a_worker_that_cannot_start_blocks_nothing(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    async with open_test_pool(observer, "raise SystemExit(1)") as pool:
+        pool.wake_workers()
+        pool.stop_turn(TurnId("t1"))
+        await pool.broadcast_change("slack", {"type": "user_change"})
+
+    assert set(observer.ready_counts) == {0}
+    assert observer.received_commands() == observer.ended_turns == []
+
+
+async def test_no_worker_is_left_when_the_block_fails(tmp_path: Path) -> None:
+    observer = PoolObserver(tmp_path / "diary")
+
+    class BlockFailure(Exception):
+        pass
+
+    is_caught = False
+    try:
+        async with open_test_pool(observer):
+            raise BlockFailure
+    except BlockFailure:
+        is_caught = True
+
+    assert is_caught
+    assert observer.ready_counts == [0, 1, 0]

@@ -1,0 +1,27 @@
+"""The unit that a field's name gives."""
+
+import pytest
+
+from storage.ingest.schemas.units import FieldLabel, label_of_name
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("vceo_v", FieldLabel("Vceo", "V")),
+        ("power_w", FieldLabel("Power", "W")),
+        ("bp_c", FieldLabel("Bp", "degC")),
+        ("weight_kg", FieldLabel("Weight", "kg")),
+        ("notice_days", FieldLabel("Notice days", "day")),
+        ("growth_pct", FieldLabel("Growth", "percent")),
+        ("weightKg", FieldLabel("Weight", "kg")),
+        ("Width (mm)", FieldLabel("Width", "mm")),
+        ("Speed [km/h]", FieldLabel("Speed", "km/hour")),
+        ("max_k", FieldLabel("Max k", "")),
+        ("temp_k", FieldLabel("Temp", "K")),
+        ("year", FieldLabel("Year", "")),
+        ("days", FieldLabel("Days", "")),
+    ],
+)
+def test_a_name_gives_its_unit(name: str, label: FieldLabel) -> None:
+    assert label_of_name(name) == label

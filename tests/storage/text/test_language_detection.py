@@ -1,0 +1,34 @@
+"""Language detection by common words."""
+
+import pytest
+
+from storage.text.language_detection import LanguageDetector
+
+TEXTS = {
+    "en": "The supplier shall deliver the goods to the buyer, and the buyer shall pay for them by the end of it.",
+    "de": "Der Lieferant liefert die Ware an den Käufer, und der Käufer zahlt sie bis zum Ende des Monats.",
+    "fr": "Le fournisseur livre les biens à l'acheteur, et l'acheteur les paie avant la fin du mois.",
+    "es": "El proveedor entrega los bienes al comprador, y el comprador los paga antes del fin del mes.",
+    "": "Il fornitore consegna i beni al compratore, e il compratore li paga entro la fine del mese.",
+}
+
+
+@pytest.mark.parametrize(("language", "text"), TEXTS.items())
+def test_the_language_of_prose_is_detected(language: str, text: str) -> None:
+    detector = LanguageDetector()
+    for _ in range(2):
+        detector.add_text(text)
+    assert detector.language == language
+
+
+def test_text_in_another_script_has_no_stemmed_language() -> None:
+    detector = LanguageDetector()
+    detector.add_text("Поставщик передаёт товар покупателю до конца месяца. " * 8)
+    assert detector.language == ""
+
+
+@pytest.mark.parametrize("text", ["", "Acme", "TO-220 BC547 45 V 100 mA NPN " * 20])
+def test_names_and_figures_count_as_english(text: str) -> None:
+    detector = LanguageDetector()
+    detector.add_text(text)
+    assert detector.language == "en"
