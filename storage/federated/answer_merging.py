@@ -25,7 +25,7 @@ from storage.search.index import (
     SpellingRequest,
     SpellingSuggestion,
 )
-from storage.search.numbers import median_of, money_from_scaled, round_average, round_sum
+from storage.search.numbers import median_of, round_money_totals, round_number_totals
 from storage.search.plan import CalendarPeriod, GroupBy, Search
 from storage.search.schema import FieldType
 
@@ -123,10 +123,10 @@ def _round_totals(
     """Returns the rounded sum and the rounded average."""
     if is_money is None:
         return 0.0, 0.0
+    largest_magnitude = max(abs(minimum), abs(maximum))
     if is_money:
-        return money_from_scaled(int(total), unit), money_from_scaled(int(total), unit, document_count)
-    rounded_sum = round_sum(total, max(abs(minimum), abs(maximum)))
-    return rounded_sum, round_average(rounded_sum, document_count)
+        return round_money_totals(int(total), unit, document_count, largest_magnitude)
+    return round_number_totals(total, document_count, largest_magnitude)
 
 
 def merge_aggregates(halves: SearchHalves, request: AggregateRequest) -> RequestSteps[tuple[AggregateLine, ...]]:

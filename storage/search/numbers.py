@@ -11,6 +11,7 @@ _MINOR_DIGITS: dict[str, int] = {
 }
 _EXTRA_DIGITS = 2  # amounts finer than the minor unit (a fuel price of 1.459) still add up exactly
 _SUM_DIGITS = 12
+_EXACT_SCALED_LIMIT = 10**27  # engines hold the digits above 10^18 as doubles: exact below it, for millions of amounts
 _EXACT_PRECISION = 400  # enough digits for the largest double in the finest scale
 
 
@@ -43,6 +44,24 @@ def money_from_scaled(total: int, currency: str | None, count: int = 1) -> float
     exact = Decimal(total) / (money_scale_of(currency) * count)
     quantum = Decimal(1).scaleb(-minor_digits_of(currency))
     return float(exact.quantize(quantum, rounding=ROUND_HALF_EVEN, context=Context(prec=_EXACT_PRECISION)))
+
+
+def round_money_totals(total: int, currency: str | None, count: int, largest_magnitude: float) -> tuple[float, float]:
+    """The sum and the average of `count` amounts, from their sum in scaled integers.
+
+    Both are rounded half to even to the minor unit. If `largest_magnitude`, the greatest magnitude among the amounts,
+    is 10^27 scaled integers or more, they are rounded like other numbers.
+    """
+    exact_sum = money_from_scaled(total, currency)
+    if scale_amount(largest_magnitude, currency) < _EXACT_SCALED_LIMIT:
+        return exact_sum, money_from_scaled(total, currency, count)
+    return round_number_totals(exact_sum, count, largest_magnitude)
+
+
+def round_number_totals(total: float, count: int, largest_magnitude: float) -> tuple[float, float]:
+    """The sum and the average of `count` numbers, to 12 significant digits (see `round_sum`)."""
+    rounded_sum = round_sum(total, largest_magnitude)
+    return rounded_sum, round_average(rounded_sum, count)
 
 
 def round_sum(total: float, largest_magnitude: float) -> float:

@@ -560,6 +560,18 @@ async def test_money_is_added_exactly_and_by_currency(index: SearchIndex) -> Non
     assert (dollars.minimum, dollars.maximum, dollars.average, dollars.group) == (-0.01, 19.99, 9.99, None)
 
 
+async def test_huge_amounts_of_money_are_added_with_twelve_digits(index: SearchIndex) -> None:
+    amounts = [-3.402823466e38, -5.106332324382700e16, 0.0, 0.01]
+    scoped = await fill_bucket(
+        index, *(a_document(f"e{n}", total=amount, currency="EUR") for n, amount in enumerate(amounts))
+    )
+    request = AggregateRequest(ALL, field=FieldName("total"))
+
+    (line,) = (await scoped.answer_requests(request))[request]
+
+    assert (line.sum, line.average) == (-3.402823466e38, -8.507058665e37)
+
+
 async def test_other_numbers_are_added_with_twelve_digits(index: SearchIndex) -> None:
     weights = [0.1, 0.2, 1e6, -1e6, 0.7]
     scoped = await fill_bucket(index, *(a_document(f"d{n}", weight=weight) for n, weight in enumerate(weights)))
@@ -706,6 +718,17 @@ async def test_the_nearest_values_are_those_below_and_above(index: SearchIndex) 
 def _summarised_document(doc_id: str, summary: str, *, title: str = "", weight: float = 1.0) -> Document:
     """Return a document with the same text as all others; only its title and summary differ."""
     return a_document(doc_id, "The same words. " * 300, title=title, summary=summary, weight=weight, source="s.pdf")
+
+
+async def test_a_word_in_a_fifth_of_the_passages_is_found_beside_a_passage_without_words(index: SearchIndex) -> None:
+    texts = ("pumps", "fans", "fans", "fans", "---")
+    scoped = await fill_bucket(index, *(a_document(f"d{n}", text) for n, text in enumerate(texts)))
+    request, request_with_common_word = (KeywordPassageRequest(ALL, text, limit=9) for text in ("pumps", "pumps fans"))
+
+    answers = await scoped.answer_requests(request, request_with_common_word)
+
+    assert [hit.doc_id for hit in answers[request]] == ["d0"]
+    assert [hit.doc_id for hit in answers[request_with_common_word]] == ["d0"]
 
 
 async def test_documents_are_ranked_by_title_and_summary_within_the_set(index: SearchIndex) -> None:

@@ -16,7 +16,13 @@ from storage.search.evaluation.facet_binning import period_containing
 from storage.search.evaluation.sort_keys import aggregate_sort_key
 from storage.search.ids import FieldName
 from storage.search.index import AggregateLine, AggregateRequest
-from storage.search.numbers import median_of, money_from_scaled, money_scale_of, round_average, round_sum, scale_amount
+from storage.search.numbers import (
+    median_of,
+    money_scale_of,
+    round_money_totals,
+    round_number_totals,
+    scale_amount,
+)
 from storage.search.plan import CalendarPeriod, GroupBy
 from storage.search.schema import FieldType, SchemaField
 
@@ -173,13 +179,13 @@ def _build_line(
     if not fields:
         return AggregateLine(group=group, unit=None, count=len(values), sum=0.0, average=0.0, minimum=0.0, maximum=0.0)
     minimum, maximum = float(values.min()), float(values.max())
+    largest_magnitude = max(abs(minimum), abs(maximum))
     if is_money:
         total = _sum_scaled(values, unit)
-        rounded_sum, average = money_from_scaled(total, unit), money_from_scaled(total, unit, len(values))
+        rounded_sum, average = round_money_totals(total, unit, len(values), largest_magnitude)
     else:
         total = math.fsum(values.tolist())
-        rounded_sum = round_sum(total, max(abs(minimum), abs(maximum)))
-        average = round_average(rounded_sum, len(values))
+        rounded_sum, average = round_number_totals(total, len(values), largest_magnitude)
     return AggregateLine(
         group=group,
         unit=unit,

@@ -25,7 +25,7 @@ from storage.search.conditions import Scalar
 from storage.search.errors import InvalidCondition
 from storage.search.evaluation.sort_keys import aggregate_sort_key
 from storage.search.index import AggregateLine, AggregateRequest
-from storage.search.numbers import median_of, money_from_scaled, round_average, round_sum
+from storage.search.numbers import median_of, round_money_totals, round_number_totals
 from storage.search.plan import CalendarPeriod, GroupBy
 from storage.search.schema import FieldType
 
@@ -232,14 +232,12 @@ def _aggregated_from_totals(
     if number_field is None:
         return AggregateLine(group=group, unit=None, count=totals.count, sum=0.0, average=0.0, minimum=0.0, maximum=0.0)
     is_money = number_field.definition.type is FieldType.MONEY
-    if is_money:
-        rounded_sum, average = (
-            money_from_scaled(totals.scaled_sum, unit),
-            money_from_scaled(totals.scaled_sum, unit, totals.count),
-        )
-    else:
-        rounded_sum = round_sum(totals.plain_sum, max(abs(totals.minimum), abs(totals.maximum)))
-        average = round_average(rounded_sum, totals.count)
+    largest_magnitude = max(abs(totals.minimum), abs(totals.maximum))
+    rounded_sum, average = (
+        round_money_totals(totals.scaled_sum, unit, totals.count, largest_magnitude)
+        if is_money
+        else round_number_totals(totals.plain_sum, totals.count, largest_magnitude)
+    )
     return AggregateLine(
         group=group,
         unit=unit,

@@ -5,6 +5,7 @@ Ranks documents by BM25 over their outlines.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from storage.opensearch.connection import JsonObject
@@ -116,29 +117,44 @@ def _rank_bucket_by_terms(bucket_query: BucketQuery, text: str, limit: int) -> Q
         _document_frequency_request(bucket_query.layout, terms),
         _term_ranking_request(bucket_query, repeated_terms, limit),
     ]
-    return _drop_common_hits(bucket_query, frequency_response, ranking, terms)
+    rare_terms = _find_rare_terms(frequency_response, terms)
+    if not rare_terms.terms:
+        return _hits_with_full_scores(ranking, bucket_query.layout)
+    distinctive_hits = [hit for hit in ranking.hits if _score_of_hit(hit) > _MIN_DISTINCTIVE_SCORE]
+    if ranking.hits and (rare_terms.server_may_disagree or not distinctive_hits):
+        repeated_terms = [term for term in repeated_terms if term in rare_terms.terms]
+        (ranking,) = yield [_term_ranking_request(bucket_query, repeated_terms, limit)]
+        return _hits_with_full_scores(ranking, bucket_query.layout)
+    return [_hit_from_response(hit, bucket_query.layout, _score_of_hit(hit)) for hit in distinctive_hits]
 
 
-def _drop_common_hits(
-    bucket_query: BucketQuery,
-    frequency_response: OpenSearchResponse,
-    ranking_response: OpenSearchResponse,
-    terms: Sequence[str],
-) -> list[PassageHit]:
-    """Drop the passages that match only common terms, if any rarer term of the text exists in the bucket.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RareTerms:
+    """The terms of a text that occur in at most a fifth of a bucket's passages. If there are any, only they find.
 
-    If all terms are common, keeps every passage and restores its full score.
+    The server's statistics, with which it scores, leave out passages without terms and include deleted passages. So it
+    may take a rare term for a common one, and give the passages that hold it almost no score.
     """
+
+    terms: frozenset[str]
+    server_may_disagree: bool
+
+
+def _find_rare_terms(frequency_response: OpenSearchResponse, terms: Sequence[str]) -> _RareTerms:
     frequencies = _document_frequencies_in(frequency_response, terms)
-    if any(count * 5 <= frequency_response.total for count in frequencies.values()):
-        return [
-            _hit_from_response(hit, bucket_query.layout, _score_of_hit(hit))
-            for hit in ranking_response.hits
-            if _score_of_hit(hit) > _MIN_DISTINCTIVE_SCORE
-        ]
+    rare_terms = frozenset(term for term, count in frequencies.items() if count * 5 <= frequency_response.total)
+    passages_with_terms = int(frequency_response.aggregations["with_terms"]["doc_count"])
+    return _RareTerms(
+        terms=rare_terms, server_may_disagree=any(frequencies[term] * 5 > passages_with_terms for term in rare_terms)
+    )
+
+
+def _hits_with_full_scores(ranking: OpenSearchResponse, layout: IndexLayout) -> list[PassageHit]:
+    """Returns all hits. A score of common terms alone is divided by their weight."""
+    scores = [_score_of_hit(hit) for hit in ranking.hits]
     return [
-        _hit_from_response(hit, bucket_query.layout, _score_of_hit(hit) / COMMON_TERM_WEIGHT)
-        for hit in ranking_response.hits
+        _hit_from_response(hit, layout, score if score > _MIN_DISTINCTIVE_SCORE else score / COMMON_TERM_WEIGHT)
+        for hit, score in zip(ranking.hits, scores, strict=True)
     ]
 
 
@@ -149,7 +165,12 @@ def _document_frequency_request(layout: IndexLayout, terms: Sequence[str]) -> Op
     """
     term_filters = {f"{position}": {"term": {"passage_terms": term}} for position, term in enumerate(terms)}
     return build_search_request(
-        layout.index, {"term": {"kind": PASSAGE}}, {"held": {"filters": {"filters": term_filters}}}
+        layout.index,
+        {"term": {"kind": PASSAGE}},
+        {
+            "held": {"filters": {"filters": term_filters}},
+            "with_terms": {"filter": {"exists": {"field": "passage_terms"}}},
+        },
     )
 
 
