@@ -8,8 +8,7 @@ from agent.compose.assemble import assemble_outcome, compose_legs
 from agent.compose.help import answer_help_request
 from agent.compose.replies import NO_BUCKET_GRANTED_TEXT, NOTHING_BEFORE_TEXT, STARTED_OVER_TEXT, clarify_not_understood
 from agent.context import AgentContext
-from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, SearchRoute, StartOverOutcome
-from agent.reasoner import (
+from agent.decomposition import (
     ExportRequest,
     HelpRequest,
     LegAlternatives,
@@ -18,6 +17,8 @@ from agent.reasoner import (
     StartOverRequest,
     UnrecognisedQuestion,
 )
+from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, SearchRoute, StartOverOutcome
+from agent.reasoner import Reasoner
 from agent.retrieval.ordinal_references import resolve_ordinal_references
 from agent.retrieval.session import RetrievalSession
 from agent.review.review import review_plan
@@ -30,35 +31,35 @@ from storage.search.schema import Schema
 
 async def answer(question: str, context: AgentContext) -> Outcome:
     """Answers a question. Raises only the errors of the index."""
-    session = RetrievalSession(context)
+    session = RetrievalSession(context, context.reasoner.name)
     question_context = await load_question_context(context)
     if not question_context.schemas:
         return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
     started = time.perf_counter()
-    decomposition = context.reasoner.decompose_question(question, question_context)
+    decomposition = await context.reasoner.decompose_question(question, question_context)
     session.record_stage("decompose", started)
     match decomposition:
         case StartOverRequest(nothing_before=nothing_before):
             return StartOverOutcome(text=NOTHING_BEFORE_TEXT if nothing_before else STARTED_OVER_TEXT)
         case ExportRequest(plan=plan, leg=leg):
-            return await _prepare_export(session, plan, leg, question_context)
+            return await _prepare_export(session, plan, leg, question_context, context.reasoner)
         case HelpRequest():
             return await answer_help_request(question, session, question_context)
         case UnrecognisedQuestion(unknown_words=words):
             return clarify_not_understood(question, words, session, question_context)
         case PlannedQuestion():
             return await _answer_plan(
-                session, await resolve_ordinal_references(session, decomposition), question_context
+                session, await resolve_ordinal_references(session, decomposition), question_context, context.reasoner
             )
 
 
 async def _answer_plan(
-    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reasoner: Reasoner
 ) -> Answer | Clarify:
     """Searches and reviews the plan, composes the text, and verifies it."""
-    reviewed = await review_plan(session, planned, question_context)
+    reviewed = await review_plan(session, planned, question_context, reasoner)
     started = time.perf_counter()
-    composed = compose_legs(reviewed)
+    composed = await compose_legs(reviewed, reasoner)
     session.record_stage("compose", started)
     started = time.perf_counter()
     verified = [verify_leg(leg) for leg in composed]
@@ -68,21 +69,24 @@ async def _answer_plan(
 
 async def resume(plan: Plan, context: AgentContext) -> Outcome:
     """Answers a plan that a click or a typed choice has refined. Raises only the errors of the index."""
-    session = RetrievalSession(context)
+    session = RetrievalSession(context, context.reasoner.name)
     question_context = await load_question_context(context)
     if not all(bucket in question_context.schemas for leg in plan.legs for bucket in leg.search.buckets):
         return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
-    alternatives = _rebuild_alternatives(plan, context, question_context) if context.just_answer else ()
+    alternatives = await _rebuild_alternatives(plan, context, question_context) if context.just_answer else ()
     return await _answer_plan(
-        session, PlannedQuestion(plan=plan, alternatives=alternatives, is_followup=True), question_context
+        session,
+        PlannedQuestion(plan=plan, alternatives=alternatives, is_followup=True),
+        question_context,
+        context.reasoner,
     )
 
 
-def _rebuild_alternatives(
+async def _rebuild_alternatives(
     plan: Plan, context: AgentContext, question_context: QuestionContext
 ) -> tuple[LegAlternatives, ...]:
     """Returns the readings that scored equally when the plan was made, so that the answer can say which one it took."""
-    decomposition = context.reasoner.decompose_question(plan.question, replace(question_context, last_plan=None))
+    decomposition = await context.reasoner.decompose_question(plan.question, replace(question_context, last_plan=None))
     if not isinstance(decomposition, PlannedQuestion):
         return ()
     unchanged = {
@@ -100,7 +104,7 @@ def _rebuild_alternatives(
 def apply_search_by_meaning(plan: Plan, leg_id: LegId) -> Plan:
     """Returns the plan with the leg's required words used only for ranking, not as a condition."""
     legs = tuple(_relax_required_terms(leg) if leg.id == leg_id else leg for leg in plan.legs)
-    return Plan(question=plan.question, legs=legs, combination=plan.combination, assumptions=plan.assumptions)
+    return replace(plan, legs=legs)
 
 
 def _relax_required_terms(leg: Leg) -> Leg:
@@ -119,6 +123,7 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
         analysers={bucket: context.index.analyser_for(bucket) for bucket in schemas},
         now=context.now,
         locale=context.locale,
+        conversation_summary=context.conversation_summary,
         last_plan=_plan_if_visible(context.last_plan, schemas),
         earlier_plans=tuple(
             earlier_plan
@@ -136,13 +141,13 @@ def _plan_if_visible(plan: Plan | None, schemas: Mapping[BucketId, Schema]) -> P
 
 
 async def _prepare_export(
-    session: RetrievalSession, plan: Plan, leg_id: LegId, question_context: QuestionContext
+    session: RetrievalSession, plan: Plan, leg_id: LegId, question_context: QuestionContext, reasoner: Reasoner
 ) -> Outcome:
     count = CountRequest(plan.leg_by_id(leg_id).search)
     answers = await session.ask_index((count,), record=(count,))
     if not answers[count]:
         return await _answer_plan(
-            session, PlannedQuestion(plan=plan), question_context
+            session, PlannedQuestion(plan=plan), question_context, reasoner
         )  # an empty file would not explain why it is empty
     return ExportOutcome(
         plan=plan,

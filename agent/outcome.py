@@ -1,7 +1,7 @@
 """The outcomes of a question: `Answer`, `Clarify`, `ExportOutcome`, `StartOverOutcome` or `Refused`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -158,6 +158,16 @@ class TraceStage:
     fallback: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUsage:
+    """The calls to language models in one turn. `cost_usd` is None if a price is unknown."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+
 class SearchRoute(StrEnum):
     STRUCTURED = "structured"
     HYBRID = "hybrid"
@@ -174,6 +184,7 @@ class SearchTrace:
     reasoner: str = "rule"
     round_trips: int = 0
     index_ms: float = 0.0
+    model_usage: ModelUsage = field(default_factory=ModelUsage)
 
 
 class OutcomeKind(StrEnum):

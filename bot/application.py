@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from structlog.typing import FilteringBoundLogger
 
-from agent.context import AnswerLimits
+from agent.limits import AnswerLimits
 from bot.access.audience_scope import AccessResolver
 from bot.admin.administration import AdminOperations
 from bot.admin.feedback import AnswerFeedback

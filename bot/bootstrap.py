@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TextIO
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from agent.context import AnswerLimits
 from agent.errors import RerankerUnavailable
+from agent.limits import AnswerLimits
 from agent.reasoner import Reasoner
 from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver

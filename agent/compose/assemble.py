@@ -5,12 +5,11 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from agent.compose.compare_sides import compose_comparison
-from agent.compose.composed_leg import ComposedLeg
+from agent.compose.composed_leg import ComposedLeg, FactsComposer
 from agent.compose.phrases.assumptions import describe_assumption
 from agent.compose.phrases.choice_labels import compose_choice
-from agent.compose.registry import compose_facts
+from agent.decomposition import PlannedQuestion
 from agent.outcome import Answer, Choice, Citation, Clarify, FoundPassage, LegResult, OutcomeKind, SearchTrace
-from agent.reasoner import PlannedQuestion
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.review import ReviewedPlan
 from agent.verify import VerifiedLeg
@@ -19,10 +18,10 @@ from storage.search.plan import LegCombination
 _WAYS_OUT_TEXT = "Ways out, each with what it leads to:"
 
 
-def compose_legs(reviewed: ReviewedPlan) -> list[ComposedLeg]:
+async def compose_legs(reviewed: ReviewedPlan, composer: FactsComposer) -> list[ComposedLeg]:
     """Composes the text of each leg. It is not verified yet."""
     pairs = zip(reviewed.reviews, reviewed.decisions, strict=True)
-    return [compose_facts(decision.facts, review) for review, decision in pairs]
+    return [await composer.compose_leg(decision.facts, review) for review, decision in pairs]
 
 
 def assemble_outcome(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace: SearchTrace) -> Answer | Clarify:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from agent.outcome import Citation, ResultTable
 from agent.retrieval.quotations import CitedQuote, build_citation
@@ -51,6 +51,14 @@ class ComposedLeg:
     prefix: str = ""  # goes before the sentences in the answer
     is_prefix_in_result: bool = False  # also in the text of the leg's result
     column: ComparisonColumn | None = None
+
+
+class FactsComposer(Protocol):
+    """Makes sentences of facts."""
+
+    async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
+        """Returns the sentences for the facts of a leg, with citations. They are verified afterwards."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

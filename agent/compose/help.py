@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from agent.compose.phrases.conditions import escape_markdown, format_count, join_words, plural_of
+from agent.decomposition import QuestionContext
 from agent.outcome import Answer, Choice, LegResult, OutcomeKind, SearchRoute
-from agent.reasoner import QuestionContext
 from agent.retrieval.session import RetrievalSession
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest, IndexAnswers

@@ -5,8 +5,8 @@ from agent.compose.composed_leg import ComposedLeg, composer_for
 from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, lowercase_label
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
-from agent.context import SHOWN_DOCUMENTS
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
+from agent.limits import SHOWN_DOCUMENTS
 from agent.review.leg_review import LegReview
 from storage.search.plan import ListDocuments
 from storage.search.schema import FieldType, SchemaField

@@ -1,9 +1,9 @@
 """Replies that need no search."""
 
 from agent.compose.phrases.conditions import escape_markdown
+from agent.decomposition import QuestionContext
 from agent.english.commands import is_thanks
 from agent.outcome import Clarify, LegResult, OutcomeKind, SearchRoute
-from agent.reasoner import QuestionContext
 from agent.retrieval.session import RetrievalSession
 from storage.search.ids import LegId
 from storage.search.plan import Clause, FindPassages, Leg, Plan, Search

@@ -48,9 +48,5 @@ def _currency_condition_for(currency_field: FieldName, unit: str) -> ComparisonC
 
 def _has_several_currencies(review: LegReview, currency_field: FieldName) -> bool:
     bucket = review.leg.search.clauses[0].bucket
-    vocabularies = (
-        vocabulary
-        for vocabulary in review.question_context.vocabulary.fields
-        if vocabulary.bucket == bucket and vocabulary.field == currency_field
-    )
-    return any(len(vocabulary.values) > 1 for vocabulary in vocabularies)
+    currencies = review.question_context.vocabulary.field_of(bucket, currency_field)
+    return currencies is not None and len(currencies.values) > 1

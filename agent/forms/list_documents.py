@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.context import SHOWN_DOCUMENTS
 from agent.forms.clarifications import (
     ask_to_narrow,
     ask_which_reading,
@@ -13,6 +12,7 @@ from agent.forms.clarifications import (
 )
 from agent.forms.first_by_currency import first_records_by_currency
 from agent.forms.form_of_answer import FormOfAnswer
+from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind
 from agent.refine import refinements
 from agent.refine.refinements import FacetSplit, RefinementCandidate

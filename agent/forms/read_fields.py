@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.context import SHOWN_DOCUMENTS
 from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import ask_which_document, report_nothing_found
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, rank_leg_passages
 from agent.forms.form_of_answer import FormOfAnswer
+from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import (

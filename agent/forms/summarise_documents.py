@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.context import SHOWN_DOCUMENTS
 from agent.forms.clarifications import ask_to_narrow, report_nothing_found
 from agent.forms.form_of_answer import FormOfAnswer
+from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.key_sentences import KeySentence, key_sentences_of

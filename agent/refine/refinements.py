@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.reasoner import LegAlternatives
+from agent.decomposition import LegAlternatives
 from agent.refine.choice_labels import (
     AlsoMissingLabel,
     BucketLabel,

@@ -9,11 +9,11 @@ hits.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from agent.decomposition import LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, QUESTION_WORDS, YES_NO_VERBS
 from agent.forms.find_passages import quote_answer
 from agent.forms.registry import build_leg_requests
 from agent.outcome import FoundPassage, SearchRoute
-from agent.reasoner import LegAlternatives
 from agent.retrieval.fusion import coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
 from agent.retrieval.leg_requests import LegInquiry, hits_by_collector, weigh_question_terms
 from agent.retrieval.named_documents import is_confined_to_named_documents, passages_mentioning_names

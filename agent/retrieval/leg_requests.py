@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.context import AnswerLimits
-from agent.reasoner import LegAlternatives, QuestionContext
+from agent.decomposition import LegAlternatives, QuestionContext
+from agent.limits import AnswerLimits
 from agent.refine.refinements import comparisons_with_missing, facet_requests
 from agent.retrieval.fusion import weigh_terms
 from agent.retrieval.ranking_terms import (
@@ -216,7 +216,7 @@ def weigh_question_terms(
     """
     stems = requests.content_stems if include_naming_terms else requests.asked_stems
     counts = {word: (stem, answers[requests.word_counts[word]]) for word, stem in stems.items()}
-    return weigh_terms(counts, sum(question_context.vocabulary.document_counts.values()))
+    return weigh_terms(counts, question_context.vocabulary.total_document_count)
 
 
 def drop_unknown_words(

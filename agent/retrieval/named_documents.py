@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.decomposition import QuestionContext
 from agent.outcome import FoundPassage
-from agent.reasoner import QuestionContext
 from agent.retrieval.fusion import matchers_by_bucket
 from agent.retrieval.relevance import QueryTerm
 from agent.review.leg_review import LegReview
@@ -118,9 +118,8 @@ def _identifies_document(comparison: ComparisonCondition, clause: Clause, questi
 def _value_counts_of(
     comparison: ComparisonCondition, clause: Clause, question_context: QuestionContext
 ) -> dict[str, int]:
-    fields = question_context.vocabulary.fields
-    found = next((own for own in fields if own.bucket == clause.bucket and own.field == comparison.field), None)
-    return {value.value: value.count for value in found.values} if found else {}
+    known = question_context.vocabulary.field_of(clause.bucket, comparison.field)
+    return {value.value: value.count for value in known.values} if known else {}
 
 
 def _is_written_as_name(comparison: ComparisonCondition) -> bool:

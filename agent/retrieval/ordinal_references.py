@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent.context import SHOWN_DOCUMENTS
-from agent.reasoner import OrdinalReference, PlannedQuestion
+from agent.decomposition import OrdinalReference, PlannedQuestion
+from agent.limits import SHOWN_DOCUMENTS
 from agent.retrieval.session import RetrievalSession
 from storage.search.conditions import (
     DOC_ID_FIELD,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.english.function_words import QUESTION_WORDS
-from agent.reasoner import AlternativeReading, LegAlternatives
 from agent.retrieval.leg_requests import drop_unknown_words
 from agent.review.assumptions import CorrectedSpelling, FallbackReading
 from agent.review.leg_review import LegReview, More

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from agent.decomposition import QuestionContext
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS, SUMMARY_WORDS, YES_NO_VERBS
-from agent.reasoner import QuestionContext
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
     AndCondition,
@@ -159,14 +159,7 @@ def _is_category_field(field: SchemaField, bucket: BucketId, question_context: Q
         return True
     if field.type is not FieldType.LIST:
         return False
-    known = next(
-        (
-            known_field
-            for known_field in question_context.vocabulary.fields
-            if known_field.bucket == bucket and known_field.field == field.name
-        ),
-        None,
-    )
+    known = question_context.vocabulary.field_of(bucket, field.name)
     return bool(field.values) or (
         known is not None and len(known.values) <= known.document_count / _MIN_DOCUMENTS_PER_VALUE
     )

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from agent.context import AgentContext
 from agent.errors import RerankerUnavailable
 from agent.outcome import FoundPassage, SearchAttempt, SearchRoute, SearchTrace, TraceStage
+from agent.retrieval.search_context import SearchContext
 from storage.search.codec import search_to_json
 from storage.search.index import (
     AggregateRequest,
@@ -45,7 +45,8 @@ _MAX_ATTEMPTS = 40  # recorded in one turn; counting many refinements is one att
 class RetrievalSession:
     """The index within the scope of the turn, the reranker, and the requests made of them."""
 
-    context: AgentContext
+    context: SearchContext
+    reasoner_name: str
     attempts: list[SearchAttempt] = field(default_factory=list[SearchAttempt])
     stages: list[TraceStage] = field(default_factory=list[TraceStage])
     round_trips: int = 0
@@ -99,7 +100,7 @@ class RetrievalSession:
             route=route,
             attempts=tuple(self.attempts),
             stages=tuple(self.stages),
-            reasoner=self.context.reasoner.name,
+            reasoner=self.reasoner_name,
             round_trips=self.round_trips,
             index_ms=self.index_ms,
         )

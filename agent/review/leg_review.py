@@ -5,10 +5,10 @@ Decisions carry facts. `agent.compose` turns the facts into text.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
+from agent.decomposition import LegAlternatives, QuestionContext
 from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
-from agent.reasoner import LegAlternatives, QuestionContext
 from agent.refine.refinements import RefinementCandidate
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.leg_requests import LegRequests, hits_by_collector
@@ -18,7 +18,7 @@ from agent.review.assumptions import Assumption, IgnoredWord, RequiredWords, Tak
 from storage.search.conditions import Condition, conjuncts_of
 from storage.search.ids import DocId
 from storage.search.index import DocumentRecord, IndexAnswers
-from storage.search.plan import Leg
+from storage.search.plan import Leg, LegCombination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +88,19 @@ class LegReview:
     @property
     def count(self) -> int:
         return self.answers[self.requests.count]
+
+
+class EvidenceReviewer(Protocol):
+    """Decides whether what the index answered is enough. Raises only the errors of the index."""
+
+    async def review_legs(
+        self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
+    ) -> Sequence[Decision]:
+        """Returns the decisions on all legs, in order; or, if that may help, only those to search again.
+
+        In the last round no leg is searched again.
+        """
+        ...
 
 
 def build_leg_result(review: LegReview, kind: OutcomeKind, count: int | None) -> LegResult:

@@ -1,7 +1,6 @@
 """Reviews the search results of each leg: answer, search again, or ask back.
 
-Decisions use document counts wherever counts are enough. Each leg is decided separately. If a leg asks back, the same
-reply answers the legs that succeeded.
+The reasoner decides. If a leg asks back, the same reply answers the legs that succeeded.
 """
 
 import time
@@ -9,21 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from agent.forms.compare_sides import decide_comparison_sides
-from agent.forms.registry import build_leg_requests, decide_by_form
-from agent.outcome import OutcomeKind
-from agent.reasoner import LegAlternatives, PlannedQuestion, QuestionContext
+from agent.decomposition import LegAlternatives, PlannedQuestion, QuestionContext
+from agent.forms.registry import build_leg_requests
 from agent.refine.refinements import OfferedChoice
-from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.leg_requests import LegInquiry
-from agent.retrieval.query_reformulation import alternatives_without_words, reformulate_search
+from agent.retrieval.query_reformulation import alternatives_without_words
 from agent.retrieval.session import RetrievalSession
-from agent.review.leg_review import Decision, Enough, LegClarification, LegReview, More
+from agent.review.leg_review import Enough, EvidenceReviewer, LegClarification, LegReview, More
 from agent.review.offers import offer_beside_answers, offer_for_clarification
 from storage.search.ids import LegId
 from storage.search.plan import (
     Leg,
-    LegCombination,
     Plan,
 )
 
@@ -47,16 +42,16 @@ class ReviewedPlan:
 
 
 async def review_plan(
-    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext
+    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reviewer: EvidenceReviewer
 ) -> ReviewedPlan:
     """Searches all legs at once, decides each, searches again if that helps, and counts the choices to offer."""
     context = session.context
     asked_back = context.clarifications_in_a_row if planned.is_followup else 0
     may_ask = not context.just_answer and asked_back < context.limits.max_clarifications_in_a_row
     context.report_progress("Searching")
-    reviews, decisions = await _search_and_decide(session, planned, question_context, may_ask_back=may_ask)
+    reviews, decisions = await _search_and_decide(session, planned, question_context, reviewer, may_ask_back=may_ask)
     if planned.fallback is not None and not any(review.count for review in reviews):
-        return await review_plan(session, planned.fallback, question_context)
+        return await review_plan(session, planned.fallback, question_context, reviewer)
     started = time.perf_counter()
     asking = _first_clarification(reviews, decisions)
     choices = (
@@ -82,7 +77,12 @@ def _first_clarification(
 
 
 async def _search_and_decide(
-    session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, *, may_ask_back: bool
+    session: RetrievalSession,
+    planned: PlannedQuestion,
+    question_context: QuestionContext,
+    reviewer: EvidenceReviewer,
+    *,
+    may_ask_back: bool,
 ) -> tuple[list[LegReview], list[Enough | LegClarification]]:
     """Returns the final legs and the decision on each.
 
@@ -99,7 +99,7 @@ async def _search_and_decide(
         )
         session.record_stage("search", started)
         started = time.perf_counter()
-        decisions = await _decide_legs(reviews, planned.plan.combination, is_last=round_ == _MAX_ROUNDS)
+        decisions = await reviewer.review_legs(reviews, planned.plan.combination, is_last_round=round_ == _MAX_ROUNDS)
         session.record_stage("review", started)
         more = {decision.leg.id: decision for decision in decisions if isinstance(decision, More)}
         if not more:
@@ -163,24 +163,3 @@ async def _search_legs(
         )
         for leg, alternatives, requests in zip(legs, alternatives_in_order, requests_by_leg, strict=True)
     ]
-
-
-async def _decide_legs(reviews: Sequence[LegReview], combine: LegCombination, *, is_last: bool) -> list[Decision]:
-    """Returns the decisions on all legs, in order; or only those to search again, if there are any."""
-    more = (
-        []
-        if is_last
-        else [reformulated for reformulated in map(reformulate_search, reviews) if reformulated is not None]
-    )
-    if more:
-        return [*more]
-    if combine is LegCombination.COMPARE:
-        return [*await decide_comparison_sides(reviews)]
-    return [await _decide_leg(review) for review in reviews]
-
-
-async def _decide_leg(review: LegReview) -> Enough | LegClarification:
-    decision = await decide_by_form(review)
-    if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS and not decision.hits:
-        return await fall_back_to_full_text(review, decision)
-    return decision

@@ -4,17 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from agent.compose.composed_leg import ComposedLeg
 from agent.compose.phrases.conditions import describe_condition
-from agent.english.commands import (
-    is_help_request,
-    is_start_over_request,
-    is_thanks,
-    is_undo_request,
-    leg_to_export,
-    strip_file_request,
-)
-from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
-from agent.reasoner import (
+from agent.compose.registry import compose_facts
+from agent.decomposition import (
     AlternativeReading,
     Decomposition,
     ExportRequest,
@@ -26,6 +19,17 @@ from agent.reasoner import (
     StartOverRequest,
     UnrecognisedQuestion,
 )
+from agent.english.commands import (
+    is_help_request,
+    is_start_over_request,
+    is_thanks,
+    is_undo_request,
+    leg_to_export,
+    strip_file_request,
+)
+from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.review.leg_decisions import decide_legs
+from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import QuestionReader, plan_comparison
 from agent.rules.comparison.share import plan_share
 from agent.rules.followups.follow_up_plan import plan_follow_up
@@ -89,8 +93,19 @@ class RuleReasoner:
     def __init__(self) -> None:
         self._lexicon_cache = LexiconCache()
 
-    def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+    async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
+        return self._decompose_question(question, question_context)
+
+    async def review_legs(
+        self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
+    ) -> Sequence[Decision]:
+        return await decide_legs(reviews, combination, is_last_round=is_last_round)
+
+    async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
+        return compose_facts(facts, review)
+
+    def _decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         if is_start_over_request(question):
             return StartOverRequest()
         if is_undo_request(question):
@@ -109,7 +124,7 @@ class RuleReasoner:
                 return ExportRequest(plan=question_context.last_plan, leg=leg)
         listed = strip_file_request(question)
         if listed is not None:
-            return _as_export(self.decompose_question(listed, question_context))
+            return _as_export(self._decompose_question(listed, question_context))
         reader = self._make_reader(known, question_context)
         parts = split_questions(question)
         comparison = plan_comparison(question, reader)

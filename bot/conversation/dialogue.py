@@ -8,7 +8,8 @@ from typing import Any as Json
 from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agent.context import AgentContext, AnswerLimits
+from agent.context import AgentContext
+from agent.limits import AnswerLimits
 from agent.outcome import (
     Answer,
     Choice,
@@ -31,7 +32,7 @@ from bot.conversation.clarifications import ClarificationOffers, OfferedChoices,
 from bot.conversation.exports import ExportFileRequest, ExportFiles, ProgressCallback
 from bot.conversation.json_result import ResultRequest, failure_to_json, result_to_json
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
-from bot.conversation.summary import ConversationSummary, summary_from_json, summary_to_json
+from bot.conversation.summary import ConversationSummary, render_summary, summary_from_json, summary_to_json
 from bot.errors import BotError, InvalidQuestion, MissingBucket
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
 from bot.surface.attachments import (
@@ -288,6 +289,7 @@ class ConversationDialogue:
             limits=turn_context.limits,
             last_plan=None if state.last_plan is None else plan_from_json(dict(state.last_plan)),
             earlier_plans=_earlier_plans(state),
+            conversation_summary=render_summary(_summary_of(state)),
             clarifications_in_a_row=state.clarifications_in_a_row,
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,
@@ -607,8 +609,7 @@ def _leg_count(outcome: Outcome, leg_id: LegId) -> int | None:
 
 
 def _state_after(state: ConversationState, turn: TurnId, question: str, outcome: Outcome) -> ConversationState | None:
-    summary = summary_from_json(state.summary) if state.summary else ConversationSummary()
-    new_state = replace(state, summary=summary_to_json(summary.with_outcome(question, outcome, turn)))
+    new_state = replace(state, summary=summary_to_json(_summary_of(state).with_outcome(question, outcome, turn)))
     match outcome:
         case Clarify(is_understood=False):
             return new_state
@@ -632,6 +633,10 @@ def _state_after(state: ConversationState, turn: TurnId, question: str, outcome:
             return None
         case _:
             assert_never(outcome)
+
+
+def _summary_of(state: ConversationState) -> ConversationSummary:
+    return summary_from_json(state.summary) if state.summary else ConversationSummary()
 
 
 def _earlier_plans(state: ConversationState) -> tuple[Plan, ...]:
@@ -666,7 +671,7 @@ def state_without_turns(state: ConversationState, turns: Collection[TurnId]) -> 
             if not earlier_plans
             else earlier_plans[-1] | ({_EARLIER_KEY: earlier_plans[:-1]} if earlier_plans[:-1] else {})
         )
-    summary = summary_to_json(summary_from_json(state.summary).without_turns(turns)) if state.summary else state.summary
+    summary = summary_to_json(_summary_of(state).without_turns(turns)) if state.summary else state.summary
     if plan == state.last_plan:
         return replace(state, summary=summary)
     return replace(state, summary=summary, last_plan=plan, clarifications_in_a_row=0)

@@ -17,6 +17,7 @@ from agent.outcome import (
     GroupLine,
     LegResult,
     MissingCount,
+    ModelUsage,
     Outcome,
     OutcomeKind,
     Refused,
@@ -128,9 +129,7 @@ def _empty_result(request: ResultRequest) -> JsonObject:
         "route": None,
         "reasoner": "rule",
         "stages": [],
-        "model_calls": 0,
-        "tokens": {"in": 0, "out": 0},
-        "cost_usd": None,
+        **_model_usage_json(ModelUsage()),
         "ms": round(request.elapsed_ms, 1),
     }
 
@@ -328,6 +327,15 @@ def _trace_fields(trace: SearchTrace) -> JsonObject:
         "reasoner": trace.reasoner,
         "attempts": attempts_to_json(trace.attempts),
         "stages": [{"name": s.name, "ms": round(s.ms, 1), "fallback": s.fallback} for s in trace.stages],
+        **_model_usage_json(trace.model_usage),
+    }
+
+
+def _model_usage_json(usage: ModelUsage) -> JsonObject:
+    return {
+        "model_calls": usage.calls,
+        "tokens": {"in": usage.input_tokens, "out": usage.output_tokens},
+        "cost_usd": usage.cost_usd,
     }
 
 

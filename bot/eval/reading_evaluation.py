@@ -10,14 +10,14 @@ Questions of the kind `clarify` cannot be scored: whether Parley asks back depen
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any as Json
 from typing import Final
 
-from agent.reasoner import PlannedQuestion, QuestionContext
+from agent.decomposition import PlannedQuestion, QuestionContext
 from agent.rules.reasoner import RuleReasoner
 from agent.rules.words.question_splitting import split_questions
 from bot.conversation.json_result import flatten_condition
@@ -44,15 +44,17 @@ _NON_WORD, _MAX_NAME_CHARACTERS = re.compile(r"\W+"), 60
 _FIXED_NOW: Final = datetime(2020, 1, 1, tzinfo=UTC)  # no question here depends on the current day
 
 
-def build_reading_column(sets: Mapping[str, Sequence[EvalQuestion]]) -> ReportColumn:
+async def build_reading_column(sets: Mapping[str, Sequence[EvalQuestion]]) -> ReportColumn:
     """Score all questions and return them as one column of the report."""
     judged_questions = [
-        judged_question for name, questions in sets.items() for judged_question in _judge_questions(name, questions)
+        judged_question
+        for name, questions in sets.items()
+        async for judged_question in _judge_questions(name, questions)
     ]
     return ReportColumn(name=_COLUMN_NAME, judged_questions=tuple(judged_questions))
 
 
-def _judge_questions(name: str, questions: Sequence[EvalQuestion]) -> Iterator[JudgedQuestion]:
+async def _judge_questions(name: str, questions: Sequence[EvalQuestion]) -> AsyncIterator[JudgedQuestion]:
     questions_by_table: dict[str, list[EvalQuestion]] = defaultdict(list)
     for question in questions:
         questions_by_table[question.table_id or question.query_id].append(question)
@@ -65,7 +67,7 @@ def _judge_questions(name: str, questions: Sequence[EvalQuestion]) -> Iterator[J
         if question.kind == "decompose":
             score, result = _judge_split(question)
         else:
-            score, result = _judge_extraction(question, table_by_id[question.table_id or question.query_id])
+            score, result = await _judge_extraction(question, table_by_id[question.table_id or question.query_id])
         cpu_ms = (time.process_time() - started) * 1000
         yield JudgedQuestion(
             set_name=name, question=question, result=_EMPTY_RESULT | result, score=score, cpu_ms=cpu_ms
@@ -197,8 +199,8 @@ def _parse_number(text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _judge_extraction(question: EvalQuestion, table: _QuestionTable) -> tuple[QuestionScore, dict[str, Json]]:
-    decomposed = table.reasoner.decompose_question(question.query, table.question_context)
+async def _judge_extraction(question: EvalQuestion, table: _QuestionTable) -> tuple[QuestionScore, dict[str, Json]]:
+    decomposed = await table.reasoner.decompose_question(question.query, table.question_context)
     leg = decomposed.plan.legs[0] if isinstance(decomposed, PlannedQuestion) else None
     clause = None if leg is None else leg.search.clause_for(_TABLE_BUCKET)
     filters = [] if clause is None else flatten_condition(clause.display_condition)

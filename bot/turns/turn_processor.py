@@ -15,7 +15,7 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
-from agent.context import AnswerLimits
+from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
 from bot.conversation.clarifications import ClarificationOffers

@@ -8,7 +8,7 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
-from agent.context import AnswerLimits
+from agent.limits import AnswerLimits
 from bot.ids import TurnId
 from bot.turns.delivery import TURN_LEASE
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor

@@ -7,6 +7,9 @@ against the bucket's schema first: a field that does not exist raises `UnknownFi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
 
 from storage.search.analyser import Analyser
@@ -193,7 +196,7 @@ class FieldVocabulary:
     high: float | str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexVocabulary:
     """The dictionary for linking the words of questions. It is valid as long as `generation` stays the same.
 
@@ -204,6 +207,27 @@ class IndexVocabulary:
     generation: Generation
     fields: tuple[FieldVocabulary, ...]
     document_counts: Mapping[BucketId, int]  # visible documents
+
+    @property
+    def total_document_count(self) -> int:
+        """The visible documents of all buckets."""
+        return sum(self.document_counts.values())
+
+    def document_count_of(self, bucket: BucketId) -> int:
+        """Return the number of visible documents of the bucket; 0 if there are none."""
+        return self.document_counts.get(bucket, 0)
+
+    def fields_of(self, bucket: BucketId) -> tuple[FieldVocabulary, ...]:
+        """Return the fields of the bucket that have values."""
+        return self._fields_by_bucket.get(bucket, ())
+
+    def field_of(self, bucket: BucketId, name: FieldName) -> FieldVocabulary | None:
+        """Return the values of the field; None if it has none."""
+        return next((field for field in self.fields_of(bucket) if field.field == name), None)
+
+    @cached_property
+    def _fields_by_bucket(self) -> Mapping[BucketId, tuple[FieldVocabulary, ...]]:
+        return {bucket: tuple(fields) for bucket, fields in groupby(self.fields, attrgetter("bucket"))}
 
 
 # -- requests

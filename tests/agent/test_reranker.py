@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.context import AgentContext, AnswerLimits
+from agent.context import AgentContext
 from agent.errors import RerankerUnavailable
+from agent.limits import AnswerLimits
 from agent.loop import answer
 from agent.outcome import Answer, FoundPassage, TraceStage
 from agent.retrieval.fusion import RERANKED_PASSAGES, rerank_passages

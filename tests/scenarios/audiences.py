@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from agent.context import AnswerLimits
+from agent.limits import AnswerLimits
 from bot.application import Application
 from bot.ids import PersonId, Subject
 from bot.surface.inbound import Audience, ChannelAudience, OperatorAudience, OutsiderPresence, PrivateAudience

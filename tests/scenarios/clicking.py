@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any as Json
 
 from agent import loop
-from agent.context import AgentContext, AnswerLimits
+from agent.context import AgentContext
+from agent.decomposition import Decomposition, PlannedQuestion, QuestionContext
+from agent.limits import AnswerLimits
 from agent.outcome import Choice, ChoiceKind, Clarify, Outcome
-from agent.reasoner import Decomposition, PlannedQuestion, QuestionContext
 from agent.rules.reasoner import RuleReasoner
 from bot.access.audience_scope import scope_key_of
 from bot.application import Application
@@ -76,17 +77,15 @@ Write = Callable[[], Awaitable[DocumentWorld]]
 Pick = Callable[[int], int]  # from the number of choices to the index of one choice
 
 
-class ScriptedReasoner:
-    """A reasoner with prepared plans for some questions. It reads other questions by the rules."""
-
-    name = "rule"
+class ScriptedReasoner(RuleReasoner):
+    """The rule reasoner with prepared plans for some questions."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.plans: dict[str, PlannedQuestion] = {}
-        self._rules = RuleReasoner()
 
-    def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
-        return self.plans.get(question) or self._rules.decompose_question(question, question_context)
+    async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+        return self.plans.get(question) or await super().decompose_question(question, question_context)
 
 
 class RestartOfferingAgent:

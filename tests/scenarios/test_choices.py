@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context import AnswerLimits
+from agent.decomposition import AlternativeReading, LegAlternatives, PlannedQuestion
+from agent.limits import AnswerLimits
 from agent.outcome import ChoiceKind
-from agent.reasoner import AlternativeReading, LegAlternatives, PlannedQuestion
 from bot.application import Application
 from bot.surface.inbound import OperatorAudience
 from storage.search.analyser import Analyser

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context import AnswerLimits
-from agent.reasoner import PlannedQuestion
+from agent.decomposition import PlannedQuestion
+from agent.limits import AnswerLimits
 from bot.application import Application
 from bot.errors import FileGone
 from bot.ids import ChoiceId, PersonId, Subject

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from agent.reasoner import AlternativeReading, LegAlternatives, PlannedQuestion
+from agent.decomposition import AlternativeReading, LegAlternatives, PlannedQuestion
 from storage.search.conditions import (
     MATCH_ALL,
     ComparisonCondition,

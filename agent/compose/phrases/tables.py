@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from agent.compose.phrases.conditions import format_money, format_value
-from agent.context import SHOWN_DOCUMENTS
 from agent.forms.figures import currency_of_value
+from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import ResultTable
 from storage.search.conditions import (
     ComparisonCondition,

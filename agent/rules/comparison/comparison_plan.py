@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agent.compose.phrases.conditions import describe_condition, join_words
+from agent.decomposition import AlternativeReading, LegAlternatives, PlannedQuestion
 from agent.english.function_words import (
     AGGREGATE_PHRASES,
     MEASURE_NOUNS,
@@ -13,7 +14,6 @@ from agent.english.function_words import (
     SPENDING_NOUNS,
     SUPERLATIVE_PHRASES,
 )
-from agent.reasoner import AlternativeReading, LegAlternatives, PlannedQuestion
 from agent.rules.comparison.compared_sides import ComparedSides, find_sides
 from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_ranges
 from agent.rules.forms.grouping import group_of_reading

@@ -2,8 +2,8 @@
 
 import re
 
+from agent.decomposition import PlannedQuestion
 from agent.english.function_words import MONEY_WORDS, SPENDING_NOUNS
-from agent.reasoner import PlannedQuestion
 from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import LegId

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from agent.context import SHOWN_DOCUMENTS
+from agent.decomposition import LegAlternatives, PlannedQuestion
 from agent.english.commands import parse_more_request
 from agent.english.function_words import (
     AGGREGATE_WORDS,
@@ -19,7 +19,7 @@ from agent.english.function_words import (
     SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
 )
-from agent.reasoner import LegAlternatives, PlannedQuestion
+from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.compose.phrases.conditions import describe_condition
+from agent.decomposition import LegAlternatives, OrdinalReference, PlannedQuestion
 from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, QUESTION_WORDS, YES_NO_VERBS
-from agent.reasoner import LegAlternatives, OrdinalReference, PlannedQuestion
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.linking.lexicon import BucketLexicon

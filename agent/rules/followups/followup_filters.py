@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from agent.reasoner import PlannedQuestion
+from agent.decomposition import PlannedQuestion
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, describe_kept_conditions
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.days import ENGLISH_MONTHS

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agent.decomposition import OrdinalReference, PlannedQuestion
 from agent.english.function_words import AGGREGATE_WORDS, SMALL_NUMBERS
-from agent.reasoner import OrdinalReference, PlannedQuestion
 from agent.rules.comparison.comparison_plan import comparable_fields, fields_of_comparatives
 from agent.rules.comparison.cues import find_comparatives, mask_comparison
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.decomposition import LegAlternatives, OrdinalReference
 from agent.english.function_words import LIST_VERBS, REFERRING_WORDS
-from agent.reasoner import LegAlternatives, OrdinalReference
 from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.linking.lexicon import BucketNoun

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
+from agent.decomposition import VocabularyLookup
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
@@ -34,7 +35,7 @@ from agent.rules.linking.value_phrase_index import (
 from agent.rules.words.tokens import QuestionToken
 from storage.search.analyser import Analyser, fold_text
 from storage.search.ids import BucketId, FieldName
-from storage.search.index import FieldVocabulary, IndexVocabulary
+from storage.search.index import FieldVocabulary
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
@@ -711,13 +712,12 @@ def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document
 
 
 def build_lexicons(
-    schemas: Mapping[BucketId, Schema], vocabulary: IndexVocabulary, analysers: Mapping[BucketId, Analyser]
+    schemas: Mapping[BucketId, Schema], vocabulary: VocabularyLookup, analysers: Mapping[BucketId, Analyser]
 ) -> Mapping[BucketId, BucketLexicon]:
     """Returns a lexicon for each bucket."""
-    fields: dict[BucketId, list[FieldVocabulary]] = defaultdict(list)
-    for field in vocabulary.fields:
-        fields[field.bucket].append(field)
     return {
-        bucket: BucketLexicon(schema, fields[bucket], analysers[bucket], vocabulary.document_counts.get(bucket, 0))
+        bucket: BucketLexicon(
+            schema, vocabulary.fields_of(bucket), analysers[bucket], vocabulary.document_count_of(bucket)
+        )
         for bucket, schema in schemas.items()
     }

@@ -1,10 +1,10 @@
 """Caches lexicons between questions, since building one reads every value of a bucket."""
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from agent.reasoner import QuestionContext
+from agent.decomposition import QuestionContext
 from agent.rules.linking.lexicon import BucketLexicon, build_lexicons
 from storage.search.ids import BucketId
 from storage.search.index import FieldVocabulary
@@ -26,11 +26,8 @@ class LexiconCache:
         self._cached_lexicons = OrderedDict[_CacheKey, tuple[_BucketVocabulary, BucketLexicon]]()
 
     def lexicons_for(self, question_context: QuestionContext) -> Mapping[BucketId, BucketLexicon]:
-        vocabularies = _vocabulary_by_bucket(question_context)
-        keys = {
-            bucket: _cache_key(bucket, vocabularies.get(bucket, ()), question_context)
-            for bucket in question_context.schemas
-        }
+        vocabularies = {bucket: question_context.vocabulary.fields_of(bucket) for bucket in question_context.schemas}
+        keys = {bucket: _cache_key(bucket, vocabulary, question_context) for bucket, vocabulary in vocabularies.items()}
         missing = {
             bucket: schema
             for bucket, schema in question_context.schemas.items()
@@ -41,7 +38,7 @@ class LexiconCache:
             bucket: built[bucket] if bucket in built else self._cached_lexicons[key][1] for bucket, key in keys.items()
         }
         for bucket, lexicon in lexicons.items():
-            self._cached_lexicons[keys[bucket]] = (vocabularies.get(bucket, ()), lexicon)
+            self._cached_lexicons[keys[bucket]] = (vocabularies[bucket], lexicon)
             self._cached_lexicons.move_to_end(keys[bucket])
         while len(self._cached_lexicons) > _MAX_CACHED_PER_BUCKET * max(len(keys), 1):
             self._cached_lexicons.popitem(last=False)
@@ -49,11 +46,4 @@ class LexiconCache:
 
 
 def _cache_key(bucket: BucketId, bucket_vocabulary: _BucketVocabulary, question_context: QuestionContext) -> _CacheKey:
-    return bucket, question_context.vocabulary.document_counts.get(bucket, 0), tuple(map(id, bucket_vocabulary))
-
-
-def _vocabulary_by_bucket(question_context: QuestionContext) -> dict[BucketId, _BucketVocabulary]:
-    fields = defaultdict[BucketId, list[FieldVocabulary]](list)
-    for field in question_context.vocabulary.fields:
-        fields[field.bucket].append(field)
-    return {bucket: tuple(vocabularies) for bucket, vocabularies in fields.items()}
+    return bucket, question_context.vocabulary.document_count_of(bucket), tuple(map(id, bucket_vocabulary))

@@ -74,7 +74,7 @@ def run_evaluation(
             else []
         )
         columns = [column for modes in mode_groups for column in asyncio.run(_measure_columns(modes, suite))]
-        columns += _reading_columns_of(suite)
+        columns += asyncio.run(_measure_reading(suite))
         _output_report(columns, suite, earlier, out, explain=explain, json_=json_)
 
 
@@ -132,13 +132,13 @@ async def _measure_columns(modes: Sequence[_EvalMode], suite: "EvalSuite") -> "l
             ]
 
 
-def _reading_columns_of(suite: "EvalSuite") -> "list[ReportColumn]":
+async def _measure_reading(suite: "EvalSuite") -> "list[ReportColumn]":
     """A column for the questions without documents; empty if there are no such questions."""
     if not suite.reading_questions:
         return []
     from bot.eval.reading_evaluation import build_reading_column
 
-    return [build_reading_column(suite.reading_questions)]
+    return [await build_reading_column(suite.reading_questions)]
 
 
 async def _warm_up_reranker(reranker: "Reranker | None") -> None:

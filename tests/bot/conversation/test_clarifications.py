@@ -185,6 +185,22 @@ async def test_starting_over_forgets_the_last_plan(bot: Application, agent: List
     assert agent.contexts[-1].clarifications_in_a_row == 0
 
 
+async def test_the_agent_is_told_the_summary_of_this_conversation_alone(bot: Application, agent: ListingAgent) -> None:
+    talk = ConversationDriver(bot)
+    await talk.ask_question("apples")
+    await talk.ask_question("pears")
+    await talk.ask_question("start over")
+    await talk.ask_question("plums")
+    await ConversationDriver(bot, conversation="c2").ask_question("nuts")
+
+    assert [context.conversation_summary for context in agent.contexts] == [
+        "",
+        "asked: apples -> overload, 42 documents",
+        "",
+        "",
+    ]
+
+
 async def test_a_person_can_go_back_to_earlier_plans(bot: Application, agent: ListingAgent) -> None:
     talk = ConversationDriver(bot)
     for message in ("apples", "pears", "plums", "go back", "go back", "nuts"):

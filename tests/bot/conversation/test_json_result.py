@@ -1,5 +1,6 @@
 """The JSON result of a turn: every key, and the rules of the interface for it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any as Json
 
@@ -17,6 +18,7 @@ from agent.outcome import (
     GroupLine,
     LegResult,
     MissingCount,
+    ModelUsage,
     Outcome,
     OutcomeKind,
     Refused,
@@ -518,6 +520,18 @@ def test_an_export_is_an_answer_with_a_file_and_its_rows() -> None:
     assert (result["outcome"], result["count"], result["text"]) == ("answer", 42, "Here.")
     assert result["files"] == [{"name": "receipts-42.csv", "rows": 42, "path": "/x"}]
     assert result["filters"] == _ACME_JSON
+
+
+def test_the_calls_to_models_are_reported() -> None:
+    leg = a_leg()
+    usage = ModelUsage(calls=2, input_tokens=900, output_tokens=120, cost_usd=0.0031)
+    answer = an_answer(a_result(leg), legs=(leg,))
+
+    result = result_of(replace(answer, trace=replace(TRACE, model_usage=usage)))
+
+    assert (result["model_calls"], result["tokens"], result["cost_usd"]) == (2, {"in": 900, "out": 120}, 0.0031)
+    without_model = result_of(answer)
+    assert (without_model["model_calls"], without_model["cost_usd"]) == (0, None)
 
 
 def test_refusals_restarts_and_failures_have_every_key_too() -> None:

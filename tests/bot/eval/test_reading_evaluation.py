@@ -1,12 +1,13 @@
 """Questions without documents, scored by what the reasoner reads from them."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from bot.eval.eval_sets import EvalQuestion
 from bot.eval.reading_evaluation import build_reading_column
-from bot.eval.report import JudgedQuestion
+from bot.eval.report import JudgedQuestion, ReportColumn
 from bot.eval.tables import explain_worst_questions
 from tests.bot.eval.results import a_condition, all_of
 
@@ -22,8 +23,12 @@ def a_line(query: str, kind: str, gold: object, **fields: object) -> EvalQuestio
     return EvalQuestion.model_validate({"query_id": query, "query": query, "kind": kind, "gold": gold, **fields})
 
 
+def build_column(*questions: EvalQuestion) -> ReportColumn:
+    return asyncio.run(build_reading_column({"lone": questions}))
+
+
 def judge_questions(*questions: EvalQuestion) -> tuple[JudgedQuestion, ...]:
-    return build_reading_column({"lone": questions}).judged_questions
+    return build_column(*questions).judged_questions
 
 
 def test_function_column_and_conditions_are_scored_separately() -> None:
@@ -53,7 +58,7 @@ def test_a_missing_condition_counts_as_wrong() -> None:
     [missed] = judge_questions(a_table_question("What is the boat?", a_condition("title", "eq", "Queen of the North")))
 
     assert (missed.score.right, missed.score.measures["conditions"]) == (0, 0)
-    assert "filters []" in next(iter(explain_worst_questions(build_reading_column({"lone": [missed.question]}))))
+    assert "filters []" in next(iter(explain_worst_questions(build_column(missed.question))))
 
 
 @pytest.mark.parametrize(

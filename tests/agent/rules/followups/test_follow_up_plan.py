@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from agent.decomposition import ExportRequest, PlannedQuestion, StartOverRequest
 from agent.english.commands import (
     is_start_over_request,
     is_undo_request,
@@ -13,9 +14,7 @@ from agent.english.commands import (
     parse_more_request,
     strip_file_request,
 )
-from agent.reasoner import ExportRequest, PlannedQuestion, StartOverRequest
 from agent.rules.comparison.cues import replace_comparatives
-from agent.rules.reasoner import RuleReasoner
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, NotCondition, conjuncts_of
 from storage.search.ids import FieldName
 from storage.search.plan import (
@@ -28,7 +27,12 @@ from storage.search.plan import (
     ReadFields,
 )
 from storage.search.schema import SchemaOrder
-from tests.agent.rules.reading.test_bucket_reading import QUESTION_CONTEXT, comparison_on, plan_question
+from tests.agent.rules.reading.test_bucket_reading import (
+    QUESTION_CONTEXT,
+    comparison_on,
+    decompose_question,
+    plan_question,
+)
 
 CARRIER, WEIGHT = FieldName("carrier"), FieldName("weight")
 BLUE_VAN = comparison_on("carrier", ComparisonOperator.EQ, "Blue Van")
@@ -46,7 +50,7 @@ def plan_conversation(*questions: str) -> list[Plan]:
 def plan_next_message(earlier_plans: Sequence[Plan], question: str) -> PlannedQuestion:
     last_plan = earlier_plans[-1] if earlier_plans else None
     context = replace(QUESTION_CONTEXT, last_plan=last_plan, earlier_plans=tuple(earlier_plans[:-1]))
-    return cast(PlannedQuestion, RuleReasoner().decompose_question(question, context))
+    return cast(PlannedQuestion, decompose_question(question, context))
 
 
 def conditions_of_plan(plan: Plan) -> list[Condition]:
@@ -98,7 +102,7 @@ def test_an_export_of_the_results_is_a_command(message: str) -> None:
     ],
 )
 def test_a_first_question_may_ask_for_a_file(message: str) -> None:
-    request = RuleReasoner().decompose_question(message, QUESTION_CONTEXT)
+    request = decompose_question(message, QUESTION_CONTEXT)
 
     assert isinstance(request, ExportRequest)
     assert conditions_of_plan(request.plan) == [BLUE_VAN]
@@ -142,7 +146,7 @@ def test_undo_returns_the_plan_before_the_last() -> None:
 
 
 def test_undo_of_the_first_question_starts_over() -> None:
-    result = RuleReasoner().decompose_question(
+    result = decompose_question(
         "go back", replace(QUESTION_CONTEXT, last_plan=plan_conversation("parcels by Blue Van")[-1])
     )
     assert result == StartOverRequest(nothing_before=True)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from agent.reasoner import QuestionContext
+from agent.decomposition import QuestionContext
 from agent.rules.linking.lexicon_cache import LexiconCache
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import FieldVocabulary, IndexVocabulary, ValueCount

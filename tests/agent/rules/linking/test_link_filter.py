@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from agent.reasoner import SpellingCorrection
+from agent.decomposition import SpellingCorrection
 from storage.search.conditions import ComparisonOperator, Condition, NotCondition, OrCondition, conjuncts_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ComputeNumbers, FindPassages, GroupBy, ListDocuments

@@ -1,12 +1,13 @@
 """The reading of a question for one bucket, with a small schema and vocabulary."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
 import pytest
 
-from agent.reasoner import PlannedQuestion, QuestionContext
+from agent.decomposition import Decomposition, PlannedQuestion, QuestionContext
 from agent.rules.reasoner import RuleReasoner
 from storage.search.conditions import (
     AndCondition,
@@ -97,10 +98,12 @@ QUESTION_CONTEXT = QuestionContext(
 )
 
 
+def decompose_question(question: str, context: QuestionContext) -> Decomposition:
+    return asyncio.run(RuleReasoner().decompose_question(question, context))
+
+
 def plan_question(question: str, last_plan: Plan | None = None) -> PlannedQuestion:
-    return cast(
-        PlannedQuestion, RuleReasoner().decompose_question(question, replace(QUESTION_CONTEXT, last_plan=last_plan))
-    )
+    return cast(PlannedQuestion, decompose_question(question, replace(QUESTION_CONTEXT, last_plan=last_plan)))
 
 
 def conditions_of_question(question: str) -> set[Condition]:
@@ -330,13 +333,13 @@ def test_a_count_of_documents_without_conditions_counts_them_all() -> None:
     assert leg.search.clauses[0].display_condition == AndCondition()
 
 
-def test_the_vocabulary_of_one_scope_is_never_used_for_another() -> None:
+async def test_the_vocabulary_of_one_scope_is_never_used_for_another() -> None:
     reasoner = RuleReasoner()
     full, empty = VOCABULARY, replace(VOCABULARY, fields=())
     for vocabulary in (full, empty, full):
         context = replace(QUESTION_CONTEXT, vocabulary=vocabulary)
         clause = (
-            cast(PlannedQuestion, reasoner.decompose_question("Parcels by Blue Van", context))
+            cast(PlannedQuestion, await reasoner.decompose_question("Parcels by Blue Van", context))
             .plan.legs[0]
             .search.clauses[0]
         )

@@ -1,0 +1,139 @@
+"""What a reasoner decomposes a question with, and into what: a plan with its alternatives, or another request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from storage.search.analyser import Analyser
+from storage.search.ids import BucketId, FieldName, Generation, LegId
+from storage.search.index import FieldVocabulary
+from storage.search.plan import Clause, Leg, Plan, Search
+from storage.search.schema import Schema
+
+
+class VocabularyLookup(Protocol):
+    """Answers look-ups in the dictionary of the visible documents. `IndexVocabulary` implements it."""
+
+    @property
+    def generation(self) -> Generation:
+        """The state of the index that it describes."""
+        ...
+
+    @property
+    def total_document_count(self) -> int:
+        """The visible documents of all buckets."""
+        ...
+
+    def document_count_of(self, bucket: BucketId) -> int:
+        """Returns the number of visible documents of the bucket; 0 if there are none."""
+        ...
+
+    def fields_of(self, bucket: BucketId) -> tuple[FieldVocabulary, ...]:
+        """Returns the fields of the bucket that have values."""
+        ...
+
+    def field_of(self, bucket: BucketId, name: FieldName) -> FieldVocabulary | None:
+        """Returns the values of the field; None if it has none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionContext:
+    """The input of a reasoner besides the question: vocabulary and schemas in scope, time, locale and earlier plans."""
+
+    schemas: Mapping[BucketId, Schema]
+    vocabulary: VocabularyLookup
+    analysers: Mapping[BucketId, Analyser]
+    now: datetime
+    locale: str
+    last_plan: Plan | None
+    earlier_plans: tuple[Plan, ...] = ()  # the plans before the last one, oldest first
+    conversation_summary: str = ""  # the latest questions and outcomes, a line each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlternativeReading:
+    """Another reading of a leg: its `Search`, and its description in words."""
+
+    description: str
+    search: Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpellingCorrection:
+    """The leg with misspelt words corrected. Each correction is a pair: the word as written, the word as meant."""
+
+    corrections: tuple[tuple[str, str], ...]
+    leg: Leg
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegAlternatives:
+    """Other possible meanings of a leg. Each is counted before it is offered."""
+
+    leg: LegId
+    equal_readings: tuple[AlternativeReading, ...] = ()  # same score as the chosen reading: an ambiguity
+    fallback_readings: tuple[AlternativeReading, ...] = ()  # used if the chosen reading finds nothing
+    spelling_correction: SpellingCorrection | None = None  # for words that no document holds
+    wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
+    other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
+    droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdinalReference:
+    """A reference from a leg to documents in the list of an earlier leg, by position.
+
+    Positions count from 1; negative ones count from the end.
+    """
+
+    leg: LegId
+    list_leg: Leg
+    positions: tuple[int, ...]
+    is_exclusion: bool = False  # all documents but those
+    drop_leg_if_missing: bool = False  # if the list is too short and other legs remain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedQuestion:
+    """A plan and its alternatives. `kept_conditions` describes the conditions kept from the last plan."""
+
+    plan: Plan
+    alternatives: tuple[LegAlternatives, ...] = ()
+    kept_conditions: tuple[str, ...] = ()
+    is_followup: bool = False  # continues the last plan; a new topic resets the count of clarifications
+    references: tuple[OrdinalReference, ...] = ()  # resolved before the plan is searched
+    fallback: "PlannedQuestion | None" = None  # used if no leg of the plan finds a document
+    is_undo: bool = False  # returns to the plan before the last one
+    compared_count: int | None = None  # documents compared, if there are more of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """The user asks for a set of documents as a file."""
+
+    plan: Plan
+    leg: LegId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOverRequest:
+    """The user asks to forget the conversation, or to go back to before it."""
+
+    nothing_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HelpRequest:
+    """The user says hello, or asks which questions are possible."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnrecognisedQuestion:
+    """No word of the question is known in the buckets in scope."""
+
+    unknown_words: tuple[str, ...]
+
+
+Decomposition: TypeAlias = PlannedQuestion | ExportRequest | StartOverRequest | HelpRequest | UnrecognisedQuestion

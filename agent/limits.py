@@ -1,0 +1,18 @@
+"""When to ask back, and how much to show."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+SHOWN_DOCUMENTS = 10  # documents of a list that are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLimits:
+    """When to ask back, and how much to show."""
+
+    overload_documents: int = 100  # documents above which a list asks back
+    read_documents: int = 20  # documents above which a summary, or one side of a comparison, asks back
+    reported_hits: int = 10  # ranked passages to report
+    reported_documents: int = 1000  # document ids to report
+    max_clarifications_in_a_row: int = 2
+    reranking_timeout: timedelta = timedelta(seconds=3)  # a reranker that takes longer is not used

@@ -1,0 +1,40 @@
+"""The input of retrieval and review for one question: an index within a scope, limits, and the conversation so far."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from agent.limits import AnswerLimits
+from agent.outcome import SearchAttempt
+from agent.retrieval.relevance import Reranker
+from storage.search.ids import BucketId
+from storage.search.index import ScopedIndex
+from storage.search.plan import Plan
+
+
+def _ignore_progress(text: str) -> None:
+    """Do nothing: the default where nobody watches the progress."""
+
+
+def _ignore_attempt(attempt: SearchAttempt) -> None:
+    """Do nothing: the default where nobody records attempts while they are made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchContext:
+    """Everything that the stages may use for one question. `now` is aware, in the asker's time zone."""
+
+    index: ScopedIndex
+    now: datetime
+    reranker: Reranker | None = None  # changes the order of passages
+    locale: str = "en"
+    limits: AnswerLimits = field(default_factory=AnswerLimits)
+    buckets: frozenset[BucketId] | None = None  # the buckets to search; None: all in scope
+    last_plan: Plan | None = None  # the last plan of this conversation under this scope
+    earlier_plans: tuple[Plan, ...] = ()  # the plans before it, oldest first
+    conversation_summary: str = ""  # the latest questions and outcomes under this scope, a line each
+    clarifications_in_a_row: int = 0  # clarifications in a row before this turn
+    just_answer: bool = False  # do not ask back in this turn
+    may_go_private: bool = False  # the asker may see more than this audience: offer to continue in private
+    report_progress: Callable[[str], None] = _ignore_progress
+    report_attempt: Callable[[SearchAttempt], None] = _ignore_attempt  # called at once, in case the turn fails later

@@ -1,0 +1,31 @@
+"""Decides the legs by rules: by document counts wherever counts are enough, each leg by its form."""
+
+from collections.abc import Sequence
+
+from agent.forms.compare_sides import decide_comparison_sides
+from agent.forms.registry import decide_by_form
+from agent.outcome import OutcomeKind
+from agent.retrieval.full_text_fallback import fall_back_to_full_text
+from agent.retrieval.query_reformulation import reformulate_search
+from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
+from storage.search.plan import LegCombination
+
+
+async def decide_legs(
+    reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
+) -> Sequence[Decision]:
+    """Decides as `EvidenceReviewer` says."""
+    reformulations = () if is_last_round else tuple(map(reformulate_search, reviews))
+    more = [reformulated for reformulated in reformulations if reformulated is not None]
+    if more:
+        return more
+    if combination is LegCombination.COMPARE:
+        return await decide_comparison_sides(reviews)
+    return [await _decide_leg(review) for review in reviews]
+
+
+async def _decide_leg(review: LegReview) -> Enough | LegClarification:
+    decision = await decide_by_form(review)
+    if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS and not decision.hits:
+        return await fall_back_to_full_text(review, decision)
+    return decision
