@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.compose.composed_leg import ComposedLeg, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, join_words, lowercase_label
 from agent.compose.phrases.figures import format_computed_value
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
@@ -81,4 +81,4 @@ def _format_percent(percent: float) -> str:
     return f"{sign}{format_number(abs(rounded))}%"
 
 
-COMPOSERS = (composer_for(ChangeFacts, _compose_change),)
+COMPOSERS = (LegComposer(ChangeFacts, _compose_change),)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import (
     describe_condition,
     escape_markdown,
@@ -279,8 +279,8 @@ def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[Co
 
 
 COMPOSERS = (
-    composer_for(SideFacts, _compose_side),
-    composer_for(DocumentCountFacts, _compose_document_count),
-    composer_for(SideValuesFacts, _compose_side_values),
-    composer_for(SideQuoteFacts, _compose_side_quote),
+    LegComposer(SideFacts, _compose_side),
+    LegComposer(DocumentCountFacts, _compose_document_count),
+    LegComposer(SideValuesFacts, _compose_side_values),
+    LegComposer(SideQuoteFacts, _compose_side_quote),
 )

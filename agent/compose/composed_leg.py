@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from agent.outcome import Citation, ResultTable
 from agent.retrieval.quotations import CitedQuote, build_citation
@@ -54,19 +54,11 @@ class ComposedLeg:
 
 
 @dataclass(frozen=True, slots=True)
-class LegComposer:
+class LegComposer(Generic[FactsT]):
     """Composes facts of one class."""
 
-    facts_class: type[LegFacts]
-    compose: Callable[[LegFacts, LegReview], ComposedLeg]
-
-
-def composer_for(facts_class: type[FactsT], compose: Callable[[FactsT, LegReview], ComposedLeg]) -> LegComposer:
-    def compose_facts(facts: LegFacts, review: LegReview) -> ComposedLeg:
-        assert isinstance(facts, facts_class)  # noqa: S101 - the registry guarantees it
-        return compose(facts, review)
-
-    return LegComposer(facts_class, compose_facts)
+    facts_class: type[FactsT]
+    compose: Callable[[FactsT, LegReview], ComposedLeg]
 
 
 def cite_quotes(quotes: Sequence[CitedQuote]) -> tuple[Citation, ...]:

@@ -1,6 +1,6 @@
 """Describes figures, groups and shares; groups also become a table."""
 
-from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_count, format_number
 from agent.compose.phrases.figures import describe_functions, format_computed_value, format_figure
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
@@ -66,4 +66,4 @@ def _compose_share(facts: ShareFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(sentences=(f"{share} of {format_number(facts.whole_count)} {whole}.",))
 
 
-COMPOSERS = (composer_for(ComputationFacts, _compose_computation), composer_for(ShareFacts, _compose_share))
+COMPOSERS = (LegComposer(ComputationFacts, _compose_computation), LegComposer(ShareFacts, _compose_share))

@@ -1,6 +1,6 @@
 """Composes a yes or no with the claims that hold or do not."""
 
-from agent.compose.composed_leg import ComposedLeg, FallbackSentence, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value
 from agent.forms.yes_no import YesNoFacts
 from agent.review.leg_review import LegReview
@@ -31,4 +31,4 @@ def _describe_claim(claim: ComparisonCondition, facts: YesNoFacts) -> str:
     return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[field.name], field))}"
 
 
-COMPOSERS = (composer_for(YesNoFacts, _compose_yes_no),)
+COMPOSERS = (LegComposer(YesNoFacts, _compose_yes_no),)

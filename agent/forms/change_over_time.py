@@ -61,8 +61,7 @@ class ChangeFacts(LegFacts):
     undated_count: int  # documents without a date
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
-    form = _change_form_of(inquiry.leg.answer_form)
+def _build_requests(form: ChangeOverTime, inquiry: LegInquiry) -> LegRequests:
     group = replace(form.group, period=form.group.period or CalendarPeriod.MONTH)
     return replace(
         inquiry.request_set(),
@@ -72,19 +71,12 @@ def _build_requests(inquiry: LegInquiry) -> LegRequests:
     )
 
 
-def _change_form_of(answer_form: object) -> ChangeOverTime:
-    assert isinstance(answer_form, ChangeOverTime)  # noqa: S101 - as the registry calls it
-    return answer_form
-
-
-async def decide_change(review: LegReview) -> Enough | LegClarification:
-    form, page = _change_form_of(review.leg.answer_form), review.requests.record_page
-    assert review.requests.aggregate is not None and page is not None  # noqa: PT018, S101 - as changes ask
+async def decide_change(form: ChangeOverTime, review: LegReview) -> Enough | LegClarification:
     if review.count == 0:
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
         return several_readings
-    lines = review.answers[review.requests.aggregate]
+    lines: Sequence[AggregateLine] = review.aggregate_lines
     period = form.group.period or _natural_period(lines)
     if form.group.period is None and period is not CalendarPeriod.MONTH:
         group = GroupBy(field=form.group.field, period=period)
@@ -95,7 +87,7 @@ async def decide_change(review: LegReview) -> Enough | LegClarification:
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, review.count),
-            doc_ids=document_ids_of(review.answers[page].records),
+            doc_ids=document_ids_of(review.records),
             groups=tuple(
                 GroupLine(label=figure.label, value=figure.value, unit=figure.unit, count=figure.count)
                 for figures in facts.series.values()

@@ -226,14 +226,18 @@ async def decide_comparison_sides(reviews: Sequence[LegReview]) -> list[Enough |
 async def _decide_side(side: _ComparedSide) -> Enough | LegClarification:
     review = side.review
     match review.leg.answer_form:
-        case ComputeNumbers() if side.field_names:
-            return await _decide_document_side(side)
+        case ComputeNumbers() if side.field_names and side.document is not None:
+            return await _decide_document_side(side, side.document)
         case ComputeNumbers() as compute:
-            return _add_figure_column(side, compute, answer_computation(review, side.document))
+            return _add_figure_column(side, compute, answer_computation(compute, review, side.document))
         case _ if _is_too_large(review):
             return ask_to_narrow(await _request_facets(review), review.session.context.limits.read_documents)
-        case ReadFields():
-            return await _decide_document_side(side)
+        case ReadFields() if side.document is not None:
+            return await _decide_document_side(side, side.document)
+        case ReadFields() if review.count > 1:
+            return ask_which_document(review, review.records)
+        case ReadFields() as answer_form:
+            return _add_quote_column(side, await decide_field_values(answer_form, review))
         case ListDocuments():
             return _decide_group_side(side)
         case _:
@@ -242,28 +246,23 @@ async def _decide_side(side: _ComparedSide) -> Enough | LegClarification:
 
 def _document_to_read(review: LegReview) -> DocId | None:
     """Returns the document to read for the side: its only one, or the first if any of them may answer; else None."""
-    if review.requests.record_page is None or not review.count:
-        return None
-    reads_fields = isinstance(review.leg.answer_form, ReadFields)
-    if review.count == 1 or (reads_fields and (_all_records_agree(review) or not review.may_ask_back)):
-        return next(iter(document_ids_of(review.answers[review.requests.record_page].records)), None)
-    return None
+    any_may_answer = review.leg.answer_form.reads_values and (_all_records_agree(review) or not review.may_ask_back)
+    is_read = review.count == 1 or any_may_answer
+    return next(iter(document_ids_of(review.records)), None) if is_read else None
 
 
 def _all_records_agree(review: LegReview) -> bool:
     """Whether all documents of a small set have the same values in the requested fields."""
-    answer_form, page = review.leg.answer_form, review.requests.record_page
-    if not isinstance(answer_form, ReadFields) or page is None or _asks_for_all_fields(review):
+    if not review.leg.answer_form.reads_values or _asks_for_all_fields(review):
         return False
-    records = review.answers[page].records
-    values = {tuple(repr(record.values.get(name)) for name in _requested_fields_of(review)) for record in records}
+    names, records = _requested_fields_of(review), review.records
+    values = {tuple(repr(record.values.get(name)) for name in names) for record in records}
     return len(values) == 1 and review.count == len(records)
 
 
 def _bucket_of_records(review: LegReview) -> BucketId:
     """Returns the bucket of the first document found, since the search may span several buckets."""
-    records = review.answers[review.requests.record_page].records if review.requests.record_page is not None else ()
-    return records[0].bucket if records else review.leg.search.clauses[0].bucket
+    return review.records[0].bucket if review.records else review.leg.search.clauses[0].bucket
 
 
 def _schema_of_records(review: LegReview) -> Schema:
@@ -278,12 +277,8 @@ def _asks_for_all_fields(review: LegReview) -> bool:
 
 def _requested_fields_of(review: LegReview) -> list[FieldName]:
     """Returns the requested fields of the bucket that holds the documents."""
-    answer_form, bucket = review.leg.answer_form, _bucket_of_records(review)
-    return (
-        [name for field_bucket, name in answer_form.fields if field_bucket == bucket]
-        if isinstance(answer_form, ReadFields)
-        else []
-    )
+    bucket = _bucket_of_records(review)
+    return [name for field_bucket, name in review.leg.answer_form.requested_fields if field_bucket == bucket]
 
 
 def _fields_to_compare(review: LegReview, documents: Sequence[Document | None]) -> list[FieldName]:
@@ -310,7 +305,7 @@ def _is_too_large(review: LegReview) -> bool:
     Only a list, or a set with a condition, can be too large. A question to all text is not.
     """
     is_narrowed = any(clause.display_condition != MATCH_ALL for clause in review.leg.search.clauses)
-    is_list = isinstance(review.leg.answer_form, ListDocuments)
+    is_list = review.leg.answer_form.lists_documents
     exceeds_limit = _document_count_of(review) > review.session.context.limits.read_documents
     return exceeds_limit and (is_narrowed or is_list) and review.may_ask_back and not _all_records_agree(review)
 
@@ -362,15 +357,13 @@ def _shared_title_of(review: LegReview) -> str:
 
 def _document_count_of(review: LegReview) -> int:
     """Returns the number of documents of the side; 1 for "the cheapest panel"."""
-    answer_form = review.leg.answer_form
-    limit = answer_form.limit if isinstance(answer_form, ListDocuments) else None
+    limit = review.leg.answer_form.list_limit
     return review.count if limit is None else min(review.count, limit)
 
 
 def _known_records_of(review: LegReview) -> Sequence[DocumentRecord]:
     """Returns the records of the side that are loaded, which may be fewer than its documents."""
-    records = review.answers[review.requests.record_page].records if review.requests.record_page is not None else ()
-    return records[: _document_count_of(review)]
+    return review.records[: _document_count_of(review)]
 
 
 def _is_text_condition(condition: Condition) -> bool:
@@ -404,7 +397,7 @@ def _add_figure_column(
 def _decide_group_side(side: _ComparedSide) -> Enough | LegClarification:
     """Shows the range of each number or date field, and the values of each category, list or flag field."""
     review = side.review
-    if review.count == 0 or review.requests.record_page is None:
+    if review.count == 0:
         return report_nothing_found(review)
     records, count = _known_records_of(review), _document_count_of(review)
     cells: list[SideCell] = [DocumentCountCell(count=count, is_measured=True)]
@@ -456,12 +449,8 @@ def _split_value(value: FieldValue | None) -> list[str]:
 # -- sides that are one document
 
 
-async def _decide_document_side(side: _ComparedSide) -> Enough | LegClarification:
-    review, document, page = side.review, side.document, side.review.requests.record_page
-    if document is None or page is None:
-        if review.count > 1 and page is not None:
-            return ask_which_document(review, review.answers[page].records)
-        return _add_quote_column(side, await decide_field_values(review))
+async def _decide_document_side(side: _ComparedSide, document: Document) -> Enough | LegClarification:
+    review = side.review
     schema = _schema_of_records(review)
     cells: list[ValueCell] = []
     for name in side.field_names:
@@ -481,7 +470,7 @@ async def _decide_document_side(side: _ComparedSide) -> Enough | LegClarificatio
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
             doc_ids=(document.doc_id,),
-            records=tuple(review.answers[page].records[:1]),
+            records=review.records[:1],
         ),
         facts=side.facts(facts, cells),
         hits=_quoted_hits_first(review, document, facts.quotes),

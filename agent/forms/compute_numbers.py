@@ -60,8 +60,8 @@ class ShareFacts(LegFacts):
     whole_count: int
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
-    search, compute = inquiry.leg.search, _compute_form_of(inquiry.leg.answer_form)
+def _build_requests(compute: ComputeNumbers, inquiry: LegInquiry) -> LegRequests:
+    search = inquiry.leg.search
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(search, limit=inquiry.limits.reported_documents, fields=frozenset()),
@@ -69,11 +69,6 @@ def _build_requests(inquiry: LegInquiry) -> LegRequests:
         passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),
         whole_count=None if compute.share_base is None else CountRequest(compute.share_base),
     )
-
-
-def _compute_form_of(answer_form: object) -> ComputeNumbers:
-    assert isinstance(answer_form, ComputeNumbers)  # noqa: S101 - as the registry calls it
-    return answer_form
 
 
 def _build_aggregate_request(search: Search, compute: ComputeNumbers) -> AggregateRequest:
@@ -84,19 +79,20 @@ def _build_aggregate_request(search: Search, compute: ComputeNumbers) -> Aggrega
     return AggregateRequest(search, compute.field, compute.group, with_median=with_median)
 
 
-async def decide_computation(review: LegReview) -> Enough | LegClarification:
+async def decide_computation(compute: ComputeNumbers, review: LegReview) -> Enough | LegClarification:
     """Decides on numbers over the set. If the set has one document, loads it as support."""
     document: Document | None = None
-    if review.count == 1 and review.requests.record_page is not None:
-        fetch = DocumentRequest(document_ids_of(review.answers[review.requests.record_page].records))
+    if review.count == 1:
+        fetch = DocumentRequest(document_ids_of(review.records))
         document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
-    return answer_computation(review, document)
+    return answer_computation(compute, review, document)
 
 
-def answer_computation(review: LegReview, document: Document | None) -> Enough | LegClarification:
+def answer_computation(
+    compute: ComputeNumbers, review: LegReview, document: Document | None
+) -> Enough | LegClarification:
     """Decides on numbers over the set. `document` is its only member, which supports the numbers; else None."""
-    compute, count = _compute_form_of(review.leg.answer_form), review.count
-    assert review.requests.aggregate and review.requests.record_page  # noqa: PT018, S101 - as numbers ask
+    count, lines = review.count, review.aggregate_lines
     if count == 0 and not _is_share(review):
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
@@ -104,7 +100,6 @@ def answer_computation(review: LegReview, document: Document | None) -> Enough |
     if review.requests.whole_count is not None and compute.share_base is not None:
         return _answer_share(review, compute.share_base, review.answers[review.requests.whole_count])
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
-    lines = review.answers[review.requests.aggregate]
     is_distinct = AggregateFunction.DISTINCT in compute.functions
     field = schema.by_name.get(compute.field) if compute.field is not None else None
     support, has_value = _find_support(document, field) if document is not None else (None, False)
@@ -119,7 +114,7 @@ def answer_computation(review: LegReview, document: Document | None) -> Enough |
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, count),
-            doc_ids=document_ids_of(review.answers[review.requests.record_page].records),
+            doc_ids=document_ids_of(review.records),
             figures=facts.figures,
             groups=facts.groups,
         ),
@@ -140,11 +135,10 @@ def _answer_share(review: LegReview, whole: Search, whole_count: int) -> Enough:
     """Answers with the set's share of `whole`."""
     figure = compute_share(review.count, whole_count)
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
-    page = review.requests.record_page
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, review.count),
-            doc_ids=document_ids_of(review.answers[page].records) if page is not None else (),
+            doc_ids=document_ids_of(review.records),
             figures=(figure,),
         ),
         facts=ShareFacts(figure=figure, schema=schema, whole=whole, whole_count=whole_count),

@@ -2,16 +2,22 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from storage.search.plan import AnswerForm
 
+FormT = TypeVar("FormT", bound=AnswerForm)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormOfAnswer:
-    """How to answer legs with this `answer_form`. A module of this folder exports its form as `FORM`."""
+class FormOfAnswer(Generic[FormT]):
+    """How to answer legs with this `answer_form`. A module of this folder exports its form as `FORM`.
 
-    answer_form: type[AnswerForm]
-    build_requests: Callable[[LegInquiry], LegRequests]
-    decide: Callable[[LegReview], Awaitable[Enough | LegClarification]]
+    Both functions receive the answer form of the leg first.
+    """
+
+    answer_form: type[FormT]
+    build_requests: Callable[[FormT, LegInquiry], LegRequests]
+    decide: Callable[[FormT, LegReview], Awaitable[Enough | LegClarification]]
