@@ -183,7 +183,7 @@ class _ComparedSide:
     titles: tuple[SideTitle, ...]
     position: int
 
-    def facts(self, facts: LegFacts, cells: Iterable[SideCell], *, is_titled: bool = True) -> SideFacts:
+    def build_facts(self, facts: LegFacts, cells: Iterable[SideCell], *, is_titled: bool = True) -> SideFacts:
         return SideFacts(
             facts=facts, cells=tuple(cells), titles=self.titles, position=self.position, is_titled=is_titled
         )
@@ -192,7 +192,7 @@ class _ComparedSide:
 async def decide_comparison_sides(reviews: Sequence[LegReview]) -> list[Enough | LegClarification]:
     """Returns the decisions on all sides, in order.
 
-    Takes one round trip for all documents to read, and one more for a side that is too large.
+    One round trip loads the documents of all sides. A side that is too large, or that needs the text, takes more.
     """
     id_by_leg = {review.leg.id: _document_to_read(review) for review in reviews}
     ids = tuple(dict.fromkeys(doc_id for doc_id in id_by_leg.values() if doc_id is not None))
@@ -228,8 +228,8 @@ async def _decide_side(side: _ComparedSide) -> Enough | LegClarification:
     match review.leg.answer_form:
         case ComputeNumbers() if side.field_names and side.document is not None:
             return await _decide_document_side(side, side.document)
-        case ComputeNumbers() as compute:
-            return _add_figure_column(side, compute, answer_computation(compute, review, side.document))
+        case ComputeNumbers() as answer_form:
+            return _add_figure_column(side, answer_form, answer_computation(answer_form, review, side.document))
         case _ if _is_too_large(review):
             return ask_to_narrow(await _request_facets(review), review.session.context.limits.read_documents)
         case ReadFields() if side.document is not None:
@@ -292,11 +292,11 @@ def _fields_to_compare(review: LegReview, documents: Sequence[Document | None]) 
 
 
 def _computed_field_of(review: LegReview) -> list[FieldName]:
-    compute = review.leg.answer_form
-    if not isinstance(compute, ComputeNumbers):
+    answer_form = review.leg.answer_form
+    if not isinstance(answer_form, ComputeNumbers):
         return []
-    name = compute.group.field if compute.group is not None and compute.field is None else compute.field
-    return [name] if name is not None and AggregateFunction.SUM not in compute.functions else []
+    name = answer_form.group.field if answer_form.group is not None and answer_form.field is None else answer_form.field
+    return [name] if name is not None and AggregateFunction.SUM not in answer_form.functions else []
 
 
 def _is_too_large(review: LegReview) -> bool:
@@ -374,21 +374,21 @@ def _is_text_condition(condition: Condition) -> bool:
 
 
 def _add_figure_column(
-    side: _ComparedSide, compute: ComputeNumbers, decision: Enough | LegClarification
+    side: _ComparedSide, answer_form: ComputeNumbers, decision: Enough | LegClarification
 ) -> Enough | LegClarification:
     if isinstance(decision, LegClarification):
         return decision
     schema = _schema_of_records(side.review)
-    field = schema.by_name.get(compute.field) if compute.field is not None else None
+    field = schema.by_name.get(answer_form.field) if answer_form.field is not None else None
     cells: list[SideCell] = (
         [GroupCell(group=group, field=field) for group in decision.result.groups]
-        if compute.group is not None
+        if answer_form.group is not None
         else [FigureCell(figure=figure, field=field) for figure in decision.result.figures]
     )
     counts = any(isinstance(cell, FigureCell) and cell.figure.function is AggregateFunction.COUNT for cell in cells)
     if not counts:
         cells.append(DocumentCountCell(count=side.review.count, is_measured=False))
-    return replace(decision, facts=side.facts(decision.facts, cells))
+    return replace(decision, facts=side.build_facts(decision.facts, cells))
 
 
 # -- sides that are groups
@@ -407,7 +407,7 @@ def _decide_group_side(side: _ComparedSide) -> Enough | LegClarification:
         cells += [cell] if cell is not None else []
     return Enough(
         result=replace(build_leg_result(review, OutcomeKind.ANSWER, count), doc_ids=document_ids_of(records)),
-        facts=side.facts(DocumentCountFacts(count=count), cells),
+        facts=side.build_facts(DocumentCountFacts(count=count), cells),
         hits=hits_by_document(review),
         export_count=review.count if count == review.count else None,
         assumptions=assumptions_of(review),
@@ -472,7 +472,7 @@ async def _decide_document_side(side: _ComparedSide, document: Document) -> Enou
             doc_ids=(document.doc_id,),
             records=review.records[:1],
         ),
-        facts=side.facts(facts, cells),
+        facts=side.build_facts(facts, cells),
         hits=_quoted_hits_first(review, document, facts.quotes),
         assumptions=assumptions,
     )
@@ -530,7 +530,7 @@ async def _decide_text_side(side: _ComparedSide) -> Enough | LegClarification:
     ranked = [passage, *(other for other in found if other.hit != hit)]
     return Enough(
         result=replace(build_leg_result(review, OutcomeKind.ANSWER, None), doc_ids=(hit.doc_id,)),
-        facts=side.facts(SideQuoteFacts(cited=cited), [QuoteCell(cited=cited)]),
+        facts=side.build_facts(SideQuoteFacts(cited=cited), [QuoteCell(cited=cited)]),
         hits=tuple(ranked[: review.session.context.limits.reported_hits]),
         assumptions=assumptions_of(review),
         route=SearchRoute.LONG_TEXT,
@@ -564,4 +564,4 @@ def _add_quote_column(side: _ComparedSide, decision: Enough | LegClarification) 
     if isinstance(decision, LegClarification) or not decision.facts.quotes:
         return decision
     cell = QuoteCell(cited=decision.facts.quotes[0])
-    return replace(decision, facts=side.facts(decision.facts, [cell], is_titled=False))
+    return replace(decision, facts=side.build_facts(decision.facts, [cell], is_titled=False))

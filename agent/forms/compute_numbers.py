@@ -10,7 +10,7 @@ from agent.forms.clarifications import (
     wider_reading_candidates,
 )
 from agent.forms.figures import build_group_lines, compute_figures, compute_share
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.outcome import ComputedFigure, GroupLine, OutcomeKind
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import CitedQuote, find_sentence_with_value, quote_beginning_of
@@ -34,7 +34,7 @@ from storage.search.schema import Schema, SchemaField
 class ComputationFacts(LegFacts):
     """Figures over the whole set, or a figure for each group."""
 
-    compute: ComputeNumbers
+    answer_form: ComputeNumbers
     schema: Schema
     figures: tuple[ComputedFigure, ...]
     groups: tuple[GroupLine, ...]
@@ -43,7 +43,7 @@ class ComputationFacts(LegFacts):
 
     @property
     def field(self) -> SchemaField | None:
-        return self.schema.by_name.get(self.compute.field) if self.compute.field is not None else None
+        return self.schema.by_name.get(self.answer_form.field) if self.answer_form.field is not None else None
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
@@ -60,36 +60,36 @@ class ShareFacts(LegFacts):
     whole_count: int
 
 
-def _build_requests(compute: ComputeNumbers, inquiry: LegInquiry) -> LegRequests:
+def _build_requests(answer_form: ComputeNumbers, inquiry: LegInquiry) -> LegRequests:
     search = inquiry.leg.search
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(search, limit=inquiry.limits.reported_documents, fields=frozenset()),
-        aggregate=_build_aggregate_request(search, compute),
+        aggregate=_build_aggregate_request(search, answer_form),
         passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),
-        whole_count=None if compute.share_base is None else CountRequest(compute.share_base),
+        whole_count=None if answer_form.share_base is None else CountRequest(answer_form.share_base),
     )
 
 
-def _build_aggregate_request(search: Search, compute: ComputeNumbers) -> AggregateRequest:
+def _build_aggregate_request(search: Search, answer_form: ComputeNumbers) -> AggregateRequest:
     """Builds the request. Distinct values are counted as groups."""
-    if AggregateFunction.DISTINCT in compute.functions and compute.field is not None:
-        return AggregateRequest(search, group=GroupBy(field=compute.field))
-    with_median = AggregateFunction.MEDIAN in compute.functions
-    return AggregateRequest(search, compute.field, compute.group, with_median=with_median)
+    if AggregateFunction.DISTINCT in answer_form.functions and answer_form.field is not None:
+        return AggregateRequest(search, group=GroupBy(field=answer_form.field))
+    with_median = AggregateFunction.MEDIAN in answer_form.functions
+    return AggregateRequest(search, answer_form.field, answer_form.group, with_median=with_median)
 
 
-async def decide_computation(compute: ComputeNumbers, review: LegReview) -> Enough | LegClarification:
+async def decide_computation(answer_form: ComputeNumbers, review: LegReview) -> Enough | LegClarification:
     """Decides on numbers over the set. If the set has one document, loads it as support."""
     document: Document | None = None
     if review.count == 1:
         fetch = DocumentRequest(document_ids_of(review.records))
         document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
-    return answer_computation(compute, review, document)
+    return answer_computation(answer_form, review, document)
 
 
 def answer_computation(
-    compute: ComputeNumbers, review: LegReview, document: Document | None
+    answer_form: ComputeNumbers, review: LegReview, document: Document | None
 ) -> Enough | LegClarification:
     """Decides on numbers over the set. `document` is its only member, which supports the numbers; else None."""
     count, lines = review.count, review.aggregate_lines
@@ -97,17 +97,17 @@ def answer_computation(
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
         return several_readings
-    if review.requests.whole_count is not None and compute.share_base is not None:
-        return _answer_share(review, compute.share_base, review.answers[review.requests.whole_count])
+    if review.requests.whole_count is not None and answer_form.share_base is not None:
+        return _answer_share(review, answer_form.share_base, review.answers[review.requests.whole_count])
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
-    is_distinct = AggregateFunction.DISTINCT in compute.functions
-    field = schema.by_name.get(compute.field) if compute.field is not None else None
+    is_distinct = AggregateFunction.DISTINCT in answer_form.functions
+    field = schema.by_name.get(answer_form.field) if answer_form.field is not None else None
     support, has_value = _find_support(document, field) if document is not None else (None, False)
     facts = ComputationFacts(
-        compute=compute,
+        answer_form=answer_form,
         schema=schema,
-        figures=() if compute.group and not is_distinct else compute_figures(compute, lines, count),
-        groups=build_group_lines(compute, lines),
+        figures=() if answer_form.group and not is_distinct else compute_figures(answer_form, lines, count),
+        groups=build_group_lines(answer_form, lines),
         support=support,
         has_value_in_text=has_value,
     )
@@ -160,4 +160,4 @@ def _find_support(document: Document, field: SchemaField | None) -> tuple[CitedQ
     return CitedQuote(document=document, quote=quote or quote_beginning_of(document)), quote is not None
 
 
-FORM = FormOfAnswer(answer_form=ComputeNumbers, build_requests=_build_requests, decide=decide_computation)
+HANDLER = FormHandler(answer_form=ComputeNumbers, build_requests=_build_requests, decide=decide_computation)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.forms.clarifications import ask_which_document
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.forms.yes_no import decide_claims
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, answer_type_of
@@ -267,6 +267,6 @@ def _report_no_answer(
     )
 
 
-FORM = FormOfAnswer(
+HANDLER = FormHandler(
     answer_form=FindPassages, build_requests=_build_requests, decide=lambda _, review: decide_passages(review)
 )

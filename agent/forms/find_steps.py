@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.forms.find_passages import QuotationsFacts, decide_passages
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.retrieval.fusion import matchers_by_bucket
 from agent.retrieval.leg_requests import LegInquiry, LegRequests, weigh_question_terms
 from agent.retrieval.quotations import CitedQuote, DocumentQuote, split_sentences
@@ -257,4 +257,4 @@ def _page_at(document: Document, offset: int) -> int | None:
     return next((passage.page for passage in document.passages if passage.start <= offset < passage.end), None)
 
 
-FORM = FormOfAnswer(answer_form=FindSteps, build_requests=_build_requests, decide=decide_steps)
+HANDLER = FormHandler(answer_form=FindSteps, build_requests=_build_requests, decide=decide_steps)

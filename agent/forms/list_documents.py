@@ -12,7 +12,7 @@ from agent.forms.clarifications import (
     wider_reading_candidates,
 )
 from agent.forms.first_by_currency import first_records_by_currency
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind
 from agent.refine import refinements
 from agent.refine.refinements import FacetSplit, RefinementCandidate
@@ -200,4 +200,4 @@ def _other_bucket_candidates(review: LegReview) -> list[RefinementCandidate]:
     return offered[:_MAX_OTHER_BUCKETS]
 
 
-FORM = FormOfAnswer(answer_form=ListDocuments, build_requests=_build_requests, decide=decide_list)
+HANDLER = FormHandler(answer_form=ListDocuments, build_requests=_build_requests, decide=decide_list)

@@ -8,7 +8,7 @@ from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import ask_which_document, report_nothing_found
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, rank_leg_passages
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import (
@@ -148,4 +148,4 @@ def _find_value(
     )
 
 
-FORM = FormOfAnswer(answer_form=ReadFields, build_requests=_build_requests, decide=decide_field_values)
+HANDLER = FormHandler(answer_form=ReadFields, build_requests=_build_requests, decide=decide_field_values)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent.context import SHOWN_DOCUMENTS
 from agent.forms.clarifications import ask_to_narrow, report_nothing_found
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.key_sentences import KeySentence, key_sentences_of
@@ -135,4 +135,4 @@ def _topic_words_of(review: LegReview) -> set[str]:
     return set(fold_text(required).split())
 
 
-FORM = FormOfAnswer(answer_form=SummariseDocuments, build_requests=_build_requests, decide=decide_summary)
+HANDLER = FormHandler(answer_form=SummariseDocuments, build_requests=_build_requests, decide=decide_summary)

@@ -1,4 +1,4 @@
-"""The type of a form of answer: it builds the index requests of a leg, and decides on the answers."""
+"""The handler of an answer form: builds the index requests of a leg, and decides on the answers of the index."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ FormT = TypeVar("FormT", bound=AnswerForm)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormOfAnswer(Generic[FormT]):
-    """How to answer legs with this `answer_form`. A module of this folder exports its form as `FORM`.
+class FormHandler(Generic[FormT]):
+    """How to answer legs with this class of answer form. A module of this folder exports its handler as `HANDLER`.
 
     Both functions receive the answer form of the leg first.
     """
