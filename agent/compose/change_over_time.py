@@ -27,14 +27,14 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
 
 
 def _describe_measure(facts: ChangeFacts) -> str:
-    """ "Sum of total"; empty if documents are counted."""
+    """Names the function and the field: "Sum of total"; empty if documents are counted."""
     if facts.field is None:
         return ""
     return f"{facts.function.value.capitalize()} of {escape_markdown(lowercase_label(facts.field.label))}"
 
 
 def _describe_span(figures: Sequence[PeriodFigure], facts: ChangeFacts) -> str:
-    """ "from USD 100.00 in 2031-01 to USD 150.00 in 2031-12 (+USD 50.00, +50%)"."""
+    """Describes the whole span: "from USD 100.00 in 2031-01 to USD 150.00 in 2031-12 (+USD 50.00, +50%)"."""
     first, last = figures[0], figures[-1]
     if first is last:
         return f"**{_format_value(first.value, first, facts)}** in {first.label}, and no other {facts.period.value}"

@@ -44,7 +44,7 @@ def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
 
 
 def describe_split(split: FacetSplit) -> str:
-    """ "category", "where they are". Raw text."""
+    """Says what divides the set: "category", "where they are". Raw text."""
     if split.field is None:
         return "where they are"
     return split.field.label.lower() + (" (may overlap)" if split.is_overlapping else "")

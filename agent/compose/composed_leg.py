@@ -32,7 +32,7 @@ class ComparisonColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallbackSentence:
-    """Replaces the sentences if none of them cites anything after verification."""
+    """Follows the sentences that pass verification, if none of them has a citation."""
 
     text: str
     citation: Citation | None = None

@@ -18,10 +18,10 @@ def _compose_steps(facts: StepsFacts, review: LegReview) -> ComposedLeg:
 
 
 def _compose_step(step: ProcedureStep, marker: int) -> str:
-    text = escape_markdown(step.quote.text)
     if step.is_heading:
         return f"**{escape_markdown(step.quote.text.strip('#* '))}** [{marker}]"
-    return f"{f'{step.number}.' if step.number is not None else '-'} “{text}” [{marker}]"
+    bullet = f"{step.number}." if step.number is not None else "-"
+    return f"{bullet} “{escape_markdown(step.quote.text)}” [{marker}]"
 
 
 COMPOSERS = (LegComposer(StepsFacts, _compose_steps),)

@@ -35,7 +35,7 @@ def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
 
 
 def _describe_list(facts: ListFacts, review: LegReview) -> str:
-    """ "**5 of 240 listings** where city = Porto, highest price first."; "5 of" only if the list is limited."""
+    """Returns "**5 of 240 listings** where city = Porto, highest price first."; "5 of" only if the list is limited."""
     answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
         return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}."
@@ -47,7 +47,7 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
 
 
 def _describe_order_end(field: SchemaField | None, *, descending: bool) -> str:
-    """ "highest price", "latest date", "last name": the end of the field that comes first; empty without a field."""
+    """Names the end of the field that comes first: "highest price", "latest date"; empty without a field."""
     if field is None:
         return ""
     ends = _ORDER_END_WORDS.get(field.type, ("first", "last"))

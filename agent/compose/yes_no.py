@@ -21,7 +21,7 @@ def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
 
 
 def _describe_claim(claim: ComparisonCondition, facts: YesNoFacts) -> str:
-    """ "Source code escrow is not among the clauses of …". Markdown."""
+    """Says whether the claim holds: "Source code escrow is not among the clauses of …". Markdown."""
     field, title = facts.schema.by_name[claim.field], escape_markdown(facts.record.title)
     negation, label = "" if facts.holds else "not ", escape_markdown(field.label.lower())
     if field.type is FieldType.LIST:
