@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.compose.composed_leg import ComposedLeg, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, join_words, lowercase_label
 from agent.compose.phrases.figures import format_computed_value
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
@@ -27,14 +27,14 @@ def _compose_change(facts: ChangeFacts, review: LegReview) -> ComposedLeg:
 
 
 def _describe_measure(facts: ChangeFacts) -> str:
-    """ "Sum of total"; empty if documents are counted."""
+    """Names the function and the field: "Sum of total"; empty if documents are counted."""
     if facts.field is None:
         return ""
     return f"{facts.function.value.capitalize()} of {escape_markdown(lowercase_label(facts.field.label))}"
 
 
 def _describe_span(figures: Sequence[PeriodFigure], facts: ChangeFacts) -> str:
-    """ "from USD 100.00 in 2031-01 to USD 150.00 in 2031-12 (+USD 50.00, +50%)"."""
+    """Describes the whole span: "from USD 100.00 in 2031-01 to USD 150.00 in 2031-12 (+USD 50.00, +50%)"."""
     first, last = figures[0], figures[-1]
     if first is last:
         return f"**{_format_value(first.value, first, facts)}** in {first.label}, and no other {facts.period.value}"
@@ -81,4 +81,4 @@ def _format_percent(percent: float) -> str:
     return f"{sign}{format_number(abs(rounded))}%"
 
 
-COMPOSERS = (composer_for(ChangeFacts, _compose_change),)
+COMPOSERS = (LegComposer(ChangeFacts, _compose_change),)

@@ -1,6 +1,6 @@
 """Composes the questions of clarifications."""
 
-from agent.compose.composed_leg import ComposedLeg, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.conditions import describe_condition, escape_markdown, format_count
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
 from agent.forms.clarifications import (
@@ -44,7 +44,7 @@ def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
 
 
 def describe_split(split: FacetSplit) -> str:
-    """ "category", "where they are". Raw text."""
+    """Says what divides the set: "category", "where they are". Raw text."""
     if split.field is None:
         return "where they are"
     return split.field.label.lower() + (" (may overlap)" if split.is_overlapping else "")
@@ -56,8 +56,8 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
 
 
 COMPOSERS = (
-    composer_for(NothingFoundFacts, _compose_nothing_found),
-    composer_for(SeveralReadingsFacts, _compose_several_readings),
-    composer_for(TooManyFacts, _compose_too_many),
-    composer_for(SeveralDocumentsFacts, _compose_several_documents),
+    LegComposer(NothingFoundFacts, _compose_nothing_found),
+    LegComposer(SeveralReadingsFacts, _compose_several_readings),
+    LegComposer(TooManyFacts, _compose_too_many),
+    LegComposer(SeveralDocumentsFacts, _compose_several_documents),
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComparisonCell, ComparisonColumn, ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import (
     describe_condition,
     escape_markdown,
@@ -92,7 +92,7 @@ def _compose_side_quote(facts: SideQuoteFacts, review: LegReview) -> ComposedLeg
 
 
 def _titles_of(titles: Sequence[SideTitle]) -> list[str]:
-    """Titles short enough for a table; the questions of the sides if two titles would be equal."""
+    """Returns titles short enough for a table. Takes the questions of the sides if two titles would be equal."""
     words = [title.document_title or _describe_distinction(title) for title in titles]
     if len(set(words)) < len(words):
         words = [title.question for title in titles]
@@ -102,15 +102,15 @@ def _titles_of(titles: Sequence[SideTitle]) -> list[str]:
 
 
 def _describe_distinction(title: SideTitle) -> str:
-    """The conditions that distinguish this side's set from the others, or its question."""
-    own = [_describe_condition_briefly(condition, title.schema) for condition in title.conditions]
+    """Returns the conditions that distinguish this side from the others, or its question if there are none."""
+    conditions = [_describe_condition_briefly(condition, title.schema) for condition in title.conditions]
     text = " ".join(str(condition.value) for condition in title.text_conditions)
     words = [f"“{word}”" for word in title.required_terms]
-    return " and ".join([*own, *filter(None, (text,)), *words]) or title.question
+    return " and ".join([*conditions, *filter(None, (text,)), *words]) or title.question
 
 
 def _describe_condition_briefly(condition: Condition, schema: Schema) -> str:
-    """The value or period alone, if the condition has one; otherwise the whole condition."""
+    """Returns the value or the period alone, if the condition has one; else the whole condition."""
     words = describe_condition(condition, schema)
     if not isinstance(condition, ComparisonCondition):
         return words
@@ -181,8 +181,9 @@ def _documents_row_label(review: LegReview) -> str:
 def _format_figure(figure: ComputedFigure, field: SchemaField | None) -> str:
     if figure.function is AggregateFunction.COUNT:
         return f"{figure.count:,}"
-    rounds = figure.function is AggregateFunction.AVERAGE and isinstance(figure.value, float)
-    value = round(figure.value, 2) if rounds and isinstance(figure.value, float) else figure.value
+    value = figure.value
+    if figure.function is AggregateFunction.AVERAGE and isinstance(value, float):
+        value = round(value, 2)
     return format_amount(value, figure.unit, field)
 
 
@@ -216,7 +217,7 @@ def _truncate_text(text: str) -> str:
 
 
 def compose_comparison(columns: Sequence[ComparisonColumn]) -> tuple[str, ResultTable | None]:
-    """The differences between the sides, as Markdown, and a table with a column for each side."""
+    """Returns the differences between the sides, as Markdown, and a table with a column for each side."""
     rows = list(dict.fromkeys(cell.row_label for column in columns for cell in column.cells))
     if len(columns) < 2 or not rows:
         return "", None
@@ -260,7 +261,10 @@ def _join_row_labels(row_labels: Sequence[str]) -> str:
 
 
 def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[ComparisonCell | None]) -> str:
-    """ "Notice days: most for A (90 days), least for B (60 days); 30 days apart." Empty for rows without a measure."""
+    """Says which side has most and which has least; empty for a row without a measure.
+
+    "Notice days: most for A (90 days), least for B (60 days); 30 days apart."
+    """
     known = [(cell, title) for cell, title in zip(cells, titles, strict=True) if cell is not None]
     measured = [(cell.value, cell, title) for cell, title in known if cell.value is not None]
     units = {cell.unit for _, cell, _ in measured}
@@ -279,8 +283,8 @@ def _describe_extremes(row_label: str, titles: Sequence[str], cells: Sequence[Co
 
 
 COMPOSERS = (
-    composer_for(SideFacts, _compose_side),
-    composer_for(DocumentCountFacts, _compose_document_count),
-    composer_for(SideValuesFacts, _compose_side_values),
-    composer_for(SideQuoteFacts, _compose_side_quote),
+    LegComposer(SideFacts, _compose_side),
+    LegComposer(DocumentCountFacts, _compose_document_count),
+    LegComposer(SideValuesFacts, _compose_side_values),
+    LegComposer(SideQuoteFacts, _compose_side_quote),
 )

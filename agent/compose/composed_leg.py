@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from agent.outcome import Citation, ResultTable
 from agent.retrieval.quotations import CitedQuote, build_citation
@@ -32,7 +32,7 @@ class ComparisonColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallbackSentence:
-    """Replaces the sentences if none of them cites anything after verification."""
+    """Follows the sentences that pass verification, if none of them has a citation."""
 
     text: str
     citation: Citation | None = None
@@ -62,19 +62,11 @@ class FactsComposer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LegComposer:
+class LegComposer(Generic[FactsT]):
     """Composes facts of one class."""
 
-    facts_class: type[LegFacts]
-    compose: Callable[[LegFacts, LegReview], ComposedLeg]
-
-
-def composer_for(facts_class: type[FactsT], compose: Callable[[FactsT, LegReview], ComposedLeg]) -> LegComposer:
-    def compose_facts(facts: LegFacts, review: LegReview) -> ComposedLeg:
-        assert isinstance(facts, facts_class)  # noqa: S101 - the registry guarantees it
-        return compose(facts, review)
-
-    return LegComposer(facts_class, compose_facts)
+    facts_class: type[FactsT]
+    compose: Callable[[FactsT, LegReview], ComposedLeg]
 
 
 def cite_quotes(quotes: Sequence[CitedQuote]) -> tuple[Citation, ...]:

@@ -1,6 +1,6 @@
 """Describes figures, groups and shares; groups also become a table."""
 
-from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_count, format_number
 from agent.compose.phrases.figures import describe_functions, format_computed_value, format_figure
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
@@ -30,20 +30,20 @@ def _compose_computation(facts: ComputationFacts, review: LegReview) -> Composed
 
 
 def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
-    compute, noun = facts.compute, noun_of(review)
-    if compute.group is None or AggregateFunction.DISTINCT in compute.functions:
+    answer_form, noun = facts.answer_form, noun_of(review)
+    if answer_form.group is None or AggregateFunction.DISTINCT in answer_form.functions:
         qualifier = qualifier_of(review) if len(facts.figures) == 1 else ""
         return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
-    by = facts.schema.by_name[compute.group.field].label.lower()
-    what = f"{describe_functions(compute.functions, facts.field)} of " if facts.field is not None else ""
+    by = facts.schema.by_name[answer_form.group.field].label.lower()
+    what = f"{describe_functions(answer_form.functions, facts.field)} of " if facts.field is not None else ""
     return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:"]
 
 
 def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[ResultTable, ...]:
-    compute, groups = facts.compute, facts.groups
-    if not groups or compute.group is None:
+    answer_form, groups = facts.answer_form, facts.groups
+    if not groups or answer_form.group is None:
         return ()
-    label, function = facts.schema.by_name[compute.group.field].label.capitalize(), compute.functions[0]
+    label, function = facts.schema.by_name[answer_form.group.field].label.capitalize(), answer_form.functions[0]
     if function in _COUNTING_FUNCTIONS:
         columns, rows = (label, "Documents"), tuple((group.label, format_number(group.count)) for group in groups)
     else:
@@ -66,4 +66,4 @@ def _compose_share(facts: ShareFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(sentences=(f"{share} of {format_number(facts.whole_count)} {whole}.",))
 
 
-COMPOSERS = (composer_for(ComputationFacts, _compose_computation), composer_for(ShareFacts, _compose_share))
+COMPOSERS = (LegComposer(ComputationFacts, _compose_computation), LegComposer(ShareFacts, _compose_share))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value, join_words
 from agent.compose.phrases.figures import highlight_value
 from agent.forms.find_passages import NoAnswerFacts, NoMentionFacts, QuotationsFacts
@@ -55,7 +55,7 @@ def _format_known_values(record: DocumentRecord, schema: Schema) -> Iterator[str
 
 
 COMPOSERS = (
-    composer_for(QuotationsFacts, _compose_quotations),
-    composer_for(NoAnswerFacts, _compose_no_answer),
-    composer_for(NoMentionFacts, _compose_no_mention),
+    LegComposer(QuotationsFacts, _compose_quotations),
+    LegComposer(NoAnswerFacts, _compose_no_answer),
+    LegComposer(NoMentionFacts, _compose_no_mention),
 )

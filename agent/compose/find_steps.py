@@ -1,6 +1,6 @@
 """Composes a procedure: its heading with the page, then its steps, each cited."""
 
-from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown
 from agent.forms.find_steps import ProcedureStep, StepsFacts
 from agent.review.leg_review import LegReview
@@ -18,10 +18,10 @@ def _compose_steps(facts: StepsFacts, review: LegReview) -> ComposedLeg:
 
 
 def _compose_step(step: ProcedureStep, marker: int) -> str:
-    text = escape_markdown(step.quote.text)
     if step.is_heading:
         return f"**{escape_markdown(step.quote.text.strip('#* '))}** [{marker}]"
-    return f"{f'{step.number}.' if step.number is not None else '-'} “{text}” [{marker}]"
+    bullet = f"{step.number}." if step.number is not None else "-"
+    return f"{bullet} “{escape_markdown(step.quote.text)}” [{marker}]"
 
 
-COMPOSERS = (composer_for(StepsFacts, _compose_steps),)
+COMPOSERS = (LegComposer(StepsFacts, _compose_steps),)

@@ -72,8 +72,8 @@ def _choice_for_bucket(bucket: BucketId, count: int, question_context: QuestionC
 
 
 def example_question_for(schema: Schema) -> str:
-    """A question that uses only the words of the schema, since a value would reveal the content of documents."""
+    """Returns a question in the words of the schema alone, since a value would reveal the content of documents."""
     noun = next(iter(schema.synonyms), schema.label)
     facet = next((field for field in schema.fields if field.facet and field.type is FieldType.CATEGORY), None)
-    many = noun if noun.endswith("s") else plural_of(noun)
-    return f"How many {many} per {facet.label.casefold()}?" if facet is not None else f"How many {many} are there?"
+    nouns = noun if noun.endswith("s") else plural_of(noun)
+    return f"How many {nouns} per {facet.label.casefold()}?" if facet is not None else f"How many {nouns} are there?"

@@ -1,14 +1,13 @@
 """Describes a list of documents, with a table."""
 
 from agent.compose.clarifications import describe_split
-from agent.compose.composed_leg import ComposedLeg, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, lowercase_label
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
 from agent.forms.list_documents import ListFacts, NextDocumentsFacts
 from agent.limits import SHOWN_DOCUMENTS
 from agent.review.leg_review import LegReview
-from storage.search.plan import ListDocuments
 from storage.search.schema import FieldType, SchemaField
 
 _ORDER_END_WORDS = {  # the words for the low and the high end of a field's values
@@ -19,11 +18,10 @@ _ORDER_END_WORDS = {  # the words for the low and the high end of a field's valu
 
 
 def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
-    answer_form = _list_form_of(review)
     shown = min(len(facts.records), SHOWN_DOCUMENTS)
-    text = _describe_list(facts, answer_form, review)
+    text = _describe_list(facts, review)
     if facts.tie_count is not None:
-        place = "last" if (answer_form.limit or 0) > 1 else "first"
+        place = "last" if (facts.answer_form.limit or 0) > 1 else "first"
         text += f" {format_count(facts.tie_count, noun_of(review))} share the {place} place."
     if facts.is_by_currency:
         text += " Amounts of several currencies are not compared: these are the first of each."
@@ -32,17 +30,13 @@ def _compose_list(facts: ListFacts, review: LegReview) -> ComposedLeg:
         text += f" The first {shown}{by}"
     caption = f"{shown} of {format_number(facts.total)}"
     schemas = review.question_context.schemas
-    table = table_of_records(facts.records, review.leg.search, schemas, caption, answer_form.order)
+    table = table_of_records(facts.records, review.leg.search, schemas, caption, facts.answer_form.order)
     return ComposedLeg(sentences=(text,), tables=(table,))
 
 
-def _list_form_of(review: LegReview) -> ListDocuments:
-    assert isinstance(review.leg.answer_form, ListDocuments)  # noqa: S101 - only lists have these facts
-    return review.leg.answer_form
-
-
-def _describe_list(facts: ListFacts, answer_form: ListDocuments, review: LegReview) -> str:
-    """ "**5 of 240 listings** where city = Porto, highest price first."; "5 of" only if the list is limited."""
+def _describe_list(facts: ListFacts, review: LegReview) -> str:
+    """Returns "**5 of 240 listings** where city = Porto, highest price first."; "5 of" only if the list is limited."""
+    answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
         return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}."
     some = "" if facts.total == review.count else f"{facts.total:,} of "
@@ -53,7 +47,7 @@ def _describe_list(facts: ListFacts, answer_form: ListDocuments, review: LegRevi
 
 
 def _describe_order_end(field: SchemaField | None, *, descending: bool) -> str:
-    """ "highest price", "latest date", "last name": the end of the field that comes first; empty without a field."""
+    """Names the end of the field that comes first: "highest price", "latest date"; empty without a field."""
     if field is None:
         return ""
     ends = _ORDER_END_WORDS.get(field.type, ("first", "last"))
@@ -61,7 +55,7 @@ def _describe_order_end(field: SchemaField | None, *, descending: bool) -> str:
 
 
 def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> ComposedLeg:
-    answer_form, records = _list_form_of(review), facts.records
+    answer_form, records = facts.answer_form, facts.records
     whole = f"{format_count(review.count, noun_of(review))}{qualifier_of(review)}"
     if not records:
         return ComposedLeg(sentences=(f"That was all: {whole}.",))
@@ -71,4 +65,4 @@ def _compose_next_documents(facts: NextDocumentsFacts, review: LegReview) -> Com
     return ComposedLeg(sentences=(f"**{answer_form.skip + 1:,} to {last:,}** of {whole}:",), tables=(table,))
 
 
-COMPOSERS = (composer_for(ListFacts, _compose_list), composer_for(NextDocumentsFacts, _compose_next_documents))
+COMPOSERS = (LegComposer(ListFacts, _compose_list), LegComposer(NextDocumentsFacts, _compose_next_documents))

@@ -1,6 +1,6 @@
 """Describes values of one document, each with the sentence that supports it."""
 
-from agent.compose.composed_leg import ComposedLeg, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value
 from agent.compose.phrases.figures import format_amount
 from agent.forms.read_fields import FieldValueFact, FieldValuesFacts
@@ -24,4 +24,4 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
     )
 
 
-COMPOSERS = (composer_for(FieldValuesFacts, _compose_values),)
+COMPOSERS = (LegComposer(FieldValuesFacts, _compose_values),)

@@ -12,10 +12,11 @@ from agent.review.leg_review import LegFacts, LegReview
 
 
 @cache
-def load_composers() -> Mapping[type[LegFacts], LegComposer]:
+def load_composers() -> Mapping[type[LegFacts], LegComposer[LegFacts]]:
+    """Returns the composers by the class of their facts. Each accepts only instances of its class."""
     names = (module.name for module in pkgutil.iter_modules(agent.compose.__path__))
     modules = (import_module(f"agent.compose.{name}") for name in names)
-    listed = (cast(Sequence[LegComposer], getattr(module, "COMPOSERS", ())) for module in modules)
+    listed = (cast(Sequence[LegComposer[LegFacts]], getattr(module, "COMPOSERS", ())) for module in modules)
     return {composer.facts_class: composer for composers in listed for composer in composers}
 
 

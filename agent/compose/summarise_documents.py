@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.compose.composed_leg import ComposedLeg, FallbackSentence, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_count
 from agent.compose.phrases.set_description import noun_of, qualifier_of
 from agent.compose.phrases.tables import table_of_records
@@ -67,4 +67,4 @@ def _quote_beginning(documents: Sequence[Document]) -> FallbackSentence | None:
     return FallbackSentence(text=f"“{escape_markdown(citation.text)}” [1]", citation=citation)
 
 
-COMPOSERS = (composer_for(OutlineFacts, _compose_outline), composer_for(SummariesFacts, _compose_summaries))
+COMPOSERS = (LegComposer(OutlineFacts, _compose_outline), LegComposer(SummariesFacts, _compose_summaries))

@@ -1,6 +1,6 @@
 """Composes a yes or no with the claims that hold or do not."""
 
-from agent.compose.composed_leg import ComposedLeg, FallbackSentence, cite_quotes, composer_for
+from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value
 from agent.forms.yes_no import YesNoFacts
 from agent.review.leg_review import LegReview
@@ -21,7 +21,7 @@ def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
 
 
 def _describe_claim(claim: ComparisonCondition, facts: YesNoFacts) -> str:
-    """ "Source code escrow is not among the clauses of …". Markdown."""
+    """Says whether the claim holds: "Source code escrow is not among the clauses of …". Markdown."""
     field, title = facts.schema.by_name[claim.field], escape_markdown(facts.record.title)
     negation, label = "" if facts.holds else "not ", escape_markdown(field.label.lower())
     if field.type is FieldType.LIST:
@@ -31,4 +31,4 @@ def _describe_claim(claim: ComparisonCondition, facts: YesNoFacts) -> str:
     return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[field.name], field))}"
 
 
-COMPOSERS = (composer_for(YesNoFacts, _compose_yes_no),)
+COMPOSERS = (LegComposer(YesNoFacts, _compose_yes_no),)

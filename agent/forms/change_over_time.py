@@ -10,7 +10,7 @@ from agent.forms.clarifications import (
     report_nothing_found,
     wider_reading_candidates,
 )
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.outcome import GroupLine, OutcomeKind
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.review.leg_review import (
@@ -61,41 +61,33 @@ class ChangeFacts(LegFacts):
     undated_count: int  # documents without a date
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
-    form = _change_form_of(inquiry.leg.answer_form)
-    group = replace(form.group, period=form.group.period or CalendarPeriod.MONTH)
+def _build_requests(answer_form: ChangeOverTime, inquiry: LegInquiry) -> LegRequests:
+    group = replace(answer_form.group, period=answer_form.group.period or CalendarPeriod.MONTH)
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(inquiry.leg.search, limit=inquiry.limits.reported_documents, fields=frozenset()),
-        aggregate=AggregateRequest(inquiry.leg.search, form.field, group),
+        aggregate=AggregateRequest(inquiry.leg.search, answer_form.field, group),
         passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),
     )
 
 
-def _change_form_of(answer_form: object) -> ChangeOverTime:
-    assert isinstance(answer_form, ChangeOverTime)  # noqa: S101 - as the registry calls it
-    return answer_form
-
-
-async def decide_change(review: LegReview) -> Enough | LegClarification:
-    form, page = _change_form_of(review.leg.answer_form), review.requests.record_page
-    assert review.requests.aggregate is not None and page is not None  # noqa: PT018, S101 - as changes ask
+async def decide_change(answer_form: ChangeOverTime, review: LegReview) -> Enough | LegClarification:
     if review.count == 0:
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
         return several_readings
-    lines = review.answers[review.requests.aggregate]
-    period = form.group.period or _natural_period(lines)
-    if form.group.period is None and period is not CalendarPeriod.MONTH:
-        group = GroupBy(field=form.group.field, period=period)
-        by_period = AggregateRequest(review.leg.search, form.field, group)
+    lines: Sequence[AggregateLine] = review.aggregate_lines
+    period = answer_form.group.period or _choose_period(lines)
+    if answer_form.group.period is None and period is not CalendarPeriod.MONTH:
+        group = GroupBy(field=answer_form.group.field, period=period)
+        by_period = AggregateRequest(review.leg.search, answer_form.field, group)
         lines = (await review.session.ask_index((by_period,)))[by_period]
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
-    facts = _facts_of(form, schema, period, lines)
+    facts = _build_facts(answer_form, schema, period, lines)
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, review.count),
-            doc_ids=document_ids_of(review.answers[page].records),
+            doc_ids=document_ids_of(review.records),
             groups=tuple(
                 GroupLine(label=figure.label, value=figure.value, unit=figure.unit, count=figure.count)
                 for figures in facts.series.values()
@@ -110,7 +102,7 @@ async def decide_change(review: LegReview) -> Enough | LegClarification:
     )
 
 
-def _natural_period(lines_by_month: Sequence[AggregateLine]) -> CalendarPeriod:
+def _choose_period(lines_by_month: Sequence[AggregateLine]) -> CalendarPeriod:
     """Returns the shortest period that does not divide the span into too many periods."""
     days = sorted(line.group for line in lines_by_month if isinstance(line.group, str) and line.count)
     months = _month_number(days[-1]) - _month_number(days[0]) + 1 if days else 0
@@ -123,17 +115,17 @@ def _month_number(day: str) -> int:
     return 12 * int(day[:4]) + int(day[5:7])
 
 
-def _facts_of(
-    form: ChangeOverTime, schema: Schema, period: CalendarPeriod, lines: Sequence[AggregateLine]
+def _build_facts(
+    answer_form: ChangeOverTime, schema: Schema, period: CalendarPeriod, lines: Sequence[AggregateLine]
 ) -> ChangeFacts:
     dated = [line for line in lines if isinstance(line.group, str) and line.count]
     units = dict.fromkeys(line.unit for line in dated)
     commonest = sorted(units, key=lambda unit: -sum(line.count for line in dated if line.unit == unit))
-    function = form.functions[0]
+    function = answer_form.functions[0]
     return ChangeFacts(
         function=function,
-        field=schema.by_name.get(form.field) if form.field is not None else None,
-        day_field=schema.by_name[form.group.field],
+        field=schema.by_name.get(answer_form.field) if answer_form.field is not None else None,
+        day_field=schema.by_name[answer_form.group.field],
         period=period,
         series={
             unit: tuple(_figures_of([line for line in dated if line.unit == unit], function, period))
@@ -200,4 +192,4 @@ def _label_of(day: str, period: CalendarPeriod) -> str:
     return {CalendarPeriod.YEAR: day[:4], CalendarPeriod.MONTH: day[:7]}.get(period, day)
 
 
-FORM = FormOfAnswer(answer_form=ChangeOverTime, build_requests=_build_requests, decide=decide_change)
+HANDLER = FormHandler(answer_form=ChangeOverTime, build_requests=_build_requests, decide=decide_change)

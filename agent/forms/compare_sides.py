@@ -183,7 +183,7 @@ class _ComparedSide:
     titles: tuple[SideTitle, ...]
     position: int
 
-    def facts(self, facts: LegFacts, cells: Iterable[SideCell], *, is_titled: bool = True) -> SideFacts:
+    def build_facts(self, facts: LegFacts, cells: Iterable[SideCell], *, is_titled: bool = True) -> SideFacts:
         return SideFacts(
             facts=facts, cells=tuple(cells), titles=self.titles, position=self.position, is_titled=is_titled
         )
@@ -192,7 +192,7 @@ class _ComparedSide:
 async def decide_comparison_sides(reviews: Sequence[LegReview]) -> list[Enough | LegClarification]:
     """Returns the decisions on all sides, in order.
 
-    Takes one round trip for all documents to read, and one more for a side that is too large.
+    One round trip loads the documents of all sides. A side that is too large, or that needs the text, takes more.
     """
     id_by_leg = {review.leg.id: _document_to_read(review) for review in reviews}
     ids = tuple(dict.fromkeys(doc_id for doc_id in id_by_leg.values() if doc_id is not None))
@@ -226,14 +226,18 @@ async def decide_comparison_sides(reviews: Sequence[LegReview]) -> list[Enough |
 async def _decide_side(side: _ComparedSide) -> Enough | LegClarification:
     review = side.review
     match review.leg.answer_form:
-        case ComputeNumbers() if side.field_names:
-            return await _decide_document_side(side)
-        case ComputeNumbers() as compute:
-            return _add_figure_column(side, compute, answer_computation(review, side.document))
+        case ComputeNumbers() if side.field_names and side.document is not None:
+            return await _decide_document_side(side, side.document)
+        case ComputeNumbers() as answer_form:
+            return _add_figure_column(side, answer_form, answer_computation(answer_form, review, side.document))
         case _ if _is_too_large(review):
             return ask_to_narrow(await _request_facets(review), review.session.context.limits.read_documents)
-        case ReadFields():
-            return await _decide_document_side(side)
+        case ReadFields() if side.document is not None:
+            return await _decide_document_side(side, side.document)
+        case ReadFields() if review.count > 1:
+            return ask_which_document(review, review.records)
+        case ReadFields() as answer_form:
+            return _add_quote_column(side, await decide_field_values(answer_form, review))
         case ListDocuments():
             return _decide_group_side(side)
         case _:
@@ -242,28 +246,23 @@ async def _decide_side(side: _ComparedSide) -> Enough | LegClarification:
 
 def _document_to_read(review: LegReview) -> DocId | None:
     """Returns the document to read for the side: its only one, or the first if any of them may answer; else None."""
-    if review.requests.record_page is None or not review.count:
-        return None
-    reads_fields = isinstance(review.leg.answer_form, ReadFields)
-    if review.count == 1 or (reads_fields and (_all_records_agree(review) or not review.may_ask_back)):
-        return next(iter(document_ids_of(review.answers[review.requests.record_page].records)), None)
-    return None
+    any_may_answer = review.leg.answer_form.reads_values and (_all_records_agree(review) or not review.may_ask_back)
+    is_read = review.count == 1 or any_may_answer
+    return next(iter(document_ids_of(review.records)), None) if is_read else None
 
 
 def _all_records_agree(review: LegReview) -> bool:
     """Whether all documents of a small set have the same values in the requested fields."""
-    answer_form, page = review.leg.answer_form, review.requests.record_page
-    if not isinstance(answer_form, ReadFields) or page is None or _asks_for_all_fields(review):
+    if not review.leg.answer_form.reads_values or _asks_for_all_fields(review):
         return False
-    records = review.answers[page].records
-    values = {tuple(repr(record.values.get(name)) for name in _requested_fields_of(review)) for record in records}
+    names, records = _requested_fields_of(review), review.records
+    values = {tuple(repr(record.values.get(name)) for name in names) for record in records}
     return len(values) == 1 and review.count == len(records)
 
 
 def _bucket_of_records(review: LegReview) -> BucketId:
     """Returns the bucket of the first document found, since the search may span several buckets."""
-    records = review.answers[review.requests.record_page].records if review.requests.record_page is not None else ()
-    return records[0].bucket if records else review.leg.search.clauses[0].bucket
+    return review.records[0].bucket if review.records else review.leg.search.clauses[0].bucket
 
 
 def _schema_of_records(review: LegReview) -> Schema:
@@ -278,12 +277,8 @@ def _asks_for_all_fields(review: LegReview) -> bool:
 
 def _requested_fields_of(review: LegReview) -> list[FieldName]:
     """Returns the requested fields of the bucket that holds the documents."""
-    answer_form, bucket = review.leg.answer_form, _bucket_of_records(review)
-    return (
-        [name for field_bucket, name in answer_form.fields if field_bucket == bucket]
-        if isinstance(answer_form, ReadFields)
-        else []
-    )
+    bucket = _bucket_of_records(review)
+    return [name for field_bucket, name in review.leg.answer_form.requested_fields if field_bucket == bucket]
 
 
 def _fields_to_compare(review: LegReview, documents: Sequence[Document | None]) -> list[FieldName]:
@@ -297,11 +292,11 @@ def _fields_to_compare(review: LegReview, documents: Sequence[Document | None]) 
 
 
 def _computed_field_of(review: LegReview) -> list[FieldName]:
-    compute = review.leg.answer_form
-    if not isinstance(compute, ComputeNumbers):
+    answer_form = review.leg.answer_form
+    if not isinstance(answer_form, ComputeNumbers):
         return []
-    name = compute.group.field if compute.group is not None and compute.field is None else compute.field
-    return [name] if name is not None and AggregateFunction.SUM not in compute.functions else []
+    name = answer_form.group.field if answer_form.group is not None and answer_form.field is None else answer_form.field
+    return [name] if name is not None and AggregateFunction.SUM not in answer_form.functions else []
 
 
 def _is_too_large(review: LegReview) -> bool:
@@ -310,7 +305,7 @@ def _is_too_large(review: LegReview) -> bool:
     Only a list, or a set with a condition, can be too large. A question to all text is not.
     """
     is_narrowed = any(clause.display_condition != MATCH_ALL for clause in review.leg.search.clauses)
-    is_list = isinstance(review.leg.answer_form, ListDocuments)
+    is_list = review.leg.answer_form.lists_documents
     exceeds_limit = _document_count_of(review) > review.session.context.limits.read_documents
     return exceeds_limit and (is_narrowed or is_list) and review.may_ask_back and not _all_records_agree(review)
 
@@ -362,15 +357,13 @@ def _shared_title_of(review: LegReview) -> str:
 
 def _document_count_of(review: LegReview) -> int:
     """Returns the number of documents of the side; 1 for "the cheapest panel"."""
-    answer_form = review.leg.answer_form
-    limit = answer_form.limit if isinstance(answer_form, ListDocuments) else None
+    limit = review.leg.answer_form.list_limit
     return review.count if limit is None else min(review.count, limit)
 
 
 def _known_records_of(review: LegReview) -> Sequence[DocumentRecord]:
     """Returns the records of the side that are loaded, which may be fewer than its documents."""
-    records = review.answers[review.requests.record_page].records if review.requests.record_page is not None else ()
-    return records[: _document_count_of(review)]
+    return review.records[: _document_count_of(review)]
 
 
 def _is_text_condition(condition: Condition) -> bool:
@@ -381,21 +374,21 @@ def _is_text_condition(condition: Condition) -> bool:
 
 
 def _add_figure_column(
-    side: _ComparedSide, compute: ComputeNumbers, decision: Enough | LegClarification
+    side: _ComparedSide, answer_form: ComputeNumbers, decision: Enough | LegClarification
 ) -> Enough | LegClarification:
     if isinstance(decision, LegClarification):
         return decision
     schema = _schema_of_records(side.review)
-    field = schema.by_name.get(compute.field) if compute.field is not None else None
+    field = schema.by_name.get(answer_form.field) if answer_form.field is not None else None
     cells: list[SideCell] = (
         [GroupCell(group=group, field=field) for group in decision.result.groups]
-        if compute.group is not None
+        if answer_form.group is not None
         else [FigureCell(figure=figure, field=field) for figure in decision.result.figures]
     )
     counts = any(isinstance(cell, FigureCell) and cell.figure.function is AggregateFunction.COUNT for cell in cells)
     if not counts:
         cells.append(DocumentCountCell(count=side.review.count, is_measured=False))
-    return replace(decision, facts=side.facts(decision.facts, cells))
+    return replace(decision, facts=side.build_facts(decision.facts, cells))
 
 
 # -- sides that are groups
@@ -404,7 +397,7 @@ def _add_figure_column(
 def _decide_group_side(side: _ComparedSide) -> Enough | LegClarification:
     """Shows the range of each number or date field, and the values of each category, list or flag field."""
     review = side.review
-    if review.count == 0 or review.requests.record_page is None:
+    if review.count == 0:
         return report_nothing_found(review)
     records, count = _known_records_of(review), _document_count_of(review)
     cells: list[SideCell] = [DocumentCountCell(count=count, is_measured=True)]
@@ -414,7 +407,7 @@ def _decide_group_side(side: _ComparedSide) -> Enough | LegClarification:
         cells += [cell] if cell is not None else []
     return Enough(
         result=replace(build_leg_result(review, OutcomeKind.ANSWER, count), doc_ids=document_ids_of(records)),
-        facts=side.facts(DocumentCountFacts(count=count), cells),
+        facts=side.build_facts(DocumentCountFacts(count=count), cells),
         hits=hits_by_document(review),
         export_count=review.count if count == review.count else None,
         assumptions=assumptions_of(review),
@@ -456,12 +449,8 @@ def _split_value(value: FieldValue | None) -> list[str]:
 # -- sides that are one document
 
 
-async def _decide_document_side(side: _ComparedSide) -> Enough | LegClarification:
-    review, document, page = side.review, side.document, side.review.requests.record_page
-    if document is None or page is None:
-        if review.count > 1 and page is not None:
-            return ask_which_document(review, review.answers[page].records)
-        return _add_quote_column(side, await decide_field_values(review))
+async def _decide_document_side(side: _ComparedSide, document: Document) -> Enough | LegClarification:
+    review = side.review
     schema = _schema_of_records(review)
     cells: list[ValueCell] = []
     for name in side.field_names:
@@ -481,9 +470,9 @@ async def _decide_document_side(side: _ComparedSide) -> Enough | LegClarificatio
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
             doc_ids=(document.doc_id,),
-            records=tuple(review.answers[page].records[:1]),
+            records=review.records[:1],
         ),
-        facts=side.facts(facts, cells),
+        facts=side.build_facts(facts, cells),
         hits=_quoted_hits_first(review, document, facts.quotes),
         assumptions=assumptions,
     )
@@ -541,7 +530,7 @@ async def _decide_text_side(side: _ComparedSide) -> Enough | LegClarification:
     ranked = [passage, *(other for other in found if other.hit != hit)]
     return Enough(
         result=replace(build_leg_result(review, OutcomeKind.ANSWER, None), doc_ids=(hit.doc_id,)),
-        facts=side.facts(SideQuoteFacts(cited=cited), [QuoteCell(cited=cited)]),
+        facts=side.build_facts(SideQuoteFacts(cited=cited), [QuoteCell(cited=cited)]),
         hits=tuple(ranked[: review.session.context.limits.reported_hits]),
         assumptions=assumptions_of(review),
         route=SearchRoute.LONG_TEXT,
@@ -575,4 +564,4 @@ def _add_quote_column(side: _ComparedSide, decision: Enough | LegClarification) 
     if isinstance(decision, LegClarification) or not decision.facts.quotes:
         return decision
     cell = QuoteCell(cited=decision.facts.quotes[0])
-    return replace(decision, facts=side.facts(decision.facts, [cell], is_titled=False))
+    return replace(decision, facts=side.build_facts(decision.facts, [cell], is_titled=False))

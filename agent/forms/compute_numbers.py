@@ -10,7 +10,7 @@ from agent.forms.clarifications import (
     wider_reading_candidates,
 )
 from agent.forms.figures import build_group_lines, compute_figures, compute_share
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.outcome import ComputedFigure, GroupLine, OutcomeKind
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import CitedQuote, find_sentence_with_value, quote_beginning_of
@@ -34,7 +34,7 @@ from storage.search.schema import Schema, SchemaField
 class ComputationFacts(LegFacts):
     """Figures over the whole set, or a figure for each group."""
 
-    compute: ComputeNumbers
+    answer_form: ComputeNumbers
     schema: Schema
     figures: tuple[ComputedFigure, ...]
     groups: tuple[GroupLine, ...]
@@ -43,7 +43,7 @@ class ComputationFacts(LegFacts):
 
     @property
     def field(self) -> SchemaField | None:
-        return self.schema.by_name.get(self.compute.field) if self.compute.field is not None else None
+        return self.schema.by_name.get(self.answer_form.field) if self.answer_form.field is not None else None
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
@@ -60,66 +60,61 @@ class ShareFacts(LegFacts):
     whole_count: int
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
-    search, compute = inquiry.leg.search, _compute_form_of(inquiry.leg.answer_form)
+def _build_requests(answer_form: ComputeNumbers, inquiry: LegInquiry) -> LegRequests:
+    search = inquiry.leg.search
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(search, limit=inquiry.limits.reported_documents, fields=frozenset()),
-        aggregate=_build_aggregate_request(search, compute),
+        aggregate=_build_aggregate_request(search, answer_form),
         passage_requests=inquiry.rank_passages(inquiry.limits.reported_hits),
-        whole_count=None if compute.share_base is None else CountRequest(compute.share_base),
+        whole_count=None if answer_form.share_base is None else CountRequest(answer_form.share_base),
     )
 
 
-def _compute_form_of(answer_form: object) -> ComputeNumbers:
-    assert isinstance(answer_form, ComputeNumbers)  # noqa: S101 - as the registry calls it
-    return answer_form
-
-
-def _build_aggregate_request(search: Search, compute: ComputeNumbers) -> AggregateRequest:
+def _build_aggregate_request(search: Search, answer_form: ComputeNumbers) -> AggregateRequest:
     """Builds the request. Distinct values are counted as groups."""
-    if AggregateFunction.DISTINCT in compute.functions and compute.field is not None:
-        return AggregateRequest(search, group=GroupBy(field=compute.field))
-    with_median = AggregateFunction.MEDIAN in compute.functions
-    return AggregateRequest(search, compute.field, compute.group, with_median=with_median)
+    if AggregateFunction.DISTINCT in answer_form.functions and answer_form.field is not None:
+        return AggregateRequest(search, group=GroupBy(field=answer_form.field))
+    with_median = AggregateFunction.MEDIAN in answer_form.functions
+    return AggregateRequest(search, answer_form.field, answer_form.group, with_median=with_median)
 
 
-async def decide_computation(review: LegReview) -> Enough | LegClarification:
+async def decide_computation(answer_form: ComputeNumbers, review: LegReview) -> Enough | LegClarification:
     """Decides on numbers over the set. If the set has one document, loads it as support."""
     document: Document | None = None
-    if review.count == 1 and review.requests.record_page is not None:
-        fetch = DocumentRequest(document_ids_of(review.answers[review.requests.record_page].records))
+    if review.count == 1:
+        fetch = DocumentRequest(document_ids_of(review.records))
         document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
-    return answer_computation(review, document)
+    return answer_computation(answer_form, review, document)
 
 
-def answer_computation(review: LegReview, document: Document | None) -> Enough | LegClarification:
+def answer_computation(
+    answer_form: ComputeNumbers, review: LegReview, document: Document | None
+) -> Enough | LegClarification:
     """Decides on numbers over the set. `document` is its only member, which supports the numbers; else None."""
-    compute, count = _compute_form_of(review.leg.answer_form), review.count
-    assert review.requests.aggregate and review.requests.record_page  # noqa: PT018, S101 - as numbers ask
+    count, lines = review.count, review.aggregate_lines
     if count == 0 and not _is_share(review):
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
         return several_readings
-    if review.requests.whole_count is not None and compute.share_base is not None:
-        return _answer_share(review, compute.share_base, review.answers[review.requests.whole_count])
+    if review.requests.whole_count is not None and answer_form.share_base is not None:
+        return _answer_share(review, answer_form.share_base, review.answers[review.requests.whole_count])
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
-    lines = review.answers[review.requests.aggregate]
-    is_distinct = AggregateFunction.DISTINCT in compute.functions
-    field = schema.by_name.get(compute.field) if compute.field is not None else None
+    is_distinct = AggregateFunction.DISTINCT in answer_form.functions
+    field = schema.by_name.get(answer_form.field) if answer_form.field is not None else None
     support, has_value = _find_support(document, field) if document is not None else (None, False)
     facts = ComputationFacts(
-        compute=compute,
+        answer_form=answer_form,
         schema=schema,
-        figures=() if compute.group and not is_distinct else compute_figures(compute, lines, count),
-        groups=build_group_lines(compute, lines),
+        figures=() if answer_form.group and not is_distinct else compute_figures(answer_form, lines, count),
+        groups=build_group_lines(answer_form, lines),
         support=support,
         has_value_in_text=has_value,
     )
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, count),
-            doc_ids=document_ids_of(review.answers[review.requests.record_page].records),
+            doc_ids=document_ids_of(review.records),
             figures=facts.figures,
             groups=facts.groups,
         ),
@@ -140,11 +135,10 @@ def _answer_share(review: LegReview, whole: Search, whole_count: int) -> Enough:
     """Answers with the set's share of `whole`."""
     figure = compute_share(review.count, whole_count)
     schema = review.question_context.schemas[review.leg.search.clauses[0].bucket]
-    page = review.requests.record_page
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, review.count),
-            doc_ids=document_ids_of(review.answers[page].records) if page is not None else (),
+            doc_ids=document_ids_of(review.records),
             figures=(figure,),
         ),
         facts=ShareFacts(figure=figure, schema=schema, whole=whole, whole_count=whole_count),
@@ -166,4 +160,4 @@ def _find_support(document: Document, field: SchemaField | None) -> tuple[CitedQ
     return CitedQuote(document=document, quote=quote or quote_beginning_of(document)), quote is not None
 
 
-FORM = FormOfAnswer(answer_form=ComputeNumbers, build_requests=_build_requests, decide=decide_computation)
+HANDLER = FormHandler(answer_form=ComputeNumbers, build_requests=_build_requests, decide=decide_computation)

@@ -10,20 +10,22 @@ from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumber
 from storage.search.schema import SchemaField
 
 
-def compute_figures(compute: ComputeNumbers, lines: Sequence[AggregateLine], count: int) -> tuple[ComputedFigure, ...]:
+def compute_figures(
+    answer_form: ComputeNumbers, lines: Sequence[AggregateLine], count: int
+) -> tuple[ComputedFigure, ...]:
     """Returns one figure per function and unit. A count is the `count` of the set."""
     figures: list[ComputedFigure] = []
-    for function in compute.functions:
+    for function in answer_form.functions:
         if function is AggregateFunction.COUNT:
             figures.append(ComputedFigure(function=function, field=None, value=float(count), unit=None, count=count))
             continue
         if function is AggregateFunction.DISTINCT:
-            figures.append(_count_distinct_values(compute, lines, count))
+            figures.append(_count_distinct_values(answer_form, lines, count))
             continue
         figures += [
             ComputedFigure(
                 function=function,
-                field=compute.field,
+                field=answer_form.field,
                 value=_value_of_function(function, line),
                 unit=line.unit,
                 count=line.count,
@@ -34,12 +36,16 @@ def compute_figures(compute: ComputeNumbers, lines: Sequence[AggregateLine], cou
     return tuple(figures)
 
 
-def _count_distinct_values(compute: ComputeNumbers, lines: Sequence[AggregateLine], count: int) -> ComputedFigure:
+def _count_distinct_values(answer_form: ComputeNumbers, lines: Sequence[AggregateLine], count: int) -> ComputedFigure:
     """Counts the values. `lines` has a line for each value, and one for the documents without a value."""
     lacking = sum(line.count for line in lines if line.group is None)
     values = sum(line.group is not None for line in lines)
     return ComputedFigure(
-        function=AggregateFunction.DISTINCT, field=compute.field, value=float(values), unit=None, count=count - lacking
+        function=AggregateFunction.DISTINCT,
+        field=answer_form.field,
+        value=float(values),
+        unit=None,
+        count=count - lacking,
     )
 
 
@@ -54,15 +60,15 @@ def compute_share(part_count: int, whole_count: int) -> ComputedFigure:
     )
 
 
-def build_group_lines(compute: ComputeNumbers, lines: Sequence[AggregateLine]) -> tuple[GroupLine, ...]:
+def build_group_lines(answer_form: ComputeNumbers, lines: Sequence[AggregateLine]) -> tuple[GroupLine, ...]:
     """Returns a line per group and unit.
 
     Periods are sorted by time, groups by value if a limit or a function of values is asked for, and else by count.
     """
-    group = compute.group
+    group = answer_form.group
     if group is None:
         return ()
-    function = compute.functions[0]
+    function = answer_form.functions[0]
     result = [
         GroupLine(
             label=_format_group(line.group, group.period),
@@ -71,15 +77,15 @@ def build_group_lines(compute: ComputeNumbers, lines: Sequence[AggregateLine]) -
             count=line.count,
         )
         for line in lines
-        if line.count and not ((compute.limit or function is AggregateFunction.DISTINCT) and line.group is None)
+        if line.count and not ((answer_form.limit or function is AggregateFunction.DISTINCT) and line.group is None)
     ]
-    if group.period is not None and compute.limit is None:
+    if group.period is not None and answer_form.limit is None:
         return tuple(sorted(result, key=lambda group_line: group_line.label))
-    if compute.limit is not None or function not in (AggregateFunction.COUNT, AggregateFunction.DISTINCT):
+    if answer_form.limit is not None or function not in (AggregateFunction.COUNT, AggregateFunction.DISTINCT):
         result.sort(
-            key=lambda group_line: (-group_line.value if compute.descending else group_line.value, group_line.label)
+            key=lambda group_line: (-group_line.value if answer_form.descending else group_line.value, group_line.label)
         )
-    return _limit_lines_by_unit(result, compute.limit)
+    return _limit_lines_by_unit(result, answer_form.limit)
 
 
 def _limit_lines_by_unit(lines: Sequence[GroupLine], limit: int | None) -> tuple[GroupLine, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.forms.clarifications import ask_which_document
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.forms.yes_no import decide_claims
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, answer_type_of
@@ -66,7 +66,7 @@ def quotes_of_sentence(sentence: QuotableSentence) -> tuple[CitedQuote, ...]:
     return tuple(CitedQuote(document=_record_of_hit(passage.hit), quote=quote) for passage, quote in sentence.places)
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
+def _build_requests(_: FindPassages, inquiry: LegInquiry) -> LegRequests:
     return inquiry.request_text(inquiry.ranking_text)
 
 
@@ -164,8 +164,8 @@ def quote_answer(
     sentences = rank_sentences(
         passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
     )
-    if _documents_answer_differently(review, sentences) and review.requests.record_page is not None:
-        return ask_which_document(review, review.answers[review.requests.record_page].records)
+    if _documents_answer_differently(review, sentences) and review.records:
+        return ask_which_document(review, review.records)
     quoted = tuple(_take_sentences(sentences))
     facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(review.leg.question))
     return Enough(
@@ -254,13 +254,11 @@ def _report_no_answer(
     review: LegReview, unknown_words: Sequence[str], hits: tuple[FoundPassage, ...]
 ) -> LegClarification:
     """Reports that no text answers. The ranked passages are reported as hits."""
-    page = review.requests.record_page
-    records = review.answers[page].records if page is not None else ()
-    is_named = len(records) == 1 and is_confined_to_named_documents(review)
+    is_named = len(review.records) == 1 and is_confined_to_named_documents(review)
     return LegClarification(
         kind=OutcomeKind.NO_RESULTS,
         result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=NoMentionFacts(record=next(iter(records)), asked_words=tuple(review.requests.asked_stems))
+        facts=NoMentionFacts(record=review.records[0], asked_words=tuple(review.requests.asked_stems))
         if is_named
         else NoAnswerFacts(unknown_words=tuple(unknown_words)),
         candidates=(),
@@ -269,4 +267,6 @@ def _report_no_answer(
     )
 
 
-FORM = FormOfAnswer(answer_form=FindPassages, build_requests=_build_requests, decide=decide_passages)
+HANDLER = FormHandler(
+    answer_form=FindPassages, build_requests=_build_requests, decide=lambda _, review: decide_passages(review)
+)

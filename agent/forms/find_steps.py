@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.forms.find_passages import QuotationsFacts, decide_passages
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.retrieval.fusion import matchers_by_bucket
 from agent.retrieval.leg_requests import LegInquiry, LegRequests, weigh_question_terms
 from agent.retrieval.quotations import CitedQuote, DocumentQuote, split_sentences
@@ -76,7 +76,7 @@ class _DocumentSection:
         return any(step.number is not None for step in self.steps)
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
+def _build_requests(_: FindSteps, inquiry: LegInquiry) -> LegRequests:
     """Builds the requests of a text question, without words like "steps": few procedures contain them."""
     requests = inquiry.request_text(inquiry.ranking_text)
     return replace(
@@ -91,14 +91,15 @@ def _without_procedure_words(stems: Mapping[str, str]) -> Mapping[str, str]:
     return remaining_stems or stems
 
 
-async def decide_steps(review: LegReview) -> Enough | LegClarification:
+async def decide_steps(answer_form: FindSteps, review: LegReview) -> Enough | LegClarification:
     decision = await decide_passages(review)
     if not isinstance(decision, Enough) or not isinstance(decision.facts, QuotationsFacts):
         return decision
     ids = tuple(dict.fromkeys(cited.document.doc_id for cited in decision.facts.quotes))[:_MAX_DOCUMENTS]
     fetch = DocumentRequest(ids)
     documents = (await review.session.ask_index((fetch,)))[fetch] if ids else ()
-    procedures = [procedure for document in documents if (procedure := _find_procedure(review, decision, document))]
+    found = (_find_procedure(answer_form, review, decision, document) for document in documents)
+    procedures = [procedure for procedure in found if procedure is not None]
     if not procedures:
         return decision
     # Of equal ranks `max` takes the first: the document with the best sentences.
@@ -106,13 +107,13 @@ async def decide_steps(review: LegReview) -> Enough | LegClarification:
     return replace(decision, facts=facts, result=replace(decision.result, doc_ids=(facts.document.doc_id,)))
 
 
-def _find_procedure(review: LegReview, decided: Enough, document: Document) -> tuple[float, StepsFacts] | None:
+def _find_procedure(
+    answer_form: FindSteps, review: LegReview, decided: Enough, document: Document
+) -> tuple[float, StepsFacts] | None:
     """Returns the section whose heading matches the question best, and the share of the question in that heading.
 
     The share comes first. Only sections that can be quoted whole are considered. Returns None if there is none.
     """
-    answer_form = review.leg.answer_form
-    assert isinstance(answer_form, FindSteps)  # noqa: S101 - as the registry calls it
     bucket = next(passage.hit.bucket for passage in decided.hits if passage.hit.doc_id == document.doc_id)
     terms = weigh_question_terms(review.requests, review.answers, review.question_context)
     matcher = matchers_by_bucket(terms, review.question_context.analysers)[bucket]
@@ -256,4 +257,4 @@ def _page_at(document: Document, offset: int) -> int | None:
     return next((passage.page for passage in document.passages if passage.start <= offset < passage.end), None)
 
 
-FORM = FormOfAnswer(answer_form=FindSteps, build_requests=_build_requests, decide=decide_steps)
+HANDLER = FormHandler(answer_form=FindSteps, build_requests=_build_requests, decide=decide_steps)

@@ -9,7 +9,7 @@ from storage.search.index import AggregateRequest, DocumentRecord, RecordPageReq
 from storage.search.plan import ListDocuments
 
 
-async def first_records_by_currency(review: LegReview, answer_form: ListDocuments) -> tuple[DocumentRecord, ...]:
+async def first_records_by_currency(answer_form: ListDocuments, review: LegReview) -> tuple[DocumentRecord, ...]:
     """Returns the first documents of each currency; the currency with the most documents comes first.
 
     Returns nothing if the amounts have one currency, if the list is not ordered by an amount, or if it has no limit.

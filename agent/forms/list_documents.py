@@ -11,7 +11,7 @@ from agent.forms.clarifications import (
     wider_reading_candidates,
 )
 from agent.forms.first_by_currency import first_records_by_currency
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind
 from agent.refine import refinements
@@ -42,6 +42,7 @@ _MAX_OTHER_BUCKETS = 3  # other buckets offered beside a list
 class ListFacts(LegFacts):
     """The first documents of a list."""
 
+    answer_form: ListDocuments
     records: tuple[DocumentRecord, ...]
     total: int  # documents in the list
     order_field: SchemaField | None
@@ -54,12 +55,12 @@ class ListFacts(LegFacts):
 class NextDocumentsFacts(LegFacts):
     """The documents after those already shown; empty if all have been shown."""
 
+    answer_form: ListDocuments
     records: tuple[DocumentRecord, ...]
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
+def _build_requests(answer_form: ListDocuments, inquiry: LegInquiry) -> LegRequests:
     search, limits = inquiry.leg.search, inquiry.limits
-    answer_form = _list_form_of(inquiry.leg.answer_form)
     whole = limits.overload_documents if inquiry.may_ask_back else limits.reported_documents
     size = answer_form.skip + (answer_form.limit + 1 if answer_form.limit else whole)
     page_size = min(size, max(limits.reported_documents, SHOWN_DOCUMENTS))
@@ -71,34 +72,28 @@ def _build_requests(inquiry: LegInquiry) -> LegRequests:
     )
 
 
-def _list_form_of(answer_form: object) -> ListDocuments:
-    assert isinstance(answer_form, ListDocuments)  # noqa: S101 - as the registry calls it
-    return answer_form
-
-
-async def decide_list(review: LegReview) -> Enough | LegClarification:
-    answer_form, count, limits = _list_form_of(review.leg.answer_form), review.count, review.session.context.limits
-    assert review.requests.record_page is not None  # noqa: S101 - as a list asks
+async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough | LegClarification:
+    count, limits = review.count, review.session.context.limits
     if count == 0:
         return report_nothing_found(review)
     if (several_readings := ask_which_reading(review)) is not None:
         return several_readings
     if answer_form.skip:
-        return await _show_next_documents(review, answer_form)
+        return await _show_next_documents(answer_form, review)
     if answer_form.limit is None and count > limits.overload_documents and review.may_ask_back:
         return ask_to_narrow(
             review, limits.overload_documents, is_list=limits.overload_documents > limits.read_documents
         )
-    by_currency = await first_records_by_currency(review, answer_form)
-    page = review.answers[review.requests.record_page].records
-    records = by_currency or page[: answer_form.limit]
+    by_currency = await first_records_by_currency(answer_form, review)
+    records = by_currency or review.records[: answer_form.limit]
     total = len(by_currency) or (min(count, answer_form.limit) if answer_form.limit else count)
     split, cells = _split_list(review, total)
     facts = ListFacts(
-        records=tuple(records),
+        answer_form=answer_form,
+        records=records,
         total=total,
         order_field=_field_of_order(review, answer_form.order) if answer_form.order is not None else None,
-        tie_count=None if by_currency else await _count_ties(review, answer_form, page),
+        tie_count=None if by_currency else await _count_ties(answer_form, review),
         is_by_currency=bool(by_currency),
         split=split if cells else None,
     )
@@ -106,7 +101,7 @@ async def decide_list(review: LegReview) -> Enough | LegClarification:
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, total),
             doc_ids=document_ids_of(records)[: limits.reported_documents],
-            records=tuple(records[:SHOWN_DOCUMENTS]),
+            records=records[:SHOWN_DOCUMENTS],
         ),
         facts=facts,
         hits=await _load_passage_by_document(review, records),
@@ -134,8 +129,9 @@ def _field_of_order(review: LegReview, order: SchemaOrder) -> SchemaField | None
     return next(filter(None, fields), None)
 
 
-async def _count_ties(review: LegReview, answer_form: ListDocuments, records: Sequence[DocumentRecord]) -> int | None:
+async def _count_ties(answer_form: ListDocuments, review: LegReview) -> int | None:
     """Counts the documents with the value of the last one listed, if the limit leaves some of them out; else None."""
+    records = review.records
     if answer_form.order is None or answer_form.limit is None or len(records) <= answer_form.limit:
         return None
     last, beyond = (
@@ -149,17 +145,16 @@ async def _count_ties(review: LegReview, answer_form: ListDocuments, records: Se
     return (await review.session.ask_index((ties,)))[ties]
 
 
-async def _show_next_documents(review: LegReview, answer_form: ListDocuments) -> Enough:
+async def _show_next_documents(answer_form: ListDocuments, review: LegReview) -> Enough:
     """Answers with the documents of the set after those already shown."""
-    assert review.requests.record_page is not None  # noqa: S101 - as a list asks
-    records = review.answers[review.requests.record_page].records[answer_form.skip :][: answer_form.limit]
+    records = review.records[answer_form.skip :][: answer_form.limit]
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, len(records)),
             doc_ids=document_ids_of(records),
-            records=tuple(records),
+            records=records,
         ),
-        facts=NextDocumentsFacts(records=tuple(records)),
+        facts=NextDocumentsFacts(answer_form=answer_form, records=records),
         hits=await _load_passage_by_document(review, records),
         export_count=review.count,
         assumptions=assumptions_of(review),
@@ -205,4 +200,4 @@ def _other_bucket_candidates(review: LegReview) -> list[RefinementCandidate]:
     return offered[:_MAX_OTHER_BUCKETS]
 
 
-FORM = FormOfAnswer(answer_form=ListDocuments, build_requests=_build_requests, decide=decide_list)
+HANDLER = FormHandler(answer_form=ListDocuments, build_requests=_build_requests, decide=decide_list)

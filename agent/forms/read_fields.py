@@ -7,7 +7,7 @@ from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import ask_which_document, report_nothing_found
 from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_from_all_text, quote_answer, rank_leg_passages
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
@@ -65,7 +65,7 @@ class FieldValuesFacts(LegFacts):
         return tuple(CitedQuote(document=self.document, quote=value.sentence or beginning) for value in self.values)
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
+def _build_requests(_: ReadFields, inquiry: LegInquiry) -> LegRequests:
     return replace(
         inquiry.request_text(inquiry.leg.question),
         record_page=RecordPageRequest(inquiry.leg.search, limit=inquiry.limits.read_documents + 1),
@@ -73,13 +73,11 @@ def _build_requests(inquiry: LegInquiry) -> LegRequests:
     )
 
 
-async def decide_field_values(review: LegReview) -> Enough | LegClarification:
-    answer_form, count = review.leg.answer_form, review.count
-    assert isinstance(answer_form, ReadFields) and review.requests.record_page  # noqa: PT018, S101 - as values ask
+async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Enough | LegClarification:
+    count, records = review.count, review.records
     if count == 0:
         by_title = any(TITLE_FIELD in fields_of(clause.condition) for clause in review.leg.search.clauses)
         return await decide_from_all_text(review) if by_title else report_nothing_found(review)
-    records = review.answers[review.requests.record_page].records
     names = [name for bucket, name in answer_form.fields if bucket == records[0].bucket]
     if count > 1 and not _records_agree(records, names, count):
         if review.may_ask_back:
@@ -150,4 +148,4 @@ def _find_value(
     )
 
 
-FORM = FormOfAnswer(answer_form=ReadFields, build_requests=_build_requests, decide=decide_field_values)
+HANDLER = FormHandler(answer_form=ReadFields, build_requests=_build_requests, decide=decide_field_values)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.forms.clarifications import ask_to_narrow, report_nothing_found
-from agent.forms.form_of_answer import FormOfAnswer
+from agent.forms.form_handler import FormHandler
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.retrieval.fusion import fuse_hits
@@ -61,7 +61,7 @@ class SummariesFacts(LegFacts):
     summarised_count: int  # documents of the set that are summarised
 
 
-def _build_requests(inquiry: LegInquiry) -> LegRequests:
+def _build_requests(_: SummariseDocuments, inquiry: LegInquiry) -> LegRequests:
     return replace(
         inquiry.request_set(),
         record_page=RecordPageRequest(inquiry.leg.search, limit=inquiry.limits.read_documents + 1),
@@ -70,7 +70,7 @@ def _build_requests(inquiry: LegInquiry) -> LegRequests:
     )
 
 
-async def decide_summary(review: LegReview) -> Enough | LegClarification:
+async def decide_summary(_: SummariseDocuments, review: LegReview) -> Enough | LegClarification:
     count, limits = review.count, review.session.context.limits
     if count == 0:
         return report_nothing_found(review)
@@ -116,8 +116,7 @@ def quotes_of_summary(summary: BriefSummary) -> tuple[CitedQuote, ...]:
 
 def _records_to_summarise(review: LegReview) -> list[DocumentRecord]:
     """Returns the whole set, or the best-ranked documents of a set that is too large."""
-    page, limit = review.requests.record_page, review.session.context.limits.read_documents
-    records = list(review.answers[page].records) if page is not None else []
+    records, limit = list(review.records), review.session.context.limits.read_documents
     if review.count <= limit:
         return records
     record_by_id = {record.doc_id: record for record in records}
@@ -136,4 +135,4 @@ def _topic_words_of(review: LegReview) -> set[str]:
     return set(fold_text(required).split())
 
 
-FORM = FormOfAnswer(answer_form=SummariseDocuments, build_requests=_build_requests, decide=decide_summary)
+HANDLER = FormHandler(answer_form=SummariseDocuments, build_requests=_build_requests, decide=decide_summary)

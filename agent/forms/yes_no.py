@@ -31,8 +31,7 @@ def decide_claims(
     review: LegReview, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]
 ) -> Enough | None:
     """Answers yes or no if one document is named and it has a value for every claim; else returns None."""
-    page = review.requests.record_page
-    records = review.answers[page].records if page is not None else ()
+    records = review.records
     if not review.requests.checked_claims or len(records) != 1:
         return None
     record, schema = records[0], review.question_context.schemas[records[0].bucket]

@@ -17,7 +17,7 @@ from agent.retrieval.session import RetrievalSession
 from agent.review.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading
 from storage.search.conditions import Condition, conjuncts_of
 from storage.search.ids import DocId
-from storage.search.index import DocumentRecord, IndexAnswers
+from storage.search.index import AggregateLine, DocumentRecord, IndexAnswers
 from storage.search.plan import Leg, LegCombination
 
 
@@ -88,6 +88,18 @@ class LegReview:
     @property
     def count(self) -> int:
         return self.answers[self.requests.count]
+
+    @property
+    def records(self) -> tuple[DocumentRecord, ...]:
+        """The first documents of the set; empty if the form requests none."""
+        page = self.requests.record_page
+        return tuple(self.answers[page].records) if page is not None else ()
+
+    @property
+    def aggregate_lines(self) -> tuple[AggregateLine, ...]:
+        """The numbers over the set; empty if the form requests none."""
+        aggregate = self.requests.aggregate
+        return tuple(self.answers[aggregate]) if aggregate is not None else ()
 
 
 class EvidenceReviewer(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.compose.registry import load_composers
-from agent.forms.registry import load_forms
+from agent.forms.registry import load_handlers
 from agent.review.leg_review import LegFacts
 from storage.search.plan import ANSWER_FORMS
 
@@ -50,12 +50,12 @@ def test_what_decides_makes_no_words_for_people() -> None:
     assert found == []
 
 
-def test_every_form_of_answer_has_its_module() -> None:
-    assert set(load_forms()) == set(ANSWER_FORMS)
+def test_every_answer_form_has_its_handler() -> None:
+    assert set(load_handlers()) == set(ANSWER_FORMS)
 
 
 def test_every_kind_of_facts_is_composed() -> None:
-    load_forms()
+    load_handlers()
 
     assert {_name_of(facts) for facts in load_composers()} == {_name_of(facts) for facts in LegFacts.__subclasses__()}
 

@@ -40,7 +40,7 @@ _COUNTED_UNITS = frozenset(
 
 
 def describe_condition(condition: Condition, schema: Schema) -> str:
-    """ "vendor = Acme", "date in 2031", "no flash point"."""
+    """Describes the condition: "vendor = Acme", "date in 2031", "no flash point"."""
     match condition:
         case ComparisonCondition(field=name) if name in (TEXT_FIELD, TITLE_FIELD):
             return f"mentions “{condition.value}”"
@@ -97,12 +97,12 @@ def _label_of_field(field_name: FieldName, schema: Schema) -> str:
 
 
 def lowercase_label(label: str) -> str:
-    """ "Notice period" within a sentence; "CAS number" as it is."""
+    """Returns the label for use within a sentence: "notice period", but "CAS number" as it is."""
     return label[:1].lower() + label[1:] if label[1:].islower() else label
 
 
 def format_value(value: FieldValue, field: SchemaField | None) -> str:
-    """A value with its unit; lists joined; rows counted."""
+    """Formats a value with its unit. Joins the members of a list; counts rows."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
@@ -118,37 +118,37 @@ def format_value(value: FieldValue, field: SchemaField | None) -> str:
 
 
 def format_unit(unit: str, value: float) -> str:
-    """The unit as written after `value`: "m²", "days"."""
+    """Formats the unit as written after `value`: "m²", "days"."""
     if unit in _COUNTED_UNITS:
         return unit if value == 1 else f"{unit}s"
     return _SHORT_UNITS.get(unit, unit.replace("**2", "²").replace("**3", "³"))
 
 
 def format_number(value: float) -> str:
-    """The number with thousands separators."""
+    """Formats the number with thousands separators."""
     whole = to_json_number(value)
     return f"{whole:,}" if isinstance(whole, int) else f"{value:,.12g}"
 
 
 def format_money(value: float, currency: str | None) -> str:
-    """The amount with the currency's minor digits: `USD 1,042.50`."""
+    """Formats the amount with the currency's minor digits: `USD 1,042.50`."""
     digits = minor_digits_of(currency)
     amount = f"{value:,.{digits}f}"
     return f"{currency} {amount}" if currency else amount
 
 
 def format_count(count: int, noun: str = "document") -> str:
-    """ "1 document", "1,042 documents"."""
+    """Returns the count with its noun: "1 document", "1,042 documents"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural_of(noun)}"
 
 
 def join_words(words: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
+    """Joins the words: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def plural_of(noun: str) -> str:
-    """The regular English plural; a noun that already looks plural stays as it is."""
+    """Returns the regular English plural; a noun that already looks plural stays as it is."""
     if noun.endswith("s") and not noun.endswith("ss"):
         return noun
     if noun.endswith(("ss", "x", "ch", "sh")):
@@ -157,15 +157,15 @@ def plural_of(noun: str) -> str:
 
 
 def format_period(first: str, last: str) -> str:
-    """Two ISO days as a period: a year, quarter or month if they span exactly one."""
-    a, b = date.fromisoformat(first), date.fromisoformat(last)
+    """Formats two ISO days as a period: as years, a quarter or a month if they span exactly that, else as two days."""
+    start, end = date.fromisoformat(first), date.fromisoformat(last)
     if first[5:] == "01-01" and last[5:] == "12-31":
-        return first[:4] if a.year == b.year else f"{a.year} to {b.year}"
-    if a.day == 1 and (b.toordinal() + 1 == _next_month_ordinal(b)):
-        if (a.year, a.month) == (b.year, b.month):
-            return a.strftime("%B %Y")
-        if a.year == b.year and a.month % 3 == 1 and b.month == a.month + 2:
-            return f"Q{(a.month + 2) // 3} {a.year}"
+        return first[:4] if start.year == end.year else f"{start.year} to {end.year}"
+    if start.day == 1 and (end.toordinal() + 1 == _next_month_ordinal(end)):
+        if (start.year, start.month) == (end.year, end.month):
+            return start.strftime("%B %Y")
+        if start.year == end.year and start.month % 3 == 1 and end.month == start.month + 2:
+            return f"Q{(start.month + 2) // 3} {start.year}"
     return first if first == last else f"{first} to {last}"
 
 
@@ -180,6 +180,6 @@ def escape_markdown(text: str) -> str:
 
 
 def document_noun_of(schema: Schema) -> str:
-    """The singular noun for a document of the bucket."""
+    """Returns the singular noun for a document of the bucket."""
     noun = schema.synonyms[0] if schema.synonyms else schema.label.lower()
     return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun

@@ -27,26 +27,26 @@ _FUNCTION_LABELS = {
 
 
 def format_figure(figure: ComputedFigure, schema: Schema, noun: str, qualifier: str = "") -> str:
-    """ "Sum of total: USD 1,042.50 (37 receipts where year = 2031)". Markdown.
+    """Formats the figure: "Sum of total: USD 1,042.50 (37 receipts where year = 2031)". Markdown.
 
     `qualifier` follows the noun and is already escaped.
     """
     field = schema.by_name.get(figure.field) if figure.field is not None else None
-    of = f"({format_count(figure.count, noun)}{qualifier})"
+    counted = f"({format_count(figure.count, noun)}{qualifier})"
     if figure.function is AggregateFunction.COUNT:
         return f"**{format_count(figure.count, noun)}**{qualifier}"
     if figure.function is AggregateFunction.DISTINCT and field is not None:
         values = format_count(int(figure.value or 0), lowercase_label(field.label))
-        return f"**{escape_markdown(values)}** {of}"
+        return f"**{escape_markdown(values)}** {counted}"
     if figure.function is AggregateFunction.SHARE:
-        return f"**{format_number(float(figure.value or 0))}%** {of}"
+        return f"**{format_number(float(figure.value or 0))}%** {counted}"
     label = escape_markdown(field.label.lower() if field and field.label.istitle() else field.label if field else "")
     shown = escape_markdown(format_computed_value(figure.function, figure.value, figure.unit, field))
-    return f"{_FUNCTION_LABELS[figure.function]} of {label}: **{shown}** {of}"
+    return f"{_FUNCTION_LABELS[figure.function]} of {label}: **{shown}** {counted}"
 
 
 def describe_functions(functions: Sequence[AggregateFunction], field: SchemaField) -> str:
-    """ "Sum and average of total"; Markdown."""
+    """Names the functions and the field: "Sum and average of total". Markdown."""
     names = [_FUNCTION_LABELS[function].lower() for function in functions if function in _FUNCTION_LABELS]
     return f"{join_words(names).capitalize()} of {escape_markdown(lowercase_label(field.label))}"
 
@@ -54,9 +54,8 @@ def describe_functions(functions: Sequence[AggregateFunction], field: SchemaFiel
 def format_computed_value(
     function: AggregateFunction, value: float | str | None, unit: str | None, field: SchemaField | None
 ) -> str:
-    """The result of a function, formatted; an average is rounded for reading."""
-    averaged = function is AggregateFunction.AVERAGE and isinstance(value, float)
-    if averaged and isinstance(value, float):
+    """Formats the result of a function. An average is rounded for reading."""
+    if function is AggregateFunction.AVERAGE and isinstance(value, float):
         value = round(value, 2 if abs(value) >= 1 else 4)
     return format_amount(value, unit, field)
 
@@ -72,7 +71,7 @@ def format_amount(value: float | str | None, unit: str | None, field: SchemaFiel
 
 
 def highlight_value(text: str, answer_type: AnswerType | None) -> str:
-    """A quotation as Markdown, with the first value of `answer_type` in bold."""
+    """Returns a quotation as Markdown, with the first value of `answer_type` in bold."""
     spans = find_values_in(text, answer_type) if answer_type is not None else []
     if not spans:
         return escape_markdown(text)

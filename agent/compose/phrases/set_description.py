@@ -1,4 +1,4 @@
-"""Sets of documents as people read them."""
+"""Describes sets of documents."""
 
 from collections.abc import Mapping
 
@@ -35,7 +35,10 @@ def _selects_by_id(condition: Condition) -> bool:
 
 
 def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular_verb: bool = False) -> str:
-    """ "receipts where category = tires": raw text. `singular_verb` puts the verb in the singular."""
+    """Describes the set: "receipts where category = tires". Raw text.
+
+    `singular_verb`: the set has one document, so "that mentions" instead of "that mention".
+    """
     nouns = dict[str, list[str]]()
     for clause in search.clauses:
         noun = plural_of(document_noun_of(schemas[clause.bucket]))
@@ -46,7 +49,7 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
 
 
 def _describe_clause(clause: Clause, schema: Schema, singular_verb: bool) -> str:
-    """ " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
+    """Describes the conditions: " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
     conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
     lacks = [
         describe_condition(condition, schema) for condition in conditions if isinstance(condition, MissingCondition)
@@ -71,7 +74,7 @@ def _describe_clause(clause: Clause, schema: Schema, singular_verb: bool) -> str
 
 
 def noun_of(review: LegReview) -> str:
-    """The noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
+    """Returns the noun for the leg's documents: the bucket's own, or "document" if there are several buckets."""
     clauses = review.leg.search.clauses
     return document_noun_of(review.question_context.schemas[clauses[0].bucket]) if len(clauses) == 1 else "document"
 
@@ -82,7 +85,7 @@ def describe_leg_set(review: LegReview) -> str:
 
 
 def qualifier_of(review: LegReview) -> str:
-    """The part of `describe_leg_set` after the noun: " where total > 5"; empty if there is none."""
+    """Returns the part of `describe_leg_set` after the noun: " where total > 5"; empty if there is none."""
     noun = escape_markdown(plural_of(noun_of(review)))
     where = escape_markdown(
         describe_set(review.leg.search, review.question_context.schemas, singular_verb=review.count == 1)

@@ -1,4 +1,4 @@
-"""Documents as rows of a table."""
+"""Shows documents as rows of a table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,8 +30,9 @@ def table_of_records(
     caption: str,
     order: SchemaOrder | None = None,
 ) -> ResultTable:
-    """The first documents as a table: the title, then the sort field, the fields in the conditions and other
-    informative fields.
+    """Returns the first documents as a table.
+
+    The columns are the title, the sort field, the fields of the conditions, and other informative fields.
     """
     shown = records[:SHOWN_DOCUMENTS]
     schema = schemas[shown[0].bucket]
@@ -52,14 +53,14 @@ def _choose_columns(
         for condition in conditions
         if isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.EQ
     }
-    spoken: list[FieldName] = [order.field] if order is not None else []
+    named: list[FieldName] = [order.field] if order is not None else []
     for condition in conditions:
-        spoken += [name for name in fields_of(condition) if not _is_constant_condition(condition)]
-    natural = [schema.natural_order.field] if schema.natural_order else []
-    rest = [
+        named += [name for name in fields_of(condition) if not _is_constant_condition(condition)]
+    default_order = [schema.natural_order.field] if schema.natural_order else []
+    informative = [
         field.name for field in schema.fields if field.type in (FieldType.MONEY, FieldType.NUMBER, FieldType.CATEGORY)
     ]
-    names = [name for name in dict.fromkeys([*spoken, *natural, *rest]) if name in schema.by_name]
+    names = [name for name in dict.fromkeys([*named, *default_order, *informative]) if name in schema.by_name]
     currencies = {field.currency_field for field in schema.fields if field.currency_field}
     fields = [schema.by_name[name] for name in names if name not in currencies | fixed]
     filled = [

@@ -4,8 +4,8 @@ import pytest
 
 from agent.forms.change_over_time import (
     PeriodFigure,
+    _choose_period,  # pyright: ignore[reportPrivateUsage]
     _figures_of,  # pyright: ignore[reportPrivateUsage]
-    _natural_period,  # pyright: ignore[reportPrivateUsage]
 )
 from storage.search.index import AggregateLine
 from storage.search.plan import AggregateFunction, CalendarPeriod
@@ -51,4 +51,4 @@ def test_a_month_without_documents_has_no_average_and_nothing_is_set_beside_it()
     ],
 )
 def test_the_longer_the_span_the_longer_the_period(last_month: str, period: CalendarPeriod) -> None:
-    assert _natural_period([line("2031-01-01", 1.0), line(last_month, 1.0)]) is period
+    assert _choose_period([line("2031-01-01", 1.0), line(last_month, 1.0)]) is period

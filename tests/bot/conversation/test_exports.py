@@ -310,10 +310,21 @@ async def test_a_person_who_left_the_channel_may_not_download_its_file(bot: Appl
     assert (unknown.value.status, "try again" in str(unknown.value)) == (503, True)
 
 
-@pytest.mark.parametrize("forged", ["", "x", "a.b.c", "..", "é.1.é", "x" * 5000])
+@pytest.mark.parametrize("forged", ["", "x", "a.b.c", "..", "é.1.é", "\udcff.1.\udcff", "x" * 5000])
 async def test_a_forged_link_is_refused(bot: Application, forged: str) -> None:
     with pytest.raises(LinkForged):
         await bot.exports.find_download(forged)
+
+
+def test_a_link_names_neither_another_export_nor_a_later_end(clock: Clock) -> None:
+    signer, expires = LinkSigner([b"key"]), clock() + timedelta(minutes=15)
+    signed = signer.sign_link(ExportId("e1"), expires)
+    end = str(int(expires.timestamp()))
+
+    assert signer.verify_link(signed, clock()) == "e1"
+    for forged in (signed.replace("e1", "e2"), signed.replace(end, f"{end}0"), signed.replace(end, f"{end}.{end}")):
+        with pytest.raises(LinkForged):
+            signer.verify_link(forged, clock())
 
 
 def test_every_key_of_the_ring_verifies_and_the_first_key_signs(clock: Clock) -> None:

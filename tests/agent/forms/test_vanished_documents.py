@@ -1,0 +1,95 @@
+"""Sides of a comparison whose documents are deleted between two round trips of one question."""
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest_asyncio
+
+from agent.context import AgentContext
+from agent.loop import answer
+from agent.outcome import Answer
+from agent.rules.reasoner import RuleReasoner
+from storage.embedded.index import EmbeddedIndex
+from storage.search.analyser import Analyser
+from storage.search.documents import Document, Passage
+from storage.search.ids import BucketId, DocId, FieldName, TenantId
+from storage.search.index import DocumentRequest, IndexAnswers, IndexRequest, IndexVocabulary
+from storage.search.plan import LegCombination
+from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
+
+TENANT, PARCELS = TenantId("t"), BucketId("parcels")
+CARRIER, WEIGHT = FieldName("carrier"), FieldName("weight")
+SCHEMA = Schema(
+    bucket=PARCELS,
+    synonyms=("parcel",),
+    fields=(
+        SchemaField(name=CARRIER, type=FieldType.CATEGORY, facet=True),
+        SchemaField(name=WEIGHT, type=FieldType.NUMBER, unit="kg"),
+    ),
+)
+WEIGHTS = {"Blue Van": 4.0, "Redline Post": 7.0}
+
+
+def _build_document(number: int, carrier: str, weight: float) -> Document:
+    text = f"A parcel of {weight:g} kg went with {carrier}."
+    return Document(
+        doc_id=DocId(f"parcel-{number}"),
+        title=f"Parcel {number}",
+        text=text,
+        values={CARRIER: carrier, WEIGHT: weight},
+        passages=(Passage(start=0, end=len(text)),),
+    )
+
+
+class VanishingScopedIndex:
+    """An index within a scope that loses each document when its text is requested."""
+
+    def __init__(self, index: EmbeddedIndex, scope: Scope) -> None:
+        self._index, self._scoped = index, index.within_scope(scope)
+
+    @property
+    def scope(self) -> Scope:
+        return self._scoped.scope
+
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        for request in requests:
+            if isinstance(request, DocumentRequest):
+                await self._index.delete(request.doc_ids)
+        return await self._scoped.answer_requests(*requests)
+
+    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
+        return await self._scoped.load_vocabulary(limit)
+
+    async def load_schemas(self) -> Mapping[BucketId, Schema]:
+        return await self._scoped.load_schemas()
+
+    def analyser_for(self, bucket: BucketId) -> Analyser:
+        return self._scoped.analyser_for(bucket)
+
+
+@pytest_asyncio.fixture
+async def index(tmp_path: Path) -> AsyncIterator[EmbeddedIndex]:
+    opened = await EmbeddedIndex.open(tmp_path, tenant=TENANT, analysers=analyser_for, embedder=None)
+    await opened.set_schema(SCHEMA)
+    documents = [_build_document(number, *parcel) for number, parcel in enumerate(WEIGHTS.items())]
+    await opened.put(PARCELS, documents)
+    yield opened
+    await opened.close()
+
+
+async def test_a_side_whose_only_document_vanishes_shows_the_figures_of_the_first_round_trip(
+    index: EmbeddedIndex,
+) -> None:
+    scope = Scope(tenant=TENANT, buckets=frozenset({PARCELS}), subjects=frozenset(), ignores_readers=True)
+    context = AgentContext(
+        index=VanishingScopedIndex(index, scope), reasoner=RuleReasoner(), now=datetime(2025, 3, 4, tzinfo=UTC)
+    )
+
+    outcome = await answer("Compare the average weight of parcels by Blue Van and Redline Post", context)
+
+    assert isinstance(outcome, Answer)
+    assert outcome.plan.combination is LegCombination.COMPARE
+    assert [leg.figures[0].value for leg in outcome.legs] == [*WEIGHTS.values()]
