@@ -1,11 +1,13 @@
 """What a reasoner decomposes a question with, and into what: a plan with its alternatives, or another request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from agent.assumptions import Assumption
 from storage.search.analyser import Analyser
+from storage.search.conditions import Condition
 from storage.search.ids import BucketId, FieldName, Generation, LegId
 from storage.search.index import FieldVocabulary
 from storage.search.plan import Clause, Leg, Plan, Search
@@ -54,9 +56,10 @@ class QuestionContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlternativeReading:
-    """Another reading of a leg: its `Search`, and its description in words."""
+    """Another reading of a leg: its `Search`, and the conditions in which it differs."""
 
-    description: str
+    bucket: BucketId
+    conditions: tuple[Condition, ...]
     search: Search
 
 
@@ -96,12 +99,38 @@ class OrdinalReference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFieldCondition:
+    """A condition that a follow-up keeps from the last plan."""
+
+    condition: Condition
+    bucket: BucketId = field(compare=False)  # its schema gives the words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptWord:
+    """A word that the text must hold, kept from the last plan."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptQuestion:
+    """A whole plan is kept: that of an earlier question, to which the asker went back."""
+
+    question: str
+
+
+KeptCondition: TypeAlias = KeptFieldCondition | KeptWord | KeptQuestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedQuestion:
-    """A plan and its alternatives. `kept_conditions` describes the conditions kept from the last plan."""
+    """A plan and its alternatives."""
 
     plan: Plan
     alternatives: tuple[LegAlternatives, ...] = ()
-    kept_conditions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()  # made while planning
+    kept_conditions: tuple[KeptCondition, ...] = ()  # from the last plan
     is_followup: bool = False  # continues the last plan; a new topic resets the count of clarifications
     references: tuple[OrdinalReference, ...] = ()  # resolved before the plan is searched
     fallback: "PlannedQuestion | None" = None  # used if no leg of the plan finds a document
@@ -115,6 +144,7 @@ class ExportRequest:
 
     plan: Plan
     leg: LegId
+    assumptions: tuple[Assumption, ...] = ()  # made while planning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

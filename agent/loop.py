@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent.compose.assemble import assemble_outcome, compose_legs
+from agent.compose.assemble import assemble_outcome, compose_legs, with_described_assumptions
 from agent.compose.help import answer_help_request
 from agent.compose.replies import NO_BUCKET_GRANTED_TEXT, NOTHING_BEFORE_TEXT, STARTED_OVER_TEXT, clarify_not_understood
 from agent.context import AgentContext
@@ -41,8 +41,8 @@ async def answer(question: str, context: AgentContext) -> Outcome:
     match decomposition:
         case StartOverRequest(nothing_before=nothing_before):
             return StartOverOutcome(text=NOTHING_BEFORE_TEXT if nothing_before else STARTED_OVER_TEXT)
-        case ExportRequest(plan=plan, leg=leg):
-            return await _prepare_export(session, plan, leg, question_context, context.reasoner)
+        case ExportRequest():
+            return await _prepare_export(session, decomposition, question_context, context.reasoner)
         case HelpRequest():
             return await answer_help_request(question, session, question_context)
         case UnrecognisedQuestion(unknown_words=words):
@@ -141,17 +141,16 @@ def _plan_if_visible(plan: Plan | None, schemas: Mapping[BucketId, Schema]) -> P
 
 
 async def _prepare_export(
-    session: RetrievalSession, plan: Plan, leg_id: LegId, question_context: QuestionContext, reasoner: Reasoner
+    session: RetrievalSession, request: ExportRequest, question_context: QuestionContext, reasoner: Reasoner
 ) -> Outcome:
-    count = CountRequest(plan.leg_by_id(leg_id).search)
+    count = CountRequest(request.plan.leg_by_id(request.leg).search)
     answers = await session.ask_index((count,), record=(count,))
-    if not answers[count]:
-        return await _answer_plan(
-            session, PlannedQuestion(plan=plan), question_context, reasoner
-        )  # an empty file would not explain why it is empty
+    if not answers[count]:  # an empty file would not explain why it is empty
+        planned = PlannedQuestion(plan=request.plan, assumptions=request.assumptions)
+        return await _answer_plan(session, planned, question_context, reasoner)
     return ExportOutcome(
-        plan=plan,
-        leg=leg_id,
+        plan=with_described_assumptions(request.plan, request.assumptions, question_context.schemas),
+        leg=request.leg,
         count=answers[count],
         trace=session.build_trace(SearchRoute.STRUCTURED),
         generation=answers.generation,

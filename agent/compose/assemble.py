@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from agent.assumptions import Assumption
 from agent.compose.compare_sides import compose_comparison
 from agent.compose.composed_leg import ComposedLeg, FactsComposer
-from agent.compose.phrases.assumptions import describe_assumption
+from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition
 from agent.compose.phrases.choice_labels import compose_choice
-from agent.decomposition import PlannedQuestion
 from agent.outcome import Answer, Choice, Citation, Clarify, FoundPassage, LegResult, OutcomeKind, SearchTrace
+from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.review import ReviewedPlan
 from agent.verify import VerifiedLeg
-from storage.search.plan import LegCombination
+from storage.search.plan import LegCombination, Plan
 
 _WAYS_OUT_TEXT = "Ways out, each with what it leads to:"
 
@@ -42,7 +43,7 @@ def _assemble_answer(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace:
         lines = [differences, *lines] if differences else lines
         tables = (table,) if table is not None else tables
     return Answer(
-        plan=plan,
+        plan=with_described_assumptions(plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
         text="\n\n".join(lines),
         legs=_results_of(decisions, legs),
         citations=tuple(citations),
@@ -50,7 +51,7 @@ def _assemble_answer(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace:
         hits=_hits_of(reviewed),
         choices=_choices_of(reviewed),
         assumptions=_describe_assumptions(reviewed, decisions),
-        kept_conditions=_describe_kept_conditions(reviewed.planned),
+        kept_conditions=_describe_kept_conditions(reviewed),
         is_undo=reviewed.planned.is_undo,
         trace=replace(trace, route=decisions[0].route),
         generation=reviewed.reviews[0].answers.generation,
@@ -78,7 +79,7 @@ def _assemble_clarification(
         lines.append(_WAYS_OUT_TEXT)
     asked_back = review.session.context.clarifications_in_a_row if reviewed.planned.is_followup else 0
     return Clarify(
-        plan=reviewed.plan,
+        plan=with_described_assumptions(reviewed.plan, reviewed.planned.assumptions, _schemas_of(reviewed)),
         kind=clarification.kind,
         leg=review.leg.id,
         text="\n\n".join(lines),
@@ -88,7 +89,7 @@ def _assemble_clarification(
         tables=tuple(table for leg in answered for table in leg.composed.tables),
         hits=_hits_of(reviewed),
         assumptions=_describe_assumptions(reviewed, [clarification]),
-        kept_conditions=_describe_kept_conditions(reviewed.planned),
+        kept_conditions=_describe_kept_conditions(reviewed),
         is_undo=reviewed.planned.is_undo,
         clarifications_in_a_row=asked_back + 1,
         trace=replace(trace, route=clarification.route),
@@ -102,19 +103,32 @@ def _results_of(decisions: Sequence[Enough | LegClarification], legs: Sequence[V
 
 
 def _choices_of(reviewed: ReviewedPlan) -> tuple[Choice, ...]:
-    schemas = reviewed.reviews[0].question_context.schemas
+    schemas = _schemas_of(reviewed)
     return tuple(compose_choice(offered, schemas) for offered in reviewed.choices)
 
 
+def _schemas_of(reviewed: ReviewedPlan) -> SchemasByBucket:
+    return reviewed.reviews[0].question_context.schemas
+
+
+def with_described_assumptions(plan: Plan, assumptions: Sequence[Assumption], schemas: SchemasByBucket) -> Plan:
+    """Returns the plan as it is stored: with what was assumed while planning, in words, which a click repeats."""
+    described = (describe_assumption(assumption, schemas) for assumption in assumptions)
+    return replace(plan, assumptions=tuple(dict.fromkeys((*plan.assumptions, *described))))
+
+
 def _describe_assumptions(reviewed: ReviewedPlan, decisions: Sequence[Enough | LegClarification]) -> tuple[str, ...]:
-    schemas = reviewed.reviews[0].question_context.schemas
-    own = (describe_assumption(assumption, schemas) for decision in decisions for assumption in decision.assumptions)
-    return tuple(dict.fromkeys((*reviewed.plan.assumptions, *own)))
+    assumptions = [
+        *reviewed.planned.assumptions,
+        *(assumption for decision in decisions for assumption in decision.assumptions),
+    ]
+    return with_described_assumptions(reviewed.plan, assumptions, _schemas_of(reviewed)).assumptions
 
 
-def _describe_kept_conditions(planned: PlannedQuestion) -> tuple[str, ...]:
-    shown = planned.compared_count
-    return planned.kept_conditions if shown is None else (*planned.kept_conditions, f"the first {shown} of them")
+def _describe_kept_conditions(reviewed: ReviewedPlan) -> tuple[str, ...]:
+    schemas, shown = _schemas_of(reviewed), reviewed.planned.compared_count
+    kept = [describe_kept_condition(condition, schemas) for condition in reviewed.planned.kept_conditions]
+    return tuple(dict.fromkeys(kept if shown is None else (*kept, f"the first {shown} of them")))
 
 
 def _hits_of(reviewed: ReviewedPlan) -> tuple[FoundPassage, ...]:

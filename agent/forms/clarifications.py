@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from agent.outcome import OutcomeKind
 from agent.refine import refinements
-from agent.refine.choice_labels import GivenLabel
 from agent.refine.refinements import FacetSplit, RefinementCandidate
 from agent.review.leg_review import (
     LegClarification,
@@ -103,12 +102,7 @@ def ask_which_document(review: LegReview, records: Sequence[DocumentRecord]) -> 
 
 
 def wider_reading_candidates(review: LegReview) -> list[RefinementCandidate]:
-    return [
-        RefinementCandidate(
-            label=GivenLabel(text=reading.description), refinement=refinements.UseReading(search=reading.search)
-        )
-        for reading in review.alternatives.wider_readings
-    ]
+    return [refinements.reading_candidate(reading) for reading in review.alternatives.wider_readings]
 
 
 def missing_candidates(review: LegReview) -> list[RefinementCandidate]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import ask_to_narrow, ask_which_document, report_nothing_found
 from agent.forms.compute_numbers import answer_computation
@@ -26,7 +27,6 @@ from agent.retrieval.quotations import (
     rank_sentences,
 )
 from agent.retrieval.relevance import QueryTerm
-from agent.review.assumptions import FirstOfSeveral
 from agent.review.leg_review import (
     Enough,
     LegClarification,

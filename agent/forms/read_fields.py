@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import ask_which_document, report_nothing_found
 from agent.forms.figures import currency_of_value
@@ -21,7 +22,6 @@ from agent.retrieval.quotations import (
     rank_sentences,
     sort_quoted_first,
 )
-from agent.review.assumptions import FirstOfSeveral
 from agent.review.leg_review import (
     Enough,
     LegClarification,

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.decomposition import LegAlternatives
+from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.refine.choice_labels import (
     AlsoMissingLabel,
     BucketLabel,
@@ -381,10 +381,7 @@ def derive_relaxations(
     found += _spelling_candidates(leg, answers)
     for clause in leg.search.clauses:
         found += _drop_candidates(clause)
-    found += [
-        RefinementCandidate(label=GivenLabel(text=reading.description), refinement=UseReading(search=reading.search))
-        for reading in (*alternatives.equal_readings, *alternatives.wider_readings)
-    ]
+    found += [reading_candidate(reading) for reading in (*alternatives.equal_readings, *alternatives.wider_readings)]
     for clause in leg.search.clauses:
         found += _missing_candidates_of_clause(clause, schemas[clause.bucket])
     found += other_bucket_candidates(leg, alternatives, schemas)
@@ -540,15 +537,12 @@ def reading_candidates(
     """Returns the reading that was taken, then the readings with an equal score."""
     label = ConditionsLabel(conditions=distinguishing_conditions, bucket=leg.search.clauses[0].bucket)
     first = RefinementCandidate(label=label, refinement=UseReading(search=leg.search))
-    return [
-        first,
-        *(
-            RefinementCandidate(
-                label=GivenLabel(text=reading.description), refinement=UseReading(search=reading.search)
-            )
-            for reading in alternatives.equal_readings
-        ),
-    ]
+    return [first, *map(reading_candidate, alternatives.equal_readings)]
+
+
+def reading_candidate(reading: AlternativeReading) -> RefinementCandidate:
+    label = ConditionsLabel(conditions=reading.conditions, bucket=reading.bucket)
+    return RefinementCandidate(label=label, refinement=UseReading(search=reading.search))
 
 
 def document_candidates(records: Sequence[DocumentRecord], has_more: bool) -> list[RefinementCandidate]:

@@ -9,6 +9,7 @@ hits.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from agent.assumptions import AnyTextSearched
 from agent.decomposition import LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, QUESTION_WORDS, YES_NO_VERBS
 from agent.forms.find_passages import quote_answer
@@ -18,7 +19,6 @@ from agent.retrieval.fusion import coverage_of_hit, fuse_hits, matchers_by_bucke
 from agent.retrieval.leg_requests import LegInquiry, hits_by_collector, weigh_question_terms
 from agent.retrieval.named_documents import is_confined_to_named_documents, passages_mentioning_names
 from agent.retrieval.relevance import QueryTerm
-from agent.review.assumptions import AnyTextSearched
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from storage.search.index import KeywordPassageRequest, SemanticPassageRequest
 from storage.search.plan import FindPassages, Leg, unfiltered_search_of

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.assumptions import CorrectedSpelling, FallbackReading
 from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.english.function_words import QUESTION_WORDS
 from agent.retrieval.leg_requests import drop_unknown_words
-from agent.review.assumptions import CorrectedSpelling, FallbackReading
 from agent.review.leg_review import LegReview, More
 from storage.search.conditions import MATCH_ALL
 from storage.search.plan import FindPassages, Leg, Search, unfiltered_search_of
@@ -77,9 +77,10 @@ def _take_fallback_reading(review: LegReview) -> More | None:
     if not leading:
         return None
     best, leg = leading[0], review.leg
-    searched = Leg(id=leg.id, question=leg.question, search=best.search, answer_form=leg.answer_form, probes=leg.probes)
     return More(
-        leg=searched, ignored_words=review.ignored_words, assumptions=(FallbackReading(description=best.description),)
+        leg=replace(leg, search=best.search),
+        ignored_words=review.ignored_words,
+        assumptions=(FallbackReading(bucket=best.bucket, conditions=best.conditions),),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from agent.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading
 from agent.decomposition import LegAlternatives, QuestionContext
 from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
 from agent.refine.refinements import RefinementCandidate
@@ -14,7 +15,6 @@ from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.leg_requests import LegRequests, hits_by_collector
 from agent.retrieval.quotations import CitedQuote
 from agent.retrieval.session import RetrievalSession
-from agent.review.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading
 from storage.search.conditions import Condition, conjuncts_of
 from storage.search.ids import DocId
 from storage.search.index import AggregateLine, DocumentRecord, IndexAnswers
@@ -154,7 +154,7 @@ def _list_assumptions(review: LegReview) -> Iterator[Assumption]:
         yield TakenReading(
             bucket=review.leg.search.clauses[0].bucket,
             conditions=distinguishing_conditions_of(review),
-            other_descriptions=tuple(reading.description for reading in review.alternatives.equal_readings),
+            other_conditions=tuple(reading.conditions for reading in review.alternatives.equal_readings),
         )
 
 

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from agent.assumptions import Assumption, ForeignLanguage
 from agent.compose.composed_leg import ComposedLeg
-from agent.compose.phrases.conditions import describe_condition
 from agent.compose.registry import compose_facts
 from agent.decomposition import (
     AlternativeReading,
     Decomposition,
     ExportRequest,
     HelpRequest,
+    KeptQuestion,
     LegAlternatives,
     PlannedQuestion,
     QuestionContext,
@@ -42,7 +43,7 @@ from agent.rules.followups.question_parts import (
 )
 from agent.rules.forms.question_subject import drop_measure_words
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, recognise_forms, text_form_of
-from agent.rules.forms.unhandled_terms import describe_unhandled_terms
+from agent.rules.forms.unhandled_terms import find_unhandled_terms
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.literals.literal_types import QuestionLiteral
@@ -196,12 +197,12 @@ class RuleReasoner:
             combination=LegCombination.SEQUENCE
             if any(planned_part.continues_search for planned_part in found[1:])
             else LegCombination.SIDE_BY_SIDE,
-            assumptions=tuple(dict.fromkeys(said for planned_part in found for said in planned_part.assumptions)),
         )
         doubts = tuple(planned_part.alternatives for planned_part in found)
         return PlannedQuestion(
             plan=plan,
             alternatives=doubts,
+            assumptions=tuple(assumption for planned_part in found for assumption in planned_part.assumptions),
             references=tuple(pick for planned_part in found for pick in planned_part.references),
             is_followup=found[0].continues_search,
         )
@@ -219,10 +220,10 @@ class RuleReasoner:
         )
         if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
             return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
-        plan = Plan(question=question, legs=(leg,), assumptions=_assumptions_of(leg, readings[0], known))
+        plan, assumptions = Plan(question=question, legs=(leg,)), _assumptions_of(leg, readings[0], known)
         if leg_to_export(question, plan) and leg.answer_form.lists_documents:
-            return ExportRequest(plan=plan, leg=leg.id)
-        return PlannedQuestion(plan=plan, alternatives=(doubt,))
+            return ExportRequest(plan=plan, leg=leg.id, assumptions=assumptions)
+        return PlannedQuestion(plan=plan, alternatives=(doubt,), assumptions=assumptions)
 
     def _make_reader(
         self, lexicons: Mapping[BucketId, BucketLexicon], question_context: QuestionContext
@@ -253,7 +254,7 @@ def _as_export(decomposition: Decomposition) -> Decomposition:
     legs = decomposition.plan.legs if isinstance(decomposition, PlannedQuestion) else ()
     if not isinstance(decomposition, PlannedQuestion) or not legs or not legs[-1].answer_form.lists_documents:
         return decomposition
-    return ExportRequest(plan=decomposition.plan, leg=legs[-1].id)
+    return ExportRequest(plan=decomposition.plan, leg=legs[-1].id, assumptions=decomposition.assumptions)
 
 
 def _previous_plan(question_context: QuestionContext) -> PlannedQuestion | StartOverRequest:
@@ -261,15 +262,16 @@ def _previous_plan(question_context: QuestionContext) -> PlannedQuestion | Start
     if not question_context.earlier_plans:
         return StartOverRequest(nothing_before=True)
     plan = question_context.earlier_plans[-1]
-    return PlannedQuestion(plan=plan, kept_conditions=(f"“{plan.question}”",), is_followup=True, is_undo=True)
+    return PlannedQuestion(
+        plan=plan, kept_conditions=(KeptQuestion(question=plan.question),), is_followup=True, is_undo=True
+    )
 
 
 def _plan_text_search(question: str, language: str, question_context: QuestionContext) -> PlannedQuestion:
     """Plans a text search in all buckets for a question in another language."""
     search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
     leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
-    said = f"questions are read in English; this one seems to be in {language}, so the text was searched for its words"
-    return PlannedQuestion(plan=Plan(question=question, legs=(leg,), assumptions=(said,)))
+    return PlannedQuestion(plan=Plan(question=question, legs=(leg,)), assumptions=(ForeignLanguage(language=language),))
 
 
 def _asks_for_list(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
@@ -379,13 +381,11 @@ def _has_any_meaning(readings: Sequence[BucketReading]) -> bool:
     )
 
 
-def _assumptions_of(leg: Leg, reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[str, ...]:
-    """Returns the assumptions of the reading and the terms that the plan does not handle, in words."""
-    return tuple(
-        dict.fromkeys(
-            (*reading.assumptions, *describe_unhandled_terms(leg.answer_form, reading, lexicons[reading.bucket]))
-        )
-    )
+def _assumptions_of(
+    leg: Leg, reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]
+) -> tuple[Assumption, ...]:
+    """Returns the assumptions of the reading, and those about terms that the plan does not handle."""
+    return (*reading.assumptions, *find_unhandled_terms(leg.answer_form, reading, lexicons[reading.bucket]))
 
 
 def _plan_leg(
@@ -407,13 +407,13 @@ def _plan_leg(
     doubt = LegAlternatives(
         leg=leg_id,
         equal_readings=tuple(
-            _alternative_reading(search, best, alternative, lexicons) for alternative in best.equal_alternatives
+            _alternative_reading(search, best, alternative) for alternative in best.equal_alternatives
         ),
         fallback_readings=tuple(
-            _alternative_reading(search, best, alternative, lexicons) for alternative in best.fallback_alternatives
+            _alternative_reading(search, best, alternative) for alternative in best.fallback_alternatives
         ),
         wider_readings=tuple(
-            _alternative_reading(search, best, alternative, lexicons) for alternative in best.wider_alternatives
+            _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
         ),
         other_bucket_clauses=_clauses_elsewhere(readings, chosen, wanted),
         droppable_words=tuple(
@@ -581,7 +581,6 @@ def _alternative_reading(
     search: Search,
     reading: BucketReading,
     alternative: AlternativeCondition,
-    lexicons: Mapping[BucketId, BucketLexicon],
 ) -> AlternativeReading:
     clauses = tuple(
         replace(clause, condition=conjunction_of(*alternative.all_conditions))
@@ -589,8 +588,9 @@ def _alternative_reading(
         else clause
         for clause in search.clauses
     )
-    words = describe_condition(alternative.replacement, lexicons[reading.bucket].schema)
-    return AlternativeReading(description=words, search=search.with_clauses(*clauses))
+    return AlternativeReading(
+        bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
+    )
 
 
 def _is_distinguishing_word(word: str, reading: BucketReading) -> bool:

@@ -145,6 +145,7 @@ def _vendor_of(n: int) -> str | None:
 
 
 ACME, IN_2031 = where("vendor", "eq", "Acme"), where("date", "between", ("2031-01-01", "2031-12-31"))
+SINCE_2022 = where("date", "gte", "2022-01-01")
 _BOTH = Search(clauses=(Clause(bucket=RECEIPTS), Clause(bucket=INVOICES)))
 _ONE = LegId("a")
 _ELSEWHERE = LegAlternatives(
@@ -152,7 +153,7 @@ _ELSEWHERE = LegAlternatives(
 )
 _ALIKE = LegAlternatives(
     leg=_ONE,
-    equal_readings=(AlternativeReading(description="in 2022", search=a_search(where("date", "gte", "2022-01-01"))),),
+    equal_readings=(AlternativeReading(bucket=RECEIPTS, conditions=(SINCE_2022,), search=a_search(SINCE_2022)),),
 )
 _KINDS: Mapping[str, tuple[Search, AnswerForm, tuple[LegAlternatives, ...]]] = {
     "every receipt": (a_search(), ListDocuments(), ()),

@@ -295,7 +295,7 @@ def _draw_reading(draw: st.DrawFn, world: DocumentWorld, leg: Leg) -> Alternativ
     search = leg.search.with_clauses(
         replace(first_clause, condition=conjunction_of(new_condition, *kept_conditions)), *other_clauses
     )
-    return AlternativeReading(description="or otherwise", search=search)
+    return AlternativeReading(bucket=first_clause.bucket, conditions=(new_condition,), search=search)
 
 
 # -- questions in words

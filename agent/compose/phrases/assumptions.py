@@ -1,26 +1,36 @@
-"""Describes the assumptions of an answer. Raw text, not escaped."""
+"""Describes the assumptions of an answer, and what a follow-up keeps. Raw text, not escaped."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
+from agent.assumptions import (
+    AnyTextSearched,
+    Assumption,
+    CorrectedSpelling,
+    FallbackReading,
+    FirstOfSeveral,
+    ForeignLanguage,
+    IgnoredGrouping,
+    IgnoredSuperlative,
+    IgnoredWord,
+    RequiredWords,
+    TakenReading,
+    UnmatchedSuperlative,
+    WordsTakenAsField,
+)
 from agent.compose.phrases.conditions import (
     describe_condition,
+    describe_reading,
     document_noun_of,
     escape_markdown,
     format_count,
     join_words,
 )
 from agent.compose.phrases.set_description import describe_set
+from agent.decomposition import KeptCondition, KeptFieldCondition, KeptQuestion, KeptWord
 from agent.refine.refinements import SchemasByBucket
-from agent.review.assumptions import (
-    AnyTextSearched,
-    Assumption,
-    CorrectedSpelling,
-    FallbackReading,
-    FirstOfSeveral,
-    IgnoredWord,
-    RequiredWords,
-    TakenReading,
-)
+from storage.search.conditions import TEXT_FIELD, Condition, fields_of
+from storage.search.schema import Schema
 
 
 def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str:
@@ -31,18 +41,49 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             fit, pronoun = ("fits", "it") if len(words) == 1 else ("fit", "them")
             quoted = join_words([f"“{word}”" for word in words])
             return f"{quoted} {fit} no field, so the text must mention {pronoun}"
-        case TakenReading(bucket=bucket, conditions=conditions, other_descriptions=others):
-            taken = " and ".join(describe_condition(condition, schemas[bucket]) for condition in conditions)
-            return f"took the reading “{taken}”, not {', '.join(f'“{other}”' for other in others)}"
+        case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
+            taken, *rejected = (describe_reading(reading, schemas[bucket]) for reading in (conditions, *others))
+            return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
-        case FallbackReading(description=description):
-            return f"took it to mean {description}"
+        case FallbackReading(bucket=bucket, conditions=conditions):
+            return f"took it to mean {_describe_fallback_reading(conditions, schemas[bucket])}"
         case FirstOfSeveral(count=count, search=search):
             clauses = search.clauses
             noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else "document"
             return f"took the first of the {format_count(count, noun)} that fit"
         case AnyTextSearched(search=search):
             return f"found no {escape_markdown(describe_set(search, schemas))}, so any text was searched"
+        case ForeignLanguage(language=language):
+            return (
+                f"questions are read in English; this one seems to be in {language}, so the text was searched for its"
+                " words"
+            )
+        case WordsTakenAsField(words=words, field_label=label):
+            return f"took “{words}” to mean {label}"
+        case UnmatchedSuperlative(words=words):
+            return f"“{' '.join(words)}” fits no field, so nothing is in order of it"
+        case IgnoredSuperlative(words=words):
+            return f"“{' '.join(words)}” was left out: a list has one end, so ask for the other by itself"
+        case IgnoredGrouping(group_label=label, ignored_label=ignored_label):
+            return f"grouped by {label.lower()} alone, not by {ignored_label.lower()} as well"
         case _:
             assert_never(assumption)
+
+
+def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema) -> str:
+    if all(fields_of(condition) <= {TEXT_FIELD} for condition in conditions):
+        return f"one that {join_words([describe_condition(condition, schema) for condition in conditions])}"
+    return describe_reading(conditions, schema)
+
+
+def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:
+    match kept:
+        case KeptFieldCondition(condition=condition, bucket=bucket):
+            return describe_condition(condition, schemas[bucket])
+        case KeptWord(word=word):
+            return f"mentions “{word}”"
+        case KeptQuestion(question=question):
+            return f"“{question}”"
+        case _:
+            assert_never(kept)

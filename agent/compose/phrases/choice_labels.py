@@ -2,7 +2,14 @@
 
 from typing import assert_never
 
-from agent.compose.phrases.conditions import describe_condition, format_number, format_period, format_value, plural_of
+from agent.compose.phrases.conditions import (
+    describe_condition,
+    describe_reading,
+    format_number,
+    format_period,
+    format_value,
+    plural_of,
+)
 from agent.compose.phrases.figures import format_amount
 from agent.outcome import Choice
 from agent.refine.choice_labels import (
@@ -73,7 +80,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case AlsoMissingLabel(field=field):
             return f"also those with no {field.label.lower()}"
         case ConditionsLabel(conditions=conditions, bucket=bucket):
-            return " and ".join(describe_condition(condition, schemas[bucket]) for condition in conditions)
+            return describe_reading(conditions, schemas[bucket])
         case OtherDocumentLabel():
             return "another of them"
         case ExportLabel(question=question):

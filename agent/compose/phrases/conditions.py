@@ -39,6 +39,11 @@ _COUNTED_UNITS = frozenset(
 )  # words: "1 day", "2 days"
 
 
+def describe_reading(conditions: Sequence[Condition], schema: Schema) -> str:
+    """Describes what distinguishes a reading of a question from others."""
+    return " and ".join(describe_condition(condition, schema) for condition in conditions)
+
+
 def describe_condition(condition: Condition, schema: Schema) -> str:
     """Describes the condition: "vendor = Acme", "date in 2031", "no flash point"."""
     match condition:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from agent.compose.phrases.conditions import describe_condition, join_words
 from agent.decomposition import AlternativeReading, LegAlternatives, PlannedQuestion
 from agent.english.function_words import (
     AGGREGATE_PHRASES,
@@ -362,11 +361,12 @@ def _text_alternatives(leg: Leg, lexicon: BucketLexicon) -> tuple[AlternativeRea
         return ()
     said = [text_condition_for(kind.words) for kind in kinds]
     condition = conjunction_of(*(condition for condition in told if condition not in kinds), *said)
-    words = join_words([describe_condition(condition, lexicon.schema) for condition in said])
     clauses = (Clause(bucket=clause.bucket, condition=condition, required_terms=clause.required_terms),)
     return (
         AlternativeReading(
-            description=f"one that {words}", search=Search(clauses=clauses, ranking_text=leg.search.ranking_text)
+            bucket=clause.bucket,
+            conditions=tuple(said),
+            search=Search(clauses=clauses, ranking_text=leg.search.ranking_text),
         ),
     )
 

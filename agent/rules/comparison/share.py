@@ -77,9 +77,7 @@ def _has_constraints(reading: BucketReading) -> bool:
 def _build_share_plan(question: str, part_reading: BucketReading, whole_reading: BucketReading) -> PlannedQuestion:
     answer_form = ComputeNumbers(functions=(AggregateFunction.SHARE,), share_base=_search_of(whole_reading, ""))
     leg = Leg(id=LegId("a"), question=question, search=_search_of(part_reading, question), answer_form=answer_form)
-    return PlannedQuestion(
-        plan=Plan(question=question, legs=(leg,), assumptions=tuple(dict.fromkeys(part_reading.assumptions)))
-    )
+    return PlannedQuestion(plan=Plan(question=question, legs=(leg,)), assumptions=part_reading.assumptions)
 
 
 def _search_of(reading: BucketReading, ranking_text: str) -> Search:

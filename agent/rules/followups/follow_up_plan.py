@@ -120,7 +120,11 @@ def _apply_to_all_sides(
     if len({leg.search.clauses for leg in legs}) < len(sides):
         legs = [*sides[: MAX_SIDES - 1], replace(alone.plan.legs[0], id=LegId(chr(97 + len(sides))))]
     plan = Plan(question=follow_up.question, legs=tuple(legs), combination=LegCombination.COMPARE)
-    kept = tuple(words for words in alone.kept_conditions if all(words in planned.kept_conditions for planned in each))
+    kept = tuple(
+        condition
+        for condition in alone.kept_conditions
+        if all(condition in planned.kept_conditions for planned in each)
+    )
     return replace(
         alone, plan=plan, alternatives=tuple(LegAlternatives(leg=leg.id) for leg in legs), kept_conditions=kept
     )

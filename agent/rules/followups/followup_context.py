@@ -1,11 +1,17 @@
 """The context of a follow-up: its reading in the bucket of the last plan, and the plan that continues it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.compose.phrases.conditions import describe_condition
-from agent.decomposition import LegAlternatives, OrdinalReference, PlannedQuestion
+from agent.decomposition import (
+    KeptCondition,
+    KeptFieldCondition,
+    KeptWord,
+    LegAlternatives,
+    OrdinalReference,
+    PlannedQuestion,
+)
 from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
@@ -13,7 +19,6 @@ from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import conjuncts_of
-from storage.search.ids import BucketId
 from storage.search.plan import (
     AnswerForm,
     Clause,
@@ -21,7 +26,6 @@ from storage.search.plan import (
     Plan,
     Search,
 )
-from storage.search.schema import Schema
 
 _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
     """without|except|excluding|exclude|not|no|minus|drop|remove|leave out|include|including|add|or|make it|make that
@@ -86,7 +90,10 @@ class FollowUpMessage:
 
 
 def continue_plan(
-    follow_up: FollowUpMessage, search: Search, answer_form: AnswerForm, kept_conditions: tuple[str, ...] | None = None
+    follow_up: FollowUpMessage,
+    search: Search,
+    answer_form: AnswerForm,
+    kept_conditions: tuple[KeptCondition, ...] | None = None,
 ) -> PlannedQuestion:
     """Returns a plan with the last leg under another search or answer form. Other legs are dropped."""
     if len(search.clauses) > 1 and answer_form.depends_on_field:
@@ -104,32 +111,24 @@ def continue_plan(
         alternatives=(LegAlternatives(leg=leg.id),),
         kept_conditions=kept_conditions
         if kept_conditions is not None
-        else describe_kept_conditions(before, search.clauses, follow_up.reader),
+        else find_kept_conditions(before, search.clauses),
         references=_picks_of_limited_list(follow_up, leg),
         is_followup=True,
     )
 
 
-def describe_kept_conditions(
-    old_clauses: Sequence[Clause], new_clauses: Sequence[Clause], reader: QuestionReader
-) -> tuple[str, ...]:
-    """Returns the conditions of the old clauses that the new ones keep, in words."""
-    schemas: Mapping[BucketId, Schema] = {
-        clause.bucket: reader.lexicons[clause.bucket].schema for clause in old_clauses
-    }
+def find_kept_conditions(old_clauses: Sequence[Clause], new_clauses: Sequence[Clause]) -> tuple[KeptCondition, ...]:
+    """Returns the conditions and words of the old clauses that the new ones keep."""
     by_bucket = {clause.bucket: clause for clause in new_clauses}
     pairs = [(before, by_bucket[before.bucket]) for before in old_clauses if before.bucket in by_bucket]
-    kept = [
-        describe_condition(condition, schemas[before.bucket])
+    kept: list[KeptCondition] = [
+        KeptFieldCondition(condition=condition, bucket=before.bucket)
         for before, after in pairs
         for condition in drop_implied_conditions(conjuncts_of(before.condition))
         if condition in drop_implied_conditions(conjuncts_of(after.condition))
     ]
     kept += [
-        f"mentions “{word}”"
-        for before, after in pairs
-        for word in before.required_terms
-        if word in after.required_terms
+        KeptWord(word=word) for before, after in pairs for word in before.required_terms if word in after.required_terms
     ]
     return tuple(dict.fromkeys(kept))
 

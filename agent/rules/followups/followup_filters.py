@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from agent.decomposition import PlannedQuestion
-from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, describe_kept_conditions
+from agent.decomposition import KeptCondition, PlannedQuestion
+from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.days import ENGLISH_MONTHS
 from storage.search.conditions import (
@@ -45,13 +45,13 @@ def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     return continue_plan(follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept)
 
 
-def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[str, ...]]:
-    """Returns the last search with the constraints of the message, and the conditions kept, in words."""
+def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[KeptCondition, ...]]:
+    """Returns the last search with the constraints of the message, and the conditions kept."""
     by_bucket = {reading.bucket: reading for reading in follow_up.readings}
     clauses = tuple(
         _merge_clause(clause, by_bucket.get(clause.bucket), follow_up) for clause in follow_up.leg.search.clauses
     )
-    kept = describe_kept_conditions(follow_up.leg.search.clauses, clauses, follow_up.reader)
+    kept = find_kept_conditions(follow_up.leg.search.clauses, clauses)
     return Search(
         clauses=clauses, ranking_text=f"{follow_up.leg.search.ranking_text} {follow_up.question}".strip()
     ), kept

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.assumptions import Assumption
 from agent.decomposition import LegAlternatives, OrdinalReference
 from agent.english.function_words import LIST_VERBS, REFERRING_WORDS
 from agent.rules.comparison.comparison_plan import QuestionReader
@@ -27,7 +28,7 @@ class QuestionPart:
     leg: Leg
     alternatives: LegAlternatives
     references: tuple[OrdinalReference, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     continues_search: bool = False
 
     def with_leg_id(self, leg_id: LegId, question: str) -> "QuestionPart":

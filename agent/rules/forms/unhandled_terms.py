@@ -1,7 +1,8 @@
-"""Describes the parts of a question that its plan does not handle, to tell the user."""
+"""Finds the parts of a question that its plan does not handle, to tell the asker."""
 
 from collections.abc import Iterator, Sequence
 
+from agent.assumptions import Assumption, IgnoredGrouping, IgnoredSuperlative, UnmatchedSuperlative
 from agent.english.function_words import GROUPING_WORDS
 from agent.rules.forms.function_phrases import find_superlatives
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
@@ -13,9 +14,9 @@ from storage.search.schema import FieldType
 _BOUND_WORDS = frozenset({"maximum", "max", "minimum", "min"})  # "with a maximum liability" orders nothing
 
 
-def describe_unhandled_terms(
+def find_unhandled_terms(
     answer_form: AnswerForm, reading: BucketReading, lexicon: BucketLexicon
-) -> tuple[str, ...]:
+) -> tuple[Assumption, ...]:
     words = [token.word for token in reading.tokens]
     match answer_form:
         case ListDocuments(order=None):
@@ -28,24 +29,24 @@ def describe_unhandled_terms(
             return ()
 
 
-def _unmatched_superlatives(words: Sequence[str], reading: BucketReading) -> Iterator[str]:
+def _unmatched_superlatives(words: Sequence[str], reading: BucketReading) -> Iterator[Assumption]:
     for superlative in find_superlatives(words, reading):
         if not _BOUND_WORDS.intersection(superlative.words):
-            yield f"“{' '.join(superlative.words)}” fits no field, so nothing is in order of it"
+            yield UnmatchedSuperlative(words=tuple(superlative.words))
 
 
-def _opposite_superlatives(words: Sequence[str], reading: BucketReading) -> Iterator[str]:
-    """ "The smallest *and the largest*": yields a message for each superlative that the list ignores."""
+def _opposite_superlatives(words: Sequence[str], reading: BucketReading) -> Iterator[Assumption]:
+    """ "The smallest *and the largest*": yields each superlative that the list ignores."""
     ends = find_superlatives(words, reading)
     for superlative in ends[1:]:
         if superlative.function is not ends[0].function:
-            yield f"“{' '.join(superlative.words)}” was left out: a list has one end, so ask for the other by itself"
+            yield IgnoredSuperlative(words=tuple(superlative.words))
 
 
 def _second_groupings(
     words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon, group_field: FieldName
-) -> Iterator[str]:
-    """ "Per airline *and destination*": yields a message for each grouping that was left out."""
+) -> Iterator[Assumption]:
+    """ "Per airline *and destination*": yields each grouping that was left out."""
     fields = {
         link.first: (link.last, link.meaning.field) for link in reading.links if isinstance(link.meaning, FieldMention)
     }
@@ -56,5 +57,4 @@ def _second_groupings(
             continue
         field = lexicon.get_field(also[1])
         if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG, FieldType.DATE):
-            grouping = lexicon.get_field(group_field).label.lower()
-            yield f"grouped by {grouping} alone, not by {field.label.lower()} as well"
+            yield IgnoredGrouping(group_label=lexicon.get_field(group_field).label, ignored_label=field.label)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 
+from agent.assumptions import Assumption
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     CONTRACTED_NEGATIONS,
@@ -36,7 +37,7 @@ class SpanSelection:
     negated_tokens: set[int]
     used_links: set[int] = field(default_factory=set[int])  # indexes into `links` of mentions that gave a condition
     consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
-    assumptions: list[str] = field(default_factory=list[str])  # in words for the user
+    assumptions: list[Assumption] = field(default_factory=list[Assumption])
     today: date | None = None  # in the asker's time zone; None: no date is compared with today
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from agent.assumptions import Assumption
 from agent.english.function_words import (
     ARRIVAL_WORDS,
     DEPARTURE_WORDS,
@@ -74,7 +75,7 @@ class BucketReading:
     bucket: BucketId
     conditions: tuple[Condition, ...]
     asked_mentions: tuple[FieldMention, ...]  # mentions of fields that give no condition, in order
-    assumptions: tuple[str, ...]  # in words for the user
+    assumptions: tuple[Assumption, ...]
     unlinked_words: tuple[str, ...]  # content words and phrases without a meaning here, as written
     unlinked_quotations: tuple[str, ...]  # phrases in quotation marks that are no values
     equal_alternatives: tuple[AlternativeCondition, ...]  # readings with about the same score as the one taken

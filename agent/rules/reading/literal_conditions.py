@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TypeAlias
 
+from agent.assumptions import WordsTakenAsField
 from agent.english.function_words import COMPARATORS, FILLER_WORDS, STOP_WORDS
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
@@ -287,7 +288,7 @@ def _consume_label(
     if not {selection.tokens[index].stem for index in label_tokens} <= selection.lexicon.stems_of(
         row_field or field.name
     ):
-        selection.assumptions.append(f"took “{label}” to mean {field.label}")
+        selection.assumptions.append(WordsTakenAsField(words=label, field_label=field.label))
 
 
 def field_key_of(field: SchemaField, row_field: FieldName | None) -> FieldKey:

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from agent.decomposition import ExportRequest, PlannedQuestion, StartOverRequest
+from agent.decomposition import ExportRequest, KeptFieldCondition, PlannedQuestion, StartOverRequest
 from agent.english.commands import (
     is_start_over_request,
     is_undo_request,
@@ -28,6 +28,7 @@ from storage.search.plan import (
 )
 from storage.search.schema import SchemaOrder
 from tests.agent.rules.reading.test_bucket_reading import (
+    BUCKET,
     QUESTION_CONTEXT,
     comparison_on,
     decompose_question,
@@ -168,7 +169,7 @@ def test_another_value_replaces_the_old_value_of_its_field() -> None:
         HEAVY,
         comparison_on("carrier", ComparisonOperator.EQ, "Redline Post"),
     }
-    assert result.kept_conditions == ("weight > 5 kg",)
+    assert result.kept_conditions == (KeptFieldCondition(condition=HEAVY, bucket=BUCKET),)
 
 
 def test_a_month_without_a_year_is_in_the_year_of_the_last_question() -> None:

@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from agent.assumptions import ForeignLanguage
 from agent.decomposition import SpellingCorrection
 from storage.search.conditions import ComparisonOperator, Condition, NotCondition, OrCondition, conjuncts_of
 from storage.search.ids import FieldName
@@ -101,7 +102,7 @@ def test_a_misspelt_name_has_a_spelling_correction() -> None:
 
 
 def test_a_question_in_another_language_is_searched_by_its_words() -> None:
-    plan = plan_question("Wie viele Pakete gibt es von Blue Van?").plan
+    planned = plan_question("Wie viele Pakete gibt es von Blue Van?")
 
-    assert isinstance(plan.legs[0].answer_form, FindPassages)
-    assert "German" in plan.assumptions[0]
+    assert isinstance(planned.plan.legs[0].answer_form, FindPassages)
+    assert planned.assumptions == (ForeignLanguage(language="German"),)

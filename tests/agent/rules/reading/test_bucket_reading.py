@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from agent.decomposition import Decomposition, PlannedQuestion, QuestionContext
+from agent.decomposition import Decomposition, KeptFieldCondition, PlannedQuestion, QuestionContext
 from agent.rules.reasoner import RuleReasoner
 from storage.search.conditions import (
     AndCondition,
@@ -243,11 +243,13 @@ def test_a_follow_up_of_constraints_refines_the_last_plan() -> None:
     first = plan_question("Parcels by Blue Van in 2024").plan
     second = plan_question("only 2025", last_plan=first)
 
+    first_carrier = comparison_on("carrier", ComparisonOperator.EQ, "Blue Van")
     assert set(conjuncts_of(second.plan.legs[0].search.clauses[0].condition)) == {
-        comparison_on("carrier", ComparisonOperator.EQ, "Blue Van"),
+        first_carrier,
         comparison_on("sent", ComparisonOperator.BETWEEN, ("2025-01-01", "2025-12-31")),
     }
-    assert second.kept_conditions == ("carrier = Blue Van",)
+    [kept] = second.kept_conditions
+    assert kept == KeptFieldCondition(condition=first_carrier, bucket=BUCKET)
 
 
 def test_an_independent_question_does_not_refine_the_last_plan() -> None:

@@ -1,0 +1,115 @@
+"""The assumptions of an answer, as values. `agent.compose.phrases.assumptions` turns them into text."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from storage.search.conditions import Condition
+from storage.search.ids import BucketId
+from storage.search.plan import Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoredWord:
+    """A word was ignored, since no document holds it."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredWords:
+    """The words match no field, so the text must hold them."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenReading:
+    """One of several readings with the same score was chosen."""
+
+    bucket: BucketId
+    conditions: tuple[Condition, ...]  # conditions that only this reading has
+    other_conditions: tuple[tuple[Condition, ...], ...]  # what each of the others has instead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedSpelling:
+    """A word was read as a misspelling of another word."""
+
+    written: str
+    meant: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallbackReading:
+    """The most likely reading found nothing, so one with these conditions was chosen."""
+
+    bucket: BucketId
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstOfSeveral:
+    """Several documents match, and the first was chosen."""
+
+    count: int
+    search: Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyTextSearched:
+    """The set was empty, so all text was searched."""
+
+    search: Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignLanguage:
+    """The question is in a language that is not read, so the text was searched for its words."""
+
+    language: str  # in English
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordsTakenAsField:
+    """The words beside a value are neither name nor synonym of the field that they were taken to mean."""
+
+    words: str
+    field_label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmatchedSuperlative:
+    """The superlative fits no field, so the list is not in its order."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoredSuperlative:
+    """The superlative asks for the other end of a list, which has only one."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoredGrouping:
+    """The numbers are grouped by one field, not by a second one."""
+
+    group_label: str  # the label of the field
+    ignored_label: str
+
+
+Assumption: TypeAlias = (
+    IgnoredWord
+    | RequiredWords
+    | TakenReading
+    | CorrectedSpelling
+    | FallbackReading
+    | FirstOfSeveral
+    | AnyTextSearched
+    | ForeignLanguage
+    | WordsTakenAsField
+    | UnmatchedSuperlative
+    | IgnoredSuperlative
+    | IgnoredGrouping
+)
