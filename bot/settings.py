@@ -14,7 +14,6 @@ from typing import Annotated, Literal, cast
 
 import platformdirs
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
-from pydantic_settings import NoDecode
 
 from bot.access.subjects import parse_person
 from bot.errors import InvalidSettings, InvalidSubject
@@ -96,8 +95,8 @@ class Settings(SettingsSection):
     secret_key: Annotated[SecretStr, AfterValidator(_validate_key_ring)] | None = None
     workers: Annotated[int, Field(ge=0, le=16)] = 1
     tenant: Annotated[str, Field(min_length=1)] = "default"
-    accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], NoDecode, CommaSeparated] = ()
-    admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], NoDecode, CommaSeparated] = ()
+    accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
+    admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()
     web_token: SecretStr | None = None
     _sections: tuple[SettingsSection, ...] = ()
 

@@ -2,8 +2,7 @@
 
 from typing import TypeVar
 
-from pydantic import AliasGenerator, BeforeValidator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict
 
 
 def _split_list(value: object) -> object:
@@ -13,33 +12,19 @@ def _split_list(value: object) -> object:
 CommaSeparated = BeforeValidator(_split_list)
 
 
-class SettingsSection(BaseSettings):
+class SettingsSection(BaseModel):
     """The settings of one owner. An adapter registers its section as an entry point in `parley.settings`.
 
     A field's variable is its validation alias, else `PARLEY_` and its name. Every field has a default, and each is
     valid or invalid by itself.
     """
 
-    model_config = SettingsConfigDict(
+    model_config = ConfigDict(
         alias_generator=AliasGenerator(validation_alias=lambda field: f"PARLEY_{field.upper()}"),
         extra="forbid",
         frozen=True,
         populate_by_name=True,
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only the values that `load_settings` passes. It reads the sources itself, to know the origin
-        of each value.
-        """
-        return (init_settings,)
 
     @classmethod
     def variable_names(cls) -> dict[str, str]:

@@ -4,7 +4,6 @@ import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
-from pydantic_settings import NoDecode
 
 from bot.settings_section import CommaSeparated, SettingsSection
 
@@ -33,7 +32,6 @@ class SlackSettings(SettingsSection):
     threads: Annotated[bool, Field(validation_alias="PARLEY_SLACK_THREADS")] = False
     bots: Annotated[
         tuple[Annotated[str, AfterValidator(_validate_bot_id)], ...],
-        NoDecode,
         CommaSeparated,
         Field(validation_alias="PARLEY_SLACK_BOTS"),
     ] = ()
