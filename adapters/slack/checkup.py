@@ -9,13 +9,13 @@ from pydantic import SecretStr
 
 from adapters.slack.errors import SlackError, SlackRefusal
 from adapters.slack.events.http_endpoint import EVENTS_PATH
-from adapters.slack.events.socket_mode import SocketUrlResponse, token_advice_for
+from adapters.slack.events.socket_mode import token_advice_for
+from adapters.slack.payloads.responses import BotIdentity, SocketUrlResponse
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.connection import ConnectionSettings, check_connection_settings
 from adapters.slack.workspaces.oauth import INSTALL_PATH, REDIRECT_PATH, AllowedAccounts
 from adapters.slack.workspaces.scopes import OPTIONAL_SCOPES, REQUIRED_SCOPES
-from adapters.slack.workspaces.workspace_directory import BotIdentity
 from bot.errors import InvalidSettings
 from bot.surface.checkup import CheckupFinding
 from bot.surface.installations import AppInstallation, AppInstallations
