@@ -227,7 +227,7 @@ def _collect_variables(section_types: Sequence[type[SettingsSection]]) -> Collec
     """The variables of all sections, in order. Raises `InvalidSettings` for a variable of two sections."""
     owners: dict[str, type[SettingsSection]] = {}
     for section_type in section_types:
-        for name in section_type.variable_names():
+        for name in section_type.fields_by_variable():
             owner = owners.setdefault(name, section_type)
             if owner is not section_type:
                 reason = f"is claimed by {owner.__module__} and by {section_type.__module__}"
@@ -319,7 +319,7 @@ def _validate_section(
     section_type: type[SectionT], values: Mapping[str, object], errors: list[InvalidSettings]
 ) -> SectionT:
     """The section with its valid settings; adds the invalid ones to `errors`."""
-    own_values = {name: values[name] for name in section_type.variable_names() if name in values}
+    own_values = {name: values[name] for name in section_type.fields_by_variable() if name in values}
     try:
         return section_type.model_validate(own_values)
     except ValidationError as exc:

@@ -27,12 +27,12 @@ class SettingsSection(BaseModel):
     )
 
     @classmethod
-    def variable_names(cls) -> dict[str, str]:
+    def fields_by_variable(cls) -> dict[str, str]:
         """The field of each variable, by the variable's name."""
         return {str(info.validation_alias): field for field, info in cls.model_fields.items()}
 
     def values_by_variable(self) -> dict[str, object]:
-        return {name: getattr(self, field) for name, field in self.variable_names().items()}
+        return {name: getattr(self, field) for name, field in self.fields_by_variable().items()}
 
     def find_problems(self) -> list[str]:
         """A sentence, without its full stop, about each combination of settings that cannot work."""
