@@ -7,35 +7,28 @@ import re
 import secrets
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import platformdirs
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
 from bot.access.subjects import parse_person
 from bot.errors import InvalidSettings, InvalidSubject
 from bot.ids import PersonId
+from bot.settings_section import CommaSeparated, SectionT, SettingsSection
 
 SETTINGS_FILE = "parley.toml"
+SECTIONS_GROUP = "parley.settings"  # the entry points of the adapters' sections
 _KEY_FILE = "secret.key"
+_HOME_VARIABLE, _KEY_VARIABLE = "PARLEY_HOME", "PARLEY_SECRET_KEY"
 _FLASHRANK_PATTERN = re.compile(r"flashrank:(\w[\w.-]*)")  # the model's name is a folder name
 # Documented variables that this version does not read yet; `doctor` reports them when they are set.
 _UNSUPPORTED_VARIABLES = ("PARLEY_MODEL", "PARLEY_MODEL_SMALL", "PARLEY_MODEL_FALLBACKS", "PARLEY_MODEL_API_BASE",
             "PARLEY_MODEL_API_KEY", "PARLEY_TEAMS_OPENID_URL", "PARLEY_TEAMS_TOKEN_URL", "PARLEY_TEAMS_ISSUER",
             "PARLEY_TEAMS_ALLOWED_TENANTS")  # fmt: skip
-
-
-def _split_list(value: object) -> object:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def _validate_person(text: str) -> PersonId:
@@ -83,27 +76,8 @@ def _validate_key_ring(keys: SecretStr) -> SecretStr:
     return keys
 
 
-def _validate_slack_bot(text: str) -> str:
-    if re.fullmatch(r"[AB][A-Z0-9]+", text) is None:
-        raise ValueError(f"{text!r} is no app's id (A0123) and no bot's (B0123)")
-    return text
-
-
-def _validate_slack_api(url: str) -> str:
-    if not url.endswith("/api/"):
-        raise ValueError("it does not end in /api/")
-    return url
-
-
-CommaSeparated = BeforeValidator(_split_list)
-
-
-class Settings(BaseSettings):
-    """All settings, validated. Build it with `load_settings`."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="PARLEY_", env_ignore_empty=True, extra="forbid", frozen=True, populate_by_name=True
-    )
+class Settings(SettingsSection):
+    """The settings of the bot itself, and the sections of the adapters. Build it with `load_settings`."""
 
     home: Path
     database_url: Annotated[str, AfterValidator(_validate_database_url)] | None = None
@@ -121,36 +95,28 @@ class Settings(BaseSettings):
     secret_key: Annotated[SecretStr, AfterValidator(_validate_key_ring)] | None = None
     workers: Annotated[int, Field(ge=0, le=16)] = 1
     tenant: Annotated[str, Field(min_length=1)] = "default"
-    accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], NoDecode, CommaSeparated] = ()
-    admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], NoDecode, CommaSeparated] = ()
+    accounts: Annotated[tuple[Annotated[str, AfterValidator(_validate_account)], ...], CommaSeparated] = ()
+    admins: Annotated[tuple[Annotated[PersonId, AfterValidator(_validate_person)], ...], CommaSeparated] = ()
     web_token: SecretStr | None = None
-    slack_bot_token: Annotated[SecretStr | None, Field(validation_alias="SLACK_BOT_TOKEN")] = None
-    slack_signing_secret: Annotated[SecretStr | None, Field(validation_alias="SLACK_SIGNING_SECRET")] = None
-    slack_app_token: Annotated[SecretStr | None, Field(validation_alias="SLACK_APP_TOKEN")] = None
-    slack_client_id: Annotated[str | None, Field(validation_alias="SLACK_CLIENT_ID")] = None
-    slack_client_secret: Annotated[SecretStr | None, Field(validation_alias="SLACK_CLIENT_SECRET")] = None
-    slack_api_url: Annotated[str, AfterValidator(_validate_slack_api), Field(validation_alias="SLACK_API_URL")] = (
-        "https://slack.com/api/"
-    )
-    slack_threads: bool = False
-    slack_bots: Annotated[
-        tuple[Annotated[str, AfterValidator(_validate_slack_bot)], ...], NoDecode, CommaSeparated
-    ] = ()
-    slack_file_mb: Annotated[int, Field(ge=0)] = 1_000
+    _sections: tuple[SettingsSection, ...] = ()
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only the values that `load_settings` passes. It reads the sources itself, to know the origin
-        of each value.
-        """
-        return (init_settings,)
+    def with_sections(self, sections: Sequence[SettingsSection]) -> "Settings":
+        """The same settings with these sections of adapters."""
+        settings = self.model_copy()
+        settings._sections = tuple(sections)
+        return settings
+
+    @property
+    def sections(self) -> tuple[SettingsSection, ...]:
+        """These settings, then the sections of the adapters."""
+        return (self, *self._sections)
+
+    def section(self, section_type: type[SectionT]) -> SectionT:
+        """The section of this type. Raises `LookupError` where no adapter registers it."""
+        for section in self._sections:
+            if isinstance(section, section_type):
+                return section
+        raise LookupError(f"{section_type.__name__} is no entry point in {SECTIONS_GROUP}")
 
     @property
     def effective_database_url(self) -> str:
@@ -232,38 +198,41 @@ def load_settings(home: Path | None = None, environ: Mapping[str, str] | None = 
 
 
 def survey_settings(home: Path | None = None, environ: Mapping[str, str] | None = None) -> LoadedSettings:
-    """Like `load_settings`, but continues after an invalid setting. Raises `InvalidSettings` only for the home and the
-    file.
+    """Like `load_settings`, but continues after an invalid setting. Raises `InvalidSettings` only for the home, the
+    file and a variable that two sections claim.
     """
     env = dict(os.environ if environ is None else environ)
     home_path, home_source = _resolve_home_source(home, env)
     _create_home(home_path)
-    in_env = _read_environment(env)
-    in_toml = _read_settings_file(home_path)
-    values: dict[str, object] = {**in_toml, **in_env, "home": home_path}
-    sources = dict.fromkeys(in_toml, SettingSource.TOML) | dict.fromkeys(in_env, SettingSource.ENVIRONMENT)
-    sources["home"] = home_source
+    section_types = _load_section_types()
+    variables = _collect_variables((Settings, *section_types))
+    in_env, in_toml = _read_environment(env, variables), _read_settings_file(home_path, variables)
+    values: dict[str, object] = {**in_toml, **in_env, _HOME_VARIABLE: home_path}
+    sources = dict.fromkeys(variables, SettingSource.DEFAULT) | dict.fromkeys(in_toml, SettingSource.TOML)
+    sources |= dict.fromkeys(in_env, SettingSource.ENVIRONMENT) | {_HOME_VARIABLE: home_source}
     errors: list[InvalidSettings] = []
-    if "secret_key" not in values and _is_shared(str(values.get("database_url", ""))):
-        advice = "set the same long random text on every machine of a shared database"
-        errors.append(InvalidSettings("PARLEY_SECRET_KEY", "is not set", advice))
-    elif "secret_key" not in values:
-        values["secret_key"] = _load_or_create_key(home_path)
-        sources["secret_key"] = SettingSource.GENERATED
-    settings = _validate_settings(values, errors)
-    source_by_variable = {
-        variable_name_of(name): sources.get(name, SettingSource.DEFAULT) for name in Settings.model_fields
-    }
-    return LoadedSettings(
-        settings, source_by_variable, tuple(name for name in _UNSUPPORTED_VARIABLES if env.get(name)), tuple(errors)
-    )
+    _complete_secret_key(values, sources, errors, home_path)
+    settings = _validate_section(Settings, values, errors)
+    sections = [_validate_section(section_type, values, errors) for section_type in section_types]
+    unsupported = tuple(name for name in _UNSUPPORTED_VARIABLES if env.get(name) and name not in variables)
+    return LoadedSettings(settings.with_sections(sections), sources, unsupported, tuple(errors))
 
 
-def variable_name_of(field: str) -> str:
-    """The variable of a field: `port` is `PARLEY_PORT`, `slack_bot_token` is `SLACK_BOT_TOKEN`."""
-    info: FieldInfo | None = Settings.model_fields.get(field)
-    alias = info.validation_alias if info else None
-    return alias if isinstance(alias, str) else f"PARLEY_{field.upper()}"
+def _load_section_types() -> list[type[SettingsSection]]:
+    """The adapters' sections, in the order of their names."""
+    return [entry_point.load() for entry_point in sorted(entry_points(group=SECTIONS_GROUP))]
+
+
+def _collect_variables(section_types: Sequence[type[SettingsSection]]) -> Collection[str]:
+    """The variables of all sections, in order. Raises `InvalidSettings` for a variable of two sections."""
+    owners: dict[str, type[SettingsSection]] = {}
+    for section_type in section_types:
+        for name in section_type.fields_by_variable():
+            owner = owners.setdefault(name, section_type)
+            if owner is not section_type:
+                reason = f"is claimed by {owner.__module__} and by {section_type.__module__}"
+                raise InvalidSettings(name, reason, "remove one of the two adapters")
+    return owners
 
 
 def _resolve_home_source(argument: Path | None, env: Mapping[str, str]) -> tuple[Path, str]:
@@ -284,18 +253,14 @@ def _create_home(home: Path) -> None:
         raise InvalidSettings("PARLEY_HOME", reason, "choose another folder with --home, or change its rights") from exc
 
 
-def _read_environment(env: Mapping[str, str]) -> dict[str, object]:
-    """The values by field. Reads only the variables of the settings."""
-    values: dict[str, object] = {}
-    by_upper = {name.upper(): value for name, value in env.items()}
-    for field in Settings.model_fields:
-        if field != "home" and by_upper.get(variable_name_of(field)):
-            values[field] = by_upper[variable_name_of(field)]
-    return values
+def _read_environment(env: Mapping[str, str], variables: Collection[str]) -> dict[str, object]:
+    """The values by variable. An empty variable counts as not set."""
+    by_upper = {name.upper(): value for name, value in env.items() if value}
+    return {name: by_upper[name] for name in variables if name in by_upper}
 
 
-def _read_settings_file(home: Path) -> dict[str, object]:
-    """The values by field. A key is the variable's name in any case, with or without `PARLEY_`."""
+def _read_settings_file(home: Path, variables: Collection[str]) -> dict[str, object]:
+    """The values by variable. A key is the variable's name in any case, with or without `PARLEY_`."""
     path = home / SETTINGS_FILE
     try:
         data = cast(dict[str, object], tomllib.loads(path.read_text(encoding="utf-8")))
@@ -303,18 +268,31 @@ def _read_settings_file(home: Path) -> dict[str, object]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
         raise InvalidSettings(str(path), f"cannot be read ({exc})", "correct it, or move it away") from exc
-    fields = {variable_name_of(field): field for field in Settings.model_fields}
     values: dict[str, object] = {}
     for key, value in data.items():
-        field = fields.get(key.upper()) or fields.get(f"PARLEY_{key.upper()}")
-        if field is None or field == "home":
+        name = key.upper() if key.upper() in variables else f"PARLEY_{key.upper()}"
+        if name not in variables or name == _HOME_VARIABLE:
             raise InvalidSettings(f"{key!r} in {path}", "is no setting", "see docs/reference/settings.md")
-        values[field] = value
+        values[name] = value
     return values
 
 
 def _is_shared(database_url: str) -> bool:
     return database_url.startswith("postgresql")
+
+
+def _complete_secret_key(
+    values: dict[str, object], sources: dict[str, str], errors: list[InvalidSettings], home: Path
+) -> None:
+    """Adds the key of this home where none is set. A shared database needs one that is set."""
+    if _KEY_VARIABLE in values:
+        return
+    if _is_shared(str(values.get("PARLEY_DATABASE_URL", ""))):
+        advice = "set the same long random text on every machine of a shared database"
+        errors.append(InvalidSettings(_KEY_VARIABLE, "is not set", advice))
+        return
+    values[_KEY_VARIABLE] = _load_or_create_key(home)
+    sources[_KEY_VARIABLE] = SettingSource.GENERATED
 
 
 def _load_or_create_key(home: Path) -> str:
@@ -337,17 +315,17 @@ def _load_or_create_key(home: Path) -> str:
     return path.read_text(encoding="ascii").strip()
 
 
-def _validate_settings(values: Mapping[str, object], errors: list[InvalidSettings]) -> Settings:
-    """The valid settings; adds the invalid ones to `errors`."""
+def _validate_section(
+    section_type: type[SectionT], values: Mapping[str, object], errors: list[InvalidSettings]
+) -> SectionT:
+    """The section with its valid settings; adds the invalid ones to `errors`."""
+    own_values = {name: values[name] for name in section_type.fields_by_variable() if name in values}
     try:
-        return Settings.model_validate(values)
+        return section_type.model_validate(own_values)
     except ValidationError as exc:
         reasons: dict[str, str] = {}
         for error in exc.errors(include_url=False, include_input=False):
             reasons.setdefault(str(error["loc"][0]), error["msg"].removeprefix("Value error, "))
-    fields = {variable_name_of(field): field for field in Settings.model_fields}
-    invalid_fields = {fields.get(name, name): reason for name, reason in reasons.items()}  # a name may be an alias
-    for field, reason in invalid_fields.items():
-        advice = "correct it in the environment or parley.toml"
-        errors.append(InvalidSettings(variable_name_of(field), f"is not valid ({reason})", advice))
-    return Settings.model_validate({field: value for field, value in values.items() if field not in invalid_fields})
+    for name, reason in reasons.items():
+        errors.append(InvalidSettings(name, f"is not valid ({reason})", "correct it in the environment or parley.toml"))
+    return section_type.model_validate({name: value for name, value in own_values.items() if name not in reasons})

@@ -27,7 +27,8 @@ from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.outbox import SlackOutbox
 from adapters.slack.posting.thread_placement import SlackThreads
 from adapters.slack.reply_only import ReplyOnlySlack
-from adapters.slack.workspaces.connection import ConnectionBot, ConnectionSettings, slack_connection_for
+from adapters.slack.settings import SlackSettings
+from adapters.slack.workspaces.connection import ConnectionBot, slack_connection_for
 from adapters.slack.workspaces.file_download import SlackFiles
 from adapters.slack.workspaces.installed_workspaces import UninstallListener
 from adapters.slack.workspaces.oauth import OAuthRoutes
@@ -42,21 +43,8 @@ from bot.surface.inbound import Inbound
 from bot.surface.outbox import Outbox
 
 
-class SlackSettings(ConnectionSettings, Protocol):
-    """The bot's settings that this surface reads."""
-
-    @property
-    def slack_threads(self) -> bool: ...
-
-    @property
-    def slack_bots(self) -> Sequence[str]: ...
-
-
 class SlackBot(ConnectionBot, Protocol):
     """The parts of the bot that this surface needs."""
-
-    @property
-    def settings(self) -> SlackSettings: ...
 
     @property
     def administration(self) -> AdminOperations: ...
@@ -82,6 +70,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
     connection = slack_connection_for(bot)
     if connection is None:
         return None
+    slack = bot.settings.section(SlackSettings)
     return SlackSurface(
         accept=bot.accept_inbound,
         administration=bot.administration,
@@ -92,8 +81,8 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
         signing_secret=connection.signing_secret,
         app_api=connection.app_api,
         oauth_routes=connection.oauth_routes,
-        has_answered=bot.has_answered if bot.settings.slack_threads else None,
-        allowed_bots=bot.settings.slack_bots,
+        has_answered=bot.has_answered if slack.threads else None,
+        allowed_bots=slack.bots,
         clock=bot.clock,
         log=bot.log,
     )

@@ -9,12 +9,13 @@ from pydantic import SecretStr
 
 from adapters.slack.errors import SlackError, SlackRefusal
 from adapters.slack.events.http_endpoint import EVENTS_PATH
-from adapters.slack.events.socket_mode import SocketUrlResponse, token_advice_for
+from adapters.slack.events.socket_mode import token_advice_for
+from adapters.slack.payloads.responses import BotIdentity, SocketUrlResponse
 from adapters.slack.posting.api import SlackApi
+from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.connection import ConnectionSettings, check_connection_settings
 from adapters.slack.workspaces.oauth import INSTALL_PATH, REDIRECT_PATH, AllowedAccounts
 from adapters.slack.workspaces.scopes import OPTIONAL_SCOPES, REQUIRED_SCOPES
-from adapters.slack.workspaces.workspace_directory import BotIdentity
 from bot.errors import InvalidSettings
 from bot.surface.checkup import CheckupFinding
 from bot.surface.installations import AppInstallation, AppInstallations
@@ -26,19 +27,20 @@ _ADD_SCOPES: Final = "add them under OAuth & Permissions, Bot Token Scopes, then
 
 async def checkup(settings: ConnectionSettings, installations: AppInstallations) -> list[CheckupFinding]:
     """Fulfils `bot.surface.checkup.SurfaceCheckup`."""
-    if settings.slack_bot_token is None and settings.slack_client_id is None:
+    slack = settings.section(SlackSettings)
+    if not slack.is_configured:
         fault = f"nothing is set: make an app from manifest.yaml at {_APP_PAGE}, and set SLACK_BOT_TOKEN"
         return [CheckupFinding(what="app", fault=fault)]
     try:
-        check_connection_settings(settings)
+        check_connection_settings(slack, settings.accounts)
     except InvalidSettings as exc:
         return [CheckupFinding(what=exc.setting, fault=str(exc).removesuffix("."))]
     try:
         findings = await _check_bot_tokens(settings, installations)
-        if settings.slack_app_token is not None:
-            findings.append(await _check_socket_mode(settings.slack_api_url, settings.slack_app_token))
+        if slack.app_token is not None:
+            findings.append(await _check_socket_mode(slack.api_url, slack.app_token))
     except SlackError as exc:
-        host = urlsplit(settings.slack_api_url).netloc
+        host = urlsplit(slack.api_url).netloc
         fault = f"{host} cannot be reached ({exc}); check the network, and HTTPS_PROXY where there is a proxy"
         return [CheckupFinding(what="network", fault=fault)]
     return [*findings, *_check_public_addresses(settings)]
@@ -46,9 +48,10 @@ async def checkup(settings: ConnectionSettings, installations: AppInstallations)
 
 async def _check_bot_tokens(settings: ConnectionSettings, installations: AppInstallations) -> list[CheckupFinding]:
     """Check the tokens of the settings or of all installations. Raises `SlackError` where Slack does not answer."""
-    base = settings.slack_api_url
-    if settings.slack_bot_token is not None:
-        return await _check_bot_token("SLACK_BOT_TOKEN", settings.slack_bot_token, base, _COPY_TOKEN, settings.accounts)
+    slack = settings.section(SlackSettings)
+    base = slack.api_url
+    if slack.bot_token is not None:
+        return await _check_bot_token("SLACK_BOT_TOKEN", slack.bot_token, base, _COPY_TOKEN, settings.accounts)
     allowed, installed = AllowedAccounts(settings.accounts), await installations.list_installations()
     if not installed:
         advice = f"nowhere yet: open {settings.link_base}{INSTALL_PATH} in a browser, as somebody who may install apps"
@@ -123,8 +126,9 @@ def _check_public_addresses(settings: ConnectionSettings) -> list[CheckupFinding
 
     Only Slack can tell whether it reaches them; the app's page shows it.
     """
-    paths = [EVENTS_PATH] if settings.slack_app_token is None else []
-    paths += [REDIRECT_PATH] if settings.slack_client_id is not None else []
+    slack = settings.section(SlackSettings)
+    paths = [EVENTS_PATH] if slack.app_token is None else []
+    paths += [REDIRECT_PATH] if slack.client_id is not None else []
     if not paths:
         return []
     base, setting_name = settings.link_base, "PARLEY_PUBLIC_URL"

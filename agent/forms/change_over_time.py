@@ -10,6 +10,7 @@ from agent.forms.clarifications import (
     report_nothing_found,
     wider_reading_candidates,
 )
+from agent.forms.figures import label_of_period
 from agent.forms.form_handler import FormHandler
 from agent.outcome import GroupLine, OutcomeKind
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
@@ -152,7 +153,7 @@ def _figures_of(
         value = 0.0 if line is None else _value_of(line, function)
         change = None if value_before is None else float(f"{value - value_before:.{_DIGITS}g}")
         yield PeriodFigure(
-            label=_label_of(day, period),
+            label=label_of_period(day, period),
             value=value,
             unit=next(iter(lines)).unit,
             count=0 if line is None else line.count,
@@ -184,12 +185,6 @@ def _next_period(day: str, period: CalendarPeriod) -> str:
         return (first + timedelta(days=1)).isoformat()
     months = first.month - 1 + _MONTHS[period]
     return first.replace(year=first.year + months // 12, month=months % 12 + 1).isoformat()
-
-
-def _label_of(day: str, period: CalendarPeriod) -> str:
-    if period is CalendarPeriod.QUARTER:
-        return f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
-    return {CalendarPeriod.YEAR: day[:4], CalendarPeriod.MONTH: day[:7]}.get(period, day)
 
 
 HANDLER = FormHandler(answer_form=ChangeOverTime, build_requests=_build_requests, decide=decide_change)

@@ -1,6 +1,7 @@
 """Turns the lines of an aggregate into figures and groups."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from agent.outcome import ComputedFigure, GroupLine
 from storage.search.documents import FieldValues
@@ -115,11 +116,22 @@ def _format_group(group: str | float | bool | None, period: CalendarPeriod | Non
         return "yes" if group else "no"
     if not isinstance(group, str):
         return str(to_json_number(group))
-    if period is None or period is CalendarPeriod.DAY:
-        return group
-    if period is CalendarPeriod.QUARTER:
-        return f"{group[:4]} Q{(int(group[5:7]) + 2) // 3}"
-    return group[:4] if period is CalendarPeriod.YEAR else group[:7]
+    return group if period is None else label_of_period(group, period)
+
+
+def label_of_period(day: str, period: CalendarPeriod) -> str:
+    """Returns the label of the period that begins on `day`: "2024", "2024 Q1", "2024-03", "2024-03-01"."""
+    match period:
+        case CalendarPeriod.DAY:
+            return day
+        case CalendarPeriod.MONTH:
+            return day[:7]
+        case CalendarPeriod.QUARTER:
+            return f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
+        case CalendarPeriod.YEAR:
+            return day[:4]
+        case _:
+            assert_never(period)
 
 
 def currency_of_value(values: FieldValues, field: SchemaField) -> str | None:

@@ -24,7 +24,6 @@ def test_a_fresh_home_works_without_any_setting(tmp_path: Path) -> None:
     assert settings.index_url == "embedded:"
     assert (settings.overload_limit, settings.read_limit) == (100, 20)
     assert settings.link_base == "http://127.0.0.1:8080"
-    assert settings.slack_api_url == "https://slack.com/api/"
 
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
@@ -49,15 +48,6 @@ def test_lists_are_separated_by_commas(tmp_path: Path) -> None:
     assert settings.accounts == ("teams:X",)
 
 
-def test_slack_variables_keep_their_names_and_their_secrets_stay_hidden(tmp_path: Path) -> None:
-    settings = load_from(tmp_path, 'slack_app_token = "xapp"', SLACK_BOT_TOKEN="xoxb-1").settings
-
-    assert settings.slack_bot_token is not None
-    assert settings.slack_bot_token.get_secret_value() == "xoxb-1"
-    assert settings.slack_app_token is not None
-    assert "xoxb" not in repr(settings)
-
-
 def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
     assert load_from(tmp_path, PARLEY_PORT="").settings.port == 8080
 
@@ -77,7 +67,6 @@ def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
         ("PARLEY_RERANKER", "flashrank:../elsewhere", "neither empty nor flashrank:MODEL"),
         ("PARLEY_ADMINS", "slack:T1", "is no person"),
         ("PARLEY_ACCOUNTS", "irc:x", "neither slack:TEAM nor teams:TENANT"),
-        ("SLACK_API_URL", "http://127.0.0.1/", "does not end in /api/"),
     ],
 )
 def test_the_error_names_the_setting_its_fault_and_what_to_do(

@@ -16,6 +16,7 @@ from aiohttp import web
 from adapters.slack.app import SlackSurface
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.streams import StreamPace
+from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.application import Application
 from bot.bootstrap import open_application
@@ -41,8 +42,9 @@ async def serve_slack(home: Path) -> None:
 
 
 def build_impatient_surface(bot: Application) -> SlackSurface:
-    token, secret = bot.settings.slack_bot_token, bot.settings.slack_signing_secret
-    api = SlackApi(token=token.get_secret_value() if token else None, base_url=bot.settings.slack_api_url)
+    slack = bot.settings.section(SlackSettings)
+    token, secret = slack.bot_token, slack.signing_secret
+    api = SlackApi(token=token.get_secret_value() if token else None, base_url=slack.api_url)
     return SlackSurface(
         accept=bot.accept_inbound,
         administration=bot.administration,

@@ -5,54 +5,19 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
 from adapters.slack.events.messages import DeliveryContext, DeliveryReader, conversation_id_of
+from adapters.slack.payloads.interactions import ButtonPressPayload, ViewSubmission
+from adapters.slack.payloads.objects import UserReference
+from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, Json, escape_as_mrkdwn
 from bot.conversation.turn_actions import TurnActor
 from bot.errors import BotError
 
 RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
-
-
-class _ActorIds(BaseModel):
-    id: str
-    team_id: str | None = None
-
-
-class _PressedContainer(BaseModel):
-    message_ts: str
-    thread_ts: str | None = None
-
-
-class _PressedAction(BaseModel):
-    action_id: str
-    action_ts: str
-    value: str = ""
-
-
-class _PressPayload(BaseModel):
-    """`block_actions` on a message."""
-
-    user: _ActorIds
-    channel: _ActorIds
-    container: _PressedContainer
-    actions: list[_PressedAction] = Field(min_length=1)
-    trigger_id: str = ""
-    response_url: str | None = None
-
-
-class _SubmittedView(BaseModel):
-    id: str
-    private_metadata: str = ""
-    state: dict[str, Any] = {}
-
-
-class _SubmissionPayload(BaseModel):
-    user: _ActorIds
-    view: _SubmittedView
 
 
 class MessageLocation(BaseModel):
@@ -62,10 +27,6 @@ class MessageLocation(BaseModel):
     thread: str
     message: str
     about: str  # id of the turn or of the clarification
-
-
-class _InteractionResponse(BaseModel):
-    ok: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +49,7 @@ class ButtonPress:
     async def open_modal(self, view: Mapping[str, Json]) -> None:
         """Open a modal. Raises `SlackError`."""
         await self.context.api.call_method(
-            _InteractionResponse, "views.open", {"trigger_id": self.trigger, "view": dict(view)}, repeat=False
+            OkResponse, "views.open", {"trigger_id": self.trigger, "view": dict(view)}, repeat=False
         )
 
     async def whisper_to_actor(self, sentence: str) -> None:
@@ -99,9 +60,7 @@ class ButtonPress:
             await self.context.api.post_to_response_url(self.response_url, response_fields | message)
             return
         recipient = {"channel": self.location.channel, "user": self.user}
-        await self.context.api.call_method(
-            _InteractionResponse, "chat.postEphemeral", recipient | message, repeat=False
-        )
+        await self.context.api.call_method(OkResponse, "chat.postEphemeral", recipient | message, repeat=False)
 
 
 class PressReader:
@@ -110,7 +69,7 @@ class PressReader:
 
     async def read_button_press(self, body: Mapping[str, Any]) -> ButtonPress | None:
         """Read a press. Returns None where the app is no longer installed."""
-        payload = _PressPayload.model_validate(body)
+        payload = ButtonPressPayload.model_validate(body)
         action, message = payload.actions[0], payload.container.message_ts
         thread = payload.container.thread_ts or message
         location = MessageLocation(channel=payload.channel.id, thread=thread, message=message, about=action.value)
@@ -121,17 +80,17 @@ class PressReader:
 
     async def read_modal_submission(self, body: Mapping[str, Any]) -> tuple[ButtonPress, dict[str, Any]] | None:
         """Read a submission and the values of its fields, by block and action. None for another app's modal."""
-        submission = _SubmissionPayload.model_validate(body)
+        submission = ViewSubmission.model_validate(body)
         try:
             location = MessageLocation.model_validate_json(submission.view.private_metadata)
         except ValidationError:
             return None
         own_id = f"{submission.view.id}:{submission.user.id}"
         press = await self._build_button_press(body, submission.user, location, own_id=own_id)
-        return None if press is None else (press, submission.view.state.get("values", {}))
+        return None if press is None else (press, submission.view.state.values)
 
     async def _build_button_press(
-        self, body: Mapping[str, Any], user: _ActorIds, location: MessageLocation, **press_fields: Any
+        self, body: Mapping[str, Any], user: UserReference, location: MessageLocation, **press_fields: Any
     ) -> ButtonPress | None:
         deadline = asyncio.get_running_loop().time() + RESPONSE_TIMEOUT_S
         context = await self._reader.delivery_context_for(body)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.actions.interactions import ButtonPress, PressReader
 from adapters.slack.events.messages import SURFACE, DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
 from adapters.slack.home.blocks import count_with_noun, input_block, modal_view, option_object, plain_text_object
+from adapters.slack.payloads.interactions import MenuSelection
 from adapters.slack.posting.render import MORE_ACTION, Json, button_text_for, split_choices_to_fit
 from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.conversation.clarifications import ClarificationOffers
@@ -20,16 +20,6 @@ from bot.surface.replies import ChoiceButton
 
 _GROUP_SIZE: Final = 100  # options per group
 _MAX_OPTIONS: Final = 1_000  # in all groups, since a view holds 250 kB
-
-
-class _SelectedOption(BaseModel):
-    value: str
-
-
-class _MenuSelection(BaseModel):
-    """The selected option of the menu, which cannot be left empty."""
-
-    selected_option: _SelectedOption
 
 
 class OverflowMenuListener:
@@ -71,7 +61,7 @@ class OverflowMenuListener:
         submission = await self._presses.read_modal_submission(body)
         if submission is not None:
             press, values = submission
-            choice_id = _MenuSelection.model_validate(
+            choice_id = MenuSelection.model_validate(
                 values.get(MORE_ACTION, {}).get(MORE_ACTION, {})
             ).selected_option.value
             await self._accept(self._inbound_for_choice(press, ChoiceId(choice_id)))

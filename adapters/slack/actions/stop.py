@@ -2,25 +2,15 @@
 
 from typing import Any
 
-from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.actions.interactions import ButtonPress, PressReader
 from adapters.slack.events.messages import DeliveryReader, conversation_id_of
 from adapters.slack.events.questions import AckInteraction
+from adapters.slack.payloads.events import SessionStoppedDelivery
 from adapters.slack.posting.render import STOP_ACTION
 from bot.conversation.turn_actions import TurnActionHandler, TurnActor
 from bot.ids import TurnId
-
-
-class _StoppedSession(BaseModel):
-    channel: str
-    thread_ts: str
-    user: str
-
-
-class _SessionStoppedEvent(BaseModel):
-    event: _StoppedSession
 
 
 class StopListener:
@@ -49,7 +39,7 @@ class StopListener:
         context = await self._reader.delivery_context_for(body)
         if context is None:
             return
-        session = _SessionStoppedEvent.model_validate(body).event
+        session = SessionStoppedDelivery.model_validate(body).event
         person = await context.directory.person_id_of(session.user, None)
         profile = await context.directory.load_person(session.user)
         await self._turn_actions.stop_conversation(

@@ -3,25 +3,13 @@
 from collections.abc import Iterable
 from typing import Final
 
-from pydantic import BaseModel
-
+from adapters.slack.payloads.objects import SlackFile
 from bot.surface.attachments import file_kind_of
 from bot.surface.inbound import AttachedFile
 
 _DELETED_MODE: Final = "tombstone"
 _EXTERNAL_MODE: Final = "external"  # a link to another service
 _UNREADABLE_KIND: Final = "other"  # a kind of file that Parley does not read
-
-
-class SlackFile(BaseModel):
-    """A file. In channels shared between organisations, Slack sends only its id (`file_access`: `check_file_info`)."""
-
-    id: str
-    name: str | None = None
-    mimetype: str | None = None
-    mode: str | None = None
-    size: int | None = None
-    permalink: str | None = None
 
 
 def attached_files_of(files: Iterable[SlackFile]) -> tuple[AttachedFile, ...]:

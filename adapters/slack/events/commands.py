@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
-from adapters.slack.events.attachments import SlackFile, attached_files_of
+from adapters.slack.events.attachments import attached_files_of
 from adapters.slack.events.messages import SURFACE, DeliveryContext, DeliveryReader, conversation_id_of, plain_text_of
 from adapters.slack.events.questions import AcceptInbound
+from adapters.slack.payloads.interactions import CommandPayload, ShortcutPayload
 from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.ids import MessageId
 from bot.surface.attachments import split_readable
@@ -30,35 +30,6 @@ class CommandAck(Protocol):
     async def __call__(self, text: str = "") -> object: ...
 
 
-class _CommandPayload(BaseModel):
-    channel_id: str
-    user_id: str
-    trigger_id: str
-    team_id: str | None = None
-    text: str = ""
-
-
-class _ShortcutIds(BaseModel):
-    id: str
-    team_id: str | None = None
-
-
-class _ShortcutMessage(BaseModel):
-    ts: str
-    text: str = ""
-    thread_ts: str | None = None
-    files: list[SlackFile] = []
-
-
-class _ShortcutPayload(BaseModel):
-    """`message_action`."""
-
-    user: _ShortcutIds
-    channel: _ShortcutIds
-    message: _ShortcutMessage
-    trigger_id: str
-
-
 class CommandListener:
     """Fulfils `adapters.slack.events.dispatch.DeliveryListener`."""
 
@@ -75,7 +46,7 @@ class CommandListener:
 
     async def _on_command(self, body: dict[str, Any], ack: CommandAck) -> None:
         """Accept the question, or answer an empty command with its usage. The question appears in its thread later."""
-        context, command = await self._reader.delivery_context_for(body), _CommandPayload.model_validate(body)
+        context, command = await self._reader.delivery_context_for(body), CommandPayload.model_validate(body)
         if context is not None and not plain_text_of(command.text, context.identity.user_id):
             await ack(USAGE)
             return
@@ -84,14 +55,14 @@ class CommandListener:
         await ack()
 
     async def _on_shortcut(self, body: dict[str, Any], ack: CommandAck) -> None:
-        context, shortcut = await self._reader.delivery_context_for(body), _ShortcutPayload.model_validate(body)
+        context, shortcut = await self._reader.delivery_context_for(body), ShortcutPayload.model_validate(body)
         if context is not None and plain_text_of(shortcut.message.text, context.identity.user_id):
             await self._accept(await self._inbound_for_shortcut(context, shortcut))
         await ack()
         if context is not None and not plain_text_of(shortcut.message.text, context.identity.user_id):
             await self._whisper_no_words(context, body)
 
-    async def _inbound_for_command(self, context: DeliveryContext, command: _CommandPayload) -> Inbound:
+    async def _inbound_for_command(self, context: DeliveryContext, command: CommandPayload) -> Inbound:
         """Build the inbound of a command, whose thread does not exist yet."""
         asker = _CommandAsker(
             user=command.user_id, team=command.team_id, channel=command.channel_id, trigger_id=command.trigger_id
@@ -100,7 +71,7 @@ class CommandListener:
             context, asker, command.text, conversation=f"command:{command.trigger_id}", extra_address={}
         )
 
-    async def _inbound_for_shortcut(self, context: DeliveryContext, shortcut: _ShortcutPayload) -> Inbound:
+    async def _inbound_for_shortcut(self, context: DeliveryContext, shortcut: ShortcutPayload) -> Inbound:
         """Build the inbound of a shortcut, to be answered in the message's thread where Parley may write there."""
         asker = _CommandAsker(
             user=shortcut.user.id,

@@ -6,9 +6,9 @@ Every process that replies is notified before the event is acknowledged.
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
-
 from adapters.slack.events.peer_processes import PeerProcesses
+from adapters.slack.payloads.events import DirectoryChangeDelivery
+from adapters.slack.payloads.objects import id_of_reference
 from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
 from adapters.slack.workspaces.workspace_registry import (
     WorkspaceRegistry,
@@ -16,26 +16,6 @@ from adapters.slack.workspaces.workspace_registry import (
     installation_key_in,
     installation_key_of,
 )
-
-
-class _ChangedUser(BaseModel):
-    id: str
-
-
-class _ChangedChannel(BaseModel):
-    id: str
-
-
-class _ChangeEvent(BaseModel):
-    """The fields of an event that name what changed."""
-
-    type: str
-    user: _ChangedUser | str | None = None
-    channel: _ChangedChannel | str | None = None
-
-
-class _ChangeDelivery(BaseModel):
-    event: _ChangeEvent
 
 
 class DirectoryChangeListener:
@@ -59,8 +39,8 @@ class DirectoryChangeListener:
             app.event(event)(self._on_directory_change)
 
     async def _on_directory_change(self, body: dict[str, Any]) -> None:
-        event = _ChangeDelivery.model_validate(body).event
-        changed = {"type": event.type, "user": _id_of(event.user), "channel": _id_of(event.channel)}
+        event = DirectoryChangeDelivery.model_validate(body).event
+        changed = {"type": event.type, "user": id_of_reference(event.user), "channel": id_of_reference(event.channel)}
         change = {
             **address_fields_of(installation_key_of(body)),
             **{key: value for key, value in changed.items() if value},
@@ -87,7 +67,3 @@ def _forget_in_directory(directory: WorkspaceDirectory, change: Mapping[str, str
         directory.forget_channel(channel)
     if change["type"].startswith("subteam_"):
         directory.forget_groups()
-
-
-def _id_of(reference: _ChangedUser | _ChangedChannel | str | None) -> str | None:
-    return reference if isinstance(reference, str) or reference is None else reference.id

@@ -5,9 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from pydantic import BaseModel
-
-from adapters.slack.events.attachments import SlackFile, attached_files_of
+from adapters.slack.events.attachments import attached_files_of
 from adapters.slack.events.messages import (
     SURFACE,
     DeliveryContext,
@@ -18,46 +16,14 @@ from adapters.slack.events.messages import (
     plain_text_of,
 )
 from adapters.slack.events.questions import AcceptInbound, HasAnswered
+from adapters.slack.payloads.events import AlteredEvent, EditDelivery
+from adapters.slack.payloads.objects import EnclosedMessage
 from adapters.slack.workspaces.workspace_registry import address_fields_of
 from bot.ids import ConversationId, MessageId
 from bot.surface.attachments import split_readable
 from bot.surface.inbound import Inbound, InboundBody, MessageDeletion, TextMessage
 
 _TOMBSTONE_SUBTYPE: Final = "tombstone"  # the remains of a deleted message that has replies
-
-
-class _MessageVersion(BaseModel):
-    """A message before or after a change."""
-
-    ts: str
-    text: str = ""
-    user: str | None = None
-    user_team: str | None = None
-    team: str | None = None
-    thread_ts: str | None = None
-    bot_id: str | None = None
-    subtype: str | None = None
-    files: list[SlackFile] = []
-
-
-class _AlteredEvent(BaseModel):
-    """`message_changed`, or `message_deleted`, which has no `message`."""
-
-    channel: str
-    ts: str
-    previous_message: _MessageVersion
-    message: _MessageVersion | None = None
-
-    @property
-    def current_version(self) -> _MessageVersion | None:
-        """The message after the change; None if it is deleted."""
-        return None if self.message is None or self.message.subtype == _TOMBSTONE_SUBTYPE else self.message
-
-
-class _EditDelivery(BaseModel):
-    event_id: str
-    event: _AlteredEvent
-    is_ext_shared_channel: bool = False
 
 
 class EditListener:
@@ -86,20 +52,20 @@ class EditListener:
         """
         if "previous_message" not in body["event"]:
             return
-        context, delivery = await self._reader.delivery_context_for(body), _EditDelivery.model_validate(body)
+        context, delivery = await self._reader.delivery_context_for(body), EditDelivery.model_validate(body)
         if context is not None and _is_from_person(delivery.event, context) and _changes_text_or_files(delivery.event):
             revised = await self._inbound_for_revision(context, delivery)
             was_question = await self._was_question(delivery.event, context, revised.conversation)
             await self._accept(replace(revised, counts_without_original=was_question))
 
-    async def _was_question(self, event: _AlteredEvent, context: DeliveryContext, conversation: ConversationId) -> bool:
+    async def _was_question(self, event: AlteredEvent, context: DeliveryContext, conversation: ConversationId) -> bool:
         previous = event.previous_message
         if event.channel.startswith("D") or mentions_user(previous.text, context.identity.user_id):
             return True
         is_follow_up = previous.thread_ts not in {None, previous.ts} and is_addressed_to_nobody(previous.text)
         return is_follow_up and self._has_answered is not None and await self._has_answered(conversation)
 
-    async def _inbound_for_revision(self, context: DeliveryContext, delivery: _EditDelivery) -> Inbound:
+    async def _inbound_for_revision(self, context: DeliveryContext, delivery: EditDelivery) -> Inbound:
         event, previous = delivery.event, delivery.event.previous_message
         user, thread = previous.user or "", previous.thread_ts or previous.ts
         person = await context.directory.person_id_of(user, previous.user_team or previous.team)
@@ -122,7 +88,7 @@ class EditListener:
         )
 
 
-def _revised_body_of(event: _AlteredEvent, context: DeliveryContext) -> InboundBody:
+def _revised_body_of(event: AlteredEvent, context: DeliveryContext) -> InboundBody:
     return (
         MessageDeletion()
         if event.current_version is None
@@ -130,7 +96,7 @@ def _revised_body_of(event: _AlteredEvent, context: DeliveryContext) -> InboundB
     )
 
 
-def _is_from_person(event: _AlteredEvent, context: DeliveryContext) -> bool:
+def _is_from_person(event: AlteredEvent, context: DeliveryContext) -> bool:
     previous = event.previous_message
     return (
         previous.user not in {None, context.identity.user_id}
@@ -139,11 +105,11 @@ def _is_from_person(event: _AlteredEvent, context: DeliveryContext) -> bool:
     )
 
 
-def _changes_text_or_files(event: _AlteredEvent) -> bool:
+def _changes_text_or_files(event: AlteredEvent) -> bool:
     """Whether the text or the files changed. An unfolded link also changes a message, but neither of these."""
     current, previous = event.current_version, event.previous_message
     return current is None or (current.text, _file_ids_of(current)) != (previous.text, _file_ids_of(previous))
 
 
-def _file_ids_of(version: _MessageVersion) -> set[str]:
+def _file_ids_of(version: EnclosedMessage) -> set[str]:
     return {file.id for file in attached_files_of(version.files)}

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from pydantic import BaseModel, Field
-
-from adapters.slack.events.attachments import SlackFile, attached_files_of
+from adapters.slack.events.attachments import attached_files_of
+from adapters.slack.payloads.events import MessageDelivery, MessageEvent
+from adapters.slack.payloads.interactions import ButtonPressPayload
+from adapters.slack.payloads.responses import BotIdentity
 from adapters.slack.posting.api import SlackApi
-from adapters.slack.workspaces.workspace_directory import BotIdentity, WorkspaceDirectory
+from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
 from adapters.slack.workspaces.workspace_registry import (
     InstallationKey,
     WorkspaceRegistry,
@@ -45,73 +46,6 @@ _MENTION = re.compile(r"<(?:@|!subteam\^|!here|!channel|!everyone)")
 _ENTITY = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 
 
-class _BotProfile(BaseModel):
-    id: str | None = None
-    app_id: str | None = None
-
-
-class _MessageEvent(BaseModel):
-    """An `app_mention` or `message` event. A bot's event may have no user, and has the bot's ids in several fields."""
-
-    type: str
-    channel: str
-    ts: str
-    user: str | None = None
-    text: str = ""
-    thread_ts: str | None = None
-    channel_type: str | None = None
-    subtype: str | None = None
-    bot_id: str | None = None
-    app_id: str | None = None
-    bot_profile: _BotProfile | None = None
-    user_team: str | None = None
-    team: str | None = None
-    files: list[SlackFile] = []
-
-    @property
-    def bot_ids(self) -> frozenset[str]:
-        """The ids of the bot that wrote the message and of its app; empty for a person's message."""
-        profile = self.bot_profile or _BotProfile()
-        return frozenset(
-            bot_or_app_id for bot_or_app_id in (self.bot_id, self.app_id, profile.id, profile.app_id) if bot_or_app_id
-        )
-
-
-class _MessageDelivery(BaseModel):
-    """The envelope of an event."""
-
-    event_id: str
-    event: _MessageEvent
-    api_app_id: str | None = None
-    is_ext_shared_channel: bool = False
-
-
-class _ClickIds(BaseModel):
-    id: str
-    team_id: str | None = None
-
-
-class _ClickContainer(BaseModel):
-    message_ts: str
-    thread_ts: str | None = None
-
-
-class _ClickAction(BaseModel):
-    action_id: str
-    action_ts: str
-    value: str
-
-
-class _ClickPayload(BaseModel):
-    """`block_actions` on a message. One click is one action."""
-
-    user: _ClickIds
-    channel: _ClickIds
-    container: _ClickContainer
-    actions: list[_ClickAction] = Field(min_length=1)
-    response_url: str | None = None
-
-
 class DeliveryReader:
     """Reads deliveries. Calls Slack only on an Enterprise Grid, to find a person's organisation.
 
@@ -131,12 +65,12 @@ class DeliveryReader:
         """
         return await self._read_relevant_message(body, self._is_question)
 
-    def _is_question(self, event: _MessageEvent, identity: BotIdentity, app_id: str | None) -> bool:
+    def _is_question(self, event: MessageEvent, identity: BotIdentity, app_id: str | None) -> bool:
         """Whether the message is a mention or a direct message, by a person or an allowed bot."""
         is_for_bot = event.type == "app_mention" or event.channel_type == "im"
         return is_for_bot and (_is_from_person(event, identity) or self._is_from_allowed_bot(event, identity, app_id))
 
-    def _is_from_allowed_bot(self, event: _MessageEvent, identity: BotIdentity, app_id: str | None) -> bool:
+    def _is_from_allowed_bot(self, event: MessageEvent, identity: BotIdentity, app_id: str | None) -> bool:
         """Whether an allowed bot mentions Parley in a channel. Never true for Parley's own messages."""
         own_ids = {identity.bot_id, app_id} - {None}
         if not event.bot_id or event.user == identity.user_id or not own_ids.isdisjoint(event.bot_ids):
@@ -149,10 +83,10 @@ class DeliveryReader:
         return await self._read_relevant_message(body, _is_unaddressed_thread_message)
 
     async def _read_relevant_message(
-        self, body: Mapping[str, Any], is_relevant: "Callable[[_MessageEvent, BotIdentity, str | None], bool]"
+        self, body: Mapping[str, Any], is_relevant: "Callable[[MessageEvent, BotIdentity, str | None], bool]"
     ) -> Inbound | None:
         context = await self.delivery_context_for(body)
-        delivery = _MessageDelivery.model_validate(body)
+        delivery = MessageDelivery.model_validate(body)
         event = delivery.event
         user = event.user or event.bot_id
         if context is None or user is None or not is_relevant(event, context.identity, delivery.api_app_id):
@@ -186,7 +120,7 @@ class DeliveryReader:
         context = await self.delivery_context_for(body)
         if context is None:
             return None
-        click = _ClickPayload.model_validate(body)
+        click = ButtonPressPayload.model_validate(body)
         action, message_ts = click.actions[0], click.container.message_ts
         thread = click.container.thread_ts or message_ts
         click_id = f"{message_ts}:{action.action_ts}:{click.user.id}"
@@ -266,7 +200,7 @@ def _visible_entity_text(entity: re.Match[str], bot_user: str) -> str:
     return label or target.removeprefix("mailto:")
 
 
-def _is_unaddressed_thread_message(event: _MessageEvent, identity: BotIdentity, _: str | None) -> bool:
+def _is_unaddressed_thread_message(event: MessageEvent, identity: BotIdentity, _: str | None) -> bool:
     """Whether a person wrote it in a channel's thread without a mention.
 
     A message that mentions Parley is also delivered as an `app_mention` event.
@@ -285,7 +219,7 @@ def mentions_user(text: str, user: str) -> bool:
     return any(entity["kind"] == "@" and entity["target"] == user for entity in _ENTITY.finditer(text))
 
 
-def _is_from_person(event: _MessageEvent, identity: BotIdentity) -> bool:
+def _is_from_person(event: MessageEvent, identity: BotIdentity) -> bool:
     return (
         event.user is not None
         and not event.bot_id

@@ -6,16 +6,18 @@ An envelope is acknowledged once its delivery is stored. Without an acknowledgem
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 import aiohttp
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from slack_bolt.async_app import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRateLimited, SlackRefusal
 from adapters.slack.events.dispatch import DeliveryDispatcher
+from adapters.slack.payloads.events import SocketEnvelope
+from adapters.slack.payloads.responses import SocketUrlResponse
 from adapters.slack.posting.api import SlackApi
 from bot.errors import InvalidSettings
 
@@ -23,22 +25,6 @@ CONNECT_TIMEOUT_S: Final = 10.0
 HEARTBEAT_S: Final = 20.0  # detects a connection that died without a close
 CLOSE_TIMEOUT_S: Final = 3.0  # as long as Slack waits for an acknowledgement
 MAX_BACKOFF_ATTEMPTS: Final = 30  # each attempt adds about a second to the wait
-
-
-class SocketUrlResponse(BaseModel):
-    """The answer of `apps.connections.open`: an address that is valid for one connection."""
-
-    url: str
-
-
-class _SocketEnvelope(BaseModel):
-    """A `hello`, a `disconnect`, or an envelope, which has an id."""
-
-    type: str
-    reason: str = ""
-    envelope_id: str | None = None
-    payload: dict[str, Any] = {}
-    accepts_response_payload: bool = False
 
 
 class SocketModeReceiver:
@@ -135,7 +121,7 @@ class SocketModeReceiver:
         self, connection: aiohttp.ClientWebSocketResponse, text: str, needs_successor: asyncio.Event
     ) -> None:
         try:
-            message = _SocketEnvelope.model_validate_json(text)
+            message = SocketEnvelope.model_validate_json(text)
         except ValidationError:
             self._log.warning("slack envelope unreadable")
             return
@@ -148,7 +134,7 @@ class SocketModeReceiver:
             task.add_done_callback(self._finish_delivery)
 
     async def _deliver_envelope(
-        self, connection: aiohttp.ClientWebSocketResponse, envelope_id: str, message: _SocketEnvelope
+        self, connection: aiohttp.ClientWebSocketResponse, envelope_id: str, message: SocketEnvelope
     ) -> None:
         request = AsyncBoltRequest(mode="socket_mode", body=message.payload)
         response = await self._dispatch.dispatch_delivery(request, message.payload)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRefusal
@@ -34,7 +34,9 @@ from adapters.slack.home.modals import (
     past_questions_view,
     replace_view_response,
 )
-from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver, ViewInteraction
+from adapters.slack.home.viewer_context import ViewerContext, ViewerResolver
+from adapters.slack.payloads.interactions import FieldState, ViewInteraction
+from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.render import Json
 from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
 from bot.access.limits import MAX_LIMIT
@@ -59,10 +61,6 @@ ViewJson = Mapping[str, Json]
 
 class SubmissionAck(Protocol):
     async def __call__(self, **answer: Any) -> object: ...
-
-
-class _ViewResponse(BaseModel):
-    ok: bool
 
 
 class HomeTabListener:
@@ -135,13 +133,13 @@ class HomeTabListener:
         arguments = {"user_id": viewer.user, "view": await self._load_home_view(viewer, pages)}
         try:
             await viewer.workspace.api.call_method(
-                _ViewResponse, "views.publish", arguments | ({"hash": view_hash} if view_hash else {})
+                OkResponse, "views.publish", arguments | ({"hash": view_hash} if view_hash else {})
             )
         except SlackRefusal as exc:
             if exc.error != "hash_conflict":
                 raise
             await viewer.workspace.api.call_method(
-                _ViewResponse, "views.publish", arguments | {"view": await self._load_home_view(viewer, pages)}
+                OkResponse, "views.publish", arguments | {"view": await self._load_home_view(viewer, pages)}
             )
 
     async def _load_home_view(self, viewer: ViewerContext, pages: BucketPages) -> ViewJson:
@@ -197,7 +195,7 @@ class HomeTabListener:
 
     async def _open_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, view: ViewJson) -> None:
         await viewer.workspace.api.call_method(
-            _ViewResponse, "views.open", {"trigger_id": interaction.trigger_id, "view": dict(view)}, repeat=False
+            OkResponse, "views.open", {"trigger_id": interaction.trigger_id, "view": dict(view)}, repeat=False
         )
 
     async def _show_notice(self, viewer: ViewerContext, interaction: ViewInteraction, sentence: str) -> None:
@@ -210,7 +208,7 @@ class HomeTabListener:
 
     async def _update_modal_view(self, viewer: ViewerContext, interaction: ViewInteraction, view: ViewJson) -> None:
         arguments = {"view_id": interaction.view.id, "view": dict(view)}
-        await viewer.workspace.api.call_method(_ViewResponse, "views.update", arguments)
+        await viewer.workspace.api.call_method(OkResponse, "views.update", arguments)
 
     async def _turn_modal_page(self, viewer: ViewerContext, interaction: ViewInteraction, value: str) -> None:
         state = ModalState.parse_metadata(interaction.view.private_metadata)
@@ -227,7 +225,7 @@ class HomeTabListener:
                 "hash": interaction.view.hash,
                 "view": await self._rebuild_modal_view(viewer, interaction, state),
             }
-            await viewer.workspace.api.call_method(_ViewResponse, "views.update", arguments)
+            await viewer.workspace.api.call_method(OkResponse, "views.update", arguments)
         except SlackRefusal as exc:
             if exc.error != "hash_conflict":
                 raise
@@ -452,16 +450,6 @@ class _InvalidChoice:
         self.sentence = sentence
 
 
-class _FieldState(BaseModel):
-    """The value of a field of any kind."""
-
-    value: str | None = None
-    selected_user: str | None = None
-    selected_conversation: str | None = None
-    selected_option: dict[str, Any] | None = None
-    selected_options: list[dict[str, Any]] = []
-
-
 class _SubmittedFields:
     """The values of a modal's fields, by action id. A value of an unexpected kind counts as empty."""
 
@@ -480,11 +468,11 @@ class _SubmittedFields:
     def is_ticked(self, action_id: str) -> bool:
         return bool(self._field_state_of(action_id).selected_options)
 
-    def _field_state_of(self, action_id: str) -> _FieldState:
+    def _field_state_of(self, action_id: str) -> FieldState:
         try:
-            return _FieldState.model_validate(self._fields_by_action.get(action_id, {}))
+            return FieldState.model_validate(self._fields_by_action.get(action_id, {}))
         except ValidationError:
-            return _FieldState()
+            return FieldState()
 
 
 def _event_loop_time() -> float:

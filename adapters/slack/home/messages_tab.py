@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
 from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.home.blocks import fit_on_one_line
+from adapters.slack.payloads.events import TabOpenedEvent
+from adapters.slack.payloads.responses import OkResponse
 from bot.conversation.personal_history import PersonalHistory, VisibleBucket
 from bot.surface.inbound import PrivateAudience
 
@@ -18,15 +19,6 @@ _MAX_TITLE_UNITS: Final = 60
 _MAX_MESSAGE_UNITS: Final = 300
 _RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
 _DEFAULT_PROMPT: Final = {"title": "What can I ask?", "message": "What can you answer?"}
-
-
-class _MessagesTabOpened(BaseModel):
-    user: str
-    channel: str
-
-
-class _SuggestedPromptsResponse(BaseModel):
-    ok: bool
 
 
 class MessagesTabListener:
@@ -51,7 +43,7 @@ class MessagesTabListener:
     async def _suggest_example_prompts(self, body: Mapping[str, Any]) -> None:
         context, opened = (
             await self._reader.delivery_context_for(body),
-            _MessagesTabOpened.model_validate(body["event"]),
+            TabOpenedEvent.model_validate(body["event"]),
         )
         if context is None:
             return
@@ -60,7 +52,7 @@ class MessagesTabListener:
             PrivateAudience(person=person, is_guest=True), max_buckets=MAX_PROMPTS
         )
         prompts = {"channel_id": opened.channel, "prompts": prompts_from(overview.buckets)}
-        await context.api.call_method(_SuggestedPromptsResponse, "assistant.threads.setSuggestedPrompts", prompts)
+        await context.api.call_method(OkResponse, "assistant.threads.setSuggestedPrompts", prompts)
 
 
 async def _is_messages_tab(event: dict[str, Any]) -> bool:

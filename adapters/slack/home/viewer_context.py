@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
 from adapters.slack.home.modals import UsergroupChoice
+from adapters.slack.payloads.interactions import ViewInteraction
+from adapters.slack.payloads.responses import BotIdentity, UsergroupListResponse
 from adapters.slack.workspaces.cache import SingleFlightTtlCache
-from adapters.slack.workspaces.workspace_directory import BotIdentity
 from adapters.slack.workspaces.workspace_registry import (
     InstallationKey,
     SlackWorkspace,
@@ -25,55 +25,6 @@ from bot.ids import PersonId, Subject
 
 _USERGROUPS_TTL: Final = timedelta(seconds=60)
 _LOOKUP_TIMEOUT_S: Final = 1.0  # a trigger expires after three seconds
-
-
-class _InteractionUser(BaseModel):
-    id: str
-    team_id: str | None = None
-
-
-class _TabOpenedEvent(BaseModel):
-    user: str
-
-
-class _ViewState(BaseModel):
-    values: dict[str, dict[str, dict[str, Any]]] = {}
-
-
-class _ViewPayload(BaseModel):
-    """A view as Slack sends it back."""
-
-    id: str = ""
-    hash: str = ""
-    type: str = ""
-    callback_id: str = ""
-    private_metadata: str = ""
-    state: _ViewState = Field(default_factory=_ViewState)
-
-
-class _ViewAction(BaseModel):
-    action_id: str
-    value: str = ""
-
-
-class ViewInteraction(BaseModel):
-    """An opened tab (`event`), a click in a view (`actions`), or a submission."""
-
-    event: _TabOpenedEvent | None = None
-    user: _InteractionUser | None = None
-    view: _ViewPayload = Field(default_factory=_ViewPayload)
-    actions: list[_ViewAction] = []
-    trigger_id: str = ""
-
-
-class _ListedUsergroup(BaseModel):
-    id: str
-    name: str = ""
-    handle: str = ""
-
-
-class _UsergroupListResponse(BaseModel):
-    usergroups: list[_ListedUsergroup]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +104,7 @@ class ViewerResolver:
             return ()
         identity = await workspace.directory.load_bot_identity()
         team_arguments = {"team_id": home_team_of(installation_key, identity)} if identity.is_enterprise_install else {}
-        response = await workspace.api.call_method(_UsergroupListResponse, "usergroups.list", team_arguments)
+        response = await workspace.api.call_method(UsergroupListResponse, "usergroups.list", team_arguments)
         choices = (
             UsergroupChoice(id=usergroup.id, name=f"{usergroup.name} (@{usergroup.handle})")
             for usergroup in response.usergroups

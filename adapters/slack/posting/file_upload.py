@@ -5,18 +5,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import BaseModel
-
+from adapters.slack.payloads.responses import OkResponse, UploadAddress
 from adapters.slack.posting.api import SlackApi
-
-
-class _UploadAddress(BaseModel):
-    upload_url: str
-    file_id: str
-
-
-class _CompleteUploadResponse(BaseModel):
-    ok: bool
 
 
 async def share_text_in_thread(api: SlackApi, address: Mapping[str, str], text: str, *, name: str, title: str) -> None:
@@ -34,7 +24,7 @@ async def share_file_in_thread(api: SlackApi, address: Mapping[str, str], path: 
     """
     size = (await asyncio.to_thread(path.stat)).st_size
     upload_address = await api.call_method(
-        _UploadAddress, "files.getUploadURLExternal", {"filename": name, "length": size}
+        UploadAddress, "files.getUploadURLExternal", {"filename": name, "length": size}
     )
     await api.upload_file(upload_address.upload_url, path)
     completion = {
@@ -42,4 +32,4 @@ async def share_file_in_thread(api: SlackApi, address: Mapping[str, str], path: 
         "channel_id": address["channel"],
         "thread_ts": address["thread_ts"],
     }
-    await api.call_method(_CompleteUploadResponse, "files.completeUploadExternal", completion)
+    await api.call_method(OkResponse, "files.completeUploadExternal", completion)

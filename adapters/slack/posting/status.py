@@ -8,10 +8,10 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, Final
 
 from cachetools import FIFOCache
-from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
+from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.api import SlackApi
 
 STATUS_TEXT: Final = "is looking through the documents …"
@@ -23,10 +23,6 @@ LOADING_MESSAGES: Final = (
 )
 CALL_TIMEOUT_S: Final = 1.0
 _MAX_REMEMBERED_THREADS: Final = 1_000
-
-
-class _StatusResponse(BaseModel):
-    ok: bool
 
 
 class ThreadStatus:
@@ -62,16 +58,16 @@ class ThreadStatus:
     async def _set_thread_status(self, thread_key: tuple[str, str], **status_arguments: Any) -> None:
         arguments = {"channel_id": thread_key[0], "thread_ts": thread_key[1], **status_arguments}
         await self._call_without_raising(
-            self._api.call_method(_StatusResponse, "assistant.threads.setStatus", arguments, repeat=False)
+            self._api.call_method(OkResponse, "assistant.threads.setStatus", arguments, repeat=False)
         )
 
     async def _set_session_status(self, thread_key: tuple[str, str], status: str) -> bool:
         arguments = {"channel_id": thread_key[0], "thread_ts": thread_key[1], "status": status}
         return await self._call_without_raising(
-            self._api.call_method(_StatusResponse, "agents.sessions.setStatus", arguments, repeat=False)
+            self._api.call_method(OkResponse, "agents.sessions.setStatus", arguments, repeat=False)
         )
 
-    async def _call_without_raising(self, call: Coroutine[Any, Any, _StatusResponse]) -> bool:
+    async def _call_without_raising(self, call: Coroutine[Any, Any, OkResponse]) -> bool:
         try:
             async with asyncio.timeout(CALL_TIMEOUT_S):
                 await call

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cachetools import FIFOCache
-from pydantic import BaseModel
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRateLimited, SlackRefusal
+from adapters.slack.payloads.responses import OkResponse, PostedMessageResponse
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.styled_lines import strip_control_characters
 from adapters.slack.posting.token_bucket import TokenBucket
@@ -54,14 +54,6 @@ class StreamPace:
     patience_s: float = 2.0
     per_minute: int = 6
     burst: int = 4
-
-
-class _StartStreamResponse(BaseModel):
-    ts: str
-
-
-class _StreamResponse(BaseModel):
-    ok: bool
 
 
 class _TaskTimeline:
@@ -140,7 +132,7 @@ class MessageStreams:
         if channel not in self._readable_channels:
             request = {"channel": channel, "ts": address["thread_ts"], "limit": 1}
             try:
-                await self._api.call_method(_StreamResponse, "conversations.replies", request, attempts=1)
+                await self._api.call_method(OkResponse, "conversations.replies", request, attempts=1)
             except SlackRefusal:
                 self._note_readable_channel(channel, is_channel_readable=False)
             except SlackError:
@@ -167,7 +159,7 @@ class MessageStreams:
         }
         try:
             response = await self._api.call_method(
-                _StartStreamResponse, "chat.startStream", arguments, repeat=False, attempts=1
+                PostedMessageResponse, "chat.startStream", arguments, repeat=False, attempts=1
             )
         except SlackRateLimited:
             return None
@@ -197,7 +189,7 @@ class MessageStreams:
         if not self._append_limit.try_take_token():
             raise SlackRateLimited(1.0)
         arguments = {"channel": channel, "ts": message, "chunks": chunks}
-        await self._api.call_method(_StreamResponse, "chat.appendStream", arguments, repeat=False, attempts=1)
+        await self._api.call_method(OkResponse, "chat.appendStream", arguments, repeat=False, attempts=1)
         timeline.mark_delivered(self._api.clock(), chunks)
 
     async def end_stream(self, channel: str, message: str, blocks: Sequence[Any], metadata: Mapping[str, Any]) -> bool:
@@ -208,9 +200,7 @@ class MessageStreams:
         timeline = self._timelines[(channel, message)]
         chunks = timeline.completion_chunks()
         arguments: dict[str, Any] = {"channel": channel, "ts": message, "blocks": list(blocks), "metadata": metadata}
-        await self._api.call_method(
-            _StreamResponse, "chat.stopStream", arguments | ({"chunks": chunks} if chunks else {})
-        )
+        await self._api.call_method(OkResponse, "chat.stopStream", arguments | ({"chunks": chunks} if chunks else {}))
         self.forget_stream(channel, message)
         return timeline.all_known
 

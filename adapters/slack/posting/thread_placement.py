@@ -10,10 +10,15 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
-from pydantic import BaseModel, Field
-
 from adapters.slack.errors import SlackError, SlackRateLimited, SlackRefusal, SlackUnreachable
 from adapters.slack.events.messages import conversation_id_of
+from adapters.slack.payloads.responses import (
+    ChannelInfoResponse,
+    MessagesResponse,
+    OkResponse,
+    OpenDirectResponse,
+    PostedMessageResponse,
+)
 from adapters.slack.posting.api import MAX_ATTEMPTS
 from adapters.slack.posting.render import escape_as_mrkdwn
 from adapters.slack.posting.styled_lines import strip_control_characters
@@ -45,53 +50,6 @@ _UNWRITABLE_CHANNEL_ERRORS: Final = {
 }
 _UNKNOWN_NAME: Final = "Somebody"
 _ANSWERED_PRIVATELY_NOTICE: Final = "I cannot write where you asked, so I answer here, for you alone."
-
-
-class _ThreadRootResponse(BaseModel):
-    ts: str
-
-
-class _DirectChannel(BaseModel):
-    id: str
-
-
-class _OpenDirectResponse(BaseModel):
-    channel: _DirectChannel
-
-
-class _ChannelMembership(BaseModel):
-    is_member: bool = False
-
-
-class _ChannelMembershipResponse(BaseModel):
-    channel: _ChannelMembership
-
-
-class _QuestionMetadata(BaseModel):
-    event_type: str = ""
-    event_payload: dict[str, Any] = {}
-
-
-class _DeleteResponse(BaseModel):
-    ok: bool
-
-
-class _HistoryFile(BaseModel):
-    """For a deleted file, Slack sends only the id."""
-
-    id: str
-    name: str | None = None
-
-
-class _HistoryMessage(BaseModel):
-    ts: str
-    user: str | None = None
-    files: list[_HistoryFile] = []
-    metadata: _QuestionMetadata = Field(default_factory=_QuestionMetadata)
-
-
-class _HistoryResponse(BaseModel):
-    messages: list[_HistoryMessage]
 
 
 class SlackThreads:
@@ -167,7 +125,7 @@ class _ThreadPlacement:
             return self._channel == await _open_direct_channel(self._workspace, self._user)
         try:
             response = await self._workspace.api.call_method(
-                _ChannelMembershipResponse, "conversations.info", {"channel": self._channel}
+                ChannelInfoResponse, "conversations.info", {"channel": self._channel}
             )
         except SlackRefusal:
             return False
@@ -216,7 +174,7 @@ class _ThreadPlacement:
     async def _post_root_message(self, channel: str, message: Mapping[str, Any]) -> str:
         async with self._workspace.outbox.channel_queue.exclusive_channel_slot(channel, posts_message=True):
             return (
-                await self._workspace.api.call_method(_ThreadRootResponse, "chat.postMessage", message, repeat=False)
+                await self._workspace.api.call_method(PostedMessageResponse, "chat.postMessage", message, repeat=False)
             ).ts
 
     async def _find_root_message(self, channel: str) -> str | None:
@@ -226,7 +184,7 @@ class _ThreadPlacement:
         """
         request = {"channel": channel, "include_all_metadata": True, "limit": 100}
         try:
-            history = await self._workspace.api.call_method(_HistoryResponse, "conversations.history", request)
+            history = await self._workspace.api.call_method(MessagesResponse, "conversations.history", request)
         except SlackRefusal:
             return None
         for message in history.messages:
@@ -246,7 +204,7 @@ async def _has_later_messages(workspace: SlackWorkspace, address: Mapping[str, s
     identity = await workspace.directory.load_bot_identity()
     request = {"channel": address["channel"], "ts": address["thread_ts"], "oldest": message, "limit": _PAGE_SIZE}
     try:
-        later = await workspace.api.call_method(_HistoryResponse, "conversations.replies", request)
+        later = await workspace.api.call_method(MessagesResponse, "conversations.replies", request)
     except SlackRefusal as exc:
         return exc.error != "thread_not_found"
     messages_of_others = (
@@ -267,7 +225,7 @@ async def _delete_shared_files(
     identity = await workspace.directory.load_bot_identity()
     request = {"channel": address["channel"], "ts": address["thread_ts"], "oldest": message, "limit": _PAGE_SIZE}
     try:
-        later = await workspace.api.call_method(_HistoryResponse, "conversations.replies", request)
+        later = await workspace.api.call_method(MessagesResponse, "conversations.replies", request)
     except SlackRefusal:
         return
     file_ids: dict[str, str] = {}
@@ -282,7 +240,7 @@ async def _delete_shared_files(
 
 async def _delete_slack_file(workspace: SlackWorkspace, file_id: str) -> None:
     try:
-        await workspace.api.call_method(_DeleteResponse, "files.delete", {"file": file_id})
+        await workspace.api.call_method(OkResponse, "files.delete", {"file": file_id})
     except SlackRefusal as exc:
         if exc.error not in {"file_not_found", "file_deleted"}:
             raise
@@ -291,14 +249,14 @@ async def _delete_slack_file(workspace: SlackWorkspace, file_id: str) -> None:
 async def _delete_message(workspace: SlackWorkspace, channel: str, message: MessageId) -> None:
     try:
         async with workspace.outbox.channel_queue.exclusive_channel_slot(channel):
-            await workspace.api.call_method(_DeleteResponse, "chat.delete", {"channel": channel, "ts": message})
+            await workspace.api.call_method(OkResponse, "chat.delete", {"channel": channel, "ts": message})
     except SlackRefusal as exc:
         if exc.error != "message_not_found":
             raise
 
 
 async def _open_direct_channel(workspace: SlackWorkspace, user: str) -> str:
-    return (await workspace.api.call_method(_OpenDirectResponse, "conversations.open", {"users": user})).channel.id
+    return (await workspace.api.call_method(OpenDirectResponse, "conversations.open", {"users": user})).channel.id
 
 
 def _root_message_content(name: str, question: str, note: str) -> dict[str, Any]:

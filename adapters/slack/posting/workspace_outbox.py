@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRateLimited, SlackRefusal, SlackUnreachable
+from adapters.slack.payloads.responses import (
+    BotIdentity,
+    EphemeralMessageResponse,
+    MessagesResponse,
+    PostedMessageResponse,
+    ThreadMessage,
+)
 from adapters.slack.posting.api import MAX_ATTEMPTS, SlackApi
 from adapters.slack.posting.channel_queue import ChannelQueue
 from adapters.slack.posting.file_upload import share_file_in_thread, share_text_in_thread
@@ -33,43 +39,6 @@ _INVALID_BLOCKS: Final = "invalid_blocks"  # a workspace without data tables; th
 _STREAM_ENDING: Final = "Here is what I found:"  # shown between the end of a stream and the answer
 _MESSAGE_NOT_FOUND: Final = "message_not_found"
 _UNREADABLE_THREAD_ERRORS: Final = {"missing_scope", "not_in_channel", "channel_not_found", "thread_not_found"}
-
-
-class _ChatMessageResponse(BaseModel):
-    ts: str
-
-
-class _EphemeralMessageResponse(BaseModel):
-    message_ts: str
-
-
-class _TurnMetadata(BaseModel):
-    event_type: str = ""
-    event_payload: dict[str, Any] = {}
-
-
-class _SharedFile(BaseModel):
-    name: str | None = None
-
-
-class _ThreadMessage(BaseModel):
-    ts: str
-    metadata: _TurnMetadata = Field(default_factory=_TurnMetadata)
-    files: list[_SharedFile] = []
-    user: str | None = None
-
-
-class _OwnUserResponse(BaseModel):
-    user_id: str
-
-
-class _ThreadCursor(BaseModel):
-    next_cursor: str = ""
-
-
-class _ThreadPage(BaseModel):
-    messages: list[_ThreadMessage]
-    response_metadata: _ThreadCursor = Field(default_factory=_ThreadCursor)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,7 +142,7 @@ class WorkspaceThread:
                 return
             recipient = {"channel": self._channel, "user": person.rpartition(":")[2]}
             await self._api.call_method(
-                _EphemeralMessageResponse, "chat.postEphemeral", recipient | content, repeat=False
+                EphemeralMessageResponse, "chat.postEphemeral", recipient | content, repeat=False
             )
 
     async def show_activity(self) -> None:
@@ -233,12 +202,15 @@ class WorkspaceThread:
     async def _post_without_duplicates(self, reply: Reply, message: Mapping[str, Any]) -> str:
         for attempt in range(1, MAX_ATTEMPTS):
             try:
-                return (await self._api.call_method(_ChatMessageResponse, "chat.postMessage", message, repeat=False)).ts
+                return await self._send_new_message(message)
             except SlackUnreachable:
                 await self._api.wait_before_retry(attempt)
             if existing_ts := await self._find_message_of_turn(reply.turn):
                 return existing_ts
-        return (await self._api.call_method(_ChatMessageResponse, "chat.postMessage", message, repeat=False)).ts
+        return await self._send_new_message(message)
+
+    async def _send_new_message(self, message: Mapping[str, Any]) -> str:
+        return (await self._api.call_method(PostedMessageResponse, "chat.postMessage", message, repeat=False)).ts
 
     async def _begin_progress_stream(self, person: PersonId, progress: Reply) -> str | None:
         """Begin a stream if Slack shows its own stop button; return its message, or None."""
@@ -316,7 +288,7 @@ class WorkspaceThread:
         target = {"channel": self._channel, "ts": message}
         try:
             await self._api.call_method(
-                _ChatMessageResponse,
+                PostedMessageResponse,
                 "chat.update",
                 target | _message_content_of(reply, linked_paths),
                 attempts=attempts,
@@ -325,7 +297,7 @@ class WorkspaceThread:
             if exc.error != _INVALID_BLOCKS:
                 raise
             content = _message_content_of(reply, linked_paths, allow_data_tables=False)
-            await self._api.call_method(_ChatMessageResponse, "chat.update", target | content, attempts=attempts)
+            await self._api.call_method(PostedMessageResponse, "chat.update", target | content, attempts=attempts)
 
     async def _find_message_of_turn(
         self, turn: TurnId, other_messages: Collection[MessageId] | None = None
@@ -343,16 +315,16 @@ class WorkspaceThread:
                 unmarked = MessageId(message.ts)
         return unmarked
 
-    async def _is_unmarked_own_message(self, message: _ThreadMessage) -> bool:
+    async def _is_unmarked_own_message(self, message: ThreadMessage) -> bool:
         """Whether the bot wrote the message, without a turn id and without files."""
         if message.metadata.event_type or message.files or message.user is None:
             return False
         self._posting.own_user_id = (
-            self._posting.own_user_id or (await self._api.call_method(_OwnUserResponse, "auth.test")).user_id
+            self._posting.own_user_id or (await self._api.call_method(BotIdentity, "auth.test")).user_id
         )
         return message.user == self._posting.own_user_id
 
-    async def _read_thread_messages(self, oldest_ts: str) -> AsyncIterator[_ThreadMessage]:
+    async def _read_thread_messages(self, oldest_ts: str) -> AsyncIterator[ThreadMessage]:
         """Yield the thread's messages from `oldest_ts` on; nothing where the app may not read the thread."""
         request = {
             "channel": self._channel,
@@ -366,7 +338,7 @@ class WorkspaceThread:
         while cursor != "":
             try:
                 page = await self._api.call_method(
-                    _ThreadPage, "conversations.replies", request | ({"cursor": cursor} if cursor else {})
+                    MessagesResponse, "conversations.replies", request | ({"cursor": cursor} if cursor else {})
                 )
             except SlackRefusal as exc:
                 if exc.error in _UNREADABLE_THREAD_ERRORS:
@@ -374,7 +346,7 @@ class WorkspaceThread:
                 raise
             for message in page.messages:
                 yield message
-            cursor = page.response_metadata.next_cursor
+            cursor = page.next_cursor
 
     # Files
 

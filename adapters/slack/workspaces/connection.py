@@ -10,42 +10,25 @@ from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.events.messages import SURFACE
 from adapters.slack.posting.api import SlackApi
+from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.installed_workspaces import InstalledWorkspaces
 from adapters.slack.workspaces.oauth import AllowedAccounts, OAuthClient, OAuthRoutes
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, WorkspaceRegistry, build_workspace
 from bot.errors import InvalidSettings
+from bot.settings_section import SectionT
 from bot.surface.installations import AppInstallations
 
 
 class ConnectionSettings(Protocol):
-    """The bot's settings that the connection to Slack reads."""
-
-    @property
-    def slack_bot_token(self) -> SecretStr | None: ...
-
-    @property
-    def slack_signing_secret(self) -> SecretStr | None: ...
-
-    @property
-    def slack_app_token(self) -> SecretStr | None: ...
-
-    @property
-    def slack_client_id(self) -> str | None: ...
-
-    @property
-    def slack_client_secret(self) -> SecretStr | None: ...
-
-    @property
-    def slack_api_url(self) -> str: ...
-
-    @property
-    def slack_file_mb(self) -> int: ...
+    """The bot's settings that the connection to Slack reads, and its section for Slack."""
 
     @property
     def accounts(self) -> Sequence[str]: ...
 
     @property
     def link_base(self) -> str: ...
+
+    def section(self, section_type: type[SectionT]) -> SectionT: ...
 
 
 class ConnectionBot(Protocol):
@@ -79,64 +62,60 @@ def slack_connection_for(bot: ConnectionBot) -> SlackConnection | None:
     Slack is set up by a bot token for one workspace or by a client id for several. Deliveries come over sockets with an
     app-level token, else over signed HTTP. Raises `InvalidSettings`.
     """
-    settings = bot.settings
-    if settings.slack_client_id is None and settings.slack_bot_token is None:
+    slack = bot.settings.section(SlackSettings)
+    if not slack.is_configured:
         return None
-    check_connection_settings(settings)
+    check_connection_settings(slack, bot.settings.accounts)
     oauth_routes = None
-    if settings.slack_client_id is None:
-        workspaces: WorkspaceRegistry = _build_single_workspace(bot)
+    if slack.client_id is None:
+        workspaces: WorkspaceRegistry = _build_single_workspace(bot, slack)
     else:
-        workspaces, oauth_routes = _build_installed_workspaces(bot, settings.slack_client_id)
-    app_token, signing_secret = (
-        _secret_text_of(settings.slack_app_token),
-        _secret_text_of(settings.slack_signing_secret),
-    )
+        workspaces, oauth_routes = _build_installed_workspaces(bot, slack, slack.client_id)
+    app_token, signing_secret = _secret_text_of(slack.app_token), _secret_text_of(slack.signing_secret)
     return SlackConnection(
         workspaces=workspaces,
         signing_secret=None if app_token else signing_secret,
-        app_api=SlackApi(token=app_token, base_url=settings.slack_api_url) if app_token else None,
+        app_api=SlackApi(token=app_token, base_url=slack.api_url) if app_token else None,
         oauth_routes=oauth_routes,
     )
 
 
-def check_connection_settings(settings: ConnectionSettings) -> None:
+def check_connection_settings(slack: SlackSettings, accounts: Sequence[str]) -> None:
     """Raises `InvalidSettings` where the settings are incomplete or contradict each other."""
-    client_setting = "SLACK_BOT_TOKEN" if settings.slack_client_id is None else "SLACK_CLIENT_ID"
+    client_setting = "SLACK_BOT_TOKEN" if slack.client_id is None else "SLACK_CLIENT_ID"
     copy_advice = "copy it from your Slack app's page, Basic Information"
-    if settings.slack_signing_secret is None and settings.slack_app_token is None:
+    if slack.signing_secret is None and slack.app_token is None:
         raise InvalidSettings("SLACK_SIGNING_SECRET", f"is not set, but {client_setting} is", copy_advice)
-    if settings.slack_client_id is None:
+    if slack.client_id is None:
         return
-    if settings.slack_client_secret is None:
+    if slack.client_secret is None:
         raise InvalidSettings("SLACK_CLIENT_SECRET", "is not set, but SLACK_CLIENT_ID is", copy_advice)
-    if settings.slack_bot_token is not None:
+    if slack.bot_token is not None:
         advice = "several workspaces have tokens of their own; remove SLACK_BOT_TOKEN, or SLACK_CLIENT_ID for just one"
         raise InvalidSettings("SLACK_BOT_TOKEN", "is set beside SLACK_CLIENT_ID", advice)
-    if not any(account.startswith(f"{SURFACE}:") for account in settings.accounts):
+    if not any(account.startswith(f"{SURFACE}:") for account in accounts):
         # Otherwise anyone who finds the address could install the app in a foreign workspace and count as everyone.
         advice = "name the workspaces that may install the app: slack:T0123,slack:T0456, or slack:E0123 of a Grid"
         raise InvalidSettings("PARLEY_ACCOUNTS", "names no Slack workspace, but SLACK_CLIENT_ID is set", advice)
 
 
-def _build_single_workspace(bot: ConnectionBot) -> SingleWorkspace:
-    api = SlackApi(token=_secret_text_of(bot.settings.slack_bot_token), base_url=bot.settings.slack_api_url)
-    return SingleWorkspace(
-        build_workspace(api, bot.clock, bot.log, file_mb=bot.settings.slack_file_mb), bot.settings.accounts
-    )
+def _build_single_workspace(bot: ConnectionBot, slack: SlackSettings) -> SingleWorkspace:
+    api = SlackApi(token=_secret_text_of(slack.bot_token), base_url=slack.api_url)
+    return SingleWorkspace(build_workspace(api, bot.clock, bot.log, file_mb=slack.file_mb), bot.settings.accounts)
 
 
-def _build_installed_workspaces(bot: ConnectionBot, client_id: str) -> tuple[InstalledWorkspaces, OAuthRoutes]:
-    settings, installations = bot.settings, bot.installations_for(SURFACE)
-    secret, base = _secret_text_of(settings.slack_client_secret) or "", settings.slack_api_url
+def _build_installed_workspaces(
+    bot: ConnectionBot, slack: SlackSettings, client_id: str
+) -> tuple[InstalledWorkspaces, OAuthRoutes]:
+    secret, base = _secret_text_of(slack.client_secret) or "", slack.api_url
     oauth = OAuthClient(client_id=client_id, client_secret=secret, base_url=base, clock=bot.clock)
-    allowed = AllowedAccounts(settings.accounts)
+    installations, allowed = bot.installations_for(SURFACE), AllowedAccounts(bot.settings.accounts)
     workspaces = InstalledWorkspaces(
         installations=installations,
         oauth=oauth,
         allowed_accounts=allowed,
         base_url=base,
-        file_mb=settings.slack_file_mb,
+        file_mb=slack.file_mb,
         clock=bot.clock,
         log=bot.log,
     )
@@ -144,7 +123,7 @@ def _build_installed_workspaces(bot: ConnectionBot, client_id: str) -> tuple[Ins
         oauth=oauth,
         installations=installations,
         allowed_accounts=allowed,
-        link_base=settings.link_base,
+        link_base=bot.settings.link_base,
         clock=bot.clock,
         log=bot.log,
     )

@@ -7,10 +7,9 @@ If the token may not read a file, Slack answers with its login page and status 2
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel
-
 from adapters.slack.errors import SlackError, SlackRefusal
-from adapters.slack.events.attachments import SlackFile, attached_files_of
+from adapters.slack.events.attachments import attached_files_of
+from adapters.slack.payloads.responses import FileInfoResponse
 from adapters.slack.posting.api import DENIED, TOO_LARGE, SlackApi
 from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry, installation_key_in
 from bot.surface import attachments
@@ -32,15 +31,6 @@ _REASON_BY_ERROR: Final = {
 }
 
 
-class _FileInfo(SlackFile):
-    url_private: str | None = None
-    url_private_download: str | None = None
-
-
-class _FileInfoResponse(BaseModel):
-    file: _FileInfo
-
-
 class SlackFiles:
     def __init__(self, workspaces: WorkspaceRegistry) -> None:
         self._workspaces = workspaces
@@ -48,7 +38,7 @@ class SlackFiles:
     async def describe_file(self, inbound: Inbound, file: AttachedFile) -> DescribedFile:
         api = await self._api_for(inbound)
         try:
-            file_info = (await api.call_method(_FileInfoResponse, "files.info", {"file": file.id})).file
+            file_info = (await api.call_method(FileInfoResponse, "files.info", {"file": file.id})).file
         except SlackError as exc:
             raise _unread_error(exc) from exc
         attached = attached_files_of([file_info])

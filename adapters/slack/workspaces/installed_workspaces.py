@@ -7,14 +7,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRefusal, SlackUnreachable
 from adapters.slack.events.peer_processes import APP_REMOVED, PeerProcesses
+from adapters.slack.payloads.events import UninstallDelivery
+from adapters.slack.payloads.responses import BotIdentity
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.oauth import AllowedAccounts, OAuthClient
-from adapters.slack.workspaces.workspace_directory import BotIdentity
 from adapters.slack.workspaces.workspace_registry import (
     InstallationKey,
     SlackWorkspace,
@@ -213,20 +214,6 @@ def _bot_identity_of(installation: AppInstallation) -> BotIdentity:
     )
 
 
-class _RevokedTokens(BaseModel):
-    bot: list[str] = []
-
-
-class _UninstallEvent(BaseModel):
-    type: str
-    tokens: _RevokedTokens = _RevokedTokens()
-
-
-class _UninstallDelivery(BaseModel):
-    event: _UninstallEvent
-    event_time: int
-
-
 class UninstallListener:
     """Handles removals of the app and revoked tokens. Fulfils `adapters.slack.events.dispatch.DeliveryListener`."""
 
@@ -242,7 +229,7 @@ class UninstallListener:
     async def _on_app_removed(self, body: dict[str, Any]) -> None:
         """Remove the installation. Only revoked bot tokens count, because Parley has no others."""
         try:
-            delivery = _UninstallDelivery.model_validate(body)
+            delivery = UninstallDelivery.model_validate(body)
         except ValidationError:
             return
         if delivery.event.type == "tokens_revoked" and not delivery.event.tokens.bot:

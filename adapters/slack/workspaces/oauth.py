@@ -10,11 +10,12 @@ from typing import Final
 from urllib.parse import urlencode
 
 from aiohttp import web
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError
 from adapters.slack.events.messages import SURFACE
+from adapters.slack.payloads.responses import OAuthAccessResponse, RevokeResponse
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.rate_limit import SlidingWindowLimiter
 from adapters.slack.workspaces.scopes import OPTIONAL_SCOPES, REQUIRED_SCOPES
@@ -29,33 +30,6 @@ from bot.surface.installations import (
 INSTALL_PATH: Final = "/slack/install"
 REDIRECT_PATH: Final = "/slack/oauth_redirect"
 INSTALL_COOKIE: Final = "parley_slack_install"
-
-
-class _GrantedAccount(BaseModel):
-    id: str
-    name: str = ""
-
-
-class _AuthedUser(BaseModel):
-    id: str
-
-
-class OAuthAccessResponse(BaseModel):
-    """The answer of `oauth.v2.access`, for a code or a refresh token. An organisation-wide one names no team."""
-
-    access_token: str
-    refresh_token: str | None = None
-    expires_in: int | None = None
-    scope: str = ""
-    bot_user_id: str
-    team: _GrantedAccount | None = None
-    enterprise: _GrantedAccount | None = None
-    is_enterprise_install: bool = False
-    authed_user: _AuthedUser | None = None
-
-
-class _RevokeResponse(BaseModel):
-    revoked: bool
 
 
 class OAuthClient:
@@ -97,7 +71,7 @@ class OAuthClient:
         api = SlackApi(token=tokens.access.get_secret_value(), base_url=self._base_url)
         await api.start()
         try:
-            await api.call_method(_RevokeResponse, "auth.revoke")
+            await api.call_method(RevokeResponse, "auth.revoke")
         finally:
             await api.close()
 

@@ -9,10 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, Field
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackError, SlackRefusal, SlackUnreachable
+from adapters.slack.payloads.responses import (
+    BotIdentity,
+    ChannelInfo,
+    ChannelInfoResponse,
+    ChannelMembersResponse,
+    SlackUser,
+    UsergroupInfo,
+    UsergroupListResponse,
+    UserInfoResponse,
+    UserListResponse,
+)
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.cache import SingleFlightTtlCache
 from bot.ids import PersonId, Subject
@@ -29,97 +39,6 @@ LOOKUP_TIMEOUT_S: Final = 1.5  # for one answer of Slack
 READERS_TIMEOUT_S: Final = 20.0  # for all readers of a channel, which come in pages
 
 T = TypeVar("T")
-
-
-class BotIdentity(BaseModel):
-    """The installation that the token belongs to."""
-
-    team_id: str
-    user_id: str
-    bot_id: str | None = None
-    enterprise_id: str | None = None
-    is_enterprise_install: bool = False
-
-
-class _UserProfile(BaseModel):
-    display_name: str = ""
-    real_name: str = ""
-
-
-class _EnterpriseUser(BaseModel):
-    enterprise_id: str
-    teams: list[str] = []
-
-
-class SlackUser(BaseModel):
-    id: str
-    team_id: str | None = None
-    name: str = ""
-    locale: str = "en-US"
-    tz: str | None = None
-    deleted: bool = False
-    is_restricted: bool = False
-    is_ultra_restricted: bool = False
-    is_stranger: bool = False
-    profile: _UserProfile = _UserProfile()
-    enterprise_user: _EnterpriseUser | None = None
-
-
-class _UserInfoResponse(BaseModel):
-    user: SlackUser
-
-
-class _PageCursor(BaseModel):
-    next_cursor: str = ""
-
-
-class _PagedResponse(BaseModel):
-    response_metadata: _PageCursor = Field(default_factory=_PageCursor)
-
-    @property
-    def next_cursor(self) -> str:
-        return self.response_metadata.next_cursor
-
-
-class _UserListResponse(_PagedResponse):
-    members: list[SlackUser]
-
-
-class _ChannelInfo(BaseModel):
-    """A channel's visibility, and whether it is shared with other organisations or offered to them."""
-
-    is_channel: bool = False
-    is_private: bool = True
-    is_ext_shared: bool = False
-    is_pending_ext_shared: bool = False
-    pending_shared: list[str] = []
-    pending_connected_team_ids: list[str] = []
-
-    @property
-    def is_open_to_others(self) -> bool:
-        pending = self.pending_shared or self.pending_connected_team_ids
-        return self.is_ext_shared or self.is_pending_ext_shared or bool(pending)
-
-    @property
-    def is_public(self) -> bool:
-        return self.is_channel and not self.is_private
-
-
-class _ChannelInfoResponse(BaseModel):
-    channel: _ChannelInfo
-
-
-class _ChannelMembersResponse(_PagedResponse):
-    members: list[str]
-
-
-class _UsergroupMembers(BaseModel):
-    id: str
-    users: list[str] = []
-
-
-class _UsergroupMembersResponse(BaseModel):
-    usergroups: list[_UsergroupMembers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +74,7 @@ class WorkspaceDirectory:
         self._user_list_cache = SingleFlightTtlCache[str, None](
             self._fetch_all_users, clock, CACHE_TTL
         )  # by workspace; the fetch puts the users in `_user_cache`
-        self._channel_cache = SingleFlightTtlCache[str, _ChannelInfo](self._fetch_channel, clock, CACHE_TTL)
+        self._channel_cache = SingleFlightTtlCache[str, ChannelInfo](self._fetch_channel, clock, CACHE_TTL)
         self._member_cache = SingleFlightTtlCache[str, Sequence[str] | None](
             self._fetch_channel_members, clock, CACHE_TTL
         )
@@ -293,7 +212,7 @@ class WorkspaceDirectory:
 
     async def _fetch_user(self, user: str) -> SlackUser:
         arguments = {"user": user, "include_locale": True}
-        return (await _within_lookup_timeout(self._api.call_method(_UserInfoResponse, "users.info", arguments))).user
+        return (await _within_lookup_timeout(self._api.call_method(UserInfoResponse, "users.info", arguments))).user
 
     async def _fetch_all_users(self, team: str) -> None:
         """Fetch up to `MAX_READERS` users of the workspace into the cache. Slack's list includes deactivated users."""
@@ -302,17 +221,17 @@ class WorkspaceDirectory:
         while count < MAX_READERS:
             mark, now = self._user_cache.current_invalidation_mark(), self._clock()
             arguments = {"limit": PAGE_SIZE, "include_locale": True, **team_arguments, **_cursor_argument(cursor)}
-            page = await self._api.call_method(_UserListResponse, "users.list", arguments)
+            page = await self._api.call_method(UserListResponse, "users.list", arguments)
             for user in page.members:
                 self._user_cache.put_fetched_value(user.id, user, mark, now)
             cursor, count = page.next_cursor, count + len(page.members)
             if not cursor:
                 return
 
-    async def _fetch_channel(self, channel: str) -> _ChannelInfo:
+    async def _fetch_channel(self, channel: str) -> ChannelInfo:
         return (
             await _within_lookup_timeout(
-                self._api.call_method(_ChannelInfoResponse, "conversations.info", {"channel": channel})
+                self._api.call_method(ChannelInfoResponse, "conversations.info", {"channel": channel})
             )
         ).channel
 
@@ -323,7 +242,7 @@ class WorkspaceDirectory:
         while len(members) <= MAX_READERS:
             arguments = {"channel": channel, "limit": PAGE_SIZE, **_cursor_argument(cursor)}
             page = await _within_lookup_timeout(
-                self._api.call_method(_ChannelMembersResponse, "conversations.members", arguments)
+                self._api.call_method(ChannelMembersResponse, "conversations.members", arguments)
             )
             members += page.members
             cursor = page.next_cursor
@@ -337,7 +256,7 @@ class WorkspaceDirectory:
         try:
             response = await _within_lookup_timeout(
                 self._api.call_method(
-                    _UsergroupMembersResponse, "usergroups.list", {"include_users": True, **team_arguments}
+                    UsergroupListResponse, "usergroups.list", {"include_users": True, **team_arguments}
                 )
             )
         except SlackRefusal as exc:
@@ -387,7 +306,7 @@ def _cursor_argument(cursor: str) -> dict[str, Any]:
     return {"cursor": cursor} if cursor else {}
 
 
-def _groups_by_user(team: str, groups: Iterable[_UsergroupMembers]) -> Mapping[str, frozenset[Subject]]:
+def _groups_by_user(team: str, groups: Iterable[UsergroupInfo]) -> Mapping[str, frozenset[Subject]]:
     groups_by_user: dict[str, frozenset[Subject]] = {}
     for group in groups:
         subject = Subject(f"group:slack:{team}:{group.id}")

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from adapters.slack.errors import SlackRefusal
+from adapters.slack.payloads.events import InstallationFields
+from adapters.slack.payloads.objects import id_of_reference
+from adapters.slack.payloads.responses import BotIdentity
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.posting.streams import StreamPace
 from adapters.slack.posting.workspace_outbox import MAX_FILE_MB, WorkspaceOutbox
-from adapters.slack.workspaces.workspace_directory import BotIdentity, WorkspaceDirectory
+from adapters.slack.workspaces.workspace_directory import WorkspaceDirectory
 from bot.errors import InvalidSettings
 
 
@@ -114,25 +117,6 @@ class SingleWorkspace:
         return not self._accounts or not identity_accounts.isdisjoint(self._accounts)
 
 
-class _InstallationRef(BaseModel):
-    id: str
-
-
-class _BotAuthorization(BaseModel):
-    team_id: str | None = None
-    enterprise_id: str | None = None
-
-
-class _InstallationFields(BaseModel):
-    """The installation's ids in events (`authorizations`), interactions (objects) and commands (flat)."""
-
-    authorizations: list[_BotAuthorization] = []
-    team: _InstallationRef | str | None = None
-    enterprise: _InstallationRef | str | None = None
-    team_id: str | None = None
-    enterprise_id: str | None = None
-
-
 def installation_key_of(body: Mapping[str, Any]) -> InstallationKey:
     """Returns the installation that a delivery is for; `NO_INSTALLATION` where it names none.
 
@@ -140,14 +124,15 @@ def installation_key_of(body: Mapping[str, Any]) -> InstallationKey:
     that of this app.
     """
     try:
-        fields = _InstallationFields.model_validate(body)
+        fields = InstallationFields.model_validate(body)
     except ValidationError:
         return NO_INSTALLATION
     if fields.authorizations:
         authorization = fields.authorizations[0]
         return InstallationKey(team_id=authorization.team_id, enterprise_id=authorization.enterprise_id)
     return InstallationKey(
-        team_id=_id_of(fields.team) or fields.team_id, enterprise_id=_id_of(fields.enterprise) or fields.enterprise_id
+        team_id=id_of_reference(fields.team) or fields.team_id,
+        enterprise_id=id_of_reference(fields.enterprise) or fields.enterprise_id,
     )
 
 
@@ -165,7 +150,3 @@ def address_fields_of(installation_key: InstallationKey) -> dict[str, str]:
     """Returns the fields of an address that name the installation."""
     ids = {"team": installation_key.team_id, "enterprise": installation_key.enterprise_id}
     return {key: value for key, value in ids.items() if value}
-
-
-def _id_of(reference: _InstallationRef | str | None) -> str | None:
-    return reference.id if isinstance(reference, _InstallationRef) else reference

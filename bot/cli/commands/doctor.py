@@ -80,9 +80,9 @@ def _survey_settings(home: Path | None) -> "LoadedSettings":
 
 
 def _setting_rows_of(loaded: "LoadedSettings") -> "list[dict[str, str | None]]":
-    from bot.settings import variable_name_of
-
-    values = {variable_name_of(name): getattr(loaded.settings, name) for name in type(loaded.settings).model_fields}
+    values = {
+        name: value for section in loaded.settings.sections for name, value in section.values_by_variable().items()
+    }
     reasons = {error.setting: error.reason for error in loaded.errors}
     return [
         {
@@ -125,13 +125,9 @@ def _print_setting_rows(rows: "list[dict[str, str | None]]") -> None:
 
 
 def _find_setting_problems(loaded: "LoadedSettings") -> list[str]:
-    settings = loaded.settings
     problems = [str(error).removesuffix(".") for error in loaded.errors]
     problems += [f"{name} is set, but this version does not read it yet" for name in loaded.unsupported]
-    has_slack_app = bool(settings.slack_bot_token or settings.slack_client_id)
-    if has_slack_app != bool(settings.slack_signing_secret or settings.slack_app_token):
-        variables = "SLACK_APP_TOKEN or SLACK_SIGNING_SECRET"
-        problems.append(f"Slack needs SLACK_BOT_TOKEN together with {variables}; set both or neither")
+    problems += [problem for section in loaded.settings.sections for problem in section.find_problems()]
     return problems
 
 

@@ -17,6 +17,7 @@ from structlog.typing import FilteringBoundLogger
 from adapters.slack.app import SlackSurface
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from adapters.slack.posting.api import SlackApi
+from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.admin.administration import AdminOperations
 from bot.application import Application
@@ -24,6 +25,7 @@ from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
 from bot.conversation.turn_actions import TurnActionHandler
 from bot.ids import ConversationId, TurnId
+from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
@@ -99,19 +101,17 @@ class InboxBot:
         return first.event_id == second.event_id or by_message
 
 
-@dataclass(frozen=True, kw_only=True)
-class SlackTestSettings:
-    slack_api_url: str
-    slack_bot_token: SecretStr | None = field(default_factory=lambda: SecretStr(TOKEN))
-    slack_signing_secret: SecretStr | None = field(default_factory=lambda: SecretStr(SIGNING_SECRET))
-    slack_app_token: SecretStr | None = None
-    slack_client_id: str | None = None
-    slack_client_secret: SecretStr | None = None
+class SlackTestSettings(SlackSettings):
+    """Slack's section, and the settings of the bot that the surface reads beside it."""
+
+    bot_token: SecretStr | None = SecretStr(TOKEN)
+    signing_secret: SecretStr | None = SecretStr(SIGNING_SECRET)
     accounts: tuple[str, ...] = ()
     link_base: str = "http://127.0.0.1"
-    slack_file_mb: int = 1_000
-    slack_threads: bool = False
-    slack_bots: tuple[str, ...] = ()
+
+    def section(self, section_type: type[SectionT]) -> SectionT:
+        assert isinstance(self, section_type)
+        return self
 
 
 @dataclass
@@ -152,7 +152,7 @@ def general(slack: SlackServer, ada: SlackMember, bob: SlackMember) -> SlackChan
 
 @pytest.fixture
 def bot(slack: SlackServer) -> InboxBot:
-    return InboxBot(SlackTestSettings(slack_api_url=slack.api_url))
+    return InboxBot(SlackTestSettings(api_url=slack.api_url))
 
 
 @pytest.fixture
@@ -189,6 +189,7 @@ async def surface(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIter
 
 
 def build_surface(bot: InboxBot | Application, api: SlackApi) -> SlackSurface:
+    settings = bot.settings.section(SlackSettings)
     return SlackSurface(
         accept=bot.accept_inbound,
         administration=bot.administration,
@@ -197,8 +198,8 @@ def build_surface(bot: InboxBot | Application, api: SlackApi) -> SlackSurface:
         clarifications=bot.clarifications,
         workspaces=SingleWorkspace(build_workspace(api, bot.clock, bot.log)),
         signing_secret=SIGNING_SECRET,
-        has_answered=bot.has_answered if bot.settings.slack_threads else None,
-        allowed_bots=bot.settings.slack_bots,
+        has_answered=bot.has_answered if settings.threads else None,
+        allowed_bots=settings.bots,
         clock=bot.clock,
         log=bot.log,
     )

@@ -464,11 +464,11 @@ FACTORY: SurfaceFactory = slack_surface  # checked by pyright
 
 
 def test_without_a_bot_token_there_is_no_slack_surface(slack: SlackServer) -> None:
-    assert slack_surface(InboxBot(SlackTestSettings(slack_api_url=slack.api_url, slack_bot_token=None))) is None
+    assert slack_surface(InboxBot(SlackTestSettings(api_url=slack.api_url, bot_token=None))) is None
 
 
 def test_a_token_without_the_signing_secret_is_an_error(slack: SlackServer) -> None:
-    settings = SlackTestSettings(slack_api_url=slack.api_url, slack_signing_secret=None)
+    settings = SlackTestSettings(api_url=slack.api_url, signing_secret=None)
 
     with pytest.raises(InvalidSettings, match="SLACK_SIGNING_SECRET"):
         slack_surface(InboxBot(settings))

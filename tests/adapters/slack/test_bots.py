@@ -1,7 +1,6 @@
 """Bots of other apps: those that the operator allows may ask with a mention, and never loop."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ ALLOWED = ("A1TICKETS", "B2OLD", APP, BOT_ID)
 @pytest.fixture
 def bot(bot: InboxBot, slack: SlackServer) -> InboxBot:
     """A bot that allows two other bots. Allowing its own ids must have no effect."""
-    bot.settings = replace(bot.settings, slack_bots=ALLOWED)
+    bot.settings = bot.settings.model_copy(update={"bots": ALLOWED})
     return bot
 
 

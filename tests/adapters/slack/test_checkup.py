@@ -1,7 +1,6 @@
 """The doctor reports what Slack answers about the tokens, and what to click."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,19 +29,18 @@ async def installations(tmp_path: Path) -> AsyncIterator[AppInstallations]:
 @pytest.fixture
 def settings(slack: SlackServer) -> SlackTestSettings:
     slack.scopes = REQUIRED_SCOPES | OPTIONAL_SCOPES
-    return SlackTestSettings(slack_api_url=slack.api_url, link_base=PUBLIC)
+    return SlackTestSettings(api_url=slack.api_url, link_base=PUBLIC)
 
 
 @pytest.fixture
 def oauth_settings(slack: SlackServer, settings: SlackTestSettings) -> SlackTestSettings:
-    secret = SecretStr(slack.client_secret)
-    return replace(
-        settings,
-        slack_bot_token=None,
-        slack_client_id=slack.client_id,
-        slack_client_secret=secret,
-        accounts=(f"slack:{TEAM}",),
-    )
+    oauth = {
+        "bot_token": None,
+        "client_id": slack.client_id,
+        "client_secret": SecretStr(slack.client_secret),
+        "accounts": (f"slack:{TEAM}",),
+    }
+    return settings.model_copy(update=oauth)
 
 
 async def findings_of(settings: SlackTestSettings, installations: AppInstallations) -> list[str]:
@@ -68,9 +66,8 @@ async def test_with_socket_mode_no_address_must_be_reachable(
     slack: SlackServer, settings: SlackTestSettings, installations: AppInstallations
 ) -> None:
     slack.socket_mode = True
-    over_sockets = replace(
-        settings, slack_app_token=SecretStr(APP_TOKEN), slack_signing_secret=None, link_base="http://127.0.0.1:8080"
-    )
+    changes = {"app_token": SecretStr(APP_TOKEN), "signing_secret": None, "link_base": "http://127.0.0.1:8080"}
+    over_sockets = settings.model_copy(update=changes)
 
     assert await faults_of(over_sockets, installations) == []
     assert (await findings_of(over_sockets, installations))[-1] == "Socket Mode; Slack need not reach this machine"
@@ -80,14 +77,14 @@ async def test_with_socket_mode_no_address_must_be_reachable(
 @pytest.mark.parametrize(
     ("changed", "needle"),
     [
-        ({"slack_bot_token": None}, "make an app from manifest.yaml"),
+        ({"bot_token": None}, "make an app from manifest.yaml"),
         (
-            {"slack_bot_token": SecretStr("xoxb-old")},
+            {"bot_token": SecretStr("xoxb-old")},
             "SLACK_BOT_TOKEN is refused by Slack (invalid_auth): open your app",
         ),
-        ({"slack_signing_secret": None}, "SLACK_SIGNING_SECRET is not set"),
-        ({"slack_app_token": SecretStr(TOKEN)}, "connections:write"),
-        ({"slack_app_token": SecretStr(APP_TOKEN)}, "turn on Socket Mode"),
+        ({"signing_secret": None}, "SLACK_SIGNING_SECRET is not set"),
+        ({"app_token": SecretStr(TOKEN)}, "connections:write"),
+        ({"app_token": SecretStr(APP_TOKEN)}, "turn on Socket Mode"),
         ({"accounts": ("slack:T9",)}, f"does not name slack:{TEAM}"),
         ({"link_base": "http://127.0.0.1:8080"}, "set it to the https address"),
         ({"link_base": "http://parley.example"}, "set it to the https address"),
@@ -98,7 +95,7 @@ async def test_with_socket_mode_no_address_must_be_reachable(
 async def test_each_fault_comes_with_advice(
     settings: SlackTestSettings, installations: AppInstallations, changed: dict[str, Any], needle: str
 ) -> None:
-    [fault] = await faults_of(replace(settings, **changed), installations)
+    [fault] = await faults_of(settings.model_copy(update=changed), installations)
 
     assert needle in fault
 
@@ -143,7 +140,7 @@ async def test_the_installations_of_an_app_for_several_workspaces_are_checked(
 
     for team, token in ((TEAM, TOKEN), ("T2", "xoxb-dead")):
         await installations.save_installation(new_installation(team, token))
-    both_named = replace(oauth_settings, accounts=(f"slack:{TEAM}", "slack:T2"))
+    both_named = oauth_settings.model_copy(update={"accounts": (f"slack:{TEAM}", "slack:T2")})
 
     assert (await findings_of(both_named, installations))[0] == f"bot user {BOT_USER} in {TEAM}"
     [fault] = await faults_of(both_named, installations)
@@ -158,8 +155,13 @@ async def test_no_secret_is_shown(
     slack: SlackServer, settings: SlackTestSettings, installations: AppInstallations
 ) -> None:
     findings: list[str] = []
-    for changed in ({}, {"slack_bot_token": SecretStr("xoxb-secret")}, {"slack_app_token": SecretStr("xapp-secret")}):
-        findings += [repr(finding) for finding in await checkup(replace(settings, **changed), installations)]
+    tokens: list[dict[str, object]] = [
+        {},
+        {"bot_token": SecretStr("xoxb-secret")},
+        {"app_token": SecretStr("xapp-secret")},
+    ]
+    for changed in tokens:
+        findings += [repr(finding) for finding in await checkup(settings.model_copy(update=changed), installations)]
 
     secrets: Sequence[str] = (TOKEN, SIGNING_SECRET, "xoxb-secret", "xapp-secret", slack.client_secret)
     assert [secret for secret in secrets if secret in " ".join(findings)] == []

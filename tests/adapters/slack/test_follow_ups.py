@@ -1,7 +1,6 @@
 """Follow-ups in a channel's thread without a mention: accepted where Parley has answered, if the setting is on."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackM
 async def follow_up_bot(slack: SlackServer, bot: InboxBot, api: SlackApi) -> AsyncIterator[InboxBot]:
     """A bot with follow-ups switched on, in a workspace that has granted the optional scopes."""
     slack.scopes |= slack.optional_scopes
-    bot.settings = replace(bot.settings, slack_threads=True)
+    bot.settings = bot.settings.model_copy(update={"threads": True})
     async with serve_surface(build_surface(bot, api), slack):
         yield bot
 
@@ -120,7 +119,7 @@ async def test_with_follow_ups_switched_off_only_mentions_count(
 async def test_without_the_optional_scopes_slack_delivers_only_mentions(
     slack: SlackServer, bot: InboxBot, api: SlackApi, ada: SlackMember, general: SlackChannel
 ) -> None:
-    bot.settings = replace(bot.settings, slack_threads=True)
+    bot.settings = bot.settings.model_copy(update={"threads": True})
     async with serve_surface(build_surface(bot, api), slack):
         root, _ = await slack.post_as_person(ada, general, f"<@{BOT_USER}> List every receipt")
         _, delivered = await slack.post_as_person(ada, general, "only 2024", thread_ts=root.ts)

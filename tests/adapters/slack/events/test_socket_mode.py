@@ -30,9 +30,7 @@ def bot(slack: SlackServer) -> InboxBot:
 
 
 def socket_mode_settings(slack: SlackServer, app_token: str = APP_TOKEN) -> SlackTestSettings:
-    return SlackTestSettings(
-        slack_api_url=slack.api_url, slack_signing_secret=None, slack_app_token=SecretStr(app_token)
-    )
+    return SlackTestSettings(api_url=slack.api_url, signing_secret=None, app_token=SecretStr(app_token))
 
 
 def surface_for_bot(bot: InboxBot) -> SlackSurface:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -126,10 +126,10 @@ async def database(tmp_path: Path, now: SharedClock) -> AsyncIterator[SqlDatabas
 
 def installed_settings(slack: SlackServer, *accounts: str) -> SlackTestSettings:
     return SlackTestSettings(
-        slack_api_url=slack.api_url,
-        slack_bot_token=None,
-        slack_client_id=slack.client_id,
-        slack_client_secret=SecretStr(slack.client_secret),
+        api_url=slack.api_url,
+        bot_token=None,
+        client_id=slack.client_id,
+        client_secret=SecretStr(slack.client_secret),
         accounts=accounts or (f"slack:{TEAM}", "slack:T2"),
         link_base=PUBLIC_URL,
     )
@@ -612,9 +612,9 @@ def refresh_calls(slack: SlackServer) -> list[object]:
 @pytest.mark.parametrize(
     ("changed", "setting"),
     [
-        ({"slack_client_secret": None}, "SLACK_CLIENT_SECRET"),
-        ({"slack_signing_secret": None}, "SLACK_SIGNING_SECRET"),
-        ({"slack_bot_token": SecretStr("xoxb-one")}, "SLACK_BOT_TOKEN"),
+        ({"client_secret": None}, "SLACK_CLIENT_SECRET"),
+        ({"signing_secret": None}, "SLACK_SIGNING_SECRET"),
+        ({"bot_token": SecretStr("xoxb-one")}, "SLACK_BOT_TOKEN"),
         ({"accounts": ()}, "PARLEY_ACCOUNTS"),
         ({"accounts": ("teams:T1",)}, "PARLEY_ACCOUNTS"),
     ],
@@ -622,7 +622,7 @@ def refresh_calls(slack: SlackServer) -> list[object]:
 async def test_missing_and_contradictory_settings_are_refused(
     slack: SlackServer, database: SqlDatabase, changed: dict[str, Any], setting: str
 ) -> None:
-    invalid_settings = replace(installed_settings(slack), **changed)
+    invalid_settings = installed_settings(slack).model_copy(update=changed)
 
     with pytest.raises(InvalidSettings) as caught:
         slack_surface(InstalledBot(invalid_settings, database))
@@ -640,7 +640,8 @@ async def test_a_reply_to_an_unknown_workspace_fails_for_good(surface: SlackSurf
 
 
 async def test_with_socket_mode_only_the_installation_routes_remain(slack: SlackServer, database: SqlDatabase) -> None:
-    over_sockets = replace(installed_settings(slack), slack_signing_secret=None, slack_app_token=SecretStr(APP_TOKEN))
+    changes = {"signing_secret": None, "app_token": SecretStr(APP_TOKEN)}
+    over_sockets = installed_settings(slack).model_copy(update=changes)
 
     assert [route.path for route in surface_for_bot(InstalledBot(over_sockets, database)).http_routes()] == [
         INSTALL_PATH,
@@ -654,9 +655,8 @@ async def test_with_socket_mode_only_the_installation_routes_remain(slack: Slack
 @pytest.fixture
 def single_workspace_bot(slack: SlackServer, database: SqlDatabase) -> InstalledBot:
     slack.install_with_token(slack.workspace, TOKEN)
-    single_settings = replace(
-        installed_settings(slack), slack_client_id=None, slack_bot_token=SecretStr(TOKEN), accounts=()
-    )
+    changes = {"client_id": None, "bot_token": SecretStr(TOKEN), "accounts": ()}
+    single_settings = installed_settings(slack).model_copy(update=changes)
     return InstalledBot(single_settings, database)
 
 
@@ -668,7 +668,7 @@ async def test_a_token_of_an_allowed_workspace_is_used(
     general: SlackChannel,
     accounts: tuple[str, ...],
 ) -> None:
-    single_workspace_bot.settings = replace(single_workspace_bot.settings, accounts=accounts)
+    single_workspace_bot.settings = single_workspace_bot.settings.model_copy(update={"accounts": accounts})
     async with serve_surface(surface_for_bot(single_workspace_bot), slack):
         await slack.post_as_person(ada, general, f"<@{BOT_USER}> hello")
 
@@ -678,7 +678,7 @@ async def test_a_token_of_an_allowed_workspace_is_used(
 async def test_a_token_of_another_workspace_is_refused_at_start(
     slack: SlackServer, single_workspace_bot: InstalledBot
 ) -> None:
-    single_workspace_bot.settings = replace(single_workspace_bot.settings, accounts=("slack:T9",))
+    single_workspace_bot.settings = single_workspace_bot.settings.model_copy(update={"accounts": ("slack:T9",)})
     surface = surface_for_bot(single_workspace_bot)
 
     with pytest.raises(InvalidSettings, match=f"does not name slack:{TEAM}"):
@@ -690,7 +690,7 @@ async def test_a_token_of_another_workspace_is_ignored_after_an_outage_at_start(
     slack: SlackServer, single_workspace_bot: InstalledBot, ada: SlackMember, general: SlackChannel
 ) -> None:
     slack.plan_faults("auth.test", *[Fault(status=503)] * 3)
-    single_workspace_bot.settings = replace(single_workspace_bot.settings, accounts=("slack:T9",))
+    single_workspace_bot.settings = single_workspace_bot.settings.model_copy(update={"accounts": ("slack:T9",)})
     async with serve_surface(surface_for_bot(single_workspace_bot), slack):
         _, [delivered, *_] = await slack.post_as_person(ada, general, f"<@{BOT_USER}> hello")
 

@@ -1,0 +1,42 @@
+"""Settings sections: the settings of the bot and of each adapter, whose variables `bot.settings` reads."""
+
+from typing import TypeVar
+
+from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict
+
+
+def _split_list(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+CommaSeparated = BeforeValidator(_split_list)
+
+
+class SettingsSection(BaseModel):
+    """The settings of one owner. An adapter registers its section as an entry point in `parley.settings`.
+
+    A field's variable is its validation alias, else `PARLEY_` and its name. Every field has a default, and each is
+    valid or invalid by itself.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=lambda field: f"PARLEY_{field.upper()}"),
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    @classmethod
+    def fields_by_variable(cls) -> dict[str, str]:
+        """The field of each variable, by the variable's name."""
+        return {str(info.validation_alias): field for field, info in cls.model_fields.items()}
+
+    def values_by_variable(self) -> dict[str, object]:
+        return {name: getattr(self, field) for name, field in self.fields_by_variable().items()}
+
+    def find_problems(self) -> list[str]:
+        """A sentence, without its full stop, about each combination of settings that cannot work."""
+        return []
+
+
+SectionT = TypeVar("SectionT", bound=SettingsSection)
