@@ -1,10 +1,9 @@
 """Turns one message or click into a reply and the conversation's next state, under the current access rights."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any as Json
 from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -27,12 +26,21 @@ from agent.reasoner import Reasoner
 from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
-from bot.conversation.answer_provenance import AnswerProvenance, provenance_from_json, provenance_of, provenance_to_json
+from bot.conversation.answer_provenance import provenance_of
 from bot.conversation.clarifications import ClarificationOffers, OfferedChoices, SelectedChoice
 from bot.conversation.exports import ExportFileRequest, ExportFiles, ProgressCallback
-from bot.conversation.json_result import ResultRequest, failure_to_json, result_to_json
+from bot.conversation.json_result import ResultRequest, result_to_json
+from bot.conversation.plan_history import PlanHistory, state_after_outcome, summary_of
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
-from bot.conversation.summary import ConversationSummary, render_summary, summary_from_json, summary_to_json
+from bot.conversation.summary import render_summary
+from bot.conversation.turn_result import (
+    TurnResult,
+    failed_turn_result,
+    join_texts,
+    result_request_of,
+    text_parts_of,
+    with_leading_lines,
+)
 from bot.errors import BotError, InvalidQuestion, MissingBucket
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
 from bot.surface.attachments import (
@@ -40,24 +48,15 @@ from bot.surface.attachments import (
     UnreadFile,
     acknowledge_files,
     format_remark,
-    format_unfetched_notice,
     format_unread_notices,
     origin_message_of,
     rewrite_for_attachments,
 )
 from bot.surface.inbound import AttachedFile, Inbound, OperatorAudience, PrivateAudience, TextMessage
 from bot.surface.inbound import ButtonClick as Pressed
-from bot.surface.json_codec import (
-    inbound_from_json,
-    inbound_to_json,
-    reply_from_json,
-    reply_to_json,
-    translate_read_errors,
-)
 from bot.surface.product_directories import ProductDirectories
-from bot.surface.replies import ChosenPart, Reply, ReplyPart, TextPart
+from bot.surface.replies import ChosenPart
 from bot.surface.surface_registry import SurfaceRegistry
-from storage.search.codec import plan_from_json, plan_to_json
 from storage.search.ids import Generation, LegId
 from storage.search.index import SearchIndex
 from storage.search.plan import Leg, ListDocuments, Plan, unfiltered_search_of
@@ -75,9 +74,6 @@ from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationState, ConversationStore
 
 MAX_QUESTION_CHARS: Final = 10_000  # code points
-_EARLIER_KEY: Final = "earlier"  # key of the earlier plans, stored beside the last plan's own keys
-_TURN_KEY: Final = "turn"  # key of the turn that made a plan, stored beside the plan's own keys
-_MAX_EARLIER_PLANS: Final = 5
 _AGENT_TIMEOUT: Final = timedelta(seconds=60)
 _WARM_UP_QUESTION: Final = (
     "Which documnets speak of it?"  # the misspelt word makes the warm-up build the spelling data too
@@ -106,25 +102,6 @@ class QuestionAgent(Protocol):
     async def resume(self, plan: Plan, context: AgentContext) -> Outcome: ...
 
     def apply_search_by_meaning(self, plan: Plan, leg_id: LegId) -> Plan: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnResult:
-    """The outcome of a turn before it is posted. The inbox stores it, so a killed process loses nothing after that."""
-
-    reply: Reply
-    result: dict[str, Json]
-    state: ConversationState | None = None  # the conversation's state after the turn; None: unchanged
-    private_turn: Inbound | None = None  # a new turn of the same person in a private conversation
-    uses_choice: ChoiceId | None = None  # the choice that this turn uses, if it is still open
-    settles_turn: TurnId | None = None  # the turn whose buttons are removed
-    chosen_part: ChosenPart | None = None
-    provenance: AnswerProvenance | None = None
-    ending: str | None = None  # set when the turn ended differently from what its result says
-
-    @property
-    def error(self) -> str | None:
-        return self.result.get("error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +257,7 @@ class ConversationDialogue:
 
     async def _build_context(self, turn_context: _TurnContext) -> AgentContext:
         inbound, state = turn_context.inbound, turn_context.state
+        plans = PlanHistory.from_json(state.last_plan)
         return AgentContext(
             index=turn_context.content.index,
             reasoner=self._reasoner,
@@ -287,9 +265,9 @@ class ConversationDialogue:
             now=self._now().astimezone(_time_zone_of(inbound.time_zone)),
             locale=inbound.locale,
             limits=turn_context.limits,
-            last_plan=None if state.last_plan is None else plan_from_json(dict(state.last_plan)),
-            earlier_plans=_earlier_plans(state),
-            conversation_summary=render_summary(_summary_of(state)),
+            last_plan=plans.last_plan,
+            earlier_plans=plans.earlier_plans,
+            conversation_summary=render_summary(summary_of(state)),
             clarifications_in_a_row=state.clarifications_in_a_row,
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,
@@ -394,9 +372,9 @@ class ConversationDialogue:
         offer = await self._store_offer(question, outcome, turn_context)
         result = result_to_json(turn_context.result_request_for(question), outcome, offer=offer)
         return TurnResult(
-            reply=reply_for(turn_context.turn, outcome, offer, leading_parts=_text_parts(notes)),
-            result=result | {"text": _join_texts(*notes, result["text"])},
-            state=_state_after(turn_context.state, turn_context.turn, question, outcome),
+            reply=reply_for(turn_context.turn, outcome, offer, leading_parts=text_parts_of(notes)),
+            result=result | {"text": join_texts(*notes, result["text"])},
+            state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
         )
 
@@ -424,11 +402,11 @@ class ConversationDialogue:
         )
         file = await self._exports.write_file(request, turn_context.report_progress)
         notes = (*notes, count_change_note(file.rows, outcome.count or None))
-        text = _join_texts(*notes, file_sentence_for(file))
+        text = join_texts(*notes, file_sentence_for(file))
         return TurnResult(
-            reply=file_reply_for(turn_context.turn, file, leading_parts=_text_parts(notes)),
+            reply=file_reply_for(turn_context.turn, file, leading_parts=text_parts_of(notes)),
             result=result_to_json(turn_context.result_request_for(question), outcome, files=(file,), text=text),
-            state=_state_after(turn_context.state, turn_context.turn, question, outcome),
+            state=state_after_outcome(turn_context.state, turn_context.turn, question, outcome),
             provenance=provenance_of(outcome, turn_context.scope, turn_context.content.file_ids),
         )
 
@@ -483,22 +461,6 @@ def _notice_turn_result(question: str, sentence: str, turn_context: _TurnContext
     return TurnResult(reply=notice_reply_for(turn_context.turn, sentence), result=result)
 
 
-def with_skipped_files(turn_result: TurnResult, names: Sequence[str]) -> TurnResult:
-    """The result with a first line that names the files that were not fetched."""
-    return with_leading_lines(turn_result, [format_unfetched_notice(names)] if names else [])
-
-
-def with_leading_lines(turn_result: TurnResult, lines: Sequence[str]) -> TurnResult:
-    """The result with these lines of Markdown before everything else."""
-    if not lines:
-        return turn_result
-    return replace(
-        turn_result,
-        reply=replace(turn_result.reply, parts=(*_text_parts(lines), *turn_result.reply.parts)),
-        result=turn_result.result | {"text": _join_texts(*lines, turn_result.result["text"])},
-    )
-
-
 def _file_lines(unread_files: Sequence[UnreadFile], remarks: Sequence[tuple[str, str]]) -> list[str]:
     return [*format_unread_notices(unread_files), *(format_remark(name, remark) for name, remark in remarks)]
 
@@ -516,77 +478,12 @@ def validate_question(text: str) -> str:
     return question
 
 
-def failed_turn_result(inbound: Inbound, turn: TurnId, sentence: str) -> TurnResult:
-    """A turn that ends in one plain sentence."""
-    question = inbound.body.text if isinstance(inbound.body, TextMessage) else ""
-    return TurnResult(
-        reply=notice_reply_for(turn, sentence),
-        result=failure_to_json(result_request_of(inbound, turn, question), sentence),
-    )
-
-
-def result_request_of(
-    inbound: Inbound, turn: TurnId, question: str, limits: AnswerLimits | None = None
-) -> ResultRequest:
-    answer_limits = limits or AnswerLimits()
-    return ResultRequest(
-        question=question,
-        conversation=inbound.conversation,
-        turn=turn,
-        max_hits=answer_limits.reported_hits,
-        max_doc_ids=answer_limits.reported_documents,
-    )
-
-
 def count_change_note(current: int | None, previous: int | None) -> str:
     """The note for a count that has changed since its button was shown; empty when it has not changed."""
     return (
         f"_now {current:,}, was {previous:,}_"
         if current is not None and previous is not None and current != previous
         else ""
-    )
-
-
-def turn_result_to_json(turn_result: TurnResult) -> dict[str, Json]:
-    state, chosen, provenance = turn_result.state, turn_result.chosen_part, turn_result.provenance
-    return {
-        "version": 1,
-        "reply": reply_to_json(turn_result.reply),
-        "result": turn_result.result,
-        "state": None if state is None else _state_to_json(state),
-        "begins": None if turn_result.private_turn is None else inbound_to_json(turn_result.private_turn),
-        "uses": turn_result.uses_choice,
-        "settles": turn_result.settles_turn,
-        "chosen": None if chosen is None else {"label": chosen.label, "by": chosen.by},
-        "rests_on": None if provenance is None else provenance_to_json(provenance, turn_result.result),
-        "ending": turn_result.ending,
-    }
-
-
-def _state_to_json(state: ConversationState) -> dict[str, Json]:
-    """The fields of the state. `asdict` would copy the whole plan recursively."""
-    return {name: getattr(state, name) for name in ConversationState.__dataclass_fields__}
-
-
-def turn_result_from_json(data: Mapping[str, Json]) -> TurnResult:
-    """Raises `UnreadableTurn`."""
-    with translate_read_errors():
-        return _turn_result_from_fields(data)
-
-
-def _turn_result_from_fields(data: Mapping[str, Json]) -> TurnResult:
-    chosen, provenance = data["chosen"], data.get("rests_on")  # older stored turns have no provenance
-    private_turn = data.get("begins")
-    return TurnResult(
-        reply=reply_from_json(data["reply"]),
-        result=data["result"],
-        state=None if data["state"] is None else ConversationState(**data["state"]),
-        private_turn=None if private_turn is None else inbound_from_json(private_turn),
-        uses_choice=data["uses"],
-        settles_turn=data["settles"],
-        chosen_part=None if chosen is None else ChosenPart(label=chosen["label"], by=chosen["by"]),
-        provenance=None if provenance is None else provenance_from_json(provenance, data["result"]),
-        ending=data.get("ending"),
     )
 
 
@@ -606,83 +503,6 @@ def _leg_count(outcome: Outcome, leg_id: LegId) -> int | None:
         return None
     leg = next((leg for leg in outcome.legs if leg.leg == leg_id), None)
     return None if leg is None else leg.document_count if leg.count is None else leg.count
-
-
-def _state_after(state: ConversationState, turn: TurnId, question: str, outcome: Outcome) -> ConversationState | None:
-    new_state = replace(state, summary=summary_to_json(_summary_of(state).with_outcome(question, outcome, turn)))
-    match outcome:
-        case Clarify(is_understood=False):
-            return new_state
-        case Clarify(plan=plan, clarifications_in_a_row=clarifications_in_a_row, is_undo=is_undo):
-            return replace(
-                new_state,
-                last_plan=_plan_history_json(state, plan, turn, went_back=is_undo),
-                clarifications_in_a_row=clarifications_in_a_row,
-            )
-        case Answer(plan=plan, is_undo=is_undo):
-            return replace(
-                new_state, last_plan=_plan_history_json(state, plan, turn, went_back=is_undo), clarifications_in_a_row=0
-            )
-        case ExportOutcome(plan=plan):
-            return replace(
-                new_state, last_plan=_plan_history_json(state, plan, turn, went_back=False), clarifications_in_a_row=0
-            )
-        case StartOverOutcome():
-            return replace(new_state, last_plan=None, clarifications_in_a_row=0)
-        case Refused():
-            return None
-        case _:
-            assert_never(outcome)
-
-
-def _summary_of(state: ConversationState) -> ConversationSummary:
-    return summary_from_json(state.summary) if state.summary else ConversationSummary()
-
-
-def _earlier_plans(state: ConversationState) -> tuple[Plan, ...]:
-    """The plans before the last one, oldest first. They are stored in the last plan's JSON."""
-    return tuple(plan_from_json(plan) for plan in _earlier_plans_json(state))
-
-
-def _earlier_plans_json(state: ConversationState) -> list[Json]:
-    plans = (state.last_plan or {}).get(_EARLIER_KEY, [])
-    return [*plans] if isinstance(plans, list) else []
-
-
-def _plan_history_json(state: ConversationState, plan: Plan, turn: TurnId, *, went_back: bool) -> dict[str, Json]:
-    """The plan's JSON with the earlier plans, to which a person can go back. Going back drops the last plan."""
-    earlier_plans = _earlier_plans_json(state)
-    plan_json = plan_to_json(plan)
-    last_plan = {key: value for key, value in (state.last_plan or {}).items() if key != _EARLIER_KEY}
-    if went_back:
-        earlier_plans = earlier_plans[:-1]
-    elif last_plan and {key: value for key, value in last_plan.items() if key != _TURN_KEY} != plan_json:
-        earlier_plans = [*earlier_plans, last_plan][-_MAX_EARLIER_PLANS:]
-    return plan_json | {_TURN_KEY: turn} | ({_EARLIER_KEY: earlier_plans} if earlier_plans else {})
-
-
-def state_without_turns(state: ConversationState, turns: Collection[TurnId]) -> ConversationState:
-    """The state as if these turns had not happened: without their plans and without their exchanges in the summary."""
-    plan = state.last_plan
-    while plan is not None and plan.get(_TURN_KEY) in turns:
-        earlier_plans = _earlier_plans_json(replace(state, last_plan=plan))
-        plan = (
-            None
-            if not earlier_plans
-            else earlier_plans[-1] | ({_EARLIER_KEY: earlier_plans[:-1]} if earlier_plans[:-1] else {})
-        )
-    summary = summary_to_json(_summary_of(state).without_turns(turns)) if state.summary else state.summary
-    if plan == state.last_plan:
-        return replace(state, summary=summary)
-    return replace(state, summary=summary, last_plan=plan, clarifications_in_a_row=0)
-
-
-def _text_parts(notes: Sequence[str]) -> tuple[ReplyPart, ...]:
-    return tuple(TextPart(markdown=note) for note in notes if note)
-
-
-def _join_texts(*texts: str) -> str:
-    return "\n\n".join(filter(None, texts))
 
 
 def _time_zone_of(name: str) -> tzinfo:

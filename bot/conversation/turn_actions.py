@@ -14,8 +14,8 @@ from bot.access.audience_scope import AccessResolver
 from bot.admin.feedback import AnswerFeedback, FeedbackVerdict
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import have_same_readers
-from bot.conversation.dialogue import TurnResult, result_request_of, turn_result_from_json
 from bot.conversation.json_result import result_to_json
+from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json
 from bot.errors import AnswerNoLongerVisible, AnswerNotFound, DocumentsUnreachable, NotYourAnswer, TurnAlreadyEnded
 from bot.ids import ConversationId, PersonId, TurnId
 from bot.surface.inbound import Audience, Inbound

@@ -8,17 +8,12 @@ from typing import Final
 from agent.outcome import StartOverOutcome
 from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
-from bot.conversation.dialogue import (
-    TurnResult,
-    result_request_of,
-    state_without_turns,
-    turn_result_from_json,
-    turn_result_to_json,
-)
 from bot.conversation.exports import ExportFiles
 from bot.conversation.json_result import result_to_json
+from bot.conversation.plan_history import state_without_turns
 from bot.conversation.reply_builder import notice_reply_for
 from bot.conversation.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
+from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json, turn_result_to_json
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.json_codec import inbound_from_row

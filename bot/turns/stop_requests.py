@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 from structlog.typing import FilteringBoundLogger
 
 from agent.outcome import SearchAttempt
-from bot.conversation.dialogue import TurnResult, failed_turn_result
 from bot.conversation.json_result import attempts_to_json
+from bot.conversation.turn_result import TurnResult, failed_turn_result
 from bot.ids import ConversationId, TurnId
 from bot.surface.inbound import Inbound
 from bot.task_groups import lone_error

@@ -19,15 +19,15 @@ from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
 from bot.conversation.clarifications import ClarificationOffers
-from bot.conversation.dialogue import (
-    ConversationDialogue,
+from bot.conversation.dialogue import ConversationDialogue
+from bot.conversation.turn_actions import TurnActionHandler
+from bot.conversation.turn_result import (
     TurnResult,
     failed_turn_result,
     turn_result_from_json,
     turn_result_to_json,
     with_skipped_files,
 )
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.errors import BotError, ChoiceRefused, UnknownTurn, UnreadableTurn
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.surface.inbound import ButtonClick, FullTextRequest, Inbound, MessageDeletion, TextMessage
