@@ -77,29 +77,31 @@ class ComparisonPlan:
 
 def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | None:
     """Returns the plan of a question that compares two to four things; None for any other question."""
-    found = _find_compared_sides(question, reader)
-    if found is None:
+    compared_sides = _find_compared_sides(question, reader)
+    if compared_sides is None:
         return None
-    asked, sides, whole = found
-    best = whole[0]
-    wanted = _answer_form_for(asked, sides, best, reader.lexicons[best.bucket])
-    if wanted.reads_text and not sides.is_known:
+    masked_question, sides, whole_readings = compared_sides
+    best = whole_readings[0]
+    answer_form = _answer_form_for(masked_question, sides, best, reader.lexicons[best.bucket])
+    if answer_form.reads_text and not sides.is_known:
         return None  # a search of all text for both sides is one question
-    each = [_reading_in_bucket(reader.readings_of(text), best.bucket, wanted) for text in sides.full_texts()]
+    side_readings = [
+        _reading_in_bucket(reader.readings_of(text), best.bucket, answer_form) for text in sides.full_texts()
+    ]
     frame = _ComparisonFrame(
         sides=sides,
         topic=_shared_topic(sides, best),
-        answer_form=wanted,
+        answer_form=answer_form,
         lexicons=reader.lexicons,
-        is_bucket_named=_is_bucket_named(each),
+        is_bucket_named=_is_bucket_named(side_readings),
     )
     legs = tuple(
-        _leg_for_side(frame, LegId(chr(97 + index)), words, sides.sides[index], each[index])
-        for index, words in enumerate(sides.side_questions(for_fields=_asks_for_fields(wanted)))
+        _leg_for_side(frame, LegId(chr(97 + index)), words, sides.sides[index], side_readings[index])
+        for index, words in enumerate(sides.side_questions(for_fields=_asks_for_fields(answer_form)))
     )
     if len({leg.search for leg in legs}) < len(legs):
         return None  # the sides are the same set: nothing is compared
-    doubts = tuple(
+    alternatives = tuple(
         LegAlternatives(
             leg=leg.id,
             droppable_words=_doubtful_words(leg),
@@ -108,7 +110,7 @@ def plan_comparison(question: str, reader: QuestionReader) -> ComparisonPlan | N
         for leg in legs
     )
     plan = Plan(question=question, legs=legs, combination=LegCombination.COMPARE)
-    return ComparisonPlan(planned=PlannedQuestion(plan=plan, alternatives=doubts), is_certain=sides.is_known)
+    return ComparisonPlan(planned=PlannedQuestion(plan=plan, alternatives=alternatives), is_certain=sides.is_known)
 
 
 def _is_bucket_named(side_readings: Sequence[BucketReading]) -> bool:
@@ -123,12 +125,12 @@ def _find_compared_sides(
     question: str, reader: QuestionReader
 ) -> tuple[MaskedQuestion, ComparedSides, Sequence[BucketReading]] | None:
     """Returns the masked question, the sides, and the readings of the masked text."""
-    asked = mask_comparison(question, reader.literals_in(question))
-    if not asked.cue_spans and not _may_name_sides(question, reader):
+    masked_question = mask_comparison(question, reader.literals_in(question))
+    if not masked_question.cue_spans and not _may_name_sides(question, reader):
         return None  # most questions compare nothing
-    attempts = [asked]
-    if asked.is_explicit:
-        attempts.append(split_ranges(asked))
+    attempts = [masked_question]
+    if masked_question.is_explicit:
+        attempts.append(split_ranges(masked_question))
     for attempt in attempts:
         readings = reader.readings_of(attempt.text)
         sides = _sides_in(attempt, readings, reader)
@@ -162,15 +164,15 @@ def _answer_form_for(
     masked_question: MaskedQuestion, sides: ComparedSides, whole_reading: BucketReading, lexicon: BucketLexicon
 ) -> AnswerForm:
     """Returns the form for all sides: numbers or field values if they are asked for, passages if other words are."""
-    wanted = answer_form_of(whole_reading, lexicon)
+    answer_form = answer_form_of(whole_reading, lexicon)
     group = group_of_reading(whole_reading, lexicon)
-    if group is not None and not wanted.computes:
+    if group is not None and not answer_form.computes:
         return _compute_by_group(group, lexicon)
     names = sides.asked_fields or fields_of_comparatives(masked_question.comparatives, lexicon)
-    if wanted.list_limit is not None and _asks_same_extreme(whole_reading):
-        return wanted  # "the cheapest panel of A with the cheapest of B"
-    if wanted.computes and not (sides.names_fields and not _asks_for_number(wanted, whole_reading)):
-        return wanted
+    if answer_form.list_limit is not None and _asks_same_extreme(whole_reading):
+        return answer_form  # "the cheapest panel of A with the cheapest of B"
+    if answer_form.computes and not (sides.names_fields and not _asks_for_number(answer_form, whole_reading)):
+        return answer_form
     names = names or _money_fields(sides, whole_reading, lexicon)
     if names:
         return _form_for_fields(names, sides, lexicon)
@@ -199,9 +201,9 @@ def _compute_by_group(group: GroupBy, lexicon: BucketLexicon) -> ComputeNumbers:
 
 def _money_fields(sides: ComparedSides, whole_reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """ "Spending at one shop and another": returns the first money field if the question has a word for money."""
-    speaks = {token.word for token in whole_reading.tokens} & (MONEY_WORDS | SPENDING_NOUNS)
+    money_words = {token.word for token in whole_reading.tokens} & (MONEY_WORDS | SPENDING_NOUNS)
     amounts = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY)
-    return amounts[:1] if speaks and (sides.is_grouped or sides.is_plural) else ()
+    return amounts[:1] if money_words and (sides.is_grouped or sides.is_plural) else ()
 
 
 def _asks_for_number(answer_form: AnswerForm, whole_reading: BucketReading) -> bool:
@@ -238,19 +240,19 @@ def _form_for_fields(names: Sequence[FieldName], sides: ComparedSides, lexicon: 
     field = lexicon.get_field(names[0])
     if sides.is_grouped and len(names) == 1 and field.type is FieldType.MONEY:
         return ComputeNumbers(functions=(AggregateFunction.SUM,), field=field.name)
-    several = sides.is_plural or sides.is_grouped
-    if several and len(names) == 1 and field.type in _NUMERIC_TYPES:
+    has_groups = sides.is_plural or sides.is_grouped
+    if has_groups and len(names) == 1 and field.type in _NUMERIC_TYPES:
         return ComputeNumbers(functions=_RANGE_FUNCTIONS, field=field.name)
-    if several and len(names) == 1 and field.type in _GROUPABLE_TYPES:
+    if has_groups and len(names) == 1 and field.type in _GROUPABLE_TYPES:
         return ComputeNumbers(functions=(AggregateFunction.COUNT,), group=GroupBy(field=field.name))
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in names))
 
 
 def _shared_topic(sides: ComparedSides, whole_reading: BucketReading) -> tuple[str, ...]:
     """Returns the unlinked words outside the sides; all sides share them."""
-    own = " ".join(sides.sides)
+    side_text = " ".join(sides.sides)
     return tuple(
-        words for words in (*whole_reading.unlinked_words, *whole_reading.unlinked_quotations) if words not in own
+        words for words in (*whole_reading.unlinked_words, *whole_reading.unlinked_quotations) if words not in side_text
     )
 
 
@@ -269,13 +271,13 @@ class _ComparisonFrame:
 
 
 def _leg_for_side(frame: _ComparisonFrame, leg_id: LegId, question: str, side: str, reading: BucketReading) -> Leg:
-    own = tuple(words for words in reading.unlinked_words if words in side)
+    own_words = tuple(words for words in reading.unlinked_words if words in side)
     if frame.answer_form.reads_text:
-        return _text_leg(frame, leg_id, question, reading, own)
+        return _text_leg(frame, leg_id, question, reading, own_words)
     if frame.answer_form.reads_values:
-        return _document_leg(frame, leg_id, question, reading, own)
+        return _document_leg(frame, leg_id, question, reading, own_words)
     clause = Clause(
-        bucket=reading.bucket, condition=reading.condition, required_terms=(*own, *reading.unlinked_quotations)
+        bucket=reading.bucket, condition=reading.condition, required_terms=(*own_words, *reading.unlinked_quotations)
     )
     search = Search(clauses=(clause,), ranking_text=frame.sides.topic or question)
     return Leg(id=leg_id, question=question, search=search, answer_form=frame.answer_form)
@@ -299,10 +301,12 @@ def _document_leg(
     frame: _ComparisonFrame, leg_id: LegId, question: str, reading: BucketReading, own_words: Sequence[str]
 ) -> Leg:
     """Returns a leg for the values of a document named by conditions or title words; in all buckets if unclear."""
-    asked = {name for _, name in frame.answer_form.requested_fields}
-    told = reading.conditions if frame.is_bucket_named else ()
+    asked_names = {name for _, name in frame.answer_form.requested_fields}
+    side_conditions = reading.conditions if frame.is_bucket_named else ()
     conditions = [
-        condition for condition in told if not _is_asked_for(condition, asked, frame.lexicons[reading.bucket])
+        condition
+        for condition in side_conditions
+        if not _is_asked_for(condition, asked_names, frame.lexicons[reading.bucket])
     ]
     titles = _title_conditions(own_words, identifiers_only=reading.is_exact and bool(conditions))
     buckets = [reading.bucket] if frame.is_bucket_named else sorted(frame.lexicons)
@@ -333,9 +337,9 @@ def _is_asked_for(condition: Condition, asked_names: set[FieldName], lexicon: Bu
     """Whether the condition only repeats what is asked: "do they differ in outdoor use", "have the same law"."""
     names = fields_of(condition)
     by_name = lexicon.schema.by_name
-    flags = all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
-    speaks_of = isinstance(condition, NotCondition) and isinstance(condition.condition, MissingCondition)
-    return bool(names & asked_names) and (flags or speaks_of)
+    are_flags = all(name in by_name and by_name[name].type is FieldType.FLAG for name in names)
+    is_presence = isinstance(condition, NotCondition) and isinstance(condition.condition, MissingCondition)
+    return bool(names & asked_names) and (are_flags or is_presence)
 
 
 def _text_alternatives(leg: Leg, lexicon: BucketLexicon) -> tuple[AlternativeReading, ...]:
@@ -343,29 +347,31 @@ def _text_alternatives(leg: Leg, lexicon: BucketLexicon) -> tuple[AlternativeRea
     if not leg.answer_form.reads_values or leg.search.buckets != (lexicon.bucket,):
         return ()
     clause = leg.search.clauses[0]
-    told = [*conjuncts_of(clause.condition)]
-    named = [
+    all_conditions = [*conjuncts_of(clause.condition)]
+    list_conditions = [
         condition
-        for condition in told
+        for condition in all_conditions
         if isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.HAS
     ]
-    kinds = [
+    kind_conditions = [
         condition
-        for condition in told
+        for condition in all_conditions
         if isinstance(condition, ComparisonCondition)
         and condition.op in (ComparisonOperator.EQ, ComparisonOperator.IN)
         and condition.words
         and condition.field in lexicon.schema.by_name
     ]
-    if len(named) < 2 or not kinds:
+    if len(list_conditions) < 2 or not kind_conditions:
         return ()
-    said = [text_condition_for(kind.words) for kind in kinds]
-    condition = conjunction_of(*(condition for condition in told if condition not in kinds), *said)
+    text_conditions = [text_condition_for(kind.words) for kind in kind_conditions]
+    condition = conjunction_of(
+        *(condition for condition in all_conditions if condition not in kind_conditions), *text_conditions
+    )
     clauses = (Clause(bucket=clause.bucket, condition=condition, required_terms=clause.required_terms),)
     return (
         AlternativeReading(
             bucket=clause.bucket,
-            conditions=tuple(said),
+            conditions=tuple(text_conditions),
             search=Search(clauses=clauses, ranking_text=leg.search.ranking_text),
         ),
     )

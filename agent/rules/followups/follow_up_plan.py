@@ -83,50 +83,53 @@ def plan_follow_up(
     question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan] = ()
 ) -> PlannedQuestion | None:
     """Returns the plan of a follow-up; None for a new topic. `earlier_plans` are the plans before `last_plan`."""
-    said = _read_follow_up(question, last_plan, reader, earlier_plans)
-    if said is None:
+    follow_up = _read_follow_up(question, last_plan, reader, earlier_plans)
+    if follow_up is None:
         return None
     for step in (_plan_next_page, plan_remainder, plan_repeated_comparison):
-        planned = step(said)
+        planned = step(follow_up)
         if planned is not None:
             return planned
-    if _is_new_topic(said):
+    if _is_new_topic(follow_up):
         return None
     for step in (_plan_sort, plan_ordinal_reference, _plan_share_of_results, _plan_count, _plan_new_form):
-        planned = step(said)
+        planned = step(follow_up)
         if planned is not None:
             return planned
-    return _apply_to_all_sides(said, _plan_grouping) or _apply_to_all_sides(said, plan_refinement)
+    return _apply_to_all_sides(follow_up, _plan_grouping) or _apply_to_all_sides(follow_up, plan_refinement)
 
 
 def _apply_to_all_sides(
     follow_up: FollowUpMessage, step: Callable[[FollowUpMessage], PlannedQuestion | None]
 ) -> PlannedQuestion | None:
     """Applies `step` to each side of the last comparison; a message that names another set adds a side."""
-    sides, alone = follow_up.last_plan.legs, step(follow_up)
+    sides, own_plan = follow_up.last_plan.legs, step(follow_up)
     compares = (
         follow_up.last_plan.combination is LegCombination.COMPARE
         and not follow_up.refers_to_results
         and not follow_up.is_elliptic
     )
     if (
-        alone is None
+        own_plan is None
         or not compares
         or not all(leg.answer_form.computes or leg.answer_form.lists_documents for leg in sides)
     ):
-        return alone
-    each = [planned for leg in sides if (planned := step(replace(follow_up, leg=leg))) is not None]
-    legs = [planned.plan.legs[0] for planned in each]
+        return own_plan
+    side_plans = [planned for leg in sides if (planned := step(replace(follow_up, leg=leg))) is not None]
+    legs = [planned.plan.legs[0] for planned in side_plans]
     if len({leg.search.clauses for leg in legs}) < len(sides):
-        legs = [*sides[: MAX_SIDES - 1], replace(alone.plan.legs[0], id=LegId(chr(97 + len(sides))))]
+        legs = [*sides[: MAX_SIDES - 1], replace(own_plan.plan.legs[0], id=LegId(chr(97 + len(sides))))]
     plan = Plan(question=follow_up.question, legs=tuple(legs), combination=LegCombination.COMPARE)
-    kept = tuple(
+    kept_conditions = tuple(
         condition
-        for condition in alone.kept_conditions
-        if all(condition in planned.kept_conditions for planned in each)
+        for condition in own_plan.kept_conditions
+        if all(condition in planned.kept_conditions for planned in side_plans)
     )
     return replace(
-        alone, plan=plan, alternatives=tuple(LegAlternatives(leg=leg.id) for leg in legs), kept_conditions=kept
+        own_plan,
+        plan=plan,
+        alternatives=tuple(LegAlternatives(leg=leg.id) for leg in legs),
+        kept_conditions=kept_conditions,
     )
 
 
@@ -134,12 +137,12 @@ def _read_follow_up(
     question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan]
 ) -> FollowUpMessage | None:
     leg = last_plan.legs[-1]
-    meant = _SAME_AGAIN.sub(lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), question)
-    meant = replace_comparatives(add_implied_year(rephrase_as_count(meant), leg))
-    how_many = _SUPERLATIVE_COUNT.search(meant)  # in "the 3 cheapest" the 3 is no value of a field
-    readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), meant))
+    rephrased = _SAME_AGAIN.sub(lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), question)
+    rephrased = replace_comparatives(add_implied_year(rephrase_as_count(rephrased), leg))
+    count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is no value of a field
+    readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), rephrased))
     reading = next((reading for reading in readings if reading.bucket in leg.search.buckets), None)
-    words = tuple(_WORD_PATTERN.findall(meant.lower()))
+    words = tuple(_WORD_PATTERN.findall(rephrased.lower()))
     if reading is None or not words:
         return None
     return FollowUpMessage(
@@ -152,15 +155,15 @@ def _read_follow_up(
         reading=reading,
         lexicon=reader.lexicons[reading.bucket],
         reader=reader,
-        requested_count=int(how_many[0]) if how_many else None,
+        requested_count=int(count_match[0]) if count_match else None,
     )
 
 
 def _is_new_topic(follow_up: FollowUpMessage) -> bool:
     """Whether the message names its own documents and asks about them."""
     best, reading = follow_up.readings[0], follow_up.reading
-    elsewhere = best.bucket != reading.bucket and not follow_up.refers_to_results
-    if elsewhere and (best.has_noun or (best.score > reading.score + 1.0 and reading.unlinked_words)):
+    is_other_bucket = best.bucket != reading.bucket and not follow_up.refers_to_results
+    if is_other_bucket and (best.has_noun or (best.score > reading.score + 1.0 and reading.unlinked_words)):
         return True
     if (
         reading.has_noun
@@ -178,15 +181,15 @@ def _is_new_topic(follow_up: FollowUpMessage) -> bool:
 
 def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "More", "the next ten": the documents after those on the last page."""
-    wanted, more = follow_up.leg.answer_form, parse_more_request(follow_up.question)
-    if more is None or not wanted.lists_documents:
+    answer_form, more = follow_up.leg.answer_form, parse_more_request(follow_up.question)
+    if more is None or not answer_form.lists_documents:
         return None
-    shown = wanted.list_limit or SHOWN_DOCUMENTS
-    many = more.count or shown
+    shown_count = answer_form.list_limit or SHOWN_DOCUMENTS
+    page_size = more.count or shown_count
     return continue_plan(
         follow_up,
         follow_up.leg.search,
-        ListDocuments(order=wanted.list_order, limit=many, skip=wanted.list_skip + shown),
+        ListDocuments(order=answer_form.list_order, limit=page_size, skip=answer_form.list_skip + shown_count),
     )
 
 
@@ -196,12 +199,12 @@ def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
 def _plan_sort(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "Sort them by total", "newest first"."""
     words = set(follow_up.words)
-    first = (
+    puts_first = (
         len(follow_up.words) <= 4
         and follow_up.words[-1:] == ("first",)
         and bool(words & (_ASCENDING_WORDS | _DESCENDING_WORDS))
     )
-    if not (words & _SORT_WORDS or first) or follow_up.reading.conditions or follow_up.reading.has_noun:
+    if not (words & _SORT_WORDS or puts_first) or follow_up.reading.conditions or follow_up.reading.has_noun:
         return None
     field = _sort_field(follow_up)
     if field is None:
@@ -210,8 +213,8 @@ def _plan_sort(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     default = natural.descending if natural is not None and natural.field == field else False
     descending = True if words & _DESCENDING_WORDS else False if words & _ASCENDING_WORDS else default
     limit = follow_up.leg.answer_form.list_limit
-    wanted = ListDocuments(order=SchemaOrder(field=field, descending=descending), limit=limit)
-    return continue_plan(follow_up, follow_up.leg.search, wanted)
+    answer_form = ListDocuments(order=SchemaOrder(field=field, descending=descending), limit=limit)
+    return continue_plan(follow_up, follow_up.leg.search, answer_form)
 
 
 def _sort_field(follow_up: FollowUpMessage) -> FieldName | None:
@@ -219,14 +222,14 @@ def _sort_field(follow_up: FollowUpMessage) -> FieldName | None:
         field.name for field in follow_up.lexicon.schema.fields if field.type not in (FieldType.LIST, FieldType.ROWS)
     }
     mentions = [link.meaning for link in follow_up.reading.links if isinstance(link.meaning, FieldMention)]
-    named = [mention.field for mention in mentions if mention.column is None and mention.field in sortable]
-    if named:
-        return named[-1]
-    wanted = answer_form_of(follow_up.reading, follow_up.lexicon)
-    if wanted.list_order is not None and wanted.list_order.field in sortable:
-        return wanted.list_order.field
-    if wanted.computed_field is not None:
-        return wanted.computed_field
+    named_fields = [mention.field for mention in mentions if mention.column is None and mention.field in sortable]
+    if named_fields:
+        return named_fields[-1]
+    answer_form = answer_form_of(follow_up.reading, follow_up.lexicon)
+    if answer_form.list_order is not None and answer_form.list_order.field in sortable:
+        return answer_form.list_order.field
+    if answer_form.computed_field is not None:
+        return answer_form.computed_field
     dates = [field.name for field in follow_up.lexicon.schema.fields if field.type is FieldType.DATE]
     return dates[0] if dates and set(follow_up.words) & DAY_WORDS else None
 
@@ -253,74 +256,86 @@ def _plan_share_of_results(follow_up: FollowUpMessage) -> PlannedQuestion | None
     """ "What percentage of them are from Acme?": a count of the part and a count of all results."""
     if not (asks_for_share(follow_up.question) and follow_up.is_restricted_to_results) or not follow_up.has_own_content:
         return None
-    search, kept = narrow_search(follow_up)
+    search, kept_conditions = narrow_search(follow_up)
     return continue_plan(
         follow_up,
         search,
         ComputeNumbers(functions=(AggregateFunction.SHARE,), share_base=follow_up.leg.search),
-        kept_conditions=kept,
+        kept_conditions=kept_conditions,
     )
 
 
 def _plan_grouping(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "By vendor", "split by month": the same numbers by group, or the count of each group."""
-    lead = next((index for index, word in enumerate(follow_up.words) if word in ("by", "per")), None)
-    before = set(follow_up.words[:lead]) if lead is not None else set[str]()
-    if lead is None or follow_up.reading.conditions or follow_up.reading.has_noun or before - _GROUP_WORDS:
+    by_index = next((index for index, word in enumerate(follow_up.words) if word in ("by", "per")), None)
+    leading_words = set(follow_up.words[:by_index]) if by_index is not None else set[str]()
+    if by_index is None or follow_up.reading.conditions or follow_up.reading.has_noun or leading_words - _GROUP_WORDS:
         return None
-    text = "how many of them " + " ".join(follow_up.words[lead:])
+    text = "how many of them " + " ".join(follow_up.words[by_index:])
     reading = next(
         reading for reading in follow_up.reader.readings_of(text) if reading.bucket == follow_up.reading.bucket
     )
-    wanted = answer_form_of(reading, follow_up.lexicon)
-    if wanted.grouping is None:
+    answer_form = answer_form_of(reading, follow_up.lexicon)
+    if answer_form.grouping is None:
         return None
-    same_numbers = follow_up.leg.answer_form.grouped_by(wanted.grouping)
-    return continue_plan(follow_up, follow_up.leg.search, same_numbers or wanted)
+    same_numbers = follow_up.leg.answer_form.grouped_by(answer_form.grouping)
+    return continue_plan(follow_up, follow_up.leg.search, same_numbers or answer_form)
 
 
 def _plan_new_form(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """Plans another question about the results: their count, their sum, the cheapest, a field, a passage."""
-    own = _own_answer_form(follow_up)
-    if own is None:
+    own_form = _own_answer_form(follow_up)
+    if own_form is None:
         return None
     reading = follow_up.reading
-    free = follow_up.is_elliptic or follow_up.refers_to_results or follow_up.has_opener
-    bare = not (follow_up.has_own_content or reading.has_noun)
-    if not (follow_up.refers_to_results or bare or (free and not reading.unlinked_words)):
+    continues = follow_up.is_elliptic or follow_up.refers_to_results or follow_up.has_opener
+    has_no_content = not (follow_up.has_own_content or reading.has_noun)
+    if not (follow_up.refers_to_results or has_no_content or (continues and not reading.unlinked_words)):
         return None
-    if own.reads_text:
+    if own_form.reads_text:
         search = Search(clauses=follow_up.leg.search.clauses, ranking_text=follow_up.question)
-        return continue_plan(follow_up, search, own)
-    search, kept = narrow_search(follow_up) if follow_up.has_own_content else (follow_up.leg.search, None)
-    return continue_plan(follow_up, search, own, kept_conditions=kept)
+        return continue_plan(follow_up, search, own_form)
+    search, kept_conditions = narrow_search(follow_up) if follow_up.has_own_content else (follow_up.leg.search, None)
+    return continue_plan(follow_up, search, own_form, kept_conditions=kept_conditions)
 
 
 def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
     """Returns the answer form that the message itself asks for; None if it keeps the last one."""
     reading, words = follow_up.reading, set(follow_up.words)
-    wanted = answer_form_of(reading, follow_up.lexicon)
-    asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions if mention.column is None))
-    lone = bool(words & _SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
-    if words & SUMMARY_WORDS or (re.search(r"\babout\s*[?.]?$", follow_up.question) and lone):
+    answer_form = answer_form_of(reading, follow_up.lexicon)
+    asked_fields = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions if mention.column is None))
+    is_singular = bool(words & _SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
+    if words & SUMMARY_WORDS or (re.search(r"\babout\s*[?.]?$", follow_up.question) and is_singular):
         return SummariseDocuments()
-    if lone and follow_up.refers_to_results and wanted.computed_field is not None and not reading.conditions:
-        return ReadFields(fields=((reading.bucket, wanted.computed_field),))
-    if wanted.computes and (words & AGGREGATE_WORDS or AggregateFunction.DISTINCT in wanted.computed_functions):
-        return wanted
+    if (
+        is_singular
+        and follow_up.refers_to_results
+        and answer_form.computed_field is not None
+        and not reading.conditions
+    ):
+        return ReadFields(fields=((reading.bucket, answer_form.computed_field),))
+    if answer_form.computes and (
+        words & AGGREGATE_WORDS or AggregateFunction.DISTINCT in answer_form.computed_functions
+    ):
+        return answer_form
     if follow_up.words[:2] == ("how", "many") and follow_up.is_elliptic:
         return ComputeNumbers(functions=(AggregateFunction.COUNT,))
-    if wanted.list_order is not None and _has_superlative(follow_up.words):
+    if answer_form.list_order is not None and _has_superlative(follow_up.words):
         return (
-            wanted
+            answer_form
             if follow_up.requested_count is None
-            else ListDocuments(order=wanted.list_order, limit=follow_up.requested_count)
+            else ListDocuments(order=answer_form.list_order, limit=follow_up.requested_count)
         )
-    if follow_up.refers_to_results and asked and not reading.unlinked_words and (follow_up.starts_as_question or lone):
-        return ReadFields(fields=tuple((reading.bucket, name) for name in asked))
     if (
         follow_up.refers_to_results
-        and lone
+        and asked_fields
+        and not reading.unlinked_words
+        and (follow_up.starts_as_question or is_singular)
+    ):
+        return ReadFields(fields=tuple((reading.bucket, name) for name in asked_fields))
+    if (
+        follow_up.refers_to_results
+        and is_singular
         and follow_up.starts_as_question
         and (reading.unlinked_words or reading.conditions)
     ):

@@ -100,9 +100,11 @@ def continue_plan(
         search = search.with_clauses(
             *(clause for clause in search.clauses if clause.bucket == follow_up.reading.bucket)
         )
-    before = [clause for clause in follow_up.leg.search.clauses if clause.bucket in search.buckets]
-    reads = not answer_form.names_a_set and answer_form == follow_up.leg.answer_form and kept_conditions is not None
-    question = follow_up.leg.question if reads else follow_up.question  # its words still rank the passages
+    old_clauses = [clause for clause in follow_up.leg.search.clauses if clause.bucket in search.buckets]
+    reads_again = (
+        not answer_form.names_a_set and answer_form == follow_up.leg.answer_form and kept_conditions is not None
+    )
+    question = follow_up.leg.question if reads_again else follow_up.question  # its words still rank the passages
     leg = Leg(
         id=follow_up.leg.id, question=question, search=search, answer_form=answer_form, probes=follow_up.leg.probes
     )
@@ -111,7 +113,7 @@ def continue_plan(
         alternatives=(LegAlternatives(leg=leg.id),),
         kept_conditions=kept_conditions
         if kept_conditions is not None
-        else find_kept_conditions(before, search.clauses),
+        else find_kept_conditions(old_clauses, search.clauses),
         references=_picks_of_limited_list(follow_up, leg),
         is_followup=True,
     )
@@ -121,25 +123,25 @@ def find_kept_conditions(old_clauses: Sequence[Clause], new_clauses: Sequence[Cl
     """Returns the conditions and words of the old clauses that the new ones keep."""
     by_bucket = {clause.bucket: clause for clause in new_clauses}
     pairs = [(before, by_bucket[before.bucket]) for before in old_clauses if before.bucket in by_bucket]
-    kept: list[KeptCondition] = [
+    kept_conditions: list[KeptCondition] = [
         KeptFieldCondition(condition=condition, bucket=before.bucket)
         for before, after in pairs
         for condition in drop_implied_conditions(conjuncts_of(before.condition))
         if condition in drop_implied_conditions(conjuncts_of(after.condition))
     ]
-    kept += [
+    kept_conditions += [
         KeptWord(word=word) for before, after in pairs for word in before.required_terms if word in after.required_terms
     ]
-    return tuple(dict.fromkeys(kept))
+    return tuple(dict.fromkeys(kept_conditions))
 
 
 def _picks_of_limited_list(follow_up: FollowUpMessage, leg: Leg) -> tuple[OrdinalReference, ...]:
     """ "Their sum", after "the five cheapest": returns a reference to these five documents."""
-    before = follow_up.leg.answer_form
-    few = before.list_limit
-    same = leg.search.clauses == follow_up.leg.search.clauses
-    if few is None or not (same or follow_up.is_restricted_to_results):
+    last_form = follow_up.leg.answer_form
+    limit = last_form.list_limit
+    is_same_set = leg.search.clauses == follow_up.leg.search.clauses
+    if limit is None or not (is_same_set or follow_up.is_restricted_to_results):
         return ()
-    if same and leg.answer_form.lists_documents and leg.answer_form.list_order == before.list_order:
+    if is_same_set and leg.answer_form.lists_documents and leg.answer_form.list_order == last_form.list_order:
         return ()  # the same list, of another length
-    return (OrdinalReference(leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, few + 1))),)
+    return (OrdinalReference(leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, limit + 1))),)

@@ -29,20 +29,25 @@ _MONTH_WITHOUT_YEAR = re.compile(
 
 def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """Plans a message that consists of constraints. A constraint replaces the one on its field; "also" widens it."""
-    current = [reading for reading in follow_up.readings if reading.bucket in follow_up.leg.search.buckets]
+    current_readings = [reading for reading in follow_up.readings if reading.bucket in follow_up.leg.search.buckets]
     narrows = follow_up.words[0] in ("only", "just", "without", "with", "mentioning", "and", "about")
-    says = any(
-        reading.conditions or reading.unlinked_quotations or (narrows and reading.unlinked_words) for reading in current
+    has_constraint = any(
+        reading.conditions or reading.unlinked_quotations or (narrows and reading.unlinked_words)
+        for reading in current_readings
     )
-    names = _reads_one_document(follow_up.leg) and follow_up.has_opener and bool(follow_up.reading.unlinked_words)
-    if not says and not names:
+    names_document = (
+        _reads_one_document(follow_up.leg) and follow_up.has_opener and bool(follow_up.reading.unlinked_words)
+    )
+    if not has_constraint and not names_document:
         return None
     if follow_up.starts_as_question and not (follow_up.refers_to_results or follow_up.has_opener):
         return None
-    if any(reading.unlinked_words for reading in current) and not (follow_up.has_opener or follow_up.refers_to_results):
+    if any(reading.unlinked_words for reading in current_readings) and not (
+        follow_up.has_opener or follow_up.refers_to_results
+    ):
         return None
-    search, kept = narrow_search(follow_up)
-    return continue_plan(follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept)
+    search, kept_conditions = narrow_search(follow_up)
+    return continue_plan(follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept_conditions)
 
 
 def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[KeptCondition, ...]]:
@@ -51,10 +56,10 @@ def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[KeptConditi
     clauses = tuple(
         _merge_clause(clause, by_bucket.get(clause.bucket), follow_up) for clause in follow_up.leg.search.clauses
     )
-    kept = find_kept_conditions(follow_up.leg.search.clauses, clauses)
+    kept_conditions = find_kept_conditions(follow_up.leg.search.clauses, clauses)
     return Search(
         clauses=clauses, ranking_text=f"{follow_up.leg.search.ranking_text} {follow_up.question}".strip()
-    ), kept
+    ), kept_conditions
 
 
 def add_implied_year(question: str, leg: Leg) -> str:
