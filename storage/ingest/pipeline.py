@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from storage.ingest.documents.build import DocumentBuilder
 from storage.ingest.dry_run import DryRunIndex, IngestTarget
 from storage.ingest.extract.annotation import DocumentAnnotator
-from storage.ingest.extract.rules import RuleExtractor
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
 from storage.ingest.limits import ParserLimits
 from storage.ingest.load import load_records

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput
 from storage.ingest.extract.document_text import fold_characters
-from storage.ingest.extract.rules import RuleExtractor
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.search.evaluation.value_validation import select_fitting_values
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
