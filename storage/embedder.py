@@ -35,9 +35,10 @@ class Embedder(Protocol):
     async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
         """Return the vectors of the texts: float32 of shape (len(texts), dimensions), each row L2-normalised.
 
-        The vector of a text without words is zero.
+        The vector of a text without words may be zero; that of a blank text is. A text has the same vector in every
+        call, whatever the other texts are, and in every process that uses the model.
 
-        Does not block the event loop. Never NaN.
+        Does not block the event loop. Calls may run at the same time. Never NaN.
         """
         ...
 
