@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 from structlog.typing import FilteringBoundLogger
 
 from bot.ids import ConversationId
+from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import ATTACHMENTS_BUCKET
 from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import IndexUnavailable
@@ -39,7 +40,6 @@ _MAX_STEM_CHARS: Final = 60  # each of four bytes at most
 _LOCK_NAME: Final = "lock"
 
 IndexOpener = Callable[[Path], Awaitable[SearchIndex]]
-ProgressCallback = Callable[[str], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class AttachmentIndexes:
         self,
         conversation: ConversationId,
         files: Sequence[StoredAttachment],
-        report_progress: ProgressCallback = lambda text: None,
+        report_progress: ProgressCallback = ignore_progress,
     ) -> AsyncGenerator[AttachmentIndex]:
         """The conversation's index of these files, in this order, without those that cannot be read: their reason is
         stored. Raises what the index and the database raise.

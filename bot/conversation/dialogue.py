@@ -28,12 +28,13 @@ from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.answer_provenance import AnswerProvenance, provenance_from_json, provenance_of, provenance_to_json
 from bot.conversation.clarifications import ClarificationOffers, OfferedChoices, SelectedChoice
-from bot.conversation.exports import ExportFileRequest, ExportFiles, ProgressCallback
+from bot.conversation.exports import ExportFileRequest, ExportFiles
 from bot.conversation.json_result import ResultRequest, failure_to_json, result_to_json
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
 from bot.conversation.summary import ConversationSummary, summary_from_json, summary_to_json
 from bot.errors import BotError, InvalidQuestion, MissingBucket
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
+from bot.progress import ProgressCallback
 from bot.surface.attachments import (
     ATTACHMENTS_BUCKET,
     UnreadFile,
