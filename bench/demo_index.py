@@ -10,6 +10,7 @@ from bot.demo.corpus import DemoCorpus, write_corpus
 from bot.settings import Settings, load_settings
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.pipeline import ingest_files
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
@@ -29,7 +30,7 @@ async def open_demo_index(settings: Settings, corpus: DemoCorpus, folder: Path) 
     )
     try:
         for path, bucket in zip(write_corpus(corpus, folder), corpus.buckets.values(), strict=True):
-            await ingest_files(index, [path], schema=bucket.schema)
+            await ingest_files(index, [path], extractor=RuleExtractor(), schema=bucket.schema)
         yield index
     finally:
         await index.close()

@@ -9,7 +9,7 @@ from typing import Any
 from bench.figures import BenchmarkFigure
 from bench.synthetic_data import invent_prose, invent_words
 from storage.ingest.extract.candidates import ExtractionInput
-from storage.ingest.extract.rules import RuleExtractor
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.files import SourceFile, find_source_files
 from storage.ingest.load import load_records
 from storage.ingest.worker import ParserWorker

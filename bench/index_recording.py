@@ -1,23 +1,21 @@
 """An index that records its answers, so that a question can be answered again without the time of the index."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from storage.search.analyser import Analyser
-from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, TenantId
+from storage.search.ids import BucketId
 from storage.search.index import (
     BucketState,
     IndexAnswers,
     IndexRequest,
     IndexVocabulary,
-    PutResult,
     ScopedIndex,
     SearchIndex,
 )
 from storage.search.schema import Schema
 from storage.search.scope import Scope
+from tests.stand_ins.wrapped_index import WrappedIndex, WrappedScopedIndex
 
 T = TypeVar("T")
 IndexCall = tuple[object, ...]  # the name of the call, and its requests
@@ -56,64 +54,36 @@ class IndexRecording:
         return answer
 
 
-class ReplayableScopedIndex:
+class ReplayableScopedIndex(WrappedScopedIndex):
     """A `ScopedIndex` that records and replays. The analyser is not recorded, because it is part of Parley's work."""
 
-    def __init__(self, index: ScopedIndex, recording: IndexRecording) -> None:
-        self._index, self._recording = index, recording
-
-    @property
-    def scope(self) -> Scope:
-        return self._index.scope
+    def __init__(self, wrapped: ScopedIndex, recording: IndexRecording) -> None:
+        super().__init__(wrapped)
+        self._recording = recording
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
         return await self._recording.record_or_replay(
-            ("ask", *requests), lambda: self._index.answer_requests(*requests)
+            ("ask", *requests), lambda: self.wrapped.answer_requests(*requests)
         )
 
     async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
-        return await self._recording.record_or_replay(("vocabulary", limit), lambda: self._index.load_vocabulary(limit))
+        return await self._recording.record_or_replay(
+            ("vocabulary", limit), lambda: self.wrapped.load_vocabulary(limit)
+        )
 
     async def load_schemas(self) -> Mapping[BucketId, Schema]:
-        return await self._recording.record_or_replay(("schemas",), self._index.load_schemas)
-
-    def analyser_for(self, bucket: BucketId) -> Analyser:
-        return self._index.analyser_for(bucket)
+        return await self._recording.record_or_replay(("schemas",), self.wrapped.load_schemas)
 
 
-class ReplayableIndex:
+class ReplayableIndex(WrappedIndex):
     """A `SearchIndex` for a bot. The measuring code sets the current recording."""
 
-    def __init__(self, index: SearchIndex) -> None:
-        self._index, self.recording = index, IndexRecording()
-
-    @property
-    def tenant(self) -> TenantId:
-        return self._index.tenant
+    def __init__(self, wrapped: SearchIndex) -> None:
+        super().__init__(wrapped)
+        self.recording = IndexRecording()
 
     def within_scope(self, scope: Scope) -> ScopedIndex:
-        return ReplayableScopedIndex(self._index.within_scope(scope), self.recording)
+        return ReplayableScopedIndex(self.wrapped.within_scope(scope), self.recording)
 
     async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
-        return await self.recording.record_or_replay(("buckets",), self._index.load_bucket_states)
-
-    async def set_schema(self, schema: Schema) -> None:
-        await self._index.set_schema(schema)
-
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
-        return await self._index.put(bucket, documents)
-
-    async def delete(self, doc_ids: Sequence[DocId]) -> int:
-        return await self._index.delete(doc_ids)
-
-    async def drop_bucket(self, bucket: BucketId) -> None:
-        await self._index.drop_bucket(bucket)
-
-    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        return await self._index.load_digests(bucket)
-
-    async def ping(self) -> None:
-        await self._index.ping()
-
-    async def close(self) -> None:
-        await self._index.close()
+        return await self.recording.record_or_replay(("buckets",), self.wrapped.load_bucket_states)

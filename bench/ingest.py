@@ -15,6 +15,7 @@ from bot.settings import Settings
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
 from storage.ingest.documents.chunk import passages_of
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.pipeline import ingest_files
 from storage.search.ids import BucketId, TenantId
 from storage.text.snowball_analyser import analyser_for
@@ -94,7 +95,7 @@ async def _ingest_file(settings: Settings, folder: Path, file: Path, passage_cou
     )
     try:
         clock = _RunClock()
-        await ingest_files(index, [file], bucket=_BUCKET)
+        await ingest_files(index, [file], extractor=RuleExtractor(), bucket=_BUCKET)
         return clock.times_per_thousand(passage_count)
     finally:
         await index.close()

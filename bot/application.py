@@ -31,6 +31,7 @@ from bot.surface.surface_registry import SurfaceRegistry
 from bot.turns.stop_requests import StopRequests
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
 from bot.turns.workers import TurnWorkers
+from storage.ingest.extract.candidates import Extractor
 from storage.search.index import SearchIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.grants import GrantStore, LocalGroupStore
@@ -48,6 +49,7 @@ class Application:
     settings: Settings
     clock: Clock
     index: SearchIndex
+    extractor: Extractor
     database: SqlDatabase
     grants: GrantStore
     groups: LocalGroupStore

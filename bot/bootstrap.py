@@ -45,6 +45,7 @@ from bot.turns.revisions import QuestionRevisions
 from bot.turns.stop_requests import StopRequests
 from bot.turns.turn_processor import MAX_ATTEMPTS, TurnProcessor
 from bot.turns.workers import TurnWorkers
+from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import SearchError
 from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
@@ -74,6 +75,7 @@ async def open_application(
     agent: QuestionAgent | None = None,
     reasoner: Reasoner | None = None,
     reranker: Reranker | None = None,
+    extractor: Extractor | None = None,
     outboxes: Mapping[str, Outbox] | None = None,
     log: FilteringBoundLogger | None = None,
 ) -> AsyncGenerator[Application]:
@@ -92,8 +94,13 @@ async def open_application(
             stack.push_async_callback(index.close)
         if reranker is None:
             reranker = stack.enter_context(open_reranker(settings))
+        extractor = extractor or _default_extractor()
         attachment_indexes = AttachmentIndexes(
-            settings.home / "attached", partial(_open_embedded, settings, embedder), AttachedFileStore(database), log
+            settings.home / "attached",
+            partial(_open_embedded, settings, embedder),
+            AttachedFileStore(database),
+            log,
+            extractor=extractor,
         )
         stack.push_async_callback(attachment_indexes.close)
         backends = _OpenedBackends(
@@ -101,6 +108,7 @@ async def open_application(
             clock=clock,
             database=database,
             index=index,
+            extractor=extractor,
             attachment_indexes=attachment_indexes,
             reranker=reranker,
             surfaces=SurfaceRegistry(outboxes),
@@ -168,6 +176,7 @@ class _OpenedBackends:
     clock: Clock
     database: SqlDatabase
     index: SearchIndex
+    extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
     surfaces: SurfaceRegistry
@@ -262,6 +271,7 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
         database=database,
         index=index,
         opener=partial(_open_source, backends.clock),
+        extractor=backends.extractor,
         schemas=settings.home / "schemas",
         worker=backends.process_name,
         log=log,
@@ -300,6 +310,7 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
         settings=settings,
         clock=backends.clock,
         index=index,
+        extractor=backends.extractor,
         database=database,
         grants=services.grants,
         groups=services.groups,
@@ -392,6 +403,12 @@ def _default_reasoner() -> Reasoner:
     from agent.rules.reasoner import RuleReasoner
 
     return RuleReasoner()
+
+
+def _default_extractor() -> Extractor:
+    from storage.ingest.extract.rule_extractor import RuleExtractor
+
+    return RuleExtractor()
 
 
 def _open_log(settings: Settings, stack: AsyncExitStack) -> FilteringBoundLogger:

@@ -6,11 +6,14 @@ import re
 import threading
 from array import array
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from storage.search.documents import Document
 
     Vectors = NDArray[np.float32]
 
@@ -35,11 +38,24 @@ class Embedder(Protocol):
     async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
         """Return the vectors of the texts: float32 of shape (len(texts), dimensions), each row L2-normalised.
 
-        The vector of a text without words is zero.
+        The vector of a text without words may be zero; that of a blank text is. A text has the same vector in every
+        call, whatever the other texts are, and in every process that uses the model.
 
-        Does not block the event loop. Never NaN.
+        Does not block the event loop. Calls may run at the same time. Never NaN.
         """
         ...
+
+
+async def embed_passages(embedder: Embedder, documents: "Sequence[Document]") -> "list[Vectors]":
+    """Return for each document the vectors of its passages. The embedded text is the title and the passage."""
+    texts = [
+        f"{document.title}\n{document.text[passage.start : passage.end]}"
+        for document in documents
+        for passage in document.passages
+    ]
+    vectors = await embedder.embed_texts(texts)
+    ends = accumulate(len(document.passages) for document in documents)
+    return [vectors[end - len(document.passages) : end] for document, end in zip(documents, ends, strict=True)]
 
 
 class WordLlamaEmbedder:

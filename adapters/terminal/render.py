@@ -54,8 +54,8 @@ def renderables_for(part: ReplyPart) -> list[RenderableType]:
             ]
         case ChosenPart():
             return [Styled(f"✓ {chosen_line(part)}", style="dim")]
-        case FilePart(title=title, rows=rows, path=path):
-            heading = f"{printable_text_of(title)} · {rows:,} {'row' if rows == 1 else 'rows'}"
+        case FilePart(title=title, path=path):
+            heading = f"{printable_text_of(title)} · {part.row_count_text}"
             return [Styled(heading, style="bold"), Styled(printable_text_of(path), style="cyan")]
         case FullTextPart(reply=full_reply):
             return [renderable for part in full_reply.parts for renderable in renderables_for(part)]

@@ -215,9 +215,11 @@ def _ended_html(text: str) -> SafeHtml:
 
 
 def _file_html(file: FilePart, now: datetime) -> SafeHtml:
-    row_count = f"{file.rows:,} {'row' if file.rows == 1 else 'rows'}"
     facts = html_element(
-        "span", html_element("span", file.title, class_="title"), html_element("span", row_count), class_="facts"
+        "span",
+        html_element("span", file.title, class_="title"),
+        html_element("span", file.row_count_text),
+        class_="facts",
     )
     if now >= file.expires or not is_web_address(file.url):
         return html_element("div", facts, html_element("span", "The link has ended."), class_="file")

@@ -22,8 +22,8 @@ from agent.retrieval.leg_requests import hits_by_collector, weigh_question_terms
 from agent.retrieval.quotations import (
     CitedQuote,
     DocumentQuote,
+    cite_values,
     find_sentence_with_value,
-    quote_beginning_of,
     rank_sentences,
 )
 from agent.retrieval.relevance import QueryTerm
@@ -158,8 +158,7 @@ class SideValuesFacts(LegFacts):
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
-        beginning = quote_beginning_of(self.document)
-        return tuple(CitedQuote(document=self.document, quote=cell.sentence or beginning) for cell in self.values)
+        return cite_values(self.document, [cell.sentence for cell in self.values])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

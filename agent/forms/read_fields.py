@@ -16,9 +16,9 @@ from agent.retrieval.quotations import (
     CitedQuote,
     DocumentQuote,
     best_sentence_with_value,
+    cite_values,
     find_extracted_sentence,
     find_sentence_with_value,
-    quote_beginning_of,
     rank_sentences,
     sort_quoted_first,
 )
@@ -61,8 +61,7 @@ class FieldValuesFacts(LegFacts):
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
-        beginning = quote_beginning_of(self.document)
-        return tuple(CitedQuote(document=self.document, quote=value.sentence or beginning) for value in self.values)
+        return cite_values(self.document, [value.sentence for value in self.values])
 
 
 def _build_requests(_: ReadFields, inquiry: LegInquiry) -> LegRequests:

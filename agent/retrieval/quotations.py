@@ -1,7 +1,7 @@
 """Quotable sentences of documents: those that contain a value, and those that cover most of a question."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.outcome import Citation, FoundPassage
@@ -90,6 +90,12 @@ def quote_beginning_of(document: Document) -> DocumentQuote:
     end = min(first.end, first.start + 160) if first else 0
     start = first.start if first else 0
     return DocumentQuote(start=start, end=end, page=first.page if first else None, text=document.text[start:end])
+
+
+def cite_values(document: Document, sentences: Iterable[DocumentQuote | None]) -> tuple[CitedQuote, ...]:
+    """A quote for each value of the document: its sentence, or the beginning of the document where it has none."""
+    beginning = quote_beginning_of(document)
+    return tuple(CitedQuote(document=document, quote=sentence or beginning) for sentence in sentences)
 
 
 def _contains_phrase(text: str, phrase: str) -> bool:

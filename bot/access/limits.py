@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from agent.compose.phrases.conditions import format_count
 from bot.ids import OPERATOR, TurnId
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.limits import LIMITED_ENDING, LimitStore, QuestionLimit, ReachedLimit
@@ -29,10 +30,9 @@ def _format_limit_notice(reached: ReachedLimit, wait: timedelta) -> str:
     window = "hour" if reached.limit.window <= timedelta(hours=1) else "24 hours"
     retry = f"You can ask again {_format_waiting_time(wait)}."
     if reached.limit.is_per_person:
-        count_phrase = f"{reached.questions:,} {'question' if reached.questions == 1 else 'questions'}"
         return (
-            f"You have asked {count_phrase} within the last {window}, which is as many as one person may ask here. "
-            f"{retry}"
+            f"You have asked {format_count(reached.questions, 'question')} within the last {window}, which is as many "
+            f"as one person may ask here. {retry}"
         )
     return f"All of you together have asked as many questions within the last {window} as may be asked here. {retry}"
 

@@ -15,6 +15,7 @@ from structlog.typing import FilteringBoundLogger
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
 from bot.task_groups import lone_error
 from storage.ingest.errors import IngestError, SyncLost
+from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import SearchError
 from storage.search.ids import BucketId
 from storage.search.index import SearchIndex
@@ -59,12 +60,14 @@ class SourceOperations:
         database: SqlDatabase,
         index: SearchIndex,
         opener: SourceOpener,
+        extractor: Extractor,
         schemas: Path,
         worker: str,
         log: FilteringBoundLogger,
         lease: timedelta = _SYNC_LEASE,
     ) -> None:
         self._store, self._index, self._opener = SourceStore(database), index, opener
+        self._extractor = extractor
         self._schemas, self._worker, self._log, self._lease = schemas, worker, log, lease
 
     async def add_source(self, request: SourceRequest) -> StoredSource:
@@ -187,6 +190,7 @@ class SourceOperations:
                     document_source,
                     ledger,
                     self._index,
+                    extractor=self._extractor,
                     name=source.id,
                     bucket=source.bucket,
                     force_sweep=sweep_anyway,

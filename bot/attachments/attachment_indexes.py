@@ -20,7 +20,9 @@ from weakref import WeakValueDictionary
 from structlog.typing import FilteringBoundLogger
 
 from bot.ids import ConversationId
+from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import ATTACHMENTS_BUCKET
+from storage.ingest.extract.candidates import Extractor
 from storage.search.errors import IndexUnavailable
 from storage.search.index import ScopedIndex, SearchIndex
 from storage.search.scope import Scope
@@ -38,7 +40,6 @@ _MAX_STEM_CHARS: Final = 60  # each of four bytes at most
 _LOCK_NAME: Final = "lock"
 
 IndexOpener = Callable[[Path], Awaitable[SearchIndex]]
-ProgressCallback = Callable[[str], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,11 +69,13 @@ class AttachmentIndexes:
         store: AttachedFileStore,
         log: FilteringBoundLogger,
         *,
+        extractor: Extractor,
         max_open: int = MAX_OPEN_INDEXES,
         read_timeout: timedelta = READ_TIMEOUT,
     ) -> None:
         """`max_open` conversations stay open at once, besides those in use. `read_timeout` bounds reading one file."""
         self._folder, self._opener, self._store, self._log = folder, opener, store, log
+        self._extractor = extractor
         self._max_open, self._read_timeout_s = max_open, read_timeout.total_seconds()
         self._open_indexes: dict[ConversationId, AttachmentIndex] = {}  # the latest used is last
         self._locks: WeakValueDictionary[ConversationId, asyncio.Lock] = WeakValueDictionary()
@@ -83,7 +86,7 @@ class AttachmentIndexes:
         self,
         conversation: ConversationId,
         files: Sequence[StoredAttachment],
-        report_progress: ProgressCallback = lambda text: None,
+        report_progress: ProgressCallback = ignore_progress,
     ) -> AsyncGenerator[AttachmentIndex]:
         """The conversation's index of these files, in this order, without those that cannot be read: their reason is
         stored. Raises what the index and the database raise.
@@ -202,6 +205,7 @@ class AttachmentIndexes:
                 return await ingest_attached_file(
                     attachment_index.index,
                     path,
+                    extractor=self._extractor,
                     bucket=ATTACHMENTS_BUCKET,
                     doc_id_prefix=f"{file.id}/{path.name}",
                     file_name=file.name,

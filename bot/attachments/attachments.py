@@ -7,7 +7,7 @@ Everyone who reads the conversation may read its files, with or without grants. 
 import asyncio
 import hashlib
 import zlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +19,7 @@ from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachment_indexes import AttachmentIndexes
 from bot.conversation.clarifications import have_same_readers
 from bot.ids import ConversationId, MessageId
+from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import (
     FILE_KINDS,
     FILE_TOO_LARGE,
@@ -48,8 +49,6 @@ FETCH_TIMEOUT: Final = timedelta(seconds=60)  # of one file
 _TOO_SLOW: Final = "it did not arrive within {:.0f} seconds"
 _NO_SOURCE: Final = "I cannot fetch files from here"
 _DISK_FAILED: Final = "my disk does not take it"
-
-ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +165,7 @@ class ConversationAttachments:
         audience: Audience,
         *,
         message: MessageId | None = None,
-        report_progress: ProgressCallback = lambda text: None,
+        report_progress: ProgressCallback = ignore_progress,
     ) -> AsyncGenerator[SearchableContent]:
         """The content that the audience with the scope `scope` may search in the conversation. `message`: the message
         whose files the result lists.

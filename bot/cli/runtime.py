@@ -110,6 +110,11 @@ class StopSignals:
             self._loop.remove_signal_handler(signal_number)
 
 
+def count_phrase_for(number: int, noun: str) -> str:
+    """ "1 document", "1,042 documents"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def print_line(text: str) -> None:
     """Print a line to stdout."""
     print(text)  # noqa: T201

@@ -28,7 +28,7 @@ from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.attachments.attachments import ConversationAttachments, SearchableContent
 from bot.conversation.answer_provenance import provenance_of
 from bot.conversation.clarifications import ClarificationOffers, OfferedChoices, SelectedChoice
-from bot.conversation.exports import ExportFileRequest, ExportFiles, ProgressCallback
+from bot.conversation.exports import ExportFileRequest, ExportFiles
 from bot.conversation.json_result import ResultRequest, result_to_json
 from bot.conversation.plan_history import PlanHistory, state_after_outcome, summary_of
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
@@ -43,6 +43,7 @@ from bot.conversation.turn_result import (
 )
 from bot.errors import BotError, InvalidQuestion, MissingBucket
 from bot.ids import BucketId, ChoiceId, ConversationId, MessageId, TurnId
+from bot.progress import ProgressCallback
 from bot.surface.attachments import (
     ATTACHMENTS_BUCKET,
     UnreadFile,

@@ -6,7 +6,7 @@ The file has the whole set, in the order of the list. Rights are checked at the 
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from bot.conversation.download import LinkSigner, ServedFile
 from bot.conversation.spreadsheet import ExportSheet, sheet_for_schemas
 from bot.errors import ExportBusy, ExportRefused, ExportStopped, ExportWriteFailed, FileGone, ReaderStatusUnknown
 from bot.ids import ConversationId, ExportId, PersonId, TurnId
+from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import ATTACHMENTS_BUCKET
 from bot.surface.inbound import Audience, PrivateAudience
 from bot.surface.json_codec import audience_from_json, audience_to_json
@@ -40,8 +41,6 @@ _PAGE_ROWS: Final = 1000
 _FILES_KEY: Final = "files"  # key in the stored request: the attached files from which the export is written
 _SUBJECTS_KEY: Final = "subjects"  # key in the stored request: the subjects whose rights the export used
 _UNSAFE_CHARACTERS = re.compile(r"[^\w.-]+")
-
-ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +86,7 @@ class ExportFiles:
         self._folder, self._link_base, self._worker, self._page_rows = folder, link_base, worker, page_rows
 
     async def write_file(
-        self, request: ExportFileRequest, report_progress: ProgressCallback = lambda text: None
+        self, request: ExportFileRequest, report_progress: ProgressCallback = ignore_progress
     ) -> FilePart:
         """Write the file of a turn, or resume it if an earlier attempt began it.
 

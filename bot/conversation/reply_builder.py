@@ -62,8 +62,7 @@ def file_reply_for(turn: TurnId, file: FilePart, *, leading_parts: Sequence[Repl
 
 
 def file_sentence_for(file: FilePart) -> str:
-    rows = "1 row" if file.rows == 1 else f"{file.rows:,} rows"
-    return f"Here is **{escape_markdown(file.name)}** with {rows}."
+    return f"Here is **{escape_markdown(file.name)}** with {file.row_count_text}."
 
 
 def _outcome_parts(outcome: Outcome) -> tuple[ReplyPart, ...]:

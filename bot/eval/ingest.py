@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from bot.errors import BotError
 from bot.eval.eval_sets import EvalSet, EvalSuite
+from storage.ingest.extract.candidates import Extractor
 from storage.ingest.pipeline import ingest_files
 from storage.ingest.report import IngestProgress, IngestReport
 from storage.search.ids import BucketId
@@ -24,6 +25,7 @@ class DocumentNotLoaded(BotError):
 class EvalLoadOptions:
     """How to load the documents."""
 
+    extractor: Extractor
     ignore_metadata: bool
     progress: Callable[[IngestProgress], None] | None = None
 
@@ -60,6 +62,7 @@ async def _load_eval_set(
     return await ingest_files(
         index,
         [eval_set.documents_path],
+        extractor=options.extractor,
         bucket=eval_set.default_bucket,
         schema=schema,
         ignore_metadata=options.ignore_metadata,

@@ -17,6 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any as Json
 from typing import Final
 
+from agent.compose.phrases.conditions import format_count
 from agent.decomposition import PlannedQuestion, QuestionContext
 from agent.rules.reasoner import RuleReasoner
 from agent.rules.words.question_splitting import split_questions
@@ -97,15 +98,11 @@ def _judge_split(question: EvalQuestion) -> tuple[QuestionScore, dict[str, Json]
     measures = {"right": float(len(split_parts) == len(steps)), "steps": mean_best_overlap(steps, split_parts)}
     score = QuestionScore(
         right=measures["right"],
-        expected=_question_count_phrase(len(steps)),
-        actual=_question_count_phrase(len(split_parts)),
+        expected=format_count(len(steps), "question"),
+        actual=format_count(len(split_parts), "question"),
         measures=measures,
     )
     return score, {"text": " | ".join(split_parts)}
-
-
-def _question_count_phrase(count: int) -> str:
-    return "1 question" if count == 1 else f"{count} questions"
 
 
 # -- conditions

@@ -5,20 +5,14 @@ backslash escapes. All data from documents, models and people in it is escaped (
 that honours the escapes shows it unchanged.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
+from agent.compose.phrases.conditions import escape_markdown as escape_markdown
+from agent.compose.phrases.conditions import format_count
 from bot.ids import ChoiceId, ClarificationId, TurnId
-
-_SPECIAL_CHARACTERS = re.compile(r"([\\`*_{}\[\]<>#|~])")
-
-
-def escape_markdown(text: str) -> str:
-    """`text` as data within Markdown: a backslash before every special character, line breaks as blanks."""
-    return _SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(text.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +78,11 @@ class FilePart:
     path: str
     url: str
     expires: datetime
+
+    @property
+    def row_count_text(self) -> str:
+        """ "1 row", "1,042 rows"."""
+        return format_count(self.rows, "row")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from structlog.typing import FilteringBoundLogger
 
+from agent.compose.phrases.conditions import format_count
 from agent.outcome import SearchAttempt
 from bot.conversation.json_result import attempts_to_json
 from bot.conversation.turn_result import TurnResult, failed_turn_result
@@ -120,9 +121,8 @@ def _describe_attempts(attempts: Sequence[SearchAttempt], activity: str) -> str:
         return f"It had come to this: {activity}" if activity else "Nothing had been found yet."
     left_out = len(attempts) - _MAX_ATTEMPTS_SHOWN
     counts = [
-        f"{attempt.documents:,} {'document' if attempt.documents == 1 else 'documents'} "
-        f"in {_SEARCHED_BY_TOOL[attempt.tool]}"
+        f"{format_count(attempt.documents)} in {_SEARCHED_BY_TOOL[attempt.tool]}"
         for attempt in attempts[-_MAX_ATTEMPTS_SHOWN:]
     ]
-    earlier = f"{left_out:,} earlier {'search' if left_out == 1 else 'searches'}; " if left_out > 0 else ""
+    earlier = f"{format_count(left_out, 'earlier search')}; " if left_out > 0 else ""
     return f"Found till then: {earlier}{', '.join(counts)}."

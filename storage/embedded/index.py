@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,19 +19,21 @@ from storage.embedded.database import EmbeddedDatabase, has_outlines
 from storage.embedded.reading.records import RecordOrder
 from storage.embedded.reading.request_evaluator import EmbeddedRequestEvaluator
 from storage.embedded.term_tables import analyse_document
-from storage.embedded.writing import EmbeddedPutStatus, PreparedDocument
-from storage.embedder import Embedder
+from storage.embedded.writing import PreparedDocument
+from storage.embedder import Embedder, embed_passages
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable, NotInScope, UnknownBucket
 from storage.search.evaluation.value_validation import validate_values
 from storage.search.ids import BucketId, DocId, Generation, TenantId
 from storage.search.index import (
+    WRITTEN_STATUSES,
     BucketState,
     IndexAnswers,
     IndexRequest,
     IndexVocabulary,
     PutResult,
+    PutStatus,
     SemanticPassageRequest,
 )
 from storage.search.schema import Schema
@@ -45,7 +46,6 @@ T = TypeVar("T")
 _THREAD_COUNT = 4
 _MAX_READ_ATTEMPTS = 50  # of a read whose snapshot is outdated by writes
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 200, 1_000_000  # of one write transaction; the characters approximately
-_WRITTEN_STATUSES = (EmbeddedPutStatus.ADDED, EmbeddedPutStatus.REPLACED)
 
 
 class EmbeddedIndex:
@@ -116,7 +116,7 @@ class EmbeddedIndex:
         header = await self._run_in_pool(lambda: self._run_read(lambda _, state: _find_header(state, bucket)))
         latest = list({document.doc_id: document for document in documents}.values())
         await self._run_in_pool(lambda: [validate_values(document, header.schema) for document in latest])
-        statuses = dict[DocId, EmbeddedPutStatus]()
+        statuses = dict[DocId, PutStatus]()
         batches = deque(_split_into_batches(latest))
         prepared: Mapping[DocId, PreparedDocument] = (
             await self._prepare_documents(bucket, batches[0], {}) if batches else {}
@@ -128,12 +128,7 @@ class EmbeddedIndex:
                 self._put_batch(bucket, batch, prepared), self._prepare_documents(bucket, next_batch, {})
             )
             statuses |= written
-        return PutResult(
-            **{
-                status.value: tuple(doc_id for doc_id, document_status in statuses.items() if document_status is status)
-                for status in EmbeddedPutStatus
-            }
-        )
+        return PutResult.from_statuses(statuses)
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
         return await self._run_in_pool(
@@ -306,11 +301,11 @@ class EmbeddedIndex:
 
     async def _put_batch(
         self, bucket: BucketId, documents: Sequence[Document], prepared: Mapping[DocId, PreparedDocument]
-    ) -> Mapping[DocId, EmbeddedPutStatus]:
+    ) -> Mapping[DocId, PutStatus]:
         """Analyse and embed outside the transaction, again if the bucket or a document has changed before the write."""
         ready_documents = dict(prepared)
 
-        def write_batch(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, EmbeddedPutStatus] | None:
+        def write_batch(connection: sqlite3.Connection, state: IndexState) -> Mapping[DocId, PutStatus] | None:
             return self._write_prepared(connection, state, bucket, documents, ready_documents)
 
         while (statuses := await self._run_in_pool(lambda: self._run_write(write_batch))) is None:
@@ -354,22 +349,10 @@ class EmbeddedIndex:
             for index, document in enumerate(unprepared)
         }
 
-    async def _embed_passages(self, documents: "Sequence[Document]") -> "list[Vectors] | None":
-        """Return for each document the vectors of its passages. The embedded text is the title and the passage."""
-        if self._embedder is None:
-            return None
-        texts = [
-            f"{document.title}\n{document.text[passage.start : passage.end]}"
-            for document in documents
-            for passage in document.passages
-        ]
-        vectors = await self._embedder.embed_texts(texts)
-        ends = list(accumulate(len(document.passages) for document in documents))
-        return [vectors[end - len(document.passages) : end] for document, end in zip(documents, ends, strict=True)]
+    async def _embed_passages(self, documents: Sequence[Document]) -> "list[Vectors] | None":
+        return None if self._embedder is None else await embed_passages(self._embedder, documents)
 
-    def _put_status_of(
-        self, connection: sqlite3.Connection, header: BucketHeader, document: Document
-    ) -> EmbeddedPutStatus:
+    def _put_status_of(self, connection: sqlite3.Connection, header: BucketHeader, document: Document) -> PutStatus:
         return writing.put_status_of(connection, header, document, self._embedder_name)
 
     def _write_prepared(
@@ -379,13 +362,13 @@ class EmbeddedIndex:
         bucket: BucketId,
         documents: Sequence[Document],
         prepared: Mapping[DocId, PreparedDocument],
-    ) -> Mapping[DocId, EmbeddedPutStatus] | None:
+    ) -> Mapping[DocId, PutStatus] | None:
         """Write the documents. Writes nothing and returns None if a document that must be written is not prepared."""
         header = _find_header(state, bucket)
         statuses = {document.doc_id: self._put_status_of(connection, header, document) for document in documents}
         if any(_needs_preparation(prepared, doc_id, status, header) for doc_id, status in statuses.items()):
             return None
-        written_ids = [doc_id for doc_id, status in statuses.items() if status in _WRITTEN_STATUSES]
+        written_ids = [doc_id for doc_id, status in statuses.items() if status in WRITTEN_STATUSES]
         for doc_id in written_ids:
             writing.write_document(connection, header, prepared[doc_id], self._analysers)
         if written_ids:
@@ -436,10 +419,10 @@ def _find_header(state: IndexState, bucket: BucketId) -> BucketHeader:
 
 
 def _needs_preparation(
-    prepared: Mapping[DocId, PreparedDocument], doc_id: DocId, put_status: EmbeddedPutStatus, header: BucketHeader
+    prepared: Mapping[DocId, PreparedDocument], doc_id: DocId, put_status: PutStatus, header: BucketHeader
 ) -> bool:
     """Whether a document must be written and is not prepared for the bucket's current schema."""
     prepared_document = prepared.get(doc_id)
-    return put_status in _WRITTEN_STATUSES and (
+    return put_status in WRITTEN_STATUSES and (
         prepared_document is None or prepared_document.header.schema_json != header.schema_json
     )

@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, cast
 
 from storage.embedded.bucket_snapshot import BucketHeader
@@ -24,6 +23,7 @@ from storage.search.codec import annotations_to_json, schema_to_json
 from storage.search.documents import Document, FieldValues, outline_text_of
 from storage.search.evaluation.value_validation import is_valid_unicode
 from storage.search.ids import BucketId, DocId
+from storage.search.index import PutStatus
 from storage.search.schema import Schema, SchemaField
 
 if TYPE_CHECKING:
@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AnalyserFactory = Callable[[str], Analyser]
-
-
-class EmbeddedPutStatus(Enum):
-    ADDED = "added"
-    REPLACED = "replaced"
-    SKIPPED = "skipped"
-    TAKEN = "taken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +48,17 @@ class PreparedDocument:
 # -- documents
 
 
-def put_status_of(
-    connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str
-) -> EmbeddedPutStatus:
+def put_status_of(connection: sqlite3.Connection, header: BucketHeader, document: Document, embedder: str) -> PutStatus:
     """Returns what `put` must do with the document. Unchanged content is put again if the embedder has changed."""
     row = connection.execute(
         "SELECT bucket, digest, embedder FROM document WHERE doc_id = ?", (document.doc_id,)
     ).fetchone()
     if row is None:
-        return EmbeddedPutStatus.ADDED
+        return PutStatus.ADDED
     if row[0] != header.id:
-        return EmbeddedPutStatus.TAKEN
+        return PutStatus.TAKEN
     is_unchanged = bool(document.digest) and row[1:] == (document.digest, embedder)
-    return EmbeddedPutStatus.SKIPPED if is_unchanged else EmbeddedPutStatus.REPLACED
+    return PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED
 
 
 def write_document(

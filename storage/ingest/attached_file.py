@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from storage.ingest.extract.candidates import Extractor
 from storage.ingest.files import SourceFile
 from storage.ingest.pipeline import ingest_files
 from storage.ingest.records import RejectedInput, SourceRecord
@@ -38,6 +39,7 @@ async def ingest_attached_file(
     index: SearchIndex,
     path: Path,
     *,
+    extractor: Extractor,
     bucket: BucketId,
     doc_id_prefix: str,
     file_name: str,
@@ -51,7 +53,9 @@ async def ingest_attached_file(
     """
     source = SourceFile(path=path, name=doc_id_prefix)
     hooks = _AttachmentHooks(file_name=file_name, link=link or "", max_rows=max_rows)
-    report = await ingest_files(index, [source], bucket=bucket, hooks=hooks, allow_any_bucket_name=True)
+    report = await ingest_files(
+        index, [source], extractor=extractor, bucket=bucket, hooks=hooks, allow_any_bucket_name=True
+    )
     documents = report.added + report.replaced + report.skipped
     if documents:
         await _label_attachment_bucket(index, bucket, is_table=source.is_table)

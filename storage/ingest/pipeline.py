@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from storage.ingest.documents.build import DocumentBuilder
 from storage.ingest.dry_run import DryRunIndex, IngestTarget
 from storage.ingest.extract.annotation import DocumentAnnotator
-from storage.ingest.extract.rules import RuleExtractor
+from storage.ingest.extract.candidates import Extractor
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
 from storage.ingest.limits import ParserLimits
 from storage.ingest.load import load_records
@@ -83,6 +83,7 @@ async def ingest_files(
     index: SearchIndex | DryRunIndex,
     paths: Sequence[str | Path | SourceFile],
     *,
+    extractor: Extractor,
     bucket: BucketId | None = None,
     schema: Schema | None = None,
     ignore_metadata: bool = False,
@@ -97,7 +98,8 @@ async def ingest_files(
     The bucket of a document is `bucket`, else the bucket that the document names, else the bucket of `schema`.
     With `schema`, its bucket (or `bucket`) gets exactly this schema, and its documents get the fields of this schema.
     Other buckets keep their schema; a field is added for each new metadata key.
-    Documents without metadata get values that are extracted from their text; with `ignore_metadata` all documents do.
+    Documents without metadata get the values that `extractor` reads in their text; with `ignore_metadata`, all
+    documents do.
     Schemas that were made or extended are written into `schema_folder` as `BUCKET.schema.yaml`, unless that file
     exists. The folder is created if it is missing.
     A `DryRunIndex` stays unchanged. `allow_any_bucket_name` is for internal buckets, whose names may break the rules
@@ -118,7 +120,7 @@ async def ingest_files(
         await _run_in_thread(run, lambda: run.scan_files(paths, worker))
         schema_changes = await _set_schemas(index, run, schema_folder, worker)
         with closing(run.read_batches(worker)) as batches:
-            annotator = _make_annotator(index)
+            annotator = _make_annotator(index, extractor)
             await _put_batches(index, run, batches, annotator)
             await annotator.settle_names()
     finally:
@@ -194,9 +196,9 @@ def _write_schema_file(schema: Schema, folder: Path, run: "_IngestRun") -> Path 
     return path
 
 
-def _make_annotator(index: SearchIndex | DryRunIndex) -> DocumentAnnotator:
+def _make_annotator(index: SearchIndex | DryRunIndex, extractor: Extractor) -> DocumentAnnotator:
     is_dry_run = isinstance(index, DryRunIndex)
-    return DocumentAnnotator(index.index if is_dry_run else index, RuleExtractor(), is_dry_run=is_dry_run)
+    return DocumentAnnotator(index.index if is_dry_run else index, extractor, is_dry_run=is_dry_run)
 
 
 async def _put_batches(

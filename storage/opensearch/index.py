@@ -16,7 +16,7 @@ from storage.opensearch.reading.query_steps import (
 from storage.opensearch.reading.requests import IndexReader, ScopedOpenSearchIndex
 from storage.opensearch.reading.vocabulary import FieldPresence, count_field_presence
 from storage.opensearch.terms import keyword_term_of
-from storage.opensearch.writing.documents import DocumentWriter, OpenSearchPutStatus
+from storage.opensearch.writing.documents import DocumentWriter
 from storage.opensearch.writing.versions import IndexVersions
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
@@ -85,12 +85,7 @@ class OpenSearchIndex:
     async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
         layout = await self._versions.ensure_current_embedder(bucket)
         statuses = await self._writer.put(layout, documents)
-        return PutResult(
-            **{
-                status.value: tuple(doc_id for doc_id, document_status in statuses.items() if document_status is status)
-                for status in OpenSearchPutStatus
-            }
-        )
+        return PutResult.from_statuses(statuses)
 
     async def delete(self, doc_ids: Sequence[DocId]) -> int:
         return await self._writer.delete(doc_ids)

@@ -7,6 +7,7 @@ against the bucket's schema first: a field that does not exist raises `UnknownFi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -404,6 +405,18 @@ class ScopedIndex(Protocol):
         ...
 
 
+class PutStatus(StrEnum):
+    """What `put` does with a document; the values are the fields of `PutResult`."""
+
+    ADDED = "added"
+    REPLACED = "replaced"
+    SKIPPED = "skipped"
+    TAKEN = "taken"
+
+
+WRITTEN_STATUSES = frozenset({PutStatus.ADDED, PutStatus.REPLACED})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutResult:
     """The results of `put`, by document id."""
@@ -412,6 +425,16 @@ class PutResult:
     replaced: tuple[DocId, ...] = ()
     skipped: tuple[DocId, ...] = ()  # same digest as before
     taken: tuple[DocId, ...] = ()  # not put, since the id belongs to another bucket
+
+    @classmethod
+    def from_statuses(cls, statuses: Mapping[DocId, PutStatus]) -> "PutResult":
+        """The result of documents with these statuses, in their order."""
+        return cls(
+            **{
+                status.value: tuple(doc_id for doc_id, doc_status in statuses.items() if doc_status is status)
+                for status in PutStatus
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

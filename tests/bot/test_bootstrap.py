@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.admin.sources import SourceRequest
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.settings import Settings, load_settings
@@ -20,6 +21,7 @@ from tests.bot.conftest import ConversationDriver, private_audience_of, running_
 from tests.bot.diary import Diary
 from tests.bot.fakes import Clock
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
+from tests.stand_ins.labels import LabelExtractor
 
 
 @pytest.fixture
@@ -34,6 +36,20 @@ async def fill_index(bot: Application) -> None:
         for n, vendor in enumerate(["Acme"] * 120 + ["Bolt"] * 30)
     ]
     await bot.index.put(RECEIPTS, documents)
+
+
+async def test_a_given_extractor_reads_what_a_source_brings(home: Settings, tmp_path: Path) -> None:
+    folder, extractor = tmp_path / "slips", LabelExtractor()
+    folder.mkdir()
+    (folder / "slip.txt").write_text("Vendor: Acme")
+
+    async with open_application(home, extractor=extractor) as bot:
+        await bot.index.set_schema(a_receipt_schema())
+        source = await bot.sources.add_source(SourceRequest(kind="folder", location=str(folder), bucket=RECEIPTS))
+        synced = await bot.sources.sync_source(source.id)
+
+    assert (synced.added, len(extractor.titles)) == (1, 1)
+    assert bot.extractor is extractor
 
 
 async def test_a_question_is_asked_narrowed_in_words_and_exported(home: Settings) -> None:

@@ -178,7 +178,7 @@ async def a_desk(
         settings = load_settings(home, defaults | environ).settings
         bot = await stack.enter_async_context(open_application(settings, agent=agent, reasoner=reasoner, clock=clock))
         if not await bot.index.load_bucket_states():
-            await ingest_files(bot.index, [write_receipts(home)], bucket=BucketId("receipts"))
+            await ingest_files(bot.index, [write_receipts(home)], extractor=bot.extractor, bucket=BucketId("receipts"))
         desk = _prepare_desk(slack, bot)
         await bot.grants.grant_bucket_access(
             BucketId("receipts"), Subject(f"channel:slack:{TEAM}:{desk.general.id}"), by="operator"

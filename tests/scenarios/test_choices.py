@@ -4,7 +4,7 @@ For random corpora, searches and scopes, every choice is requested, stored, clic
 evaluation, on each engine. `PARLEY_TEST_EXAMPLES` sets a larger number of examples than in a usual run.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -18,17 +18,12 @@ from agent.limits import AnswerLimits
 from agent.outcome import ChoiceKind
 from bot.application import Application
 from bot.surface.inbound import OperatorAudience
-from storage.search.analyser import Analyser
 from storage.search.conditions import conjunction_of
-from storage.search.documents import Document
-from storage.search.ids import BucketId, DocId, FieldName, LegId, TenantId
+from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.index import (
-    BucketState,
     CountRequest,
     IndexAnswers,
     IndexRequest,
-    IndexVocabulary,
-    PutResult,
     ScopedIndex,
     SearchIndex,
 )
@@ -44,7 +39,6 @@ from storage.search.plan import (
     Search,
     SummariseDocuments,
 )
-from storage.search.schema import Schema
 from storage.search.scope import Scope
 from tests.builders import RECEIPTS, a_document, a_receipt_schema, a_search, where
 from tests.scenarios.audiences import audiences, clear_index, few_examples, limits, open_world, write_world
@@ -58,6 +52,7 @@ from tests.scenarios.worlds import (
     questions,
     worlds,
 )
+from tests.stand_ins.wrapped_index import WrappedIndex, WrappedScopedIndex
 
 INVOICES = BucketId("invoices")
 _numbers = count()
@@ -210,71 +205,31 @@ async def test_a_choice_that_now_finds_nothing_offers_new_choices(
 # -- a wrong engine
 
 
-class OvercountingIndex:
-    """An index that returns one too many for the request `wrong`. It records the requested counts."""
+class OvercountingIndex(WrappedIndex):
+    """An index that counts one too many for `overcounted_request`. It records the requested counts."""
 
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
+    def __init__(self, wrapped: SearchIndex) -> None:
+        super().__init__(wrapped)
         self.overcounted_request: CountRequest | None = None
         self.count_requests: dict[CountRequest, None] = {}
 
-    @property
-    def tenant(self) -> TenantId:
-        return self._index.tenant
-
     def within_scope(self, scope: Scope) -> ScopedIndex:
-        return _OvercountingScopedIndex(self, self._index.within_scope(scope))
-
-    async def set_schema(self, schema: Schema) -> None:
-        await self._index.set_schema(schema)
-
-    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
-        return await self._index.put(bucket, documents)
-
-    async def delete(self, doc_ids: Sequence[DocId]) -> int:
-        return await self._index.delete(doc_ids)
-
-    async def drop_bucket(self, bucket: BucketId) -> None:
-        await self._index.drop_bucket(bucket)
-
-    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
-        return await self._index.load_bucket_states()
-
-    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
-        return await self._index.load_digests(bucket)
-
-    async def ping(self) -> None:
-        await self._index.ping()
-
-    async def close(self) -> None:
-        await self._index.close()
+        return _OvercountingScopedIndex(self, self.wrapped.within_scope(scope))
 
 
-class _OvercountingScopedIndex:
-    def __init__(self, index: OvercountingIndex, scoped: ScopedIndex) -> None:
-        self._index, self._scoped = index, scoped
-
-    @property
-    def scope(self) -> Scope:
-        return self._scoped.scope
+class _OvercountingScopedIndex(WrappedScopedIndex):
+    def __init__(self, index: OvercountingIndex, wrapped: ScopedIndex) -> None:
+        super().__init__(wrapped)
+        self._index = index
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
-        answers = await self._scoped.answer_requests(*requests)
+        answers = await self.wrapped.answer_requests(*requests)
         reported = {request: answers[request] for request in requests}
         for request in requests:
             if isinstance(request, CountRequest):
                 self._index.count_requests[request] = None
                 reported[request] = answers[request] + (request == self._index.overcounted_request)
         return IndexAnswers(answers.generation, reported)
-
-    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
-        return await self._scoped.load_vocabulary(limit)
-
-    async def load_schemas(self) -> Mapping[BucketId, Schema]:
-        return await self._scoped.load_schemas()
-
-    def analyser_for(self, bucket: BucketId) -> Analyser:
-        return self._scoped.analyser_for(bucket)
 
 
 @pytest.fixture

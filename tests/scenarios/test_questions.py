@@ -16,6 +16,7 @@ from bot.demo.corpus import DEFAULT_SEED, DemoCorpus, generate_corpus, write_cor
 from bot.demo.naming import ALTERNATIVE_NAMING, ORIGINAL_NAMING, CorpusNaming
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.pipeline import ingest_files
 from storage.ingest.schemas import schema_file
 from storage.search.ids import TenantId
@@ -76,7 +77,7 @@ async def _load_corpus(corpus: DemoCorpus, folder: Path) -> None:
 async def fill_index(index: SearchIndex, corpus: DemoCorpus, folder: Path) -> None:
     for path in write_corpus(corpus, folder):
         schema = schema_file.read_schema_file(path.with_suffix(".schema.yaml"))
-        report = await ingest_files(index, [path], schema=schema)
+        report = await ingest_files(index, [path], extractor=RuleExtractor(), schema=schema)
         assert report.failed == 0
 
 

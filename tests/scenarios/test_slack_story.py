@@ -43,7 +43,9 @@ def home(corpus: DemoCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
         async with open_application(load_settings(home, {"PARLEY_EMBEDDER": "none"}).settings) as bot:
             for name in BUCKETS:
                 schema = corpus.buckets[name].schema
-                await ingest_files(bot.index, [folder / f"{schema.bucket}.jsonl"], schema=schema)
+                await ingest_files(
+                    bot.index, [folder / f"{schema.bucket}.jsonl"], extractor=bot.extractor, schema=schema
+                )
 
     asyncio.run(load())
     return home

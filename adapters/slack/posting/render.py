@@ -373,7 +373,7 @@ def _chosen_line(label: str, by: str) -> StyledLine:
 
 def _file_line(file: FilePart, *, is_linked: bool) -> StyledLine:
     title = StyledSpan(text=_shorten_to_line(file.title) or _shorten_to_line(file.name) or "File", bold=True)
-    rows = f" · {file.rows:,} {'row' if file.rows == 1 else 'rows'}"
+    rows = f" · {file.row_count_text}"
     address = _safe_web_address(file.url) if is_linked else None
     if address is None:
         return _styled_line(title, StyledSpan(text=rows))

@@ -12,7 +12,7 @@ import typer
 from bot.cli.commands.review import review
 from bot.cli.failures import CommandFailed
 from bot.cli.options import DebugOption, HomeOption, JsonOption
-from bot.cli.runtime import print_line, run_with_bot
+from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
@@ -35,7 +35,7 @@ def list_buckets(json_: JsonOption = False, home: HomeOption = None, debug: Debu
             print_line(json.dumps([_bucket_to_json(state) for state in states.values()], ensure_ascii=False))
             return
         for name, state in states.items():
-            print_line(f"{name}  {_count_phrase_for(state.document_count, 'document')}")
+            print_line(f"{name}  {count_phrase_for(state.document_count, 'document')}")
         if not states:
             print_line("There are no buckets yet; parley ingest PATH --bucket NAME makes one.")
 
@@ -52,8 +52,8 @@ def show(name: BucketArgument, json_: JsonOption = False, home: HomeOption = Non
             print_line(json.dumps(_bucket_to_json(state) | {"fields": _fields_to_json(state)}, ensure_ascii=False))
             return
         print_line(
-            f"{name}: {_count_phrase_for(state.document_count, 'document')}, "
-            f"{_count_phrase_for(state.passage_count, 'passage')}"
+            f"{name}: {count_phrase_for(state.document_count, 'document')}, "
+            f"{count_phrase_for(state.passage_count, 'passage')}"
         )
         for field in _fields_to_json(state):
             unit = f" in {field['unit']}" if field["unit"] else ""
@@ -119,14 +119,14 @@ def delete(
         file = await asyncio.to_thread(_delete_schema_file, bot, name)
         if file is not None:
             print_line(f"deleted {file}")
-        print_line(f"deleted {name}: {_count_phrase_for(state.document_count, 'document')}")
+        print_line(f"deleted {name}: {count_phrase_for(state.document_count, 'document')}")
 
     run_with_bot(delete_bucket, home=home, debug=debug)
 
 
 def _deletion_summary_of(name: str, documents: int, sources: Sequence[str]) -> str:
     sources_phrase = f" and its source{'' if len(sources) == 1 else 's'} {', '.join(sources)}" if sources else ""
-    return f"{name} with {_count_phrase_for(documents, 'document')}{sources_phrase}"
+    return f"{name} with {count_phrase_for(documents, 'document')}{sources_phrase}"
 
 
 def _delete_schema_file(bot: "Application", name: str) -> Path | None:
@@ -241,7 +241,3 @@ def _fields_to_json(state: "BucketState") -> list[dict[str, object]]:
         }
         for field in state.schema.fields
     ]
-
-
-def _count_phrase_for(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

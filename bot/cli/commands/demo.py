@@ -64,7 +64,11 @@ async def _load_corpus(bot: "Application", corpus: "DemoCorpus") -> None:
         name = demo_bucket.schema.bucket
         with open_progress_bar(demo_bucket.schema.label) as progress:
             report = await ingest_files(
-                bot.index, [folder / f"{name}.jsonl"], schema=demo_bucket.schema, progress=progress
+                bot.index,
+                [folder / f"{name}.jsonl"],
+                extractor=bot.extractor,
+                schema=demo_bucket.schema,
+                progress=progress,
             )
         if report.failed:
             failure = report.failures[0]

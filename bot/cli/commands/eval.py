@@ -118,7 +118,9 @@ async def _measure_columns(modes: Sequence[_EvalMode], suite: "EvalSuite") -> "l
         await _warm_up_reranker(reranker)
         async with open_application(settings, reranker=reranker) as bot:
             with open_progress_bar("Loading") as progress:
-                load_options = EvalLoadOptions(ignore_metadata=first_mode.ignore_metadata, progress=progress)
+                load_options = EvalLoadOptions(
+                    extractor=bot.extractor, ignore_metadata=first_mode.ignore_metadata, progress=progress
+                )
                 remarks = await load_documents(bot.index, suite, load_options)
             return [
                 ReportColumn(

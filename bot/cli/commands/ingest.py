@@ -52,6 +52,7 @@ def ingest(
             report = await load(
                 DryRunIndex(bot.index) if dry_run else bot.index,
                 paths,
+                extractor=bot.extractor,
                 bucket=BucketId(bucket) if bucket else None,
                 schema=read_schema_file(schema) if schema else None,
                 ignore_metadata=ignore_metadata,

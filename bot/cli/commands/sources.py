@@ -12,7 +12,7 @@ import typer
 
 from bot.cli.failures import CommandFailed, print_to_stderr
 from bot.cli.options import DebugOption, HomeOption, JsonOption
-from bot.cli.runtime import print_line, run_with_bot
+from bot.cli.runtime import count_phrase_for, print_line, run_with_bot
 
 if TYPE_CHECKING:
     from bot.application import Application
@@ -116,7 +116,7 @@ def remove(
 
     async def remove_source(bot: "Application") -> None:
         count = await bot.sources.remove_source(id_, keep_documents=keep_documents, by="operator")
-        documents = f"{count:,} document{'' if count == 1 else 's'}"
+        documents = count_phrase_for(count, "document")
         print_line(f"removed {id_}; {documents} {'stay' if keep_documents else 'deleted'}")
 
     run_with_bot(remove_source, home=home, debug=debug)
@@ -172,7 +172,7 @@ def _format_interval(interval: timedelta) -> str:
 
 
 def _print_source(source: "StoredSource") -> None:
-    documents = f"{source.documents:,} document{'' if source.documents == 1 else 's'}"
+    documents = count_phrase_for(source.documents, "document")
     schedule = f", every {_format_interval(source.every)}" if source.every else ""
     last_sync = f"{source.outcome} at {source.synced_at:%Y-%m-%d %H:%M} UTC" if source.synced_at else "not synced yet"
     print_line(f"{source.id}  {source.kind} {source.location} → {source.bucket}{schedule}; {documents}; {last_sync}")
@@ -243,7 +243,7 @@ def _print_sync_result(source_id: str, sync_result: "SyncResult") -> None:
     counts = sync_counts_of(sync_result)
     documents = ", ".join(f"{name} {counts[name]:,}" for name in ("added", "replaced", "skipped", "deleted", "failed"))
     passed_over_phrase = f", {sync_result.passed_over:,} of no format that is read" if sync_result.passed_over else ""
-    items = f"{sync_result.items:,} item{'' if sync_result.items == 1 else 's'}"
+    items = count_phrase_for(sync_result.items, "item")
     print_line(f"{source_id}: {items}, {sync_result.unchanged:,} unchanged{passed_over_phrase}; {documents}")
     for failure in sync_result.failures[:_MAX_SHOWN_FAILURES]:
         print_to_stderr(f"{failure.where}: {failure.reason}")

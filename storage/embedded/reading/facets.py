@@ -20,7 +20,7 @@ from storage.embedded.columns import (
 from storage.embedded.string_dictionary import Codes, Ints, StringDictionary
 from storage.search.errors import InvalidCondition, UnknownField
 from storage.search.evaluation.condition_normal_form import convert_scalar
-from storage.search.evaluation.facet_binning import bin_days, bin_numbers
+from storage.search.evaluation.facet_binning import bin_days, bin_numbers, flag_facet_of
 from storage.search.ids import FieldName
 from storage.search.index import (
     FacetAnswer,
@@ -118,19 +118,7 @@ def _flag_facet(bucket_masks: BucketMasks, request: FacetRequest, total: int) ->
         int(((cast(FlagColumn, bucket.columns[request.field]).values == 1) & mask).sum())
         for bucket, mask in bucket_masks
     )
-    value_counts = sorted(
-        (
-            ValueCount(value=value, count=count)
-            for value, count in (("true", true_count), ("false", total - true_count))
-            if count
-        ),
-        key=lambda value_count: (-value_count.count, value_count.value),
-    )
-    shown = tuple(value_counts[: max(request.max_values, 0)])
-    other_count = total - sum(value_count.count for value_count in shown)
-    return ValueFacet(
-        values=shown, other_count=other_count, missing_count=0, distinct_count=len(value_counts), is_overlapping=False
-    )
+    return flag_facet_of(true_count, total, request.max_values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

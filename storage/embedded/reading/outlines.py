@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from storage.embedded.bucket_snapshot import BucketSnapshot, LruCache
 from storage.embedded.columns import Mask
 from storage.embedded.reading.condition_masks import EmbeddedBucketReader
-from storage.embedded.reading.postings import BM25_B, BM25_K1, TITLE_WEIGHT, PostingList, term_weights_by_bucket
+from storage.embedded.reading.postings import PostingList, length_norms_of, posting_list_of, term_weights_by_bucket
 from storage.search.ids import DocId
 from storage.search.index import OutlineHit, OutlineRequest
 
@@ -24,7 +24,7 @@ class _OutlinePostings:
     """The posting lists of the outlines of one state of a bucket."""
 
     bucket: BucketSnapshot
-    norms: NDArray[np.float32]  # of documents, by position: k1 * (1 - b + b * length / average)
+    norms: NDArray[np.float32]  # of documents, by position, from `length_norms_of`
     posting_cache: LruCache[PostingList]
 
     def posting_list_for(self, connection: sqlite3.Connection, term: str) -> PostingList:
@@ -35,16 +35,7 @@ class _OutlinePostings:
             f"SELECT doc, col = 'title' FROM told_{self.bucket.header.id:d} WHERE term = ?",  # noqa: S608
             (term,),
         ).fetchall()
-        entries = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        document_numbers, document_indexes = np.unique(entries[:, 0], return_inverse=True)
-        weighted_counts = np.bincount(
-            document_indexes, np.where(entries[:, 1] > 0, TITLE_WEIGHT, 1.0), minlength=len(document_numbers)
-        )
-        positions = self.bucket.positions_of(document_numbers)
-        return PostingList(
-            positions=positions,
-            weights=(weighted_counts * (BM25_K1 + 1) / (weighted_counts + self.norms[positions])).astype(np.float32),
-        )
+        return posting_list_of(rows, self.norms, self.bucket.positions_of)
 
 
 def rank_outlines(
@@ -135,5 +126,5 @@ def _build_outline_postings(connection: sqlite3.Connection, bucket: BucketSnapsh
     average_length = float(table[:, 1].mean()) if len(rows) else 1.0
     lengths = np.full(len(bucket.ids), average_length)
     lengths[bucket.positions_of(table[:, 0])] = table[:, 1]
-    norms = (BM25_K1 * (1 - BM25_B + BM25_B * lengths / max(average_length, 1.0))).astype(np.float32)
+    norms = length_norms_of(lengths, average_length)
     return _OutlinePostings(bucket=bucket, norms=norms, posting_cache=LruCache(_MAX_CACHED_TERMS))

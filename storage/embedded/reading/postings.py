@@ -6,7 +6,7 @@ bucket. Here a posting list is two arrays, the passages and their weights, so th
 
 import math
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,7 +36,7 @@ class PostingIndex:
 
     bucket_number: int  # the bucket's row id, part of the names of its FTS5 tables
     passages: PassageTable
-    norms: NDArray[np.float32]  # of passages: k1 * (1 - b + b * length / average)
+    norms: NDArray[np.float32]  # of passages, from `length_norms_of`
     count_cache: LruCache[int]
     posting_cache: LruCache[PostingList]
 
@@ -59,16 +59,30 @@ class PostingIndex:
             f"SELECT doc, col = 'title' FROM placed_{self.bucket_number:d} WHERE term = ?",  # noqa: S608
             (term,),
         ).fetchall()
-        entries = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        passage_numbers, passage_indexes = np.unique(entries[:, 0], return_inverse=True)
-        weighted_counts = np.bincount(
-            passage_indexes, np.where(entries[:, 1] > 0, TITLE_WEIGHT, 1.0), minlength=len(passage_numbers)
-        )
-        positions = np.searchsorted(self.passages.ids, passage_numbers)
-        return PostingList(
-            positions=positions,
-            weights=(weighted_counts * (BM25_K1 + 1) / (weighted_counts + self.norms[positions])).astype(np.float32),
-        )
+        return posting_list_of(rows, self.norms, lambda numbers: np.searchsorted(self.passages.ids, numbers))
+
+
+def posting_list_of(
+    occurrences: Sequence[tuple[int, int]], norms: NDArray[np.float32], find_positions: Callable[[Ints], Ints]
+) -> PostingList:
+    """Return the posting list of a term.
+
+    `occurrences`: for each, the row id of its passage or document, and 1 if it is in the title. `find_positions` maps
+    ascending row ids to positions. `norms`, by position, are those of `length_norms_of`.
+    """
+    entries = np.array(occurrences, dtype=np.int64).reshape(-1, 2)
+    row_ids, row_indexes = np.unique(entries[:, 0], return_inverse=True)
+    weighted_counts = np.bincount(row_indexes, np.where(entries[:, 1] > 0, TITLE_WEIGHT, 1.0), minlength=len(row_ids))
+    positions = find_positions(row_ids)
+    return PostingList(
+        positions=positions,
+        weights=(weighted_counts * (BM25_K1 + 1) / (weighted_counts + norms[positions])).astype(np.float32),
+    )
+
+
+def length_norms_of(lengths: NDArray[np.integer] | NDArray[np.floating], average_length: float) -> NDArray[np.float32]:
+    """Return BM25's factor for the length of each text: k1 * (1 - b + b * length / average)."""
+    return (BM25_K1 * (1 - BM25_B + BM25_B * lengths / max(average_length, 1.0))).astype(np.float32)
 
 
 def posting_index_of(bucket: BucketSnapshot, passages: PassageTable) -> PostingIndex:
@@ -85,7 +99,7 @@ def _empty_posting_index(bucket: BucketSnapshot, passages: PassageTable) -> Post
     return PostingIndex(
         bucket_number=bucket.header.id,
         passages=passages,
-        norms=(BM25_K1 * (1 - BM25_B + BM25_B * lengths / max(average_length, 1.0))).astype(np.float32),
+        norms=length_norms_of(lengths, average_length),
         count_cache=LruCache(_MAX_CACHED_COUNTS),
         posting_cache=LruCache(max_terms),
     )

@@ -11,7 +11,7 @@ from storage.search.schema import Schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionInput:
-    """A document as an extractor gets it."""
+    """A document as an extractor gets it. No string contains a lone surrogate."""
 
     title: str
     text: str
@@ -40,11 +40,15 @@ CandidatesByField: TypeAlias = Mapping[FieldName, Sequence[ValueCandidate]]
 
 
 class Extractor(Protocol):
-    """Reads a schema's fields in the text of documents."""
+    """Reads a schema's fields in the text of documents. One extractor serves all runs of a process."""
 
     async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
-        """The candidates of each field, most confident first; a field without any may be absent.
+        """The candidates of each field of the schema, most confident first; rows in the order of the text.
 
-        A scalar field takes the first candidate at most; a list or rows field may take all of them.
+        A field without any may be absent. A scalar field takes the first candidate at most; a list or rows field may
+        take all of them. A document and a schema have the same candidates every time, since ingestion skips documents
+        that are unchanged.
+
+        Does not block the event loop. Calls may run at the same time. Any text can be read.
         """
         ...

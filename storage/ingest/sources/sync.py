@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, Protocol, TypeAlias, assert_never
 
 from storage.ingest.errors import ListingFailed, SyncLost
+from storage.ingest.extract.candidates import Extractor
 from storage.ingest.load import SourceFile
 from storage.ingest.pipeline import ingest_files
 from storage.ingest.records import RejectedInput, SourceRecord
@@ -143,6 +144,7 @@ async def sync_source(
     ledger: SyncLedger,
     index: SearchIndex,
     *,
+    extractor: Extractor,
     name: str,
     bucket: BucketId,
     force_sweep: bool = False,
@@ -155,7 +157,16 @@ async def sync_source(
     could not be loaded keeps its documents; the next sync tries it again. Raises `SyncLost`, and what the index and the
     ledger raise.
     """
-    run = _SourceSync(source, ledger, index, name, bucket, schema_folder, progress)
+    run = _SourceSync(
+        source,
+        ledger,
+        index,
+        extractor=extractor,
+        name=name,
+        bucket=bucket,
+        schema_folder=schema_folder,
+        progress=progress,
+    )
     return await run.run_sync(force_sweep=force_sweep)
 
 
@@ -165,12 +176,14 @@ class _SourceSync:
         source: DocumentSource,
         ledger: SyncLedger,
         index: SearchIndex,
+        *,
+        extractor: Extractor,
         name: str,
         bucket: BucketId,
         schema_folder: Path | None,
         progress: Callable[[SyncProgress], None],
     ) -> None:
-        self._source, self._ledger, self._index = source, ledger, index
+        self._source, self._ledger, self._index, self._extractor = source, ledger, index, extractor
         self._name, self._bucket, self._schema_folder, self._report_progress = name, bucket, schema_folder, progress
         self._known_items: Mapping[str, tuple[str, str]] = {}
         self._vanished_items: set[str] = set()
@@ -283,7 +296,12 @@ class _SourceSync:
             return
         hooks = _LedgerHooks(self._ledger, self._name, batch)
         report = await ingest_files(
-            self._index, hooks.source_files(), bucket=self._bucket, schema_folder=self._schema_folder, hooks=hooks
+            self._index,
+            hooks.source_files(),
+            extractor=self._extractor,
+            bucket=self._bucket,
+            schema_folder=self._schema_folder,
+            hooks=hooks,
         )
         self._totals = _sum_reports(self._totals, report)
         complete = {

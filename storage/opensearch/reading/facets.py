@@ -25,7 +25,7 @@ from storage.opensearch.terms import display_label_of, fold_identity_of
 from storage.search.conditions import Scalar
 from storage.search.errors import InvalidCondition
 from storage.search.evaluation.condition_normal_form import convert_scalar
-from storage.search.evaluation.facet_binning import bin_days, bin_numbers
+from storage.search.evaluation.facet_binning import bin_days, bin_numbers, flag_facet_of
 from storage.search.ids import FieldName
 from storage.search.index import (
     FacetAnswer,
@@ -117,23 +117,7 @@ def _facet_of_flags(
         _count_all_documents(bucket_queries),
         _count_matching_documents(bucket_queries, [any_term_query(field.path, [True]) for field in fields]),
     )
-    value_counts = sorted(
-        (
-            ValueCount(value=value, count=count)
-            for value, count in (("true", true_count), ("false", document_count - true_count))
-            if count
-        ),
-        key=lambda value_count: (-value_count.count, value_count.value),
-    )
-    shown_counts = tuple(value_counts[: max(request.max_values, 0)])
-    other_count = document_count - sum(value_count.count for value_count in shown_counts)
-    return ValueFacet(
-        values=shown_counts,
-        other_count=other_count,
-        missing_count=0,
-        distinct_count=len(value_counts),
-        is_overlapping=False,
-    )
+    return flag_facet_of(true_count, document_count, request.max_values)
 
 
 def _facet_of_values(

@@ -9,11 +9,9 @@ entry of the registry decides which bucket a document id belongs to; only one wr
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
-from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
-from storage.embedder import Embedder
+from storage.embedder import Embedder, embed_passages
 from storage.opensearch.catalogue import DOCUMENT_ID_KIND, BucketCatalogue
 from storage.opensearch.connection import JsonObject, RequestRefused, json_lines_of
 from storage.opensearch.mapping import IndexLayout, digest_of
@@ -24,6 +22,7 @@ from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable
 from storage.search.evaluation.value_validation import is_valid_unicode, validate_values
 from storage.search.ids import DocId
+from storage.search.index import WRITTEN_STATUSES, PutStatus
 
 if TYPE_CHECKING:
     from storage.embedder import Vectors
@@ -33,13 +32,6 @@ _MAX_TRIES = 8  # for documents that other writers change at the same time
 _MAX_WAITS, _WAIT_S = 120, 0.25  # for a bucket that is being reindexed
 # The errors of a write to a version that is closed to writes or deleted.
 _SUPERSEDED_ERRORS = frozenset({"cluster_block_exception", "index_not_found_exception"})
-
-
-class OpenSearchPutStatus(Enum):
-    ADDED = "added"
-    REPLACED = "replaced"
-    SKIPPED = "skipped"
-    TAKEN = "taken"
 
 
 class VersionSuperseded(Exception):
@@ -61,7 +53,7 @@ class DocumentWriter:
     catalogue: BucketCatalogue
     embedder: Embedder | None
 
-    async def put(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, OpenSearchPutStatus]:
+    async def put(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, PutStatus]:
         """Put documents into the bucket with the current `layout`; of equal ids the last document counts.
 
         Raises `UnknownBucket` (the bucket was dropped meanwhile) and `InvalidCondition`.
@@ -69,14 +61,12 @@ class DocumentWriter:
         latest = list({document.doc_id: document for document in documents}.values())
         for document in latest:
             validate_values(document, layout.schema)
-        statuses = dict[DocId, OpenSearchPutStatus]()
+        statuses = dict[DocId, PutStatus]()
         for start in range(0, len(latest), _BATCH_SIZE):
             statuses |= await self._put_across_versions(layout, latest[start : start + _BATCH_SIZE])
         return statuses
 
-    async def _put_across_versions(
-        self, layout: IndexLayout, documents: Sequence[Document]
-    ) -> dict[DocId, OpenSearchPutStatus]:
+    async def _put_across_versions(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, PutStatus]:
         """Put documents into the version in use; waits while a new version is being built."""
         for _ in range(_MAX_WAITS):
             try:
@@ -86,16 +76,12 @@ class DocumentWriter:
                 layout = await self.catalogue.reload_bucket_layout(layout.bucket)
         raise IndexUnavailable(self.catalogue.connection.location, "the bucket is being indexed anew")
 
-    async def _put_batch(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, OpenSearchPutStatus]:
-        statuses = dict[DocId, OpenSearchPutStatus]()
+    async def _put_batch(self, layout: IndexLayout, documents: Sequence[Document]) -> dict[DocId, PutStatus]:
+        statuses = dict[DocId, PutStatus]()
         pending = [replace(document, values=validate_values(document, layout.schema)) for document in documents]
         for _ in range(_MAX_TRIES):
             decisions = await self._decide_put_statuses(layout, pending)
-            writable = [
-                document
-                for document in pending
-                if decisions[document.doc_id][0] in (OpenSearchPutStatus.ADDED, OpenSearchPutStatus.REPLACED)
-            ]
+            writable = [document for document in pending if decisions[document.doc_id][0] in WRITTEN_STATUSES]
             overtaken = await self._write_unless_overtaken(
                 layout, writable, {doc_id: indexed for doc_id, (_, indexed) in decisions.items()}
             )
@@ -107,7 +93,7 @@ class DocumentWriter:
                 break
         else:
             raise IndexTimedOut(self.catalogue.connection.location)
-        if any(status in (OpenSearchPutStatus.ADDED, OpenSearchPutStatus.REPLACED) for status in statuses.values()):
+        if any(status in WRITTEN_STATUSES for status in statuses.values()):
             await self.catalogue.refresh_indexes([layout])
         return statuses
 
@@ -122,26 +108,26 @@ class DocumentWriter:
 
     async def _decide_put_statuses(
         self, layout: IndexLayout, documents: Sequence[Document]
-    ) -> dict[DocId, tuple[OpenSearchPutStatus, _IndexedDocument | None]]:
+    ) -> dict[DocId, tuple[PutStatus, _IndexedDocument | None]]:
         owners = await self._load_owning_buckets([document.doc_id for document in documents])
         if unclaimed_ids := [document.doc_id for document in documents if document.doc_id not in owners]:
             owners |= await self._claim_document_ids(layout, unclaimed_ids)
         indexed_documents = await self._load_indexed_documents(layout, [document.doc_id for document in documents])
         bucket_digest, revision = digest_of(layout.bucket), self.revision_for(layout)
-        decisions = dict[DocId, tuple[OpenSearchPutStatus, _IndexedDocument | None]]()
+        decisions = dict[DocId, tuple[PutStatus, _IndexedDocument | None]]()
         for document in documents:
             indexed = indexed_documents.get(document.doc_id)
             if owners[document.doc_id] != bucket_digest:
-                decisions[document.doc_id] = OpenSearchPutStatus.TAKEN, None
+                decisions[document.doc_id] = PutStatus.TAKEN, None
             elif indexed is None:
-                decisions[document.doc_id] = OpenSearchPutStatus.ADDED, None
+                decisions[document.doc_id] = PutStatus.ADDED, None
             else:
                 is_unchanged = bool(document.digest) and (indexed.digest, indexed.revision) == (
                     document.digest,
                     revision,
                 )
                 decisions[document.doc_id] = (
-                    OpenSearchPutStatus.SKIPPED if is_unchanged else OpenSearchPutStatus.REPLACED,
+                    PutStatus.SKIPPED if is_unchanged else PutStatus.REPLACED,
                     indexed,
                 )
         return decisions
@@ -214,7 +200,7 @@ class DocumentWriter:
         """Write documents; returns the ids that another writer changed meanwhile and that must be written again."""
         if not documents:
             return set()
-        vectors = await self.embed_passages(layout, documents)
+        vectors = await self.embed_for_layout(layout, documents)
         revision = self.revision_for(layout)
 
         def build_bulk_actions() -> list[list[BulkAction]]:
@@ -240,27 +226,20 @@ class DocumentWriter:
         refusals = await bulk.write_bulk_actions(self.catalogue.connection, all_actions)
         return _find_conflicting_ids(documents, actions_by_document, refusals)
 
-    async def embed_passages(self, layout: IndexLayout, documents: Sequence[Document]) -> "list[Vectors] | None":
-        """Returns, for each document, the vectors of its passages; the title precedes each passage's text.
+    async def embed_for_layout(self, layout: IndexLayout, documents: Sequence[Document]) -> "list[Vectors] | None":
+        """Returns, for each document, the vectors of its passages.
 
         Returns None without an embedder, or if the layout has another embedder's vectors.
         """
         if self.embedder is None or self.embedder.name != layout.embedder_name:
             return None
-        texts = [
-            f"{document.title}\n{document.text[passage.start : passage.end]}"
-            for document in documents
-            for passage in document.passages
-        ]
-        vectors = await self.embedder.embed_texts(texts)
-        ends = list(accumulate(len(document.passages) for document in documents))
-        return [vectors[end - len(document.passages) : end] for document, end in zip(documents, ends, strict=True)]
+        return await embed_passages(self.embedder, documents)
 
     async def copy_documents(
         self, layout: IndexLayout, documents: Sequence[Document], revisions: Sequence[str]
     ) -> None:
         """Write documents into a version that no other process writes. Raises `IndexUnavailable`."""
-        vectors = await self.embed_passages(layout, documents)
+        vectors = await self.embed_for_layout(layout, documents)
 
         def build_bulk_actions() -> list[BulkAction]:
             target = self.catalogue.names.write_alias_for(layout.index)

@@ -1,6 +1,7 @@
-"""Facet bins of numbers and of days, the same for every engine.
+"""Facets of numbers, of days and of flags, the same for every engine.
 
-An engine gives the distinct values of a set with their counts; this module divides them into ranges or periods.
+An engine gives the distinct values of a set with their counts; this module divides them into ranges or periods, and
+orders the two values of a flag.
 """
 
 from bisect import bisect_left
@@ -10,7 +11,7 @@ from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 from itertools import accumulate
 
-from storage.search.index import PeriodCount, RangeCount
+from storage.search.index import PeriodCount, RangeCount, ValueCount, ValueFacet
 from storage.search.plan import CalendarPeriod
 
 _ROUND_STEPS = (Decimal(10), Decimal(5), Decimal(2))  # for one power of ten, the roundest first
@@ -41,6 +42,24 @@ def bin_numbers(value_counts: Sequence[tuple[float, int]], max_bins: int) -> tup
             count=cumulative_counts[edge_indexes[i + 1]] - cumulative_counts[edge_indexes[i]],
         )
         for i, (low, high) in enumerate(zip(lows, highs, strict=True))
+    )
+
+
+def flag_facet_of(true_count: int, document_count: int, max_values: int) -> ValueFacet:
+    """Returns the facet of a flag. A document without a value counts as false."""
+    value_counts = [
+        ValueCount(value=value, count=count)
+        for value, count in (("false", document_count - true_count), ("true", true_count))
+        if count
+    ]
+    value_counts.sort(key=lambda value_count: -value_count.count)
+    shown_counts = tuple(value_counts[: max(max_values, 0)])
+    return ValueFacet(
+        values=shown_counts,
+        other_count=document_count - sum(value_count.count for value_count in shown_counts),
+        missing_count=0,
+        distinct_count=len(value_counts),
+        is_overlapping=False,
     )
 
 

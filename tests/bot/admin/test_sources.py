@@ -17,6 +17,7 @@ from bot.application import Application
 from bot.errors import InvalidSource, SourceBusy, UnknownSource
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.errors import SyncLost
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.sources.folder import FolderSource
 from storage.ingest.sources.source import DocumentSource, SourceItem
 from storage.ingest.sources.sync import SyncResult
@@ -98,6 +99,7 @@ class SourceReplica:
             database=self._database,
             index=self._index,
             opener=self._openers,
+            extractor=RuleExtractor(),
             schemas=self._schemas,
             worker=worker,
             log=self._log,

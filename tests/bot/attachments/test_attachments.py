@@ -80,6 +80,7 @@ def build_indexes(
         open_embedded_index,
         AttachedFileStore(bot.database),
         bot.log,
+        extractor=bot.extractor,
         max_open=max_open,
         read_timeout=read_timeout,
     )

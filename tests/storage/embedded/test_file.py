@@ -14,19 +14,25 @@ import pytest
 
 from storage.embedded.database import FILE_NAME, FORMAT_VERSION
 from storage.embedded.index import EmbeddedIndex
+from storage.embedder import Embedder
 from storage.search.analyser import AnalysedTerm, Analyser, IndexTerms
 from storage.search.errors import IndexTimedOut, IndexTooNew, IndexUnavailable
 from storage.search.ids import DocId, TenantId
 from storage.search.index import CountRequest, KeywordPassageRequest, OutlineRequest, SemanticPassageRequest
 from storage.text.snowball_analyser import SnowballAnalyser, analyser_for
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema, a_scope, a_search
+from tests.stand_ins.word_vectors import ChecksumEmbedder
 
 
 async def open_index(
-    folder: Path, *, tenant: TenantId = TENANT, lock_timeout: timedelta = timedelta(seconds=10)
+    folder: Path,
+    *,
+    tenant: TenantId = TENANT,
+    embedder: Embedder | None = None,
+    lock_timeout: timedelta = timedelta(seconds=10),
 ) -> EmbeddedIndex:
     return await EmbeddedIndex.open(
-        folder, tenant=tenant, analysers=analyser_for, embedder=None, lock_timeout=lock_timeout
+        folder, tenant=tenant, analysers=analyser_for, embedder=embedder, lock_timeout=lock_timeout
     )
 
 
@@ -234,6 +240,25 @@ async def test_without_an_embedder_a_semantic_search_finds_nothing(tmp_path: Pat
     await index.close()
 
     assert answers[request] == ()
+
+
+async def test_vectors_of_another_model_are_not_searched_and_are_replaced_by_the_next_put(tmp_path: Path) -> None:
+    old_embedder, new_embedder = ChecksumEmbedder(), ChecksumEmbedder(name="checksum:64 new")
+    document, request = a_document("a", "some words", digest="1"), SemanticPassageRequest(a_search(), "some words")
+    old_index = await open_index(tmp_path, embedder=old_embedder)
+    await old_index.set_schema(a_receipt_schema())
+    await old_index.put(RECEIPTS, [document])
+    unchanged = await old_index.put(RECEIPTS, [document])
+    await old_index.close()
+
+    index = await open_index(tmp_path, embedder=new_embedder)
+    answers_before = await index.within_scope(a_scope()).answer_requests(request)
+    changed = await index.put(RECEIPTS, [document])
+    answers_after = await index.within_scope(a_scope()).answer_requests(request)
+    await index.close()
+
+    assert (unchanged.skipped, changed.replaced) == ((DocId("a"),), (DocId("a"),))
+    assert (answers_before[request], len(answers_after[request])) == ((), 1)
 
 
 def _run_statements(path: Path, *statements: str) -> None:

@@ -2,7 +2,7 @@
 
 import base64
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from itertools import count
@@ -18,7 +18,7 @@ from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
 from storage.federated.index import federate_indexes
 from storage.opensearch.index import OpenSearchIndex
-from storage.search.analyser import Analyser, fold_text
+from storage.search.analyser import fold_text
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable, InvalidCondition, UnknownField
 from storage.search.ids import BucketId, DocId, FieldName, Generation
@@ -31,7 +31,6 @@ from storage.search.index import (
     FacetRequest,
     IndexAnswers,
     IndexRequest,
-    IndexVocabulary,
     KeywordPassageRequest,
     NearestValueRequest,
     OutlineHit,
@@ -49,6 +48,7 @@ from storage.search.schema import FieldType, Schema, SchemaOrder
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import TENANT, a_document, a_receipt_schema, a_scope, ordered_by
+from tests.stand_ins.wrapped_index import WrappedScopedIndex
 from tests.strategies import WORDS, conditions, corpora, scalars, schemas, scopes
 
 _numbers = count()
@@ -515,31 +515,19 @@ async def test_a_forged_cursor_or_one_of_another_request_is_refused(both: Federa
             await split.answer_requests(request)
 
 
-class ChangingIndex:
+class ChangingIndex(WrappedScopedIndex):
     """An index whose generation changes with each of the first `change_count` calls."""
 
     def __init__(self, wrapped: ScopedIndex, change_count: int) -> None:
-        self._wrapped, self._remaining_changes = wrapped, change_count
-
-    @property
-    def scope(self) -> Scope:
-        return self._wrapped.scope
+        super().__init__(wrapped)
+        self._remaining_changes = change_count
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
-        answers = await self._wrapped.answer_requests(*requests)
+        answers = await self.wrapped.answer_requests(*requests)
         self._remaining_changes -= 1
         return IndexAnswers(
             Generation(f"{max(self._remaining_changes, 0)}"), {request: answers[request] for request in requests}
         )
-
-    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
-        return await self._wrapped.load_vocabulary(limit)
-
-    async def load_schemas(self) -> Mapping[BucketId, Schema]:
-        return await self._wrapped.load_schemas()
-
-    def analyser_for(self, bucket: BucketId) -> Analyser:
-        return self._wrapped.analyser_for(bucket)
 
 
 async def test_requests_start_again_if_an_index_changes_between_steps(both: FederatedPair) -> None:

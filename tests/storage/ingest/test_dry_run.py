@@ -9,10 +9,10 @@ import pytest
 
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.dry_run import DryRunIndex
-from storage.ingest.pipeline import ingest_files
 from storage.ingest.report import DocumentCounts, IngestProgress
 from storage.search.ids import BucketId, TenantId
 from storage.text.snowball_analyser import analyser_for
+from tests.storage.ingest.runs import ingest_with_rules
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def test_a_dry_run_reports_for_each_bucket_what_a_real_run_then_does(
     index: EmbeddedIndex, tmp_path: Path
 ) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", a_record("same", "a"), a_record("other", "a"), a_record("taken", "b"))
-    await ingest_files(index, [path])
+    await ingest_with_rules(index, [path])
     before = {name: (state.generation, state.schema) for name, state in (await index.load_bucket_states()).items()}
     write_jsonl(
         path,
@@ -47,9 +47,9 @@ async def test_a_dry_run_reports_for_each_bucket_what_a_real_run_then_does(
         a_record("first", "c", power_w=5),
     )
 
-    dry_report = await ingest_files(DryRunIndex(index), [path])
+    dry_report = await ingest_with_rules(DryRunIndex(index), [path])
     after = {name: (state.generation, state.schema) for name, state in (await index.load_bucket_states()).items()}
-    report = await ingest_files(index, [path])
+    report = await ingest_with_rules(index, [path])
 
     assert after == before
     assert dry_report.by_bucket == {

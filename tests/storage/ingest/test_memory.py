@@ -5,9 +5,9 @@ from pathlib import Path
 
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.dry_run import DryRunIndex
-from storage.ingest.pipeline import ingest_files
 from storage.search.ids import BucketId, TenantId
 from storage.text.snowball_analyser import analyser_for
+from tests.storage.ingest.runs import ingest_with_rules
 
 
 def a_folder(path: Path, files: int) -> Path:
@@ -20,7 +20,7 @@ def a_folder(path: Path, files: int) -> Path:
 async def measure_peak_bytes(index: EmbeddedIndex, folder: Path) -> int:
     """Returns the peak memory of a dry run, which reads, builds and compares but does not write to the index."""
     tracemalloc.start()
-    await ingest_files(DryRunIndex(index), [folder], bucket=BucketId("b"))
+    await ingest_with_rules(DryRunIndex(index), [folder], bucket=BucketId("b"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak

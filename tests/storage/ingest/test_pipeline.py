@@ -20,6 +20,8 @@ from storage.search.plan import Clause, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
+from tests.stand_ins.labels import LabelExtractor
+from tests.storage.ingest.runs import ingest_with_rules
 
 TENANT = TenantId("test")
 BUCKET = BucketId("b")
@@ -57,7 +59,7 @@ async def test_a_folder_of_mixed_files_becomes_documents_of_a_new_bucket(index: 
     (folder / "parts.csv").write_text("id,power_w\nx,9\n")
     (folder / "broken.pdf").write_bytes(b"no pdf")
 
-    report = await ingest_files(index, [folder], bucket=BUCKET)
+    report = await ingest_with_rules(index, [folder], bucket=BUCKET)
 
     assert report.summary_line == "added 4, replaced 0, skipped 0, failed 1"
     assert [(failure.where, failure.reason) for failure in report.failures] == [
@@ -75,9 +77,9 @@ async def test_the_language_of_a_new_bucket_is_that_of_its_texts(index: Embedded
     records = write_jsonl(tmp_path / "in.jsonl", a_record("d1", GERMAN * 3), a_record("d2", GERMAN * 3))
     (tmp_path / "seite.md").write_text(GERMAN * 3, encoding="utf-8")
 
-    await ingest_files(index, [records], bucket=BUCKET)
-    await ingest_files(index, [tmp_path / "seite.md"], bucket=BucketId("pages"))
-    await ingest_files(
+    await ingest_with_rules(index, [records], bucket=BUCKET)
+    await ingest_with_rules(index, [tmp_path / "seite.md"], bucket=BucketId("pages"))
+    await ingest_with_rules(
         index, [write_jsonl(tmp_path / "more.jsonl", a_record("d3", "The rest is in English. " * 20))], bucket=BUCKET
     )
 
@@ -90,7 +92,7 @@ async def test_dates_with_a_few_misfits_stay_dates_and_the_misfits_stay_in_the_t
     dated = [a_record(f"d{day}", metadata={"due": f"2031-05-{day:02}"}) for day in range(1, 10)]
     path = write_jsonl(tmp_path / "x.jsonl", *dated, a_record("odd", metadata={"due": "when it is done"}))
 
-    report = await ingest_files(index, [path], bucket=BUCKET, schema_folder=tmp_path)
+    report = await ingest_with_rules(index, [path], bucket=BUCKET, schema_folder=tmp_path)
 
     undated, first = await fetch_documents(index, "odd", "d1")
     assert (undated.values, first.values) == ({}, {"due": "2031-05-01"})
@@ -105,47 +107,49 @@ async def test_a_repeated_run_changes_nothing_and_a_changed_document_is_replaced
     index: EmbeddedIndex, tmp_path: Path
 ) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", a_record("d1"), a_record("d2"))
-    await ingest_files(index, [path], bucket=BUCKET)
+    await ingest_with_rules(index, [path], bucket=BUCKET)
     generation = (await index.load_bucket_states())[BUCKET].generation
 
-    repeated = await ingest_files(index, [path], bucket=BUCKET)
+    repeated = await ingest_with_rules(index, [path], bucket=BUCKET)
     assert repeated.summary_line == "added 0, replaced 0, skipped 2, failed 0"
     assert (await index.load_bucket_states())[BUCKET].generation == generation
 
     write_jsonl(path, a_record("d1"), a_record("d2", "other text"))
-    assert (await ingest_files(index, [path], bucket=BUCKET)).summary_line == "added 0, replaced 1, skipped 1, failed 0"
+    assert (
+        await ingest_with_rules(index, [path], bucket=BUCKET)
+    ).summary_line == "added 0, replaced 1, skipped 1, failed 0"
 
 
 async def test_the_last_of_several_documents_with_the_same_id_is_kept(index: EmbeddedIndex, tmp_path: Path) -> None:
     path = write_jsonl(
         tmp_path / "x.jsonl", a_record("d", "one"), a_record("d", "two"), a_record("e"), a_record("d", "three")
     )
-    report = await ingest_files(index, [path], bucket=BUCKET)
+    report = await ingest_with_rules(index, [path], bucket=BUCKET)
     assert report.summary_line == "added 2, replaced 0, skipped 0, failed 0"
     assert [superseded.where for superseded in report.superseded] == ["x.jsonl, line 1", "x.jsonl, line 2"]
     assert (await fetch_documents(index, "d"))[0].text == "three"
-    assert (await ingest_files(index, [path], bucket=BUCKET)).skipped == 2
+    assert (await ingest_with_rules(index, [path], bucket=BUCKET)).skipped == 2
 
 
 async def test_the_given_bucket_wins_over_the_bucket_that_a_document_names(
     index: EmbeddedIndex, tmp_path: Path
 ) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", a_record("d1", bucket="one"), a_record("d2", bucket="two"), a_record("d3"))
-    report = await ingest_files(index, [path])
+    report = await ingest_with_rules(index, [path])
     assert report.buckets == ("one", "two")
     assert [(failure.doc_id, failure.reason) for failure in report.failures] == [
         ("d3", "it names no bucket; give one with --bucket")
     ]
     other = write_jsonl(tmp_path / "y.jsonl", a_record("e1", bucket="one"), a_record("e2", bucket="../two"))
-    assert (await ingest_files(index, [other], bucket=BUCKET)).buckets == (BUCKET,)
-    assert "no name for a bucket" in (await ingest_files(index, [other])).failures[0].reason
+    assert (await ingest_with_rules(index, [other], bucket=BUCKET)).buckets == (BUCKET,)
+    assert "no name for a bucket" in (await ingest_with_rules(index, [other])).failures[0].reason
 
 
 async def test_an_id_of_another_bucket_fails_without_naming_that_bucket(index: EmbeddedIndex, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", a_record("d1"), a_record("d2"))
-    await ingest_files(index, [path], bucket=BucketId("secret"))
+    await ingest_with_rules(index, [path], bucket=BucketId("secret"))
     write_jsonl(path, a_record("d1"), a_record("d3"))
-    report = await ingest_files(index, [path], bucket=BUCKET)
+    report = await ingest_with_rules(index, [path], bucket=BUCKET)
     assert (report.added, report.failed) == (1, 1)
     (failure,) = report.failures
     assert (failure.where, failure.doc_id) == ("x.jsonl, line 1", "d1")
@@ -163,7 +167,7 @@ async def test_a_value_that_does_not_fit_is_reported_and_appended_to_the_text(
         a_record("d1", metadata={"width": "2 cm"}),
         a_record("d2", "a text", metadata={"width": "roughly thirty", "colour": "red"}),
     )
-    report = await ingest_files(index, [path], schema=schema)
+    report = await ingest_with_rules(index, [path], schema=schema)
     (unfitting,) = report.unfitting_values
     assert (unfitting.field, unfitting.count, unfitting.examples) == ("width", 1, ("roughly thirty",))
     assert [(ignored.key, ignored.count) for ignored in report.ignored_keys] == [("colour", 1)]
@@ -174,9 +178,11 @@ async def test_a_value_that_does_not_fit_is_reported_and_appended_to_the_text(
 
 
 async def test_an_existing_schema_gets_new_fields_and_keeps_its_types(index: EmbeddedIndex, tmp_path: Path) -> None:
-    await ingest_files(index, [write_jsonl(tmp_path / "x.jsonl", a_record("d1", metadata={"size": 3}))], bucket=BUCKET)
+    await ingest_with_rules(
+        index, [write_jsonl(tmp_path / "x.jsonl", a_record("d1", metadata={"size": 3}))], bucket=BUCKET
+    )
     other = write_jsonl(tmp_path / "y.jsonl", a_record("d2", metadata={"size": "large", "colour": "red"}))
-    report = await ingest_files(index, [other], bucket=BUCKET)
+    report = await ingest_with_rules(index, [other], bucket=BUCKET)
     (changed,) = report.schema_changes
     assert (changed.is_new, changed.added_fields) == (False, ("colour",))
     assert (await index.load_bucket_states())[BUCKET].schema.by_name[FieldName("size")].type is FieldType.NUMBER
@@ -185,7 +191,7 @@ async def test_an_existing_schema_gets_new_fields_and_keeps_its_types(index: Emb
 
 async def test_a_schema_file_is_written_and_never_overwritten(index: EmbeddedIndex, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", a_record("d1", metadata={"size_mm": 3}))
-    report = await ingest_files(index, [path], bucket=BUCKET, schema_folder=tmp_path)
+    report = await ingest_with_rules(index, [path], bucket=BUCKET, schema_folder=tmp_path)
     schema_path = report.schema_changes[0].path
     assert schema_path is not None
     assert schema_path == tmp_path / "b.schema.yaml"
@@ -193,17 +199,28 @@ async def test_a_schema_file_is_written_and_never_overwritten(index: EmbeddedInd
 
     text_before = schema_path.read_text()
     write_jsonl(path, a_record("d1", metadata={"size_mm": 3, "colour": "red"}))
-    repeated = await ingest_files(index, [path], bucket=BUCKET, schema_folder=tmp_path)
+    repeated = await ingest_with_rules(index, [path], bucket=BUCKET, schema_folder=tmp_path)
     assert repeated.schema_changes[0].path is None
     assert "was left as it is" in repeated.remarks[0]
     assert schema_path.read_text() == text_before
+
+
+async def test_values_without_metadata_are_those_of_the_given_extractor(index: EmbeddedIndex, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", a_record("d1", "Shop: Blue Door"))
+    schema = Schema(bucket=BUCKET, fields=(SchemaField(name=FieldName("shop"), type=FieldType.CATEGORY),))
+    extractor = LabelExtractor()
+
+    await ingest_files(index, [path], extractor=extractor, schema=schema)
+
+    (document,) = await fetch_documents(index, "d1")
+    assert (document.values, extractor.titles) == ({"shop": "Blue Door"}, ["D1"])
 
 
 async def test_ignored_metadata_is_not_read_and_a_remark_says_so(index: EmbeddedIndex, tmp_path: Path) -> None:
     path = write_jsonl(
         tmp_path / "x.jsonl", a_record("d1", metadata={"size": 3}), a_record("d2", "", metadata={"size": 4})
     )
-    report = await ingest_files(index, [path], bucket=BUCKET, ignore_metadata=True)
+    report = await ingest_with_rules(index, [path], bucket=BUCKET, ignore_metadata=True)
     assert "metadata was ignored" in report.remarks[0]
     assert (await index.load_bucket_states())[BUCKET].schema.fields == ()
     assert [(document.values, document.text) for document in await fetch_documents(index, "d1", "d2")] == [
@@ -214,14 +231,14 @@ async def test_ignored_metadata_is_not_read_and_a_remark_says_so(index: Embedded
 
 async def test_a_document_without_text_gets_its_metadata_as_text(index: EmbeddedIndex, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", a_record("d1", "", metadata={"vceo_v": 45, "tags": ["a", "b"]}))
-    await ingest_files(index, [path], bucket=BUCKET)
+    await ingest_with_rules(index, [path], bucket=BUCKET)
     assert (await fetch_documents(index, "d1"))[0].text == "Vceo: 45\nTags: a; b"
 
 
 async def test_readers_pages_and_values_of_a_document_are_stored(index: EmbeddedIndex, tmp_path: Path) -> None:
     text = "First page.\nSecond page."
     document = a_record("d1", text, page_starts=[0, 12], readers=["user:local:ann"], metadata={"year": 2031})
-    await ingest_files(index, [write_jsonl(tmp_path / "x.jsonl", document)], bucket=BUCKET)
+    await ingest_with_rules(index, [write_jsonl(tmp_path / "x.jsonl", document)], bucket=BUCKET)
     (stored,) = await fetch_documents(index, "d1")
     assert [(stored.text[passage.start : passage.end], passage.page) for passage in stored.passages] == [
         ("First page.", 1),
@@ -238,7 +255,7 @@ async def test_progress_is_reported_for_both_passes_up_to_the_end(index: Embedde
     write_jsonl(tmp_path / "in/x.jsonl", *(a_record(f"d{i}") for i in range(450)))
     (tmp_path / "in/y.txt").write_text("words")
     updates: list[IngestProgress] = []
-    await ingest_files(index, [tmp_path / "in"], bucket=BUCKET, progress=updates.append)
+    await ingest_with_rules(index, [tmp_path / "in"], bucket=BUCKET, progress=updates.append)
     assert updates[0].is_first_pass
     last = updates[-1]
     assert (last.is_first_pass, last.files_done, last.files_total, last.documents) == (False, 2, 2, 451)
@@ -256,10 +273,10 @@ async def test_a_cancelled_run_ends_and_the_next_run_loads_the_rest(index: Embed
         if not progress.is_first_pass:
             has_begun.set()
 
-    run = asyncio.create_task(ingest_files(index, [path], bucket=BUCKET, progress=note_start))
+    run = asyncio.create_task(ingest_with_rules(index, [path], bucket=BUCKET, progress=note_start))
     await has_begun.wait()
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    report = await ingest_files(index, [path], bucket=BUCKET)
+    report = await ingest_with_rules(index, [path], bucket=BUCKET)
     assert report.added + report.skipped == 3000

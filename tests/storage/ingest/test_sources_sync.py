@@ -10,6 +10,7 @@ import pytest
 
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.errors import ListingFailed, SyncLost
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.ingest.sources.folder import FolderSource
 from storage.ingest.sources.site import open_site
 from storage.ingest.sources.source import DocumentSource, FetchResult, SourceItem
@@ -77,7 +78,14 @@ class SyncWorld:
         ledger = CrashingLedger(self.database, claimed, crash_point=crash_point)
         source = source or FolderSource(self.folder)
         result = await sync_source(
-            source, ledger, self.index, name=name, bucket=BUCKET, force_sweep=force_sweep, progress=progress
+            source,
+            ledger,
+            self.index,
+            extractor=RuleExtractor(),
+            name=name,
+            bucket=BUCKET,
+            force_sweep=force_sweep,
+            progress=progress,
         )
         assert await store.finish_source_run(claimed, "done", {})
         return result

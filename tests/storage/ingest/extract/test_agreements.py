@@ -4,7 +4,7 @@ import pytest
 
 from storage.ingest.extract.annotation import MIN_VALUE_CONFIDENCE
 from storage.ingest.extract.candidates import ExtractionInput, ValueCandidate
-from storage.ingest.extract.rules import RuleExtractor
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField

@@ -10,13 +10,13 @@ import pytest
 from storage.embedded.index import EmbeddedIndex
 from storage.ingest.dry_run import DryRunIndex
 from storage.ingest.extract.review_list import review_extraction
-from storage.ingest.pipeline import ingest_files
 from storage.search.documents import Document
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
 from storage.search.index import DocumentRequest
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
+from tests.storage.ingest.runs import ingest_with_rules
 
 TENANT, SLIPS, VENDOR = TenantId("test"), BucketId("slips"), FieldName("vendor")
 SCHEMA = Schema(
@@ -55,7 +55,7 @@ async def fetched(index: EmbeddedIndex, *doc_ids: str) -> list[Document]:
 async def test_values_come_from_the_text_with_confidence_and_evidence(index: EmbeddedIndex, tmp_path: Path) -> None:
     slips = write(tmp_path / "slips.jsonl", a_slip("a", "Blue Door Ltd", vendor="hidden"))
 
-    await ingest_files(index, [slips], schema=SCHEMA, ignore_metadata=True)
+    await ingest_with_rules(index, [slips], schema=SCHEMA, ignore_metadata=True)
 
     (document,) = await fetched(index, "a")
     assert document.values == {"vendor": "Blue Door Ltd", "total": 12.5, "date": "2031-05-09"}
@@ -69,7 +69,7 @@ async def test_values_come_from_the_text_with_confidence_and_evidence(index: Emb
 async def test_values_of_the_user_are_kept(index: EmbeddedIndex, tmp_path: Path) -> None:
     given, bare = a_slip("given", "Blue Door Ltd", vendor="My own word"), a_slip("bare", "Blue Door Ltd")
 
-    await ingest_files(index, [write(tmp_path / "slips.jsonl", given, bare)], schema=SCHEMA)
+    await ingest_with_rules(index, [write(tmp_path / "slips.jsonl", given, bare)], schema=SCHEMA)
 
     kept, filled = await fetched(index, "given", "bare")
     assert (kept.values, kept.annotations) == ({"vendor": "My own word"}, ())
@@ -85,16 +85,16 @@ async def test_spellings_of_a_name_are_joined_and_stay_joined_in_later_runs(
         a_slip("b", "Blue Door Bakery Ltd"),
         a_slip("c", "Blue Door Bakery Ltd"),
     )
-    await ingest_files(index, [first], schema=SCHEMA)
+    await ingest_with_rules(index, [first], schema=SCHEMA)
     assert [document.values[VENDOR] for document in await fetched(index, "a", "b", "c")] == ["Blue Door Bakery Ltd"] * 3
 
-    again = await ingest_files(index, [first], schema=SCHEMA)
+    again = await ingest_with_rules(index, [first], schema=SCHEMA)
     assert again.summary_line == "added 0, replaced 0, skipped 3, failed 0"
-    rehearsed = await ingest_files(DryRunIndex(index), [first], schema=SCHEMA)
+    rehearsed = await ingest_with_rules(DryRunIndex(index), [first], schema=SCHEMA)
     assert rehearsed.summary_line == again.summary_line
 
     more = [a_slip(f"m{number}", "BLUE DO0R BAKERY") for number in range(9)]
-    await ingest_files(index, [write(tmp_path / "more.jsonl", *more)], bucket=SLIPS)
+    await ingest_with_rules(index, [write(tmp_path / "more.jsonl", *more)], bucket=SLIPS)
     (late,) = await fetched(index, "m8")
     assert late.values[VENDOR] == "Blue Door Bakery Ltd"
     assert [annotation.value for annotation in late.annotations if annotation.field == "vendor"] == ["BLUE DO0R BAKERY"]
@@ -105,7 +105,7 @@ async def test_a_field_described_as_printed_keeps_every_spelling(index: Embedded
     one_name = SchemaField(name=VENDOR, type=FieldType.CATEGORY, description="The shop, however it is printed")
     slips = write(tmp_path / "s.jsonl", a_slip("a", "Blue Door"), a_slip("b", "Blue Door"), a_slip("c", "BLUE DOOR"))
 
-    await ingest_files(index, [slips], schema=Schema(bucket=SLIPS, fields=(printed, one_name)))
+    await ingest_with_rules(index, [slips], schema=Schema(bucket=SLIPS, fields=(printed, one_name)))
 
     (document,) = await fetched(index, "c")
     assert document.values == {"shop": "BLUE DOOR", "vendor": "Blue Door"}
@@ -116,7 +116,7 @@ async def test_a_review_lists_the_least_confident_values_first_and_joined_names(
 ) -> None:
     doubtful = {"doc_id": "d", "title": "d", "text": "Blue Door Bakery\n9.99\n"}
     slips = write(tmp_path / "s.jsonl", a_slip("a", "BLUE DOOR BAKERY"), a_slip("b", "BLUE DOOR BAKERY"), doubtful)
-    await ingest_files(index, [slips], schema=SCHEMA)
+    await ingest_with_rules(index, [slips], schema=SCHEMA)
 
     review = await review_extraction(index, SCHEMA, below_confidence=0.75, limit=2)
 

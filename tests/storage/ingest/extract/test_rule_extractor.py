@@ -3,7 +3,7 @@
 import pytest
 
 from storage.ingest.extract.candidates import ExtractionInput, ValueCandidate
-from storage.ingest.extract.rules import RuleExtractor
+from storage.ingest.extract.rule_extractor import RuleExtractor
 from storage.search.documents import FieldValue, Passage
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import BareValueMatch, FieldType, Schema, SchemaField

@@ -1,6 +1,5 @@
-"""The rule extractor: reads each field by its type and its words, without a model."""
+"""The readers of a schema: each field is read by its type and its words, without a model."""
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import cast
 
-from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput, ValueCandidate
+from storage.ingest.extract.candidates import CandidatesByField, ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.extraction_targets import ExtractionTarget, targets_of
 from storage.ingest.extract.fields import categories, dates, flags, names
@@ -33,28 +32,6 @@ _LIST_END = re.compile(r"[|\t]|\s{3,}|\.\s")
 _MIN_MEMBER_CONFIDENCE = 0.35  # of a list; members below are dropped
 
 
-class RuleExtractor:
-    """Implements `Extractor`. Caches the compiled readers of the last eight schemas."""
-
-    def __init__(self) -> None:
-        self._recent_readers: list[tuple[Schema, _SchemaReaders]] = []
-
-    async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
-        return await asyncio.to_thread(self.extract_in_thread, document, schema)
-
-    def extract_in_thread(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
-        """`extract_candidates` in the calling thread."""
-        return self._readers_for(schema).read_document(DocumentText(document))
-
-    def _readers_for(self, schema: Schema) -> "_SchemaReaders":
-        for cached_schema, readers in self._recent_readers:
-            if cached_schema is schema:
-                return readers
-        readers = _SchemaReaders(schema)
-        self._recent_readers = [(schema, readers), *self._recent_readers[:7]]
-        return readers
-
-
 @dataclass(frozen=True, slots=True)
 class _DerivedField:
     """A field whose value follows from the value of a date field."""
@@ -63,7 +40,7 @@ class _DerivedField:
     source_field: FieldName
 
 
-class _SchemaReaders:
+class SchemaReaders:
     """The compiled readers of one schema."""
 
     def __init__(self, schema: Schema) -> None:

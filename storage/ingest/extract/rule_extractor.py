@@ -1,0 +1,36 @@
+"""The extractor that ships with Parley: rules, without a model."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from storage.ingest.extract.candidates import CandidatesByField, ExtractionInput
+from storage.search.schema import Schema
+
+if TYPE_CHECKING:
+    from storage.ingest.extract.schema_readers import SchemaReaders
+
+
+class RuleExtractor:
+    """Implements `Extractor`. Loads the rules on first use; caches the compiled readers of the last eight schemas."""
+
+    def __init__(self) -> None:
+        self._recent_readers: list[tuple[Schema, SchemaReaders]] = []
+
+    async def extract_candidates(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
+        return await asyncio.to_thread(self.extract_in_thread, document, schema)
+
+    def extract_in_thread(self, document: ExtractionInput, schema: Schema) -> CandidatesByField:
+        """`extract_candidates` in the calling thread."""
+        from storage.ingest.extract.document_text import DocumentText
+
+        return self._readers_for(schema).read_document(DocumentText(document))
+
+    def _readers_for(self, schema: Schema) -> "SchemaReaders":
+        from storage.ingest.extract.schema_readers import SchemaReaders
+
+        for cached_schema, readers in self._recent_readers:
+            if cached_schema is schema:
+                return readers
+        readers = SchemaReaders(schema)
+        self._recent_readers = [(schema, readers), *self._recent_readers[:7]]
+        return readers

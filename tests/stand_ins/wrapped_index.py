@@ -1,0 +1,79 @@
+"""Indexes that pass every call on to another index; what a test wants otherwise is overridden."""
+
+from collections.abc import Mapping, Sequence
+
+from storage.search.analyser import Analyser
+from storage.search.documents import Document
+from storage.search.ids import BucketId, DocId, TenantId
+from storage.search.index import (
+    BucketState,
+    IndexAnswers,
+    IndexRequest,
+    IndexVocabulary,
+    PutResult,
+    ScopedIndex,
+    SearchIndex,
+)
+from storage.search.schema import Schema
+from storage.search.scope import Scope
+
+
+class WrappedIndex:
+    """Implements `SearchIndex` by the calls of `wrapped`."""
+
+    def __init__(self, wrapped: SearchIndex) -> None:
+        self.wrapped = wrapped
+
+    @property
+    def tenant(self) -> TenantId:
+        return self.wrapped.tenant
+
+    def within_scope(self, scope: Scope) -> ScopedIndex:
+        return self.wrapped.within_scope(scope)
+
+    async def load_bucket_states(self) -> Mapping[BucketId, BucketState]:
+        return await self.wrapped.load_bucket_states()
+
+    async def set_schema(self, schema: Schema) -> None:
+        await self.wrapped.set_schema(schema)
+
+    async def put(self, bucket: BucketId, documents: Sequence[Document]) -> PutResult:
+        return await self.wrapped.put(bucket, documents)
+
+    async def delete(self, doc_ids: Sequence[DocId]) -> int:
+        return await self.wrapped.delete(doc_ids)
+
+    async def drop_bucket(self, bucket: BucketId) -> None:
+        await self.wrapped.drop_bucket(bucket)
+
+    async def load_digests(self, bucket: BucketId) -> Mapping[DocId, str]:
+        return await self.wrapped.load_digests(bucket)
+
+    async def ping(self) -> None:
+        await self.wrapped.ping()
+
+    async def close(self) -> None:
+        await self.wrapped.close()
+
+
+class WrappedScopedIndex:
+    """Implements `ScopedIndex` by the calls of `wrapped`."""
+
+    def __init__(self, wrapped: ScopedIndex) -> None:
+        self.wrapped = wrapped
+
+    @property
+    def scope(self) -> Scope:
+        return self.wrapped.scope
+
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        return await self.wrapped.answer_requests(*requests)
+
+    async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
+        return await self.wrapped.load_vocabulary(limit)
+
+    async def load_schemas(self) -> Mapping[BucketId, Schema]:
+        return await self.wrapped.load_schemas()
+
+    def analyser_for(self, bucket: BucketId) -> Analyser:
+        return self.wrapped.analyser_for(bucket)
