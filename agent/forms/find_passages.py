@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agent.forms.check_claims import decide_claims
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
-from agent.forms.yes_no import decide_claims
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, answer_type_of
 from agent.retrieval.fusion import RERANKED_PASSAGES, coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
