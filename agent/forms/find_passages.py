@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
-from agent.forms.yes_no import decide_claims
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, answer_type_of
 from agent.retrieval.fusion import RERANKED_PASSAGES, coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
@@ -89,8 +88,6 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
     words certainly name the documents, no other document is quoted.
     """
     question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
-    if (checked := decide_claims(review, question, ranked)) is not None:
-        return checked
     may_use_all_text = bool(review.requests.fallback_requests) and not is_confined_to_named_documents(review)
     if may_use_all_text:
         all_text_question, other_passages = await rank_leg_passages(

@@ -99,7 +99,9 @@ async def _read_field_values(
     review: LegReview, records: Sequence[DocumentRecord], field_names: Sequence[FieldName]
 ) -> Enough | LegClarification:
     fetch = DocumentRequest(tuple(record.doc_id for record in records[:1]))
-    document = (await review.session.ask_index((fetch,)))[fetch][0]
+    document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
+    if document is None:  # deleted since the first round trip
+        return report_nothing_found(review)
     known_names = [name for name in field_names if document.values.get(name) is not None]
     question, ranked = await rank_leg_passages(
         review, review.requests.passage_requests, include_naming_terms=False, use_reranker=not known_names

@@ -7,14 +7,9 @@ from agent.decomposition import LegAlternatives, QuestionContext
 from agent.limits import AnswerLimits
 from agent.refine.refinements import comparisons_with_missing, facet_requests
 from agent.retrieval.fusion import weigh_terms
-from agent.retrieval.ranking_terms import (
-    build_passage_requests,
-    ranking_terms_for,
-    search_without_claims,
-    yes_no_claims_of,
-)
+from agent.retrieval.ranking_terms import build_passage_requests, ranking_terms_for
 from agent.retrieval.relevance import QueryTerm
-from storage.search.conditions import ComparisonCondition, MissingCondition, conjunction_of, conjuncts_of
+from storage.search.conditions import MissingCondition, conjunction_of, conjuncts_of
 from storage.search.ids import FieldName
 from storage.search.index import (
     AggregateRequest,
@@ -60,8 +55,6 @@ class LegRequests:
     asked_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of words that say what is asked
     content_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of all content words
     schema_phrases: tuple[str, ...] = ()  # the schema's words for what is asked
-    # Claims of a yes-or-no question about its documents; `record_page` leaves them out.
-    checked_claims: tuple[ComparisonCondition, ...] = ()
     missing_counts: Mapping[FieldName, CountRequest] = field(default_factory=dict[FieldName, CountRequest])
     equal_reading_counts: tuple[CountRequest, ...] = ()  # of readings with an equal score, in their order
     fallback_reading_counts: tuple[CountRequest, ...] = ()  # of the fallback readings, in their order
@@ -122,11 +115,13 @@ class LegInquiry:
             word_counts={word: _word_count_request(search, word) for word in self.alternatives.droppable_words},
         )
 
-    def request_text(self, text: str) -> LegRequests:
+    def request_text(self, text: str, named_search: Search | None = None) -> LegRequests:
         """Returns the requests of every question about text: passages of the set, passages anywhere, counts of each
         word.
+
+        `named_search` finds the documents to read, if these are more than the set.
         """
-        return _build_text_requests(self.leg, CountRequest(self.leg.search), text, self.question_context)
+        return _build_text_requests(self.leg, named_search or self.leg.search, text, self.question_context)
 
 
 def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegRequests:
@@ -142,10 +137,9 @@ def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegReq
     )
 
 
-def _build_text_requests(leg: Leg, count: CountRequest, text: str, question_context: QuestionContext) -> LegRequests:
-    ranking, checks = ranking_terms_for(leg, question_context), yes_no_claims_of(leg, question_context)
-    named = search_without_claims(leg.search, checks)
-    ranked = build_passage_requests(named, ranking, text, FETCHED_PASSAGES)
+def _build_text_requests(leg: Leg, named_search: Search, text: str, question_context: QuestionContext) -> LegRequests:
+    ranking = ranking_terms_for(leg, question_context)
+    ranked = build_passage_requests(named_search, ranking, text, FETCHED_PASSAGES)
     fallback: dict[str, KeywordPassageRequest | SemanticPassageRequest] = {}
     if any(clause.display_condition != conjunction_of() for clause in leg.search.clauses):
         anywhere = Search(
@@ -157,19 +151,18 @@ def _build_text_requests(leg: Leg, count: CountRequest, text: str, question_cont
         }
     whole = unfiltered_search_of(*question_context.schemas)
     words = {word: _word_count_request(whole, word) for word in ranking.content_stems}
-    page = RecordPageRequest(named, limit=_MAX_NAMED_DOCUMENTS) if fallback else None
+    page = RecordPageRequest(named_search, limit=_MAX_NAMED_DOCUMENTS) if fallback else None
     return LegRequests(
         leg=leg,
-        count=count,
+        count=CountRequest(leg.search),
         record_page=page,
         passage_requests=ranked,
         fallback_requests=fallback,
-        outlines=OutlineRequest(named, " ".join(ranking.content_stems) or text),
+        outlines=OutlineRequest(named_search, " ".join(ranking.content_stems) or text),
         word_counts=words,
         asked_stems=ranking.asked_stems,
         content_stems=ranking.content_stems,
         schema_phrases=ranking.schema_phrases,
-        checked_claims=checks,
     )
 
 

@@ -5,12 +5,11 @@ the answer stands. The documents may use other words for a field or value than t
 synonyms and descriptions are added for this reason.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.decomposition import QuestionContext
-from agent.english.function_words import FILLER_WORDS, STOP_WORDS, SUMMARY_WORDS, YES_NO_VERBS
+from agent.english.function_words import FILLER_WORDS, STOP_WORDS, SUMMARY_WORDS
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
     AndCondition,
@@ -20,7 +19,6 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     RowCondition,
-    conjunction_of,
     conjuncts_of,
 )
 from storage.search.ids import BucketId
@@ -28,12 +26,9 @@ from storage.search.index import KeywordPassageRequest, SemanticPassageRequest
 from storage.search.plan import Leg, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 
-_FORM_WORDS = STOP_WORDS | FILLER_WORDS | SUMMARY_WORDS
-_WORD_PATTERN = re.compile(r"\w+")
+FORM_WORDS = STOP_WORDS | FILLER_WORDS | SUMMARY_WORDS
 _MAX_CONTENT_WORDS = 24  # content words of a question that get a weight
 _MAX_SCHEMA_WORDS = 48  # words of the schema that are added to them
-_MIN_COMPARISONS = 2  # conditions of a question that names a document and makes a claim about it
-_MAX_UNCOVERED_WORDS = 1  # content words beside names and claim; with more, the question asks more than the claim
 _MIN_DOCUMENTS_PER_VALUE = 3  # documents per value from which a list field classifies documents instead of naming each
 
 
@@ -91,53 +86,6 @@ def build_passage_requests(
     }
 
 
-def yes_no_claims_of(leg: Leg, question_context: QuestionContext) -> tuple[ComparisonCondition, ...]:
-    """Returns the claims of a yes-or-no question about the documents that its conditions name; else empty."""
-    first = next(iter(leg.question.casefold().split()), "")
-    if first not in YES_NO_VERBS or len(leg.search.clauses) != 1:
-        return ()
-    clause = leg.search.clauses[0]
-    claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
-    claims = claims or _claim_after_names(clause.condition, leg.question)
-    return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
-
-
-def _claim_after_names(condition: Condition, question: str) -> tuple[ComparisonCondition, ...]:
-    """ "Is TCK-7 still *open*?": returns the comparison that stands after all names of the document."""
-    parts = [
-        comparison
-        for comparison in conjuncts_of(condition)
-        if isinstance(comparison, ComparisonCondition) and comparison.words
-    ]
-    placed = sorted((question.find(comparison.words), index) for index, comparison in enumerate(parts))
-    if len(parts) < len(conjuncts_of(condition)) or len(parts) < _MIN_COMPARISONS or placed[0][0] < 0:
-        return ()
-    if len(_uncovered_words_of(question, parts)) > _MAX_UNCOVERED_WORDS:
-        return ()  # the other words say what is asked
-    last = parts[placed[-1][1]]
-    return (last,) if all(comparison is last or comparison.field != last.field for comparison in parts) else ()
-
-
-def _uncovered_words_of(question: str, comparisons: Iterable[ComparisonCondition]) -> list[str]:
-    """Returns the content words that are in no comparison."""
-    covered = {word for comparison in comparisons for word in _WORD_PATTERN.findall(comparison.words.casefold())}
-    words = _WORD_PATTERN.findall(question.casefold())[1:]  # the first word is the verb: "is", "do"
-    return [word for word in words if word not in covered and word not in _FORM_WORDS and word not in YES_NO_VERBS]
-
-
-def search_without_claims(search: Search, claims: Iterable[ComparisonCondition]) -> Search:
-    """Returns the search without the conditions in `claims`."""
-    gone = set(claims)
-    return search.with_clauses(
-        *(
-            replace(
-                clause, condition=conjunction_of(*(part for part in conjuncts_of(clause.condition) if part not in gone))
-            )
-            for clause in search.clauses
-        )
-    )
-
-
 def claims_in_condition(
     condition: Condition, schema: Schema, question_context: QuestionContext
 ) -> tuple[ComparisonCondition, ...]:
@@ -168,7 +116,7 @@ def _is_category_field(field: SchemaField, bucket: BucketId, question_context: Q
 def _content_stems_of(question: str, bucket: BucketId, question_context: QuestionContext) -> dict[str, str]:
     analyser = question_context.analysers[bucket]
     pairs = zip(analyser.extract_words(question), analyser.extract_terms(question), strict=True)
-    content = {word.text: term.text for word, term in pairs if word.text not in _FORM_WORDS}
+    content = {word.text: term.text for word, term in pairs if word.text not in FORM_WORDS}
     return dict(list(content.items())[:_MAX_CONTENT_WORDS])
 
 

@@ -59,6 +59,7 @@ from storage.search.ids import BucketId, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
+    CheckClaims,
     Clause,
     FindPassages,
     Leg,
@@ -448,7 +449,7 @@ def _form_for_identifier(answer_form: AnswerForm, reading: BucketReading) -> Ans
     says_more = (
         reading.conditions or reading.unlinked_quotations or reading.asked_mentions or len(reading.unlinked_words) != 1
     )
-    if says_more or answer_form != FindPassages() or not is_identifier(reading.unlinked_words[0]):
+    if says_more or answer_form not in (FindPassages(), CheckClaims()) or not is_identifier(reading.unlinked_words[0]):
         return answer_form
     return SummariseDocuments() if reading.tokens[0].word in QUESTION_WORDS else ListDocuments()
 

@@ -180,6 +180,18 @@ class FindPassages(AnswerForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckClaims(AnswerForm):
+    """Answers yes or no: whether what the question claims about its document is true, else from text.
+
+    The claims are conditions of the search. They are not stored a second time, so they cannot differ from a search
+    that a click or a follow-up has changed.
+    """
+
+    tag: ClassVar[str] = "check_claims"
+    reads_text: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFields(AnswerForm):
     """Answers from the field values of one document or a few. `fields` lists them by bucket."""
 
@@ -305,6 +317,7 @@ class ChangeOverTime(AnswerForm):
 
 ANSWER_FORMS: tuple[type[AnswerForm], ...] = (
     FindPassages,
+    CheckClaims,
     ReadFields,
     ListDocuments,
     ComputeNumbers,

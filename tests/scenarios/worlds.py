@@ -26,6 +26,7 @@ from storage.search.ids import BucketId, DocId, FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
+    CheckClaims,
     Clause,
     ComputeNumbers,
     FindPassages,
@@ -221,7 +222,16 @@ def _draw_leg(draw: st.DrawFn, world: DocumentWorld, leg_id: LegId, question: st
     first_clause_search = Search(clauses=search.clauses[:1], ranking_text=search.ranking_text)
     kind = draw(
         st.sampled_from(
-            [ListDocuments, ListDocuments, ListDocuments, SummariseDocuments, ComputeNumbers, ReadFields, FindPassages]
+            [
+                ListDocuments,
+                ListDocuments,
+                ListDocuments,
+                SummariseDocuments,
+                ComputeNumbers,
+                ReadFields,
+                FindPassages,
+                CheckClaims,
+            ]
         )
     )
     answer_form: AnswerForm
@@ -237,7 +247,8 @@ def _draw_leg(draw: st.DrawFn, world: DocumentWorld, leg_id: LegId, question: st
             first_clause_search,
         )
     else:
-        answer_form = SummariseDocuments() if kind is SummariseDocuments else FindPassages()
+        text_form = CheckClaims() if kind is CheckClaims else FindPassages()
+        answer_form = SummariseDocuments() if kind is SummariseDocuments else text_form
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from agent.rules.forms.change_over_time import FORM_WORDS, recognise_change_over_time
+from agent.rules.forms.check_claims import recognise_claims
 from agent.rules.forms.compute_numbers import (
     recognise_breakdown,
     recognise_count_by_group,
@@ -76,6 +77,8 @@ RECOGNISERS = (
     FormRecogniser("kinds", recognise_kinds),
     # After fields: the price answers "how can I find the price of …".
     FormRecogniser("steps", recognise_steps),
+    # After lists and fields: "are there undated receipts" and "can you tell me the price of …" claim nothing.
+    FormRecogniser("yes or no", recognise_claims),
     # All other questions are answered from the text.
     FormRecogniser("text", recognise_text),
 )

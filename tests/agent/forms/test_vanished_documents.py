@@ -1,14 +1,15 @@
-"""Sides of a comparison whose documents are deleted between two round trips of one question."""
+"""Documents that are deleted between two round trips of one question."""
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer
+from agent.outcome import Answer, Clarify, OutcomeKind
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.search.analyser import Analyser
@@ -80,16 +81,36 @@ async def index(tmp_path: Path) -> AsyncIterator[EmbeddedIndex]:
     await opened.close()
 
 
-async def test_a_side_whose_only_document_vanishes_shows_the_figures_of_the_first_round_trip(
-    index: EmbeddedIndex,
-) -> None:
+@pytest.fixture
+def context(index: EmbeddedIndex) -> AgentContext:
     scope = Scope(tenant=TENANT, buckets=frozenset({PARCELS}), subjects=frozenset(), ignores_readers=True)
-    context = AgentContext(
+    return AgentContext(
         index=VanishingScopedIndex(index, scope), reasoner=RuleReasoner(), now=datetime(2025, 3, 4, tzinfo=UTC)
     )
 
+
+async def test_a_side_whose_only_document_vanishes_shows_the_figures_of_the_first_round_trip(
+    context: AgentContext,
+) -> None:
     outcome = await answer("Compare the average weight of parcels by Blue Van and Redline Post", context)
 
     assert isinstance(outcome, Answer)
     assert outcome.plan.combination is LegCombination.COMPARE
     assert [leg.figures[0].value for leg in outcome.legs] == [*WEIGHTS.values()]
+
+
+async def test_fields_of_a_document_that_vanishes_are_not_found(context: AgentContext) -> None:
+    outcome = await answer("What is the weight of the parcel by Blue Van?", context)
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.plan.legs[0].answer_form.reads_values
+    assert outcome.kind is OutcomeKind.NO_RESULTS
+
+
+async def test_sides_whose_fields_are_of_documents_that_vanish_are_not_found(context: AgentContext) -> None:
+    outcome = await answer("Compare the weight of the parcel by Blue Van and the parcel by Redline Post", context)
+
+    assert isinstance(outcome, Clarify)
+    assert outcome.plan.combination is LegCombination.COMPARE
+    assert all(leg.answer_form.reads_values for leg in outcome.plan.legs)
+    assert outcome.kind is OutcomeKind.NO_RESULTS

@@ -43,6 +43,7 @@ from storage.search.plan import (
     AnswerForm,
     CalendarPeriod,
     ChangeOverTime,
+    CheckClaims,
     Clause,
     ComputeNumbers,
     FindPassages,
@@ -102,7 +103,7 @@ _searches = st.builds(
 _orders = st.none() | st.builds(SchemaOrder, field=_names, descending=st.booleans())
 _limits = st.none() | st.integers(1, 100)
 _answer_forms: st.SearchStrategy[AnswerForm] = st.one_of(
-    st.just(FindPassages()),
+    st.sampled_from([FindPassages(), CheckClaims()]),
     st.builds(FindSteps, action=st.text(max_size=5), allows_prose=st.booleans()),
     st.builds(
         ChangeOverTime,

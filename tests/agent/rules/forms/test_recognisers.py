@@ -1,4 +1,4 @@
-"""Which questions ask for steps, and which for change over time."""
+"""Which questions ask for steps, for yes or no, and for change over time."""
 
 import pytest
 
@@ -9,12 +9,15 @@ from storage.search.plan import (
     AnswerForm,
     CalendarPeriod,
     ChangeOverTime,
+    CheckClaims,
     ComputeNumbers,
     FindPassages,
     FindSteps,
     GroupBy,
+    ListDocuments,
+    ReadFields,
 )
-from tests.agent.rules.reading.test_bucket_reading import answer_form_for
+from tests.agent.rules.reading.test_bucket_reading import BUCKET, answer_form_for
 
 POSTAGE = FieldName("postage")
 
@@ -35,6 +38,26 @@ def change(function: AggregateFunction, field: FieldName | None, period: Calenda
     ],
 )
 def test_steps_are_found_where_a_procedure_is_asked_for(question: str, expected: AnswerForm) -> None:
+    assert answer_form_for(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question", ["Is parcel 12 insured?", "Does the wrapping of parcel 12 hold?", "Can bowls break?"]
+)
+def test_a_question_that_opens_with_a_verb_is_for_yes_or_no(question: str) -> None:
+    assert answer_form_for(question) == CheckClaims()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Are there insured parcels? Show them.", ListDocuments()),
+        ("Is BC-12?", ListDocuments()),
+        ("Can you tell me the weight of parcel BC-12?", ReadFields(fields=((BUCKET, FieldName("weight")),))),
+        ("Why is parcel 12 insured?", FindPassages()),
+    ],
+)
+def test_a_question_that_asks_for_more_is_not_for_yes_or_no(question: str, expected: AnswerForm) -> None:
     assert answer_form_for(question) == expected
 
 

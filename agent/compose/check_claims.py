@@ -2,7 +2,7 @@
 
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value
-from agent.forms.yes_no import YesNoFacts
+from agent.forms.check_claims import YesNoFacts
 from agent.review.leg_review import LegReview
 from storage.search.conditions import ComparisonCondition
 from storage.search.schema import FieldType

@@ -1,0 +1,152 @@
+"""Yes or no about a named document, decided by its values; answered from text where they decide nothing."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from agent.decomposition import QuestionContext
+from agent.english.function_words import YES_NO_VERBS
+from agent.forms.find_passages import decide_passages, rank_leg_passages
+from agent.forms.form_handler import FormHandler
+from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
+from agent.retrieval.leg_requests import LegInquiry, LegRequests
+from agent.retrieval.quotations import CitedQuote, rank_sentences, sort_quoted_first
+from agent.retrieval.ranking_terms import FORM_WORDS, claims_in_condition
+from agent.retrieval.relevance import QueryTerm
+from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
+from storage.search.conditions import ComparisonCondition, Condition, conjunction_of, conjuncts_of
+from storage.search.index import DocumentRecord
+from storage.search.plan import CheckClaims, Leg, Search
+from storage.search.schema import Schema
+
+_WORD_PATTERN = re.compile(r"\w+")
+_MIN_COMPARISONS = 2  # conditions of a question that names a document and makes a claim about it
+_MAX_UNCOVERED_WORDS = 1  # content words beside names and claim; with more, the question asks more than the claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YesNoFacts(LegFacts):
+    """Whether all claims are true of the document, and the sentence that supports them."""
+
+    record: DocumentRecord
+    schema: Schema
+    claims: tuple[ComparisonCondition, ...]
+    holds: bool
+    support: CitedQuote | None
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return (self.support,) if self.support is not None else ()
+
+
+def _build_requests(_: CheckClaims, inquiry: LegInquiry) -> LegRequests:
+    """Builds the requests of a text question to the named documents, whether the claims are true of them or not."""
+    claims = find_claims(inquiry.leg, inquiry.question_context)
+    return inquiry.request_text(inquiry.ranking_text, _search_without_claims(inquiry.leg.search, claims))
+
+
+async def decide_claims(_: CheckClaims, review: LegReview) -> Enough | LegClarification:
+    """Answers yes or no if one document is named and it has a value for every claim; else answers from text."""
+    claims = find_claims(review.leg, review.question_context)
+    if not claims or len(review.records) != 1 or not _has_values_for(claims, review.records[0], review):
+        return await decide_passages(review)
+    query_terms, passages = await rank_leg_passages(
+        review, review.requests.passage_requests, include_naming_terms=False
+    )
+    return _answer_claims(claims, review, query_terms, passages)
+
+
+# -- the claims of a question
+
+
+def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[ComparisonCondition, ...]:
+    """Returns the conditions that claim something about the documents that the others name; else empty.
+
+    A later part of a message keeps the form of the part before it, but it may not ask for yes or no.
+    """
+    first = next(iter(leg.question.casefold().split()), "")
+    if first not in YES_NO_VERBS or len(leg.search.clauses) != 1:
+        return ()
+    clause = leg.search.clauses[0]
+    claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
+    claims = claims or _find_claim_after_names(clause.condition, leg.question)
+    return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
+
+
+def _find_claim_after_names(condition: Condition, question: str) -> tuple[ComparisonCondition, ...]:
+    """ "Is TCK-7 still *open*?": returns the comparison that stands after all names of the document."""
+    parts = [
+        comparison
+        for comparison in conjuncts_of(condition)
+        if isinstance(comparison, ComparisonCondition) and comparison.words
+    ]
+    placed = sorted((question.find(comparison.words), index) for index, comparison in enumerate(parts))
+    if len(parts) < len(conjuncts_of(condition)) or len(parts) < _MIN_COMPARISONS or placed[0][0] < 0:
+        return ()
+    if len(_uncovered_words_of(question, parts)) > _MAX_UNCOVERED_WORDS:
+        return ()  # the other words say what is asked
+    last = parts[placed[-1][1]]
+    return (last,) if all(comparison is last or comparison.field != last.field for comparison in parts) else ()
+
+
+def _uncovered_words_of(question: str, comparisons: Iterable[ComparisonCondition]) -> list[str]:
+    """Returns the content words that are in no comparison."""
+    covered = {word for comparison in comparisons for word in _WORD_PATTERN.findall(comparison.words.casefold())}
+    words = _WORD_PATTERN.findall(question.casefold())[1:]  # the first word is the verb: "is", "do"
+    return [word for word in words if word not in covered and word not in FORM_WORDS and word not in YES_NO_VERBS]
+
+
+def _search_without_claims(search: Search, claims: Iterable[ComparisonCondition]) -> Search:
+    gone = set(claims)
+    return search.with_clauses(
+        *(
+            replace(
+                clause, condition=conjunction_of(*(part for part in conjuncts_of(clause.condition) if part not in gone))
+            )
+            for clause in search.clauses
+        )
+    )
+
+
+# -- the answer
+
+
+def _has_values_for(claims: Iterable[ComparisonCondition], record: DocumentRecord, review: LegReview) -> bool:
+    """Whether the document has a value to compare with each claim; a list or a flag always has one."""
+    by_name = review.question_context.schemas[record.bucket].by_name
+    fields = [by_name.get(claim.field) for claim in claims]
+    return all(field is not None and (field.absent_means_none or field.name in record.values) for field in fields)
+
+
+def _answer_claims(
+    claims: tuple[ComparisonCondition, ...],
+    review: LegReview,
+    query_terms: Sequence[QueryTerm],
+    passages: Sequence[FoundPassage],
+) -> Enough:
+    record, holds = review.records[0], review.count == 1
+    facts = YesNoFacts(
+        record=record,
+        schema=review.question_context.schemas[record.bucket],
+        claims=claims,
+        holds=holds,
+        support=_find_support(review, record, query_terms, passages) if holds else None,
+    )
+    return Enough(
+        result=replace(build_leg_result(review, OutcomeKind.ANSWER, None), doc_ids=(record.doc_id,)),
+        facts=facts,
+        hits=tuple(sort_quoted_first(passages, facts.quotes)[: review.session.context.limits.reported_hits]),
+        route=SearchRoute.LONG_TEXT,
+    )
+
+
+def _find_support(
+    review: LegReview, record: DocumentRecord, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]
+) -> CitedQuote | None:
+    sentences = rank_sentences(
+        passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
+    )
+    return CitedQuote(document=record, quote=sentences[0][2]) if sentences else None
+
+
+HANDLER = FormHandler(answer_form=CheckClaims, build_requests=_build_requests, decide=decide_claims)
