@@ -5,14 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from storage.search.ids import BucketId
-from storage.search.index import (
-    BucketState,
-    IndexAnswers,
-    IndexRequest,
-    IndexVocabulary,
-    ScopedIndex,
-    SearchIndex,
-)
+from storage.search.index import BucketState, IndexAnswers, IndexRequest, IndexVocabulary, ScopedIndex, SearchIndex
 from storage.search.schema import Schema
 from storage.search.scope import Scope
 from tests.stand_ins.wrapped_index import WrappedIndex, WrappedScopedIndex

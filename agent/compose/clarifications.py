@@ -3,12 +3,7 @@
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.conditions import describe_condition, escape_markdown, format_count
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
-from agent.forms.clarifications import (
-    NothingFoundFacts,
-    SeveralDocumentsFacts,
-    SeveralReadingsFacts,
-    TooManyFacts,
-)
+from agent.forms.clarifications import NothingFoundFacts, SeveralDocumentsFacts, SeveralReadingsFacts, TooManyFacts
 from agent.refine.refinements import FacetSplit
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of

@@ -19,13 +19,7 @@ from agent.outcome import ComputedFigure, FoundPassage, GroupLine, OutcomeKind, 
 from agent.refine.refinements import facet_requests
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.leg_requests import hits_by_collector, weigh_question_terms
-from agent.retrieval.quotations import (
-    CitedQuote,
-    DocumentQuote,
-    cite_values,
-    find_sentence_with_value,
-    rank_sentences,
-)
+from agent.retrieval.quotations import CitedQuote, DocumentQuote, cite_values, find_sentence_with_value, rank_sentences
 from agent.retrieval.relevance import QueryTerm
 from agent.review.leg_review import (
     Enough,

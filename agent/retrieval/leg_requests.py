@@ -23,12 +23,7 @@ from storage.search.index import (
     RecordPageRequest,
     SemanticPassageRequest,
 )
-from storage.search.plan import (
-    Clause,
-    Leg,
-    Search,
-    unfiltered_search_of,
-)
+from storage.search.plan import Clause, Leg, Search, unfiltered_search_of
 
 FETCHED_PASSAGES = 50  # passages fetched before reranking
 _MAX_NAMED_DOCUMENTS = 21  # documents fetched where a question names one but may fit several

@@ -17,10 +17,7 @@ from agent.retrieval.session import RetrievalSession
 from agent.review.leg_review import Enough, EvidenceReviewer, LegClarification, LegReview, More
 from agent.review.offers import offer_beside_answers, offer_for_clarification
 from storage.search.ids import LegId
-from storage.search.plan import (
-    Leg,
-    Plan,
-)
+from storage.search.plan import Leg, Plan
 
 _MAX_ROUNDS = 3  # search rounds
 

@@ -11,18 +11,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    DateTime,
-    Dialect,
-    Integer,
-    MetaData,
-    Table,
-    TypeDecorator,
-    text,
-)
+from sqlalchemy import JSON, BigInteger, Column, DateTime, Dialect, Integer, MetaData, Table, TypeDecorator, text
 from sqlalchemy.engine import Row
 from sqlmodel import Field, SQLModel
 

@@ -17,14 +17,7 @@ from adapters.web.outbox import WebOutbox, conversation_id_of, conversation_key_
 from adapters.web.transcript import WebTranscript
 from bot.ids import ChoiceId, ClarificationId, ConversationId, MessageId, PersonId, TurnId
 from bot.surface.json_codec import reply_from_json
-from bot.surface.outbox import (
-    ChatThread,
-    Outbox,
-    OutboxFailed,
-    open_message,
-    post_privately,
-    show_activity,
-)
+from bot.surface.outbox import ChatThread, Outbox, OutboxFailed, open_message, post_privately, show_activity
 from bot.surface.replies import (
     ChoiceButton,
     ChoicesPart,

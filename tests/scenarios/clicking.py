@@ -35,15 +35,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId, DocId, FieldName, LegId
 from storage.search.index import RecordPageRequest
-from storage.search.plan import (
-    Clause,
-    FindPassages,
-    Leg,
-    ListDocuments,
-    Plan,
-    Search,
-    SummariseDocuments,
-)
+from storage.search.plan import Clause, FindPassages, Leg, ListDocuments, Plan, Search, SummariseDocuments
 from storage.search.refinement import (
     AddBucket,
     AddFilter,

@@ -20,13 +20,7 @@ from bot.application import Application
 from bot.surface.inbound import OperatorAudience
 from storage.search.conditions import conjunction_of
 from storage.search.ids import BucketId, FieldName, LegId
-from storage.search.index import (
-    CountRequest,
-    IndexAnswers,
-    IndexRequest,
-    ScopedIndex,
-    SearchIndex,
-)
+from storage.search.index import CountRequest, IndexAnswers, IndexRequest, ScopedIndex, SearchIndex
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,

@@ -1,7 +1,7 @@
 """Plans a comparison: one leg for each side, with the same answer form."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,8 +18,8 @@ from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_r
 from agent.rules.forms.grouping import group_of_reading
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
-from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import tokenize_question
 from storage.search.conditions import (
     ComparisonCondition,
@@ -55,16 +55,6 @@ _NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 _RANGE_FUNCTIONS = (AggregateFunction.AVERAGE, AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM)
 _DATE_COMPARATIVES = frozenset({"older", "newer", "earlier", "later"})
 _GROUPABLE_TYPES = (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionReader:
-    """The functions that read a text: its literals, and a reading per bucket, the best first."""
-
-    literals_in: Callable[[str], Sequence[QuestionLiteral]]
-    readings_of: Callable[[str], Sequence[BucketReading]]
-    asks_for_list: Callable[[str], bool]
-    lexicons: Mapping[BucketId, BucketLexicon]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +131,12 @@ def _find_compared_sides(
 
 def _may_name_sides(question: str, reader: QuestionReader) -> bool:
     """Whether the question may name sides without comparing words: things joined by "and", or a field and a colon."""
-    return _JOINING_WORD.search(question) is not None and (":" in question or not reader.asks_for_list(question))
+    return _JOINING_WORD.search(question) is not None and (":" in question or not _asks_for_list(question, reader))
+
+
+def _asks_for_list(question: str, reader: QuestionReader) -> bool:
+    best = reader.readings_of(question)[0]
+    return answer_form_of(best, reader.lexicons[best.bucket]).lists_documents
 
 
 def _sides_in(

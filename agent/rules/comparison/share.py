@@ -4,8 +4,8 @@ import re
 
 from agent.decomposition import PlannedQuestion
 from agent.english.function_words import MONEY_WORDS, SPENDING_NOUNS
-from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
 from storage.search.ids import LegId
 from storage.search.plan import AggregateFunction, Clause, ComputeNumbers, Leg, Plan, Search
 

@@ -20,7 +20,6 @@ from agent.english.function_words import (
     YES_NO_VERBS,
 )
 from agent.limits import SHOWN_DOCUMENTS
-from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
@@ -34,6 +33,7 @@ from agent.rules.followups.ordinal_references import (
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
+from agent.rules.reading.question_reader import QuestionReader
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,

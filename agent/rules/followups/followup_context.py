@@ -15,17 +15,11 @@ from agent.decomposition import (
 from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
-from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import conjuncts_of
-from storage.search.plan import (
-    AnswerForm,
-    Clause,
-    Leg,
-    Plan,
-    Search,
-)
+from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
 
 _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
     """without|except|excluding|exclude|not|no|minus|drop|remove|leave out|include|including|add|or|make it|make that

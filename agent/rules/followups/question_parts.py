@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from agent.assumptions import Assumption
 from agent.decomposition import LegAlternatives, OrdinalReference
 from agent.english.function_words import LIST_VERBS, REFERRING_WORDS
-from agent.rules.comparison.comparison_plan import QuestionReader
 from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.linking.lexicon import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.question_splitting import refers_back
 from storage.search.conditions import MATCH_ALL
 from storage.search.ids import LegId

@@ -7,9 +7,7 @@ from agent.english.function_words import AGGREGATE_PHRASES, SMALL_NUMBERS, SUPER
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
-from storage.search.plan import (
-    AggregateFunction,
-)
+from storage.search.plan import AggregateFunction
 
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)

@@ -27,12 +27,7 @@ from agent.rules.forms.question_subject import (
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
-from storage.search.plan import (
-    AggregateFunction,
-    CalendarPeriod,
-    ComputeNumbers,
-    GroupBy,
-)
+from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType
 
 _INTRODUCING_WORDS = (

@@ -16,13 +16,7 @@ from storage.search.evaluation.facet_binning import period_containing
 from storage.search.evaluation.sort_keys import aggregate_sort_key
 from storage.search.ids import FieldName
 from storage.search.index import AggregateLine, AggregateRequest
-from storage.search.numbers import (
-    median_of,
-    money_scale_of,
-    round_money_totals,
-    round_number_totals,
-    scale_amount,
-)
+from storage.search.numbers import median_of, money_scale_of, round_money_totals, round_number_totals, scale_amount
 from storage.search.plan import CalendarPeriod, GroupBy
 from storage.search.schema import FieldType, SchemaField
 

@@ -1,0 +1,291 @@
+"""Plans a leg from the readings of its question: a set, the values of a document, or a search of the text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent.assumptions import Assumption
+from agent.decomposition import AlternativeReading, LegAlternatives
+from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.rules.forms.question_subject import drop_measure_words
+from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
+from agent.rules.forms.unhandled_terms import find_unhandled_terms
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
+from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
+from agent.rules.reading.literal_conditions import AlternativeCondition
+from storage.search.conditions import TEXT_FIELD, NotCondition, conjunction_of, fields_of, title_condition_for
+from storage.search.ids import BucketId, LegId
+from storage.search.plan import (
+    AnswerForm,
+    CheckClaims,
+    Clause,
+    FindPassages,
+    Leg,
+    ListDocuments,
+    ReadFields,
+    Search,
+    SummariseDocuments,
+)
+from storage.text.identifiers import is_identifier
+
+_TIE_MARGIN = 0.05  # readings whose scores differ by less count as equal
+_TEXT_QUESTION_WORDS = QUESTION_WORDS - {"which"}  # they begin a question about the text of documents
+_DOCUMENT_MEANINGS = (BucketNoun, ValueMatch, PartialMatch)
+_VAGUE_ADJECTIVES = frozenset(
+    """relevant pertinent applicable various respective individual actual corresponding specific particular possible
+    remaining suitable appropriate good best nice main typical usual common similar new old recent big small there
+    own single complete entire real proper""".split()
+)
+_MAX_REQUIRED_WORDS = 3  # more unlinked words than this are a topic that only ranks
+_WORDS_BEFORE_NAMES = frozenset(
+    "from with by about for of mentioning containing called named at against regarding".split()
+)
+
+
+def plan_leg(
+    leg_id: LegId, question: str, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> tuple[Leg, LegAlternatives]:
+    answer_form = _form_for_identifier(answer_form_of(readings[0], lexicons[readings[0].bucket]), readings[0])
+    lexicon = lexicons[readings[0].bucket]
+    best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
+    readings = [best, *readings[1:]]
+    if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
+        return identified_leg, LegAlternatives(leg=leg_id)
+    if answer_form.reads_text or not _defines_set(best, answer_form):
+        return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon))
+    if answer_form.reads_values:
+        return _value_leg(leg_id, question, best, answer_form), LegAlternatives(leg=leg_id)
+    chosen_readings = _choose_readings(readings, answer_form)
+    clauses = tuple(_clause_of(reading) for reading in chosen_readings)
+    search = Search(clauses=clauses, ranking_text=question)
+    alternatives = LegAlternatives(
+        leg=leg_id,
+        equal_readings=tuple(
+            _alternative_reading(search, best, alternative) for alternative in best.equal_alternatives
+        ),
+        fallback_readings=tuple(
+            _alternative_reading(search, best, alternative) for alternative in best.fallback_alternatives
+        ),
+        wider_readings=tuple(
+            _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
+        ),
+        other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
+        droppable_words=tuple(
+            word
+            for word in best.unlinked_words
+            if not (_is_name_like(word, question) or _is_distinguishing_word(word, best))
+        ),
+    )
+    return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
+
+
+def _leg_by_identifier(
+    leg_id: LegId, question: str, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> Leg | None:
+    """Returns a leg for fields of a document that only an identifier names, in any bucket; else None."""
+    title_conditions = [title_condition_for(word) for word in readings[0].unlinked_words if is_identifier(word)]
+    if not title_conditions or any(reading.conditions or reading.has_noun for reading in readings):
+        return None
+    forms = [(reading, answer_form_of(reading, lexicons[reading.bucket])) for reading in readings]
+    value_forms = [(reading, answer_form) for reading, answer_form in forms if answer_form.reads_values]
+    clauses = tuple(
+        Clause(
+            bucket=reading.bucket,
+            condition=conjunction_of(*title_conditions),
+            required_terms=reading.unlinked_quotations,
+        )
+        for reading, _ in value_forms
+    )
+    fields = tuple(field for _, answer_form in value_forms for field in answer_form.requested_fields)
+    answer_form, search = ReadFields(fields=fields), Search(clauses=clauses, ranking_text=question)
+    return Leg(id=leg_id, question=question, search=search, answer_form=answer_form) if value_forms else None
+
+
+def _form_for_identifier(answer_form: AnswerForm, reading: BucketReading) -> AnswerForm:
+    """Returns a list or a summary for a lone identifier; returns the form unchanged for other questions."""
+    says_more = (
+        reading.conditions or reading.unlinked_quotations or reading.asked_mentions or len(reading.unlinked_words) != 1
+    )
+    if says_more or answer_form not in (FindPassages(), CheckClaims()) or not is_identifier(reading.unlinked_words[0]):
+        return answer_form
+    return SummariseDocuments() if reading.tokens[0].word in QUESTION_WORDS else ListDocuments()
+
+
+def _defines_set(reading: BucketReading, answer_form: AnswerForm) -> bool:
+    """Whether the reading defines a set of documents, and is not only a search in their text."""
+    first_word = reading.tokens[0].word if reading.tokens else ""
+    if answer_form.is_of_whole_bucket and not (reading.unlinked_words or reading.unlinked_quotations):
+        return True
+    computes = answer_form.computes and len(reading.unlinked_words) <= 1
+    if reading.has_noun and (
+        first_word not in _TEXT_QUESTION_WORDS
+        or reading.coverage >= MIN_COVERAGE
+        or not reading.unlinked_words
+        or computes
+    ):
+        is_topic = not reading.conditions and len(reading.unlinked_words) > _MAX_REQUIRED_WORDS
+        return not (is_topic and answer_form.lists_documents)
+    if reading.conditions and reading.is_exact:
+        return reading.is_credible
+    if (
+        reading.asked_mentions
+        and not (reading.unlinked_words or reading.unlinked_quotations)
+        and answer_form.depends_on_field
+    ):
+        return True  # "the latest filing date": a field, and no other word
+    if answer_form.reads_values:
+        return 0 < len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS  # a field and a possible title
+    if len(reading.unlinked_words) == 1 and is_identifier(reading.unlinked_words[0]):
+        return True
+    if reading.unlinked_quotations or any(token.word in DOCUMENT_NOUNS for token in reading.tokens):
+        return len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS
+    return first_word in LIST_VERBS and len(reading.unlinked_words) <= _MAX_REQUIRED_WORDS
+
+
+def _value_leg(leg_id: LegId, question: str, reading: BucketReading, answer_form: AnswerForm) -> Leg:
+    """Returns a leg for the values of a document named by conditions, or by the unlinked words as its title."""
+    identifiers = [word for word in reading.unlinked_words if is_identifier(word)]
+    title_conditions = [title_condition_for(word) for word in identifiers or reading.unlinked_words]
+    field_conditions = [condition for condition in reading.conditions if TEXT_FIELD not in fields_of(condition)]
+    condition = (
+        conjunction_of(*field_conditions)
+        if reading.is_exact and field_conditions
+        else conjunction_of(*field_conditions, *title_conditions)
+    )
+    clause = Clause(bucket=reading.bucket, condition=condition, required_terms=reading.unlinked_quotations)
+    return Leg(
+        id=leg_id, question=question, search=Search(clauses=(clause,), ranking_text=question), answer_form=answer_form
+    )
+
+
+def _choose_readings(readings: Sequence[BucketReading], answer_form: AnswerForm) -> list[BucketReading]:
+    """Returns the reading of the best bucket and those of buckets that fit equally well."""
+    best = readings[0]
+    counts = answer_form.is_document_count
+    counts_anywhere = counts and not best.has_noun and not best.conditions
+    if answer_form.computes and not (counts_anywhere or (counts and is_empty_reading(best))):
+        return [best]
+    if answer_form.depends_on_field:
+        return [best]  # other buckets may lack the field
+    if not best.has_noun and not best.conditions:
+        return [
+            reading for reading in readings if not reading.conditions and not reading.has_noun
+        ]  # only words: all buckets
+    return [
+        reading
+        for reading in readings
+        if reading is best
+        or (
+            best.score - reading.score <= _TIE_MARGIN
+            and reading.has_noun == best.has_noun
+            and reading.is_exact == best.is_exact
+        )
+    ]
+
+
+def is_empty_reading(reading: BucketReading) -> bool:
+    return not (reading.conditions or reading.unlinked_words or reading.unlinked_quotations or reading.has_noun)
+
+
+def _clause_of(reading: BucketReading) -> Clause:
+    """Returns a clause with the conditions, and with the unlinked words as required terms."""
+    required = (*reading.unlinked_words, *reading.unlinked_quotations)
+    return Clause(bucket=reading.bucket, condition=reading.condition, required_terms=required)
+
+
+def _clauses_elsewhere(
+    readings: Sequence[BucketReading], chosen: Sequence[BucketReading], answer_form: AnswerForm
+) -> tuple[Clause, ...]:
+    """Returns clauses for the other buckets: by their fields, or by words alone if they lack the field."""
+    if not answer_form.shows_documents:
+        return ()
+    best = readings[0]
+    open_to_others = bool(best.conditions) and not best.has_noun
+    return tuple(
+        _clause_of(reading)
+        for reading in readings
+        if reading not in chosen
+        and (
+            reading.is_exact
+            if reading.conditions
+            else open_to_others and bool(reading.unlinked_words or reading.unlinked_quotations)
+        )
+    )
+
+
+def _lookup_leg(
+    leg_id: LegId, question: str, readings: Sequence[BucketReading], answer_form: AnswerForm
+) -> tuple[Leg, LegAlternatives]:
+    """Returns a leg for a text search: conditions on whole values filter it, and all words rank the results."""
+    narrowing_readings = [reading for reading in readings if _narrows_search(reading)]
+    best = narrowing_readings[0] if narrowing_readings else readings[0]
+    runner_up = next((reading.score for reading in narrowing_readings[1:]), 0.0)
+    if narrowing_readings and (best.has_noun or best.score - runner_up > _TIE_MARGIN):
+        field_condition = conjunction_of(
+            *(
+                condition
+                for condition in best.conditions
+                if TEXT_FIELD not in fields_of(condition) and not isinstance(condition, NotCondition)
+            )
+        )
+        clauses = (Clause(bucket=best.bucket, condition=field_condition, required_terms=_required_terms(best)),)
+    else:
+        clauses = tuple(Clause(bucket=reading.bucket, required_terms=_required_terms(reading)) for reading in readings)
+    search = Search(clauses=clauses, ranking_text=question)
+    return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), LegAlternatives(leg=leg_id)
+
+
+def _required_terms(reading: BucketReading) -> tuple[str, ...]:
+    """Returns the terms that a document must contain: quoted phrases and identifiers."""
+    return (*reading.unlinked_quotations, *filter(is_identifier, reading.unlinked_words))
+
+
+def _narrows_search(reading: BucketReading) -> bool:
+    """Whether the conditions of the reading are reliable enough to restrict the text search."""
+    is_named = reading.has_whole_name or (reading.has_noun and reading.coverage >= MIN_COVERAGE)
+    return reading.is_exact and bool(reading.conditions) and is_named
+
+
+def _alternative_reading(
+    search: Search,
+    reading: BucketReading,
+    alternative: AlternativeCondition,
+) -> AlternativeReading:
+    clauses = tuple(
+        replace(clause, condition=conjunction_of(*alternative.all_conditions))
+        if clause.bucket == reading.bucket
+        else clause
+        for clause in search.clauses
+    )
+    return AlternativeReading(
+        bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
+    )
+
+
+def _is_distinguishing_word(word: str, reading: BucketReading) -> bool:
+    """Whether an unknown word is an adjective of documents: "*purple* backpacks", "that are purple"."""
+    tokens = reading.tokens
+    index = next((index for index, token in enumerate(tokens) if token.word == word.casefold()), None)
+    if index is None or index == 0 or word in _VAGUE_ADJECTIVES or word.endswith(("ing", "ed", "ly")):
+        return False
+    predicate = index == len(tokens) - 1 and tokens[index - 1].word in ("are", "is")
+    return predicate or any(
+        link.first == index + 1 and isinstance(link.meaning, _DOCUMENT_MEANINGS) for link in reading.links
+    )
+
+
+def _is_name_like(word: str, question: str) -> bool:
+    """Whether an unknown word is essential: a name, an identifier, or a word after "from", "with" or "about"."""
+    start = question.find(word)
+    words_before = question[:start].split()
+    if any(c.isdigit() for c in word) or " " in word or "-" in word:
+        return True
+    if word[:1].isupper() and words_before and words_before[-1].strip("?!.:;,").lower() not in QUESTION_WORDS:
+        return True
+    return bool(words_before) and words_before[-1].lower() in _WORDS_BEFORE_NAMES
+
+
+def assumptions_of_leg(
+    leg: Leg, reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]
+) -> tuple[Assumption, ...]:
+    """Returns the assumptions of the reading, and those about terms that the plan does not handle."""
+    return (*reading.assumptions, *find_unhandled_terms(leg.answer_form, reading, lexicons[reading.bucket]))

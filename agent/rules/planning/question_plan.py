@@ -1,0 +1,129 @@
+"""Plans a question of one part or several."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
+from agent.english.commands import leg_to_export
+from agent.english.function_words import DOCUMENT_NOUNS
+from agent.rules.comparison.share import plan_share
+from agent.rules.followups.question_parts import (
+    QuestionPart,
+    add_missing_noun,
+    continue_part,
+    only_asks_to_show,
+    searches_everything,
+)
+from agent.rules.forms.recognisers import answer_form_of
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
+from agent.rules.planning.spelling import add_spelling_correction
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
+from agent.rules.words.overview_questions import normalize_summary_request
+from storage.search.ids import BucketId, LegId
+from storage.search.plan import AggregateFunction, Leg, LegCombination, Plan
+
+
+def plan_parts(
+    question: str, parts: Sequence[str], reader: QuestionReader, last_plan: Plan | None
+) -> PlannedQuestion | None:
+    """Plans a leg per part; a part may continue the leg before it. Returns None if a part is no question."""
+    planned_parts: list[QuestionPart] = []
+    plan = last_plan
+    for index, part in enumerate(parts):
+        planned_part = _plan_part(part, LegId(chr(97 + index)), planned_parts, plan, reader)
+        if planned_part is None:
+            return None
+        planned_parts.append(planned_part)
+        plan = Plan(question=question, legs=tuple(planned_part.leg for planned_part in planned_parts))
+    if any(later.continues_search and searches_everything(earlier.leg) for earlier, later in pairwise(planned_parts)):
+        return None  # "it" has no referent yet, so this is one question
+    is_sequence = any(planned_part.continues_search for planned_part in planned_parts[1:])
+    return PlannedQuestion(
+        plan=Plan(
+            question=question,
+            legs=tuple(planned_part.leg for planned_part in planned_parts),
+            combination=LegCombination.SEQUENCE if is_sequence else LegCombination.SIDE_BY_SIDE,
+        ),
+        alternatives=tuple(planned_part.alternatives for planned_part in planned_parts),
+        assumptions=tuple(assumption for planned_part in planned_parts for assumption in planned_part.assumptions),
+        references=tuple(reference for planned_part in planned_parts for reference in planned_part.references),
+        is_followup=planned_parts[0].continues_search,
+    )
+
+
+def _plan_part(
+    part: str,
+    leg_id: LegId,
+    earlier_parts: Sequence[QuestionPart],
+    plan: Plan | None,
+    reader: QuestionReader,
+) -> QuestionPart | None:
+    """`plan` is that of the parts before it, or of the last message."""
+    if only_asks_to_show(part):
+        return None
+    continuation = None if plan is None else continue_part(part, plan, reader, is_first=not earlier_parts)
+    if continuation is not None:
+        return continuation.with_leg_id(leg_id, part)
+    part = add_missing_noun(part, earlier_parts[-1], reader) if earlier_parts else part
+    readings = reader.readings_of(normalize_summary_request(part))
+    if not (_has_own_content(readings[0]) or _asks_for_number(readings[0], reader.lexicons)):
+        return None
+    leg, alternatives = _plan_leg_with_corrections(leg_id, part, readings, reader)
+    assumptions = assumptions_of_leg(leg, readings[0], reader.lexicons)
+    return QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions)
+
+
+def plan_single_question(question: str, reader: QuestionReader) -> Decomposition:
+    """Plans a question that has only one part."""
+    share = plan_share(question, reader)
+    if share is not None:
+        return share
+    readings = reader.readings_of(normalize_summary_request(question))
+    leg, alternatives = _plan_leg_with_corrections(LegId("a"), question, readings, reader)
+    if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
+        return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
+    plan, assumptions = Plan(question=question, legs=(leg,)), assumptions_of_leg(leg, readings[0], reader.lexicons)
+    if leg_to_export(question, plan) and leg.answer_form.lists_documents:
+        return ExportRequest(plan=plan, leg=leg.id, assumptions=assumptions)
+    return PlannedQuestion(plan=plan, alternatives=(alternatives,), assumptions=assumptions)
+
+
+def _plan_leg_with_corrections(
+    leg_id: LegId, question: str, readings: Sequence[BucketReading], reader: QuestionReader
+) -> tuple[Leg, LegAlternatives]:
+    planned_leg = plan_leg(leg_id, question, readings, reader.lexicons)
+    return add_spelling_correction(planned_leg, question, readings, reader)
+
+
+def _has_own_content(reading: BucketReading) -> bool:
+    """Whether a part of a message is complete by itself; "Show them." is not."""
+    return bool(reading.conditions or reading.unlinked_words or reading.unlinked_quotations or reading.asked_mentions)
+
+
+def _asks_for_number(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """ "How many receipts are there?" is about all receipts; "list the receipts" may be about earlier results."""
+    return reading.has_noun and answer_form_of(reading, lexicons[reading.bucket]).computes
+
+
+def _wants_all_documents(leg: Leg, readings: Sequence[BucketReading]) -> bool:
+    """ "List all documents": whether it asks for all buckets; numbers other than a count need a single bucket."""
+    names_documents = any(token.word in DOCUMENT_NOUNS for token in readings[0].tokens)
+    answer_form = leg.answer_form
+    counts = answer_form.computed_functions == (AggregateFunction.COUNT,) or (
+        answer_form.computes and len(readings) == 1
+    )
+    return names_documents and (answer_form.lists_documents or counts)
+
+
+def _has_any_meaning(readings: Sequence[BucketReading]) -> bool:
+    """Whether any reading has a condition, a noun, a field or a word to search for."""
+    return any(
+        reading.conditions
+        or reading.unlinked_words
+        or reading.unlinked_quotations
+        or reading.has_noun
+        or reading.asked_mentions
+        for reading in readings
+    )

@@ -1,0 +1,49 @@
+"""Reads the texts of one question in every bucket."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.literals.literal_types import QuestionLiteral
+from agent.rules.literals.recognition import find_literals
+from agent.rules.reading.bucket_reading import BucketReading, read_question
+from agent.rules.words.tokens import find_quotations
+from storage.search.ids import BucketId
+
+
+class QuestionReader:
+    """Reads a question and its parts. It keeps the readings, since several steps read the same text."""
+
+    def __init__(self, lexicons: Mapping[BucketId, BucketLexicon], today: date) -> None:
+        """`today` is the date in the asker's time zone."""
+        self.lexicons = lexicons
+        self._today = today
+        self._cached_readings: dict[str, list[BucketReading]] = {}
+
+    def literals_in(self, text: str) -> Sequence[QuestionLiteral]:
+        return find_literals(text, self._today)
+
+    def readings_of(self, text: str) -> list[BucketReading]:
+        """Returns a reading per bucket, best first; the larger bucket precedes if scores are equal."""
+        if text not in self._cached_readings:
+            self._cached_readings[text] = self.read_with_corrections(text, {})
+        return self._cached_readings[text]
+
+    def read_with_corrections(
+        self, text: str, corrected_stems: Mapping[BucketId, Mapping[str, str]]
+    ) -> list[BucketReading]:
+        """Returns the readings as if each misspelt stem were the correct one of its bucket."""
+        quotations = find_quotations(text)
+        literals = [
+            literal
+            for literal in self.literals_in(text)
+            if not any(quotation.start <= literal.start < quotation.end for quotation in quotations)
+        ]
+        readings = [
+            read_question(lexicon, text, literals, quotations, corrected_stems.get(bucket), self._today)
+            for bucket, lexicon in self.lexicons.items()
+        ]
+        return sorted(
+            readings,
+            key=lambda reading: (-reading.score, -self.lexicons[reading.bucket].document_count, reading.bucket),
+        )
