@@ -5,8 +5,9 @@ has steps that can be quoted, those sentences are the answer.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from agent.forms.find_passages import QuotationsFacts, decide_passages
 from agent.forms.form_handler import FormHandler
@@ -112,27 +113,66 @@ def _find_procedure(
 ) -> tuple[float, StepsFacts] | None:
     """Returns the section whose heading matches the question best, and the share of the question in that heading.
 
-    The share comes first. Only sections that can be quoted whole are considered. Returns None if there is none.
+    The share comes first. Only sections that can be quoted whole are considered. A list after a line that introduces
+    it is a part of a section, so it is considered only if no section fits. Returns None if there is none.
     """
     bucket = next(passage.hit.bucket for passage in decided.hits if passage.hit.doc_id == document.doc_id)
     terms = weigh_question_terms(review.requests, review.answers, review.question_context)
-    matcher = matchers_by_bucket(terms, review.question_context.analysers)[bucket]
-    action = next((term.stem for term in terms if term.word == answer_form.action), answer_form.action)
-    quoted_starts = {cited.quote.start for cited in decided.facts.quotes}
-    best: tuple[tuple[float, bool, bool, int], _DocumentSection, tuple[ProcedureStep, ...]] | None = None
-    for section in _sections_of(document):
-        steps = section.steps if section.has_list else section.sentences if answer_form.allows_prose else ()
-        if not _can_be_quoted(steps) or not _names_action(action, section.heading, steps, matcher):
-            continue
-        share = _heading_share(section, document, terms, matcher)
-        holds_quote = any(step.quote.start <= start < step.quote.end for step in steps for start in quoted_starts)
-        rank = (round(share, 3), section.is_numbered, holds_quote, section.level)
-        if share and (best is None or rank > best[0]):
-            best = rank, section, steps
+    question = _ProcedureQuestion(
+        answer_form=answer_form,
+        terms=terms,
+        matcher=matchers_by_bucket(terms, review.question_context.analysers)[bucket],
+        document=document,
+        quoted_starts=frozenset(cited.quote.start for cited in decided.facts.quotes),
+    )
+    best = question.find_best_section(_sections_of(document)) or question.find_best_section(_lists_of(document))
     if best is None:
         return None
-    rank, section, steps = best
-    return rank[0], StepsFacts(document=document, heading=section.heading, steps=steps)
+    share, section = best
+    return share, StepsFacts(document=document, heading=section.heading, steps=question.steps_of(section))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ProcedureQuestion:
+    """What a procedure in one document must answer."""
+
+    answer_form: FindSteps
+    terms: Sequence[QueryTerm]
+    matcher: StemMatcher
+    document: Document
+    quoted_starts: frozenset[int]  # offsets of the best sentences
+
+    def find_best_section(self, sections: Iterable[_DocumentSection]) -> tuple[float, _DocumentSection] | None:
+        """Returns the share of the question (0 to 1) in the best section's heading, and the section."""
+        ranked = [(self._rank_section(section), section) for section in sections if self._is_procedure(section)]
+        ranked = [(rank, section) for rank, section in ranked if rank[0]]
+        if not ranked:
+            return None
+        rank, section = max(ranked, key=lambda pair: pair[0])  # of equal ranks, the first
+        return rank[0], section
+
+    def steps_of(self, section: _DocumentSection) -> tuple[ProcedureStep, ...]:
+        if section.has_list:
+            return section.steps
+        return section.sentences if self.answer_form.allows_prose else ()
+
+    def _is_procedure(self, section: _DocumentSection) -> bool:
+        steps = self.steps_of(section)
+        return _can_be_quoted(steps) and _names_action(self._action, section.heading, steps, self.matcher)
+
+    def _rank_section(self, section: _DocumentSection) -> tuple[float, bool, bool, int]:
+        holds_quote = any(
+            step.quote.start <= start < step.quote.end
+            for step in self.steps_of(section)
+            for start in self.quoted_starts
+        )
+        share = round(_heading_share(section, self.document, self.terms, self.matcher), 3)
+        return share, section.is_numbered, holds_quote, section.level
+
+    @property
+    def _action(self) -> str:
+        word = self.answer_form.action
+        return next((term.stem for term in self.terms if term.word == word), word)
 
 
 def _names_action(action: str, heading: str, steps: Sequence[ProcedureStep], matcher: StemMatcher) -> bool:
@@ -200,6 +240,23 @@ def _sections_of(document: Document) -> Iterator[_DocumentSection]:
             is_step=_STEP_HEADING.match(heading_text_of(heading.quote.text)) is not None,
             steps=_steps_of(body),
             sentences=tuple(sentences),
+        )
+
+
+def _lists_of(document: Document) -> Iterator[_DocumentSection]:
+    """Yields each list that a sentence with a colon introduces ("To end the lease:"). The sentence is its heading."""
+    lines = list(_lines_of(document))
+    for position, line in enumerate(lines):
+        sentences = split_sentences(line.quote.text, line.quote.start, line.quote.page)
+        if line.is_item or not sentences or not line.quote.text.endswith(":"):
+            continue
+        items = takewhile(lambda following: following.is_item, lines[position + 1 :])
+        yield _DocumentSection(
+            heading=_plain_heading(sentences[-1].text),
+            level=_LOWEST_LEVEL,
+            is_step=False,
+            steps=_steps_of(list(items)),
+            sentences=(),
         )
 
 

@@ -1,10 +1,21 @@
 """Which section of a document is quoted as a procedure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
-from agent.forms.find_steps import _sections_of  # pyright: ignore[reportPrivateUsage]
+from agent.context import AgentContext
+from agent.forms.find_steps import _lists_of, _sections_of  # pyright: ignore[reportPrivateUsage]
+from agent.loop import answer
+from agent.outcome import Answer
+from agent.rules.reasoner import RuleReasoner
+from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, Passage
-from storage.search.ids import DocId
+from storage.search.ids import BucketId, DocId, TenantId
+from storage.search.schema import Schema
+from storage.search.scope import Scope
+from storage.text.snowball_analyser import analyser_for
 
 LINES = """# Care of bowls
 
@@ -48,3 +59,41 @@ def test_a_page_without_lines_is_headed_by_its_first_sentence() -> None:
 
     assert section.heading == "Wrapping"
     assert [step.quote.page for step in section.sentences] == [3, 3]
+
+
+BOWLS = """# Bowls
+
+Bowls break. To wrap a bowl:
+1. Fold the paper.
+2. Lay the bowl on it.
+
+Nearly all:
+- Rest.
+:
+"""
+
+
+def test_a_list_is_headed_by_the_sentence_that_introduces_it() -> None:
+    wrapping, *others = _lists_of(document(BOWLS))
+
+    assert wrapping.heading == "To wrap a bowl"
+    assert [step.quote.text for step in wrapping.steps] == ["Fold the paper.", "Lay the bowl on it."]
+    assert wrapping.is_numbered
+    assert not any(section.has_list for section in others)
+
+
+async def test_an_introduced_list_answers_where_no_heading_does(tmp_path: Path) -> None:
+    index = await EmbeddedIndex.open(tmp_path, tenant=TenantId("t"), analysers=analyser_for, embedder=None)
+    bucket = BucketId("crafts")
+    await index.set_schema(Schema(bucket=bucket, fields=()))
+    await index.put(bucket, [document(BOWLS), replace(document("Plates are stacked."), doc_id=DocId("e"))])
+    scope = Scope(tenant=TenantId("t"), buckets=frozenset({bucket}), ignores_readers=True)
+    context = AgentContext(
+        index=index.within_scope(scope), reasoner=RuleReasoner(), now=datetime(2031, 5, 9, tzinfo=UTC)
+    )
+
+    outcome = await answer("How do I wrap a bowl?", context)
+
+    assert isinstance(outcome, Answer)
+    assert "1. “Fold the paper.” [1]\n2. “Lay the bowl on it.” [2]" in outcome.text
+    await index.close()
