@@ -15,7 +15,7 @@ from agent.english.function_words import (
 )
 from agent.rules.comparison.compared_sides import ComparedSides, find_sides
 from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_ranges
-from agent.rules.forms.grouping import group_of_reading
+from agent.rules.cues.grouping import group_of_reading
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading

@@ -1,7 +1,7 @@
 """Recognises questions for yes or no."""
 
 from agent.english.function_words import YES_NO_VERBS
-from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.cues.question_cues import QuestionCues
 from storage.search.plan import CheckClaims
 
 

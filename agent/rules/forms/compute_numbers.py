@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, REFERRING_WORDS
-from agent.rules.forms.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
-from agent.rules.forms.grouping import counts_by_group, distinct_values_form, group_with_most
-from agent.rules.forms.question_cues import QuestionCues
-from agent.rules.forms.question_subject import NUMERIC_TYPES, computed_field, counted_unit_fields, is_rate_field
+from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
+from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_most
+from agent.rules.cues.question_cues import QuestionCues
+from agent.rules.cues.question_subject import NUMERIC_TYPES, computed_field, counted_unit_fields, is_rate_field
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural

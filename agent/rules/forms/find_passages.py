@@ -1,6 +1,6 @@
 """Recognises questions about the text: questions for reasons, and all that no other recogniser accepts."""
 
-from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.cues.question_cues import QuestionCues
 from storage.search.plan import FindPassages
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.cues.question_cues import QuestionCues
 from storage.search.plan import FindSteps
 
 _MODAL_VERBS = frozenset("do can should could would must".split())

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, QUANTIFIERS, QUESTION_WORDS, YES_NO_VERBS
-from agent.rules.forms.function_phrases import requested_limit
-from agent.rules.forms.question_cues import QuestionCues
-from agent.rules.forms.question_subject import (
+from agent.rules.cues.function_phrases import requested_limit
+from agent.rules.cues.question_cues import QuestionCues
+from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
     is_about_one_document,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
-from agent.rules.forms.function_phrases import FunctionPhrase, field_named_after
-from agent.rules.forms.question_cues import QuestionCues
-from agent.rules.forms.question_subject import (
+from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
+from agent.rules.cues.question_cues import QuestionCues
+from agent.rules.cues.question_subject import (
     asked_date_fields,
     counted_unit_fields,
     fields_of_dimension,

@@ -7,6 +7,7 @@ The order matters: an earlier recogniser needs clearer wording, or would lose it
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from agent.rules.cues.question_cues import QuestionCues, find_cues
 from agent.rules.forms.change_over_time import FORM_WORDS, recognise_change_over_time
 from agent.rules.forms.check_claims import recognise_claims
 from agent.rules.forms.compute_numbers import (
@@ -21,7 +22,6 @@ from agent.rules.forms.compute_numbers import (
 from agent.rules.forms.find_passages import recognise_reason, recognise_text
 from agent.rules.forms.find_steps import recognise_steps
 from agent.rules.forms.list_documents import recognise_kinds, recognise_last_time, recognise_list
-from agent.rules.forms.question_cues import QuestionCues, find_cues
 from agent.rules.forms.read_fields import recognise_fields_of_one_document, recognise_requested_fields
 from agent.rules.forms.summarise_documents import recognise_summary
 from agent.rules.forms.superlatives import recognise_document_with_most, recognise_superlative

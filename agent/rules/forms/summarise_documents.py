@@ -1,7 +1,7 @@
 """Recognises questions that ask for a summary in so many words."""
 
 from agent.english.function_words import SUMMARY_WORDS
-from agent.rules.forms.question_cues import QuestionCues
+from agent.rules.cues.question_cues import QuestionCues
 from storage.search.plan import SummariseDocuments
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import SUPERLATIVE_PHRASES, YES_NO_VERBS
-from agent.rules.forms.function_phrases import FunctionPhrase, requested_limit
-from agent.rules.forms.question_cues import QuestionCues
-from agent.rules.forms.question_subject import (
+from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
+from agent.rules.cues.question_cues import QuestionCues
+from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
     has_noun_at,
     has_noun_before,

@@ -6,10 +6,10 @@ from dataclasses import replace
 from agent.assumptions import Assumption
 from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
-from agent.rules.forms.question_subject import drop_measure_words
+from agent.rules.cues.question_subject import drop_measure_words
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
-from agent.rules.forms.unhandled_terms import find_unhandled_terms
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
+from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from agent.rules.reading.literal_conditions import AlternativeCondition
 from storage.search.conditions import TEXT_FIELD, NotCondition, conjunction_of, fields_of, title_condition_for

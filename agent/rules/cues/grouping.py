@@ -15,8 +15,8 @@ from agent.english.function_words import (
     SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
 )
-from agent.rules.forms.function_phrases import requested_limit
-from agent.rules.forms.question_subject import (
+from agent.rules.cues.function_phrases import requested_limit
+from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
     NUMERIC_TYPES,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.english.function_words import SUPERLATIVE_PHRASES
-from agent.rules.forms.function_phrases import FunctionPhrase, find_functions
-from agent.rules.forms.grouping import find_group
+from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
+from agent.rules.cues.grouping import find_group
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.plan import GroupBy

@@ -14,7 +14,7 @@ from agent.english.function_words import (
     RATE_NOUNS,
     SUPERLATIVE_UNITS,
 )
-from agent.rules.forms.function_phrases import FunctionPhrase, requested_limit
+from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
