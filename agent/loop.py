@@ -6,7 +6,13 @@ from dataclasses import replace
 
 from agent.compose.assemble import assemble_outcome, compose_legs, with_described_assumptions
 from agent.compose.help import answer_help_request
-from agent.compose.replies import NO_BUCKET_GRANTED_TEXT, NOTHING_BEFORE_TEXT, STARTED_OVER_TEXT, clarify_not_understood
+from agent.compose.replies import (
+    NO_BUCKET_GRANTED_TEXT,
+    NOTHING_BEFORE_TEXT,
+    SEARCHING_PROGRESS,
+    STARTED_OVER_TEXT,
+    clarify_not_understood,
+)
 from agent.context import AgentContext
 from agent.decomposition import (
     ExportRequest,
@@ -57,6 +63,7 @@ async def _answer_plan(
     session: RetrievalSession, planned: PlannedQuestion, question_context: QuestionContext, reasoner: Reasoner
 ) -> Answer | Clarify:
     """Searches and reviews the plan, composes the text, and verifies it."""
+    session.context.report_progress(SEARCHING_PROGRESS)
     reviewed = await review_plan(session, planned, question_context, reasoner)
     started = time.perf_counter()
     composed = await compose_legs(reviewed, reasoner)

@@ -45,7 +45,6 @@ async def review_plan(
     context = session.context
     asked_back = context.clarifications_in_a_row if planned.is_followup else 0
     may_ask = not context.just_answer and asked_back < context.limits.max_clarifications_in_a_row
-    context.report_progress("Searching")
     reviews, decisions = await _search_and_decide(session, planned, question_context, reviewer, may_ask_back=may_ask)
     if planned.fallback is not None and not any(review.count for review in reviews):
         return await review_plan(session, planned.fallback, question_context, reviewer)

@@ -30,6 +30,18 @@ from bot.conversation.answer_provenance import provenance_of
 from bot.conversation.clarifications import ClarificationOffers, OfferedChoices, SelectedChoice
 from bot.conversation.exports import ExportFileRequest, ExportFiles
 from bot.conversation.json_result import ResultRequest, result_to_json
+from bot.conversation.notices import (
+    ASK_PRIVATELY_NOTICE,
+    CONTINUE_PRIVATELY_LABEL,
+    CONTINUES_PRIVATELY_NOTICE,
+    NO_BUCKET_NOTICE,
+    NO_WEB_NOTICE,
+    NOT_GRANTED_NOTICE,
+    PARTLY_VISIBLE_NOTICE,
+    START_OVER_LABEL,
+    STARTED_OVER_NOTICE,
+    count_change_note,
+)
 from bot.conversation.plan_history import PlanHistory, state_after_outcome, summary_of
 from bot.conversation.reply_builder import StoredOffer, file_reply_for, file_sentence_for, notice_reply_for, reply_for
 from bot.conversation.summary import render_summary
@@ -78,17 +90,6 @@ MAX_QUESTION_CHARS: Final = 10_000  # code points
 _AGENT_TIMEOUT: Final = timedelta(seconds=60)
 _WARM_UP_QUESTION: Final = (
     "Which documnets speak of it?"  # the misspelt word makes the warm-up build the spelling data too
-)
-_NO_BUCKET: Final = "You may see no documents here that could answer this."
-_PARTLY_VISIBLE: Final = "_Some of it may no longer be seen here; this is the rest._"
-_NOT_GRANTED: Final = "What this choice leads to may no longer be seen here."
-_START_OVER_LABEL: Final = "Start over"
-_STARTED_OVER_SENTENCE: Final = "I have forgotten what we talked about here. What would you like to know?"
-_ASK_PRIVATELY_SENTENCE: Final = "Write to me in a direct message and ask there: only you will read the answer."
-_CONTINUES_PRIVATELY_SENTENCE: Final = "This goes on in a direct message, where only you read the answer."
-_CONTINUE_PRIVATELY_LABEL: Final = "Continue in private"
-_NO_WEB_SENTENCE: Final = (
-    "Searching the web is not possible here. You can put your question to the documents in other words."
 )
 
 
@@ -228,7 +229,7 @@ class ConversationDialogue:
         context = await self._build_context(turn_context)
         if buckets is not None and not buckets:
             return await self._build_turn_result(
-                question, Refused(text=_NO_BUCKET, may_go_private=context.may_go_private), turn_context
+                question, Refused(text=NO_BUCKET_NOTICE, may_go_private=context.may_go_private), turn_context
             )
         content = turn_context.content
         question_about_files = (
@@ -297,13 +298,11 @@ class ConversationDialogue:
         effect, question = selected.effect, selected.question
         match effect:
             case StartOver():
-                return await self._build_turn_result(
-                    question, StartOverOutcome(text=_STARTED_OVER_SENTENCE), turn_context
-                )
+                return await self._build_turn_result(question, StartOverOutcome(text=STARTED_OVER_NOTICE), turn_context)
             case ContinuePrivately():
                 return await self._continue_privately(question, turn_context)
             case SearchWeb():
-                return _notice_turn_result(question, _NO_WEB_SENTENCE, turn_context)
+                return _notice_turn_result(question, NO_WEB_NOTICE, turn_context)
             case ExportAll():
                 return await self._export_selected(selected, turn_context)
             case JustAnswer():
@@ -321,7 +320,7 @@ class ConversationDialogue:
         threads = self._surfaces.thread_placer_for(turn_context.inbound.surface)
         address = None if threads is None else await threads.find_private_address(turn_context.inbound)
         if address is None:
-            return _notice_turn_result(question, _ASK_PRIVATELY_SENTENCE, turn_context)
+            return _notice_turn_result(question, ASK_PRIVATELY_NOTICE, turn_context)
         files = await self._attachments.list_transferable_files(
             turn_context.inbound.conversation, turn_context.inbound.audience
         )
@@ -329,7 +328,7 @@ class ConversationDialogue:
             turn_context.inbound, turn_context.turn, question, address, self._now(), files
         )
         return replace(
-            _notice_turn_result(question, _CONTINUES_PRIVATELY_SENTENCE, turn_context), private_turn=private_turn
+            _notice_turn_result(question, CONTINUES_PRIVATELY_NOTICE, turn_context), private_turn=private_turn
         )
 
     async def _resume_plan(
@@ -337,12 +336,12 @@ class ConversationDialogue:
     ) -> TurnResult:
         visible = _visible_plan(plan, turn_context.content.scope)
         if visible is None:
-            return await self._build_turn_result(selected.question, Refused(text=_NOT_GRANTED), turn_context)
+            return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
         context = replace(await self._build_context(turn_context), just_answer=just_answer)
         async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
             outcome = await self._agent.resume(visible, context)
         notes = (
-            _PARTLY_VISIBLE if visible != plan else "",
+            PARTLY_VISIBLE_NOTICE if visible != plan else "",
             count_change_note(_leg_count(outcome, selected.leg), selected.count),
         )
         return await self._build_turn_result(selected.question, outcome, turn_context, notes=notes)
@@ -350,7 +349,7 @@ class ConversationDialogue:
     async def _export_selected(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
         visible = _visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
-            return await self._build_turn_result(selected.question, Refused(text=_NOT_GRANTED), turn_context)
+            return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
         trace, generation = SearchTrace(route=SearchRoute.STRUCTURED), Generation("")
         export_outcome = ExportOutcome(
             plan=visible, leg=selected.leg, count=selected.count or 0, trace=trace, generation=generation
@@ -359,7 +358,7 @@ class ConversationDialogue:
             selected.question,
             export_outcome,
             turn_context,
-            notes=(_PARTLY_VISIBLE if visible != selected.plan else "",),
+            notes=(PARTLY_VISIBLE_NOTICE if visible != selected.plan else "",),
         )
 
     # -- results
@@ -385,7 +384,7 @@ class ConversationDialogue:
             return None
         if turn_context.may_go_private and self._surfaces.thread_placer_for(inbound.surface) is not None:
             continue_privately = Choice(
-                label=_CONTINUE_PRIVATELY_LABEL, count=None, leg=offered.plan.legs[0].id, effect=ContinuePrivately()
+                label=CONTINUE_PRIVATELY_LABEL, count=None, leg=offered.plan.legs[0].id, effect=ContinuePrivately()
             )
             offered = replace(offered, choices=(*offered.choices, continue_privately))
         return await self._clarifications.store_offer(inbound, turn_context.turn, turn_context.state.scope_key, offered)
@@ -444,7 +443,7 @@ def _offered_choices_of(question: str, outcome: Outcome) -> OfferedChoices | Non
     """The choices of an outcome; None for exports and starting over. A refusal gets a plan without filters."""
     match outcome:
         case Answer(plan=plan, kept_conditions=kept_conditions) | Clarify(plan=plan, kept_conditions=kept_conditions):
-            start_over = Choice(label=_START_OVER_LABEL, count=None, leg=plan.legs[0].id, effect=StartOver())
+            start_over = Choice(label=START_OVER_LABEL, count=None, leg=plan.legs[0].id, effect=StartOver())
             choices = (*outcome.choices, start_over) if kept_conditions else outcome.choices
             return OfferedChoices(plan=plan, choices=choices, generation=outcome.generation)
         case Refused():
@@ -477,15 +476,6 @@ def validate_question(text: str) -> str:
     if len(question) > MAX_QUESTION_CHARS:
         raise InvalidQuestion(f"That is too long: a question may have {MAX_QUESTION_CHARS:,} characters at most.")
     return question
-
-
-def count_change_note(current: int | None, previous: int | None) -> str:
-    """The note for a count that has changed since its button was shown; empty when it has not changed."""
-    return (
-        f"_now {current:,}, was {previous:,}_"
-        if current is not None and previous is not None and current != previous
-        else ""
-    )
 
 
 def _visible_plan(plan: Plan, scope: Scope) -> Plan | None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 
+from bot.conversation.notices import INITIAL_PROGRESS
 from bot.ids import MessageId, PersonId, TurnId
 from bot.surface.outbox import ChatThread, MessageGone, OutboxFailed, open_message, post_privately, show_activity
 from bot.surface.replies import ChosenPart, FilePart, FullTextPart, ProgressPart, Reply, TurnAction, TurnActionsPart
@@ -21,7 +22,6 @@ from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 TURN_LEASE: Final = timedelta(seconds=30)
 _OUTBOX_TIMEOUT_S: Final = 30.0  # a chat product that does not answer in time counts as down
 _UPDATE_INTERVAL_S: Final = 1.0  # between two updates of a message: products limit their rate
-_INITIAL_TEXT: Final = "Looking …"
 _STOPPABLE_AFTER_S: Final = 2.0  # a turn that takes longer shows a stop button
 
 
@@ -104,7 +104,7 @@ class _ProgressOpening:
         await self.check_lease()
         if self.feed.is_over:
             return self.feed.final_reply
-        return self.format_progress(self.feed.latest_text or _INITIAL_TEXT)
+        return self.format_progress(self.feed.latest_text or INITIAL_PROGRESS)
 
 
 class NullDelivery:
@@ -160,7 +160,9 @@ class TurnDelivery:
         started_s, has_stop_button = time.monotonic(), False
         while (text := await feed.next_text(None if has_stop_button else self._stoppable_after_s)) is not None:
             is_stoppable = time.monotonic() - started_s >= self._stoppable_after_s
-            is_shown = await self._show_progress(self._progress_reply(text or _INITIAL_TEXT, is_stoppable=is_stoppable))
+            is_shown = await self._show_progress(
+                self._progress_reply(text or INITIAL_PROGRESS, is_stoppable=is_stoppable)
+            )
             has_stop_button = has_stop_button or (is_stoppable and is_shown)
             await feed.wait_until_over()
 

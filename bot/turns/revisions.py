@@ -10,6 +10,7 @@ from bot.attachments.attachments import ConversationAttachments
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.exports import ExportFiles
 from bot.conversation.json_result import result_to_json
+from bot.conversation.notices import QUESTION_DELETED_NOTICE
 from bot.conversation.plan_history import state_without_turns
 from bot.conversation.reply_builder import notice_reply_for
 from bot.conversation.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
@@ -29,7 +30,6 @@ MessageLookup = Callable[[TurnId], Awaitable[MessageId | None]]
 EDITED: Final = "edited"  # ending of a turn whose question was edited before the answer, after the free edits
 MAX_FREE_EDITS: Final = 3  # of one message, before its answer
 WITHDRAWN: Final = "withdrawn"  # ending of a deletion's turn
-_DELETED_SENTENCE: Final = "The question was deleted, and its answer with it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,5 +147,5 @@ def _posted_message_of(turn: Turn) -> PostedMessage:
 
 def deletion_turn_result(inbound: Inbound, turn: TurnId) -> TurnResult:
     """The result of a deletion's turn. Its reply is shown only where other people wrote after the answer."""
-    result = result_to_json(result_request_of(inbound, turn, ""), StartOverOutcome(text=_DELETED_SENTENCE))
-    return TurnResult(reply=notice_reply_for(turn, _DELETED_SENTENCE), result=result, ending=WITHDRAWN)
+    result = result_to_json(result_request_of(inbound, turn, ""), StartOverOutcome(text=QUESTION_DELETED_NOTICE))
+    return TurnResult(reply=notice_reply_for(turn, QUESTION_DELETED_NOTICE), result=result, ending=WITHDRAWN)

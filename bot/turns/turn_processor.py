@@ -20,6 +20,17 @@ from agent.outcome import SearchAttempt
 from bot.access.limits import LIMITED_ENDING, QuestionLimits
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.dialogue import ConversationDialogue
+from bot.conversation.notices import (
+    DATABASE_DOWN_NOTICE,
+    FILE_NOT_SENT_NOTICE,
+    INDEX_CHANGED_NOTICE,
+    INDEX_DOWN_NOTICE,
+    INTERNAL_ERROR_NOTICE,
+    NOT_DELIVERED_NOTICE,
+    OFFER_EXPIRED_NOTICE,
+    RETRY_NOTICE,
+    TOO_SLOW_NOTICE,
+)
 from bot.conversation.turn_actions import TurnActionHandler
 from bot.conversation.turn_result import (
     TurnResult,
@@ -52,15 +63,6 @@ _RETRY_DELAYS: Final = (timedelta(seconds=3), timedelta(seconds=20))  # before t
 MAX_ATTEMPTS: Final = len(_RETRY_DELAYS) + 1
 _UPDATE_TIMEOUT: Final = timedelta(seconds=30)  # for a message update that nobody waits for
 _MAX_CONCURRENT_UPDATES: Final = 8  # messages that are updated at the same time
-_RETRY_SENTENCE: Final = "The documents cannot be reached right now. I will try again in a moment."
-_INDEX_DOWN: Final = "The documents cannot be reached right now. Please ask again a little later."
-_DATABASE_DOWN: Final = "My database cannot be reached right now. Please ask again a little later."
-_TOO_SLOW: Final = "This took too long, so I stopped. Please ask again, or ask for less at once."
-_INDEX_CHANGED: Final = "The documents changed while I was looking. Please ask again."
-_INTERNAL_ERROR: Final = "Something went wrong here, and I could not answer. Please ask again."
-_FILE_NOT_SENT: Final = "All of it could not be sent as a file. Please press “Show all” again."
-_NOT_DELIVERED: Final = "The answer could not be delivered."
-_OFFER_EXPIRED: Final = "This offer has expired; ask again for a new one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,7 +305,7 @@ class TurnProcessor:
             return None
         is_file_failure = isinstance(run.inbound.body, FullTextRequest) and isinstance(exc, OutboxFailed)
         turn_result = failed_turn_result(
-            run.inbound, run.turn_id, _FILE_NOT_SENT if is_file_failure else sentence_for(exc)
+            run.inbound, run.turn_id, FILE_NOT_SENT_NOTICE if is_file_failure else sentence_for(exc)
         )
         await run.delivery.deliver_reply(turn_result.reply)
         return replace(await self._finish_turn(run, turn_result, is_delivered=run.has_outbox), cause=failure)
@@ -315,11 +317,11 @@ class TurnProcessor:
             is_final or run.claimed.is_exhausted or not isinstance(failure, OutboxFailed)
         ):
             return await self._finish_turn(
-                run, failed_turn_result(run.inbound, run.turn_id, _NOT_DELIVERED), is_delivered=False
+                run, failed_turn_result(run.inbound, run.turn_id, NOT_DELIVERED_NOTICE), is_delivered=False
             )
         if isinstance(failure, OutboxFailed) and is_final:
             return await self._finish_turn(
-                run, failed_turn_result(run.inbound, run.turn_id, _NOT_DELIVERED), is_delivered=False
+                run, failed_turn_result(run.inbound, run.turn_id, NOT_DELIVERED_NOTICE), is_delivered=False
             )
         exc = failure or RuntimeError()
         await self._inbox.fail_attempt(run.claimed, type(exc).__name__, _retry_delay(run.claimed, exc))
@@ -362,7 +364,7 @@ class TurnProcessor:
 
     async def _compute_turn_result(self, run: "_TurnRun") -> TurnResult:
         if run.claimed.is_exhausted:
-            return failed_turn_result(run.inbound, run.turn_id, _INTERNAL_ERROR)
+            return failed_turn_result(run.inbound, run.turn_id, INTERNAL_ERROR_NOTICE)
         body = run.inbound.body
         try:
             if isinstance(body, FullTextRequest):
@@ -456,7 +458,7 @@ class TurnProcessor:
     async def _retry_later(self, run: "_TurnRun", exc: Exception) -> None:
         if isinstance(exc, IndexUnavailable):
             try:
-                await run.delivery.deliver_reply(Reply(turn=run.turn_id, parts=(NoticePart(text=_RETRY_SENTENCE),)))
+                await run.delivery.deliver_reply(Reply(turn=run.turn_id, parts=(NoticePart(text=RETRY_NOTICE),)))
             except OutboxFailed as notice_error:
                 self._log.warning("retry notice not posted", turn=run.turn_id, reason=notice_error.reason)
         if isinstance(
@@ -488,7 +490,7 @@ class TurnProcessor:
             or offering_turn.outcome is None
         ):
             return
-        expired_part = ChosenPart(label=_OFFER_EXPIRED, by="")
+        expired_part = ChosenPart(label=OFFER_EXPIRED_NOTICE, by="")
         try:
             inbound, reply = inbound_from_row(offering_turn), turn_result_from_json(offering_turn.outcome).reply
             async with semaphore, asyncio.timeout(update_timeout.total_seconds()):
@@ -563,15 +565,15 @@ def sentence_for(exc: Exception) -> str:
         case BotError():
             return str(exc)
         case IndexUnavailable():
-            return _INDEX_DOWN
+            return INDEX_DOWN_NOTICE
         case SearchError():
-            return _INDEX_CHANGED
+            return INDEX_CHANGED_NOTICE
         case SqlError():
-            return _DATABASE_DOWN
+            return DATABASE_DOWN_NOTICE
         case TimeoutError():
-            return _TOO_SLOW
+            return TOO_SLOW_NOTICE
         case _:
-            return _INTERNAL_ERROR
+            return INTERNAL_ERROR_NOTICE
 
 
 def _is_transient_failure(exc: Exception) -> bool:

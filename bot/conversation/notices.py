@@ -1,0 +1,35 @@
+"""The sentences and labels that the application itself says, beside answers and errors. Markdown."""
+
+from typing import Final
+
+NO_BUCKET_NOTICE: Final = "You may see no documents here that could answer this."
+PARTLY_VISIBLE_NOTICE: Final = "_Some of it may no longer be seen here; this is the rest._"
+NOT_GRANTED_NOTICE: Final = "What this choice leads to may no longer be seen here."
+START_OVER_LABEL: Final = "Start over"
+STARTED_OVER_NOTICE: Final = "I have forgotten what we talked about here. What would you like to know?"
+ASK_PRIVATELY_NOTICE: Final = "Write to me in a direct message and ask there: only you will read the answer."
+CONTINUES_PRIVATELY_NOTICE: Final = "This goes on in a direct message, where only you read the answer."
+CONTINUE_PRIVATELY_LABEL: Final = "Continue in private"
+NO_WEB_NOTICE: Final = (
+    "Searching the web is not possible here. You can put your question to the documents in other words."
+)
+RETRY_NOTICE: Final = "The documents cannot be reached right now. I will try again in a moment."
+INDEX_DOWN_NOTICE: Final = "The documents cannot be reached right now. Please ask again a little later."
+DATABASE_DOWN_NOTICE: Final = "My database cannot be reached right now. Please ask again a little later."
+TOO_SLOW_NOTICE: Final = "This took too long, so I stopped. Please ask again, or ask for less at once."
+INDEX_CHANGED_NOTICE: Final = "The documents changed while I was looking. Please ask again."
+INTERNAL_ERROR_NOTICE: Final = "Something went wrong here, and I could not answer. Please ask again."
+FILE_NOT_SENT_NOTICE: Final = "All of it could not be sent as a file. Please press “Show all” again."
+NOT_DELIVERED_NOTICE: Final = "The answer could not be delivered."
+OFFER_EXPIRED_NOTICE: Final = "This offer has expired; ask again for a new one."
+QUESTION_DELETED_NOTICE: Final = "The question was deleted, and its answer with it."
+INITIAL_PROGRESS: Final = "Looking …"
+
+
+def count_change_note(current: int | None, previous: int | None) -> str:
+    """The note for a count that has changed since its button was shown; empty when it has not changed."""
+    return (
+        f"_now {current:,}, was {previous:,}_"
+        if current is not None and previous is not None and current != previous
+        else ""
+    )
