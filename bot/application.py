@@ -11,7 +11,6 @@ from structlog.typing import FilteringBoundLogger
 from agent.limits import AnswerLimits
 from bot.access.audience_scope import AccessResolver
 from bot.admin.administration import AdminOperations
-from bot.admin.feedback import AnswerFeedback
 from bot.admin.periodic_jobs import run_periodic_jobs
 from bot.admin.sources import SourceOperations
 from bot.attachments.attachments import ConversationAttachments
@@ -20,7 +19,6 @@ from bot.conversation.dialogue import ConversationDialogue
 from bot.conversation.download import download_route_for
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.ids import ConversationId, TurnId
 from bot.settings import Settings
 from bot.surface.inbound import Inbound
@@ -28,7 +26,9 @@ from bot.surface.installations import AppInstallations
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface import Surface
 from bot.surface.surface_registry import SurfaceRegistry
+from bot.turns.feedback import AnswerFeedback
 from bot.turns.stop_requests import StopRequests
+from bot.turns.turn_actions import TurnActionHandler
 from bot.turns.turn_processor import FinishedTurn, TurnProcessor
 from bot.turns.workers import TurnWorkers
 from storage.ingest.extract.candidates import Extractor

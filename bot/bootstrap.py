@@ -24,7 +24,6 @@ from agent.retrieval.relevance import Reranker
 from bot.access.audience_scope import AccessResolver
 from bot.access.limits import QuestionLimits
 from bot.admin.administration import AdminOperations
-from bot.admin.feedback import AnswerFeedback
 from bot.admin.sources import ALLOW_PRIVATE_OPTION, FOLDER_KIND, SourceOperations
 from bot.application import Application, Clock
 from bot.attachments.attachment_indexes import AttachmentIndexes
@@ -34,15 +33,16 @@ from bot.conversation.dialogue import ConversationDialogue, QuestionAgent
 from bot.conversation.download import LinkSigner
 from bot.conversation.exports import ExportFiles
 from bot.conversation.personal_history import PersonalHistory
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.settings import Settings
 from bot.surface.checkup import CheckupFinding, SurfaceCheckup
 from bot.surface.installations import AppInstallations
 from bot.surface.outbox import Outbox
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.surface_registry import SurfaceRegistry
+from bot.turns.feedback import AnswerFeedback
 from bot.turns.revisions import QuestionRevisions
 from bot.turns.stop_requests import StopRequests
+from bot.turns.turn_actions import TurnActionHandler
 from bot.turns.turn_processor import MAX_ATTEMPTS, TurnProcessor
 from bot.turns.workers import TurnWorkers
 from storage.ingest.extract.candidates import Extractor

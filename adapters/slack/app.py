@@ -37,10 +37,10 @@ from adapters.slack.workspaces.workspace_registry import WorkspaceRegistry
 from bot.admin.administration import AdminOperations
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.ids import ConversationId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.outbox import Outbox
+from bot.turns.turn_actions import TurnActionHandler
 
 
 class SlackBot(ConnectionBot, Protocol):

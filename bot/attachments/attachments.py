@@ -17,7 +17,6 @@ from structlog.typing import FilteringBoundLogger
 
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachment_indexes import AttachmentIndexes
-from bot.conversation.clarifications import have_same_readers
 from bot.ids import ConversationId, MessageId
 from bot.progress import ProgressCallback, ignore_progress
 from bot.surface.attachments import (
@@ -35,7 +34,7 @@ from bot.surface.attachments import (
     UnreadFile,
     origin_message_of,
 )
-from bot.surface.inbound import AttachedFile, Audience, Inbound, PrivateAudience
+from bot.surface.inbound import AttachedFile, Audience, Inbound, PrivateAudience, have_same_readers
 from bot.surface.json_codec import audience_from_json, audience_to_json
 from bot.surface.surface_registry import SurfaceRegistry
 from storage.federated.index import federate_indexes

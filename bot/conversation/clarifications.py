@@ -14,7 +14,7 @@ from bot.access.audience_scope import AccessResolver, scope_key_of
 from bot.conversation.reply_builder import StoredOffer
 from bot.errors import ChoiceAlreadyMade, ExpiredChoice, NotYourChoice, RightsChanged, UnknownChoice
 from bot.ids import ChoiceId, ClarificationId, ConversationId, TurnId
-from bot.surface.inbound import Audience, ChannelAudience, Inbound, OperatorAudience, PrivateAudience
+from bot.surface.inbound import Audience, Inbound, have_same_readers
 from bot.surface.json_codec import audience_from_json, audience_to_json
 from bot.surface.replies import ChoiceButton, ChoicesPart
 from storage.quantities.spelled_numbers import ORDINALS_BY_WORD, alternatives_of
@@ -216,17 +216,6 @@ def _storable_name(name: str) -> str:
 
 def _label_of(clarification: StoredClarification, choice: str) -> str:
     return next(stored_choice.label for stored_choice in clarification.choices if stored_choice.id == choice)
-
-
-def have_same_readers(original: Audience, current: Audience) -> bool:
-    """Whether both audiences are the same channel, the same person, or the operator."""
-    match original:
-        case OperatorAudience():
-            return isinstance(current, OperatorAudience)
-        case PrivateAudience(person=person):
-            return isinstance(current, PrivateAudience) and current.person == person
-        case ChannelAudience(channel=channel):
-            return isinstance(current, ChannelAudience) and current.channel == channel
 
 
 def _find_by_label(text: str, clarification: StoredClarification) -> StoredChoice | None:

@@ -44,6 +44,17 @@ class OperatorAudience:
 Audience: TypeAlias = PrivateAudience | ChannelAudience | OperatorAudience
 
 
+def have_same_readers(original: Audience, current: Audience) -> bool:
+    """Whether both audiences are the same channel, the same person, or the operator."""
+    match original:
+        case OperatorAudience():
+            return isinstance(current, OperatorAudience)
+        case PrivateAudience(person=person):
+            return isinstance(current, PrivateAudience) and current.person == person
+        case ChannelAudience(channel=channel):
+            return isinstance(current, ChannelAudience) and current.channel == channel
+
+
 @dataclass(frozen=True, slots=True)
 class TextMessage:
     """A message as plain text."""

@@ -13,13 +13,13 @@ from bot.conversation.json_result import result_to_json
 from bot.conversation.notices import QUESTION_DELETED_NOTICE
 from bot.conversation.plan_history import state_without_turns
 from bot.conversation.reply_builder import notice_reply_for
-from bot.conversation.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
 from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json, turn_result_to_json
 from bot.ids import ConversationId, MessageId, TurnId
 from bot.surface.inbound import Inbound
 from bot.surface.json_codec import inbound_from_row
 from bot.surface.replies import FilePart, FullTextPart
 from bot.turns.stop_requests import STOPPED, StopRequests, stopped_turn_result
+from bot.turns.turn_actions import MAX_FULL_TEXT_TRIES, full_text_id
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.conversations import ConversationStore
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox

@@ -31,7 +31,6 @@ from bot.conversation.notices import (
     RETRY_NOTICE,
     TOO_SLOW_NOTICE,
 )
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.conversation.turn_result import (
     TurnResult,
     failed_turn_result,
@@ -50,6 +49,7 @@ from bot.task_groups import lone_error
 from bot.turns.delivery import TURN_LEASE, LeaseLost, NullDelivery, ProgressFeed, TurnDelivery
 from bot.turns.revisions import QuestionRevisions, deletion_turn_result
 from bot.turns.stop_requests import StopRequests, TurnStopped, stopped_turn_result
+from bot.turns.turn_actions import TurnActionHandler
 from storage.search.errors import IndexUnavailable, SearchError
 from storage.sql.errors import SqlError
 from storage.sql.group_commit import AcceptedTurn

@@ -22,7 +22,7 @@ WORDING = {
     "bot/conversation/personal_history.py": "the export of a person's data",
     "bot/conversation/reply_builder.py": "replies from outcomes",
     "bot/conversation/summary.py": "the summary for the reasoner",
-    "bot/conversation/turn_actions.py": "the steps of a turn",
+    "bot/turns/turn_actions.py": "the steps of a turn",
     "bot/surface/attachments.py": "what was read of the files",
     "bot/surface/outbox.py": "the message of an exception",
     "bot/turns/stop_requests.py": "what a stopped turn had found",
@@ -34,7 +34,6 @@ EXEMPT = {
     "bot/conversation/clarifications.py": "regular expressions",
     "bot/conversation/dialogue.py": "a question to itself, asked at the start",
     "bot/conversation/download.py": "headers",
-    "bot/surface/http.py": "headers",
     "bot/turns/metrics.py": "help texts of metrics",
 }
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}

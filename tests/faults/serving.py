@@ -20,8 +20,8 @@ from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.application import Application
 from bot.bootstrap import open_application
+from bot.http_server import build_web_app
 from bot.settings import load_settings
-from bot.surface.http import build_web_app
 from bot.turns.metrics import TurnMetrics
 
 AT_ONCE: Final = StreamPace(patience_s=0, per_minute=600, burst=60)

@@ -22,9 +22,9 @@ from adapters.slack.app import surface as slack_surface
 from adapters.slack.events.http_endpoint import EVENTS_PATH
 from bot.application import Application
 from bot.bootstrap import open_application
+from bot.http_server import build_web_app
 from bot.ids import EVERYONE, Subject
 from bot.settings import load_settings
-from bot.surface.http import build_web_app
 from bot.turns.metrics import TurnMetrics
 from storage.search.documents import Document
 from storage.search.ids import BucketId, FieldName

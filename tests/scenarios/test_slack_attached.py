@@ -19,10 +19,10 @@ from agent import loop
 from agent.context import AgentContext
 from agent.outcome import Outcome
 from bot.conversation.download import LinkSigner
-from bot.conversation.turn_actions import TurnActor
 from bot.errors import AnswerNoLongerVisible, FileGone
 from bot.ids import EVERYONE, BucketId, ConversationId, ExportId, PersonId, Subject, TurnId
 from bot.surface.inbound import ChannelAudience, OutsiderPresence, PrivateAudience
+from bot.turns.turn_actions import TurnActor
 from storage.search.errors import IndexUnavailable
 from storage.search.plan import Plan
 from storage.sql.stores.attachments import AttachedFileStore

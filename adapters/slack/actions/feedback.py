@@ -10,10 +10,10 @@ from adapters.slack.events.messages import DeliveryReader
 from adapters.slack.events.questions import AckInteraction
 from adapters.slack.home.blocks import input_block, modal_view, plain_text_object
 from adapters.slack.posting.render import RATE_ACTION, Json
-from bot.admin.feedback import MAX_REASON_CHARS, FeedbackVerdict
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.errors import BotError
 from bot.ids import TurnId
+from bot.turns.feedback import MAX_REASON_CHARS, FeedbackVerdict
+from bot.turns.turn_actions import TurnActionHandler
 
 REASON_VIEW: Final = "reason"  # id of the modal, of its block and of its field
 

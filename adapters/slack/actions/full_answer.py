@@ -15,9 +15,9 @@ from adapters.slack.events.messages import SURFACE, DeliveryReader
 from adapters.slack.events.questions import AcceptInbound, AckInteraction
 from adapters.slack.posting.render import FULL_TEXT_ACTION
 from adapters.slack.workspaces.workspace_registry import address_fields_of
-from bot.conversation.turn_actions import MAX_FULL_TEXT_TRIES, FullTextStatus, TurnActionHandler, full_text_id
 from bot.ids import MessageId, TurnId
 from bot.surface.inbound import FullTextRequest, Inbound
+from bot.turns.turn_actions import MAX_FULL_TEXT_TRIES, FullTextStatus, TurnActionHandler, full_text_id
 
 _ALREADY_SHARED: Final = "All of it is in this thread already, as a file."
 _BEING_SHARED: Final = "All of it is on its way to this thread, as a file."

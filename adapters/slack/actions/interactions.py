@@ -14,8 +14,8 @@ from adapters.slack.payloads.interactions import ButtonPressPayload, ViewSubmiss
 from adapters.slack.payloads.objects import UserReference
 from adapters.slack.payloads.responses import OkResponse
 from adapters.slack.posting.render import MAX_FALLBACK_CHARACTERS, Json, escape_as_mrkdwn
-from bot.conversation.turn_actions import TurnActor
 from bot.errors import BotError
+from bot.turns.turn_actions import TurnActor
 
 RESPONSE_TIMEOUT_S: Final = 2.5  # Slack waits three seconds
 

@@ -17,8 +17,8 @@ from adapters.slack.home.blocks import (
     rich_text_element,
 )
 from adapters.slack.posting.render import STEPS_ACTION, Block, Json
-from bot.conversation.turn_actions import SearchStep, TurnActionHandler, TurnSteps
 from bot.ids import TurnId
+from bot.turns.turn_actions import SearchStep, TurnActionHandler, TurnSteps
 
 _MAX_STEP_CHARACTERS = 300  # of the criteria of one step
 _STEPS_PER_BLOCK = 8

@@ -9,8 +9,8 @@ from adapters.slack.events.messages import DeliveryReader, conversation_id_of
 from adapters.slack.events.questions import AckInteraction
 from adapters.slack.payloads.events import SessionStoppedDelivery
 from adapters.slack.posting.render import STOP_ACTION
-from bot.conversation.turn_actions import TurnActionHandler, TurnActor
 from bot.ids import TurnId
+from bot.turns.turn_actions import TurnActionHandler, TurnActor
 
 
 class StopListener:

@@ -47,7 +47,7 @@ def serve(
 
 
 async def _serve_surfaces(bot: "Application", worker_command: Sequence[str]) -> None:
-    from bot.surface.http import build_web_app
+    from bot.http_server import build_web_app
     from bot.turns.metrics import TurnMetrics
 
     metrics, stop = TurnMetrics(), asyncio.Event()

@@ -23,11 +23,11 @@ from bot.admin.administration import AdminOperations
 from bot.application import Application
 from bot.conversation.clarifications import ClarificationOffers
 from bot.conversation.personal_history import PersonalHistory
-from bot.conversation.turn_actions import TurnActionHandler
 from bot.ids import ConversationId, TurnId
 from bot.settings_section import SectionT
 from bot.surface.inbound import Inbound
 from bot.surface.installations import AppInstallations
+from bot.turns.turn_actions import TurnActionHandler
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, SlackChannel, SlackMember
 

@@ -24,7 +24,6 @@ from adapters.slack.posting.status import LOADING_MESSAGES, STATUS_TEXT
 from agent.outcome import ChoiceKind
 from bot.admin.administration import AdminEntry, AdminOverview, BucketOverview, Grant, LocalGroup, QuestionLimit
 from bot.conversation.personal_history import ExportStatus, PastExport, PastQuestion, PersonalOverview, VisibleBucket
-from bot.conversation.turn_actions import SearchStep, TurnSteps
 from bot.ids import BucketId, ChoiceId, ClarificationId, PersonId, Subject, TurnId
 from bot.surface.replies import (
     ChoiceButton,
@@ -42,6 +41,7 @@ from bot.surface.replies import (
     TurnAction,
     TurnActionsPart,
 )
+from bot.turns.turn_actions import SearchStep, TurnSteps
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACCOUNT_IDS: Final = frozenset({"T1"})

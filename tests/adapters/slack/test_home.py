@@ -14,12 +14,12 @@ from adapters.slack.home.blocks import opaque_key_of
 from adapters.slack.posting.api import SlackApi
 from adapters.slack.workspaces.workspace_registry import SingleWorkspace, build_workspace
 from bot.admin.administration import QuestionLimit
-from bot.admin.feedback import FeedbackVerdict
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.ids import EVERYONE, OPERATOR, PersonId, Subject, TurnId
 from bot.settings import load_settings
 from bot.surface.inbound import PrivateAudience
+from bot.turns.feedback import FeedbackVerdict
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
 from storage.sql.stores.audit import AuditLog

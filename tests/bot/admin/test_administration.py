@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from bot.admin.administration import AdminOperations, QuestionLimit
-from bot.admin.feedback import AnswerFeedback, FeedbackVerdict
 from bot.application import Application
 from bot.bootstrap import open_application
 from bot.errors import (
@@ -25,6 +24,7 @@ from bot.ids import EVERYONE, OPERATOR, BucketId, PersonId, Subject, TurnId
 from bot.settings import Settings
 from bot.surface.directory import PersonProfile
 from bot.surface.inbound import ChannelAudience, PrivateAudience
+from bot.turns.feedback import AnswerFeedback, FeedbackVerdict
 from storage.embedded.index import EmbeddedIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.audit import AuditLog

@@ -10,7 +10,6 @@ from sqlalchemy import text as sql
 
 from agent.context import AgentContext
 from agent.outcome import Outcome
-from bot.admin.feedback import FeedbackVerdict
 from bot.application import Application
 from bot.conversation.personal_history import past_questions_of
 from bot.ids import BucketId, MessageId, Subject, TurnId
@@ -18,6 +17,7 @@ from bot.surface.inbound import ChannelAudience, Inbound, InboundBody, MessageDe
 from bot.surface.outbox import OutboxFailed
 from bot.surface.replies import ProgressPart, Reply
 from bot.turns.delivery import TURN_LEASE
+from bot.turns.feedback import FeedbackVerdict
 from bot.turns.turn_processor import MAX_ATTEMPTS
 from storage.search.plan import Plan
 from storage.sql.database import SqlDatabase

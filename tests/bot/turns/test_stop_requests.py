@@ -9,13 +9,13 @@ from agent.context import AgentContext
 from agent.outcome import Outcome, SearchAttempt
 from bot.application import Application
 from bot.bootstrap import open_application
-from bot.conversation.turn_actions import TurnActor
 from bot.errors import AnswerNotFound, NotYourAnswer, TurnAlreadyEnded
 from bot.ids import ConversationId, PersonId, TurnId
 from bot.settings import Settings
 from bot.surface.inbound import Audience, OperatorAudience, TextMessage
 from bot.surface.replies import NoticePart, ReplyPart, TurnAction, TurnActionsPart
 from bot.turns.stop_requests import StopRequests, TurnStopped
+from bot.turns.turn_actions import TurnActor
 from storage.embedded.index import EmbeddedIndex
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.inbox import TurnInbox

@@ -18,7 +18,6 @@ from adapters.slack.posting.render import (
     with_choices_settled,
 )
 from adapters.slack.posting.styled_lines import strip_control_characters, styled_lines_of
-from bot.conversation.turn_actions import SearchStep, TurnSteps
 from bot.ids import ChoiceId, ClarificationId
 from bot.surface.replies import (
     ChoiceButton,
@@ -36,6 +35,7 @@ from bot.surface.replies import (
     TurnActionsPart,
     escape_markdown,
 )
+from bot.turns.turn_actions import SearchStep, TurnSteps
 from tests.adapters.slack.gallery import NOON, PARTS, choices_part_of, numbered_buttons, reply_with_parts
 from tests.stand_ins.slack.checker import check_message, check_view, live_mentions, utf16_length
 from tests.stand_ins.slack.refusing import objects_in

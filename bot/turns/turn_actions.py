@@ -11,16 +11,15 @@ from typing import Final, assert_never
 
 from agent.outcome import StartOverOutcome
 from bot.access.audience_scope import AccessResolver
-from bot.admin.feedback import AnswerFeedback, FeedbackVerdict
 from bot.attachments.attachments import ConversationAttachments
-from bot.conversation.clarifications import have_same_readers
 from bot.conversation.json_result import result_to_json
 from bot.conversation.turn_result import TurnResult, result_request_of, turn_result_from_json
 from bot.errors import AnswerNoLongerVisible, AnswerNotFound, DocumentsUnreachable, NotYourAnswer, TurnAlreadyEnded
 from bot.ids import ConversationId, PersonId, TurnId
-from bot.surface.inbound import Audience, Inbound
+from bot.surface.inbound import Audience, Inbound, have_same_readers
 from bot.surface.json_codec import audience_from_json
 from bot.surface.replies import FullTextPart, Reply
+from bot.turns.feedback import AnswerFeedback, FeedbackVerdict
 from bot.turns.stop_requests import StopRequests
 from storage.search.codec import condition_from_json
 from storage.search.conditions import (
