@@ -244,20 +244,21 @@ def _sections_of(document: Document) -> Iterator[_DocumentSection]:
 
 
 def _lists_of(document: Document) -> Iterator[_DocumentSection]:
-    """Yields each list that a sentence with a colon introduces ("To end the lease:"). The sentence is its heading."""
+    """Yields each list of steps that a sentence with a colon introduces. The sentence is its heading.
+
+    The list is numbered, or the sentence begins like "To end the lease:"; other lists are examples as often as steps.
+    """
     lines = list(_lines_of(document))
     for position, line in enumerate(lines):
         sentences = split_sentences(line.quote.text, line.quote.start, line.quote.page)
         if line.is_item or not sentences or not line.quote.text.endswith(":"):
             continue
-        items = takewhile(lambda following: following.is_item, lines[position + 1 :])
-        yield _DocumentSection(
-            heading=_plain_heading(sentences[-1].text),
-            level=_LOWEST_LEVEL,
-            is_step=False,
-            steps=_steps_of(list(items)),
-            sentences=(),
-        )
+        items = list(takewhile(lambda following: following.is_item, lines[position + 1 :]))
+        heading = _plain_heading(sentences[-1].text)
+        if all(item.number is not None for item in items) or heading.casefold().startswith("to "):
+            yield _DocumentSection(
+                heading=heading, level=_LOWEST_LEVEL, is_step=False, steps=_steps_of(items), sentences=()
+            )
 
 
 def _plain_heading(text: str) -> str:

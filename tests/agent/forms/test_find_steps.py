@@ -67,19 +67,24 @@ Bowls break. To wrap a bowl:
 1. Fold the paper.
 2. Lay the bowl on it.
 
-Nearly all:
-- Rest.
+We pack, for example:
+- Bowls.
+- Plates.
+
+To stack plates:
+- Sort them by size.
+- Put felt between them.
 :
 """
 
 
 def test_a_list_is_headed_by_the_sentence_that_introduces_it() -> None:
-    wrapping, *others = _lists_of(document(BOWLS))
+    lists = {section.heading: section for section in _lists_of(document(BOWLS)) if section.has_list}
 
-    assert wrapping.heading == "To wrap a bowl"
+    assert list(lists) == ["To wrap a bowl", "To stack plates"]
+    wrapping = lists["To wrap a bowl"]
     assert [step.quote.text for step in wrapping.steps] == ["Fold the paper.", "Lay the bowl on it."]
     assert wrapping.is_numbered
-    assert not any(section.has_list for section in others)
 
 
 async def test_an_introduced_list_answers_where_no_heading_does(tmp_path: Path) -> None:
