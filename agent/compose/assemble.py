@@ -1,4 +1,4 @@
-"""Combines the legs into an Answer, or into a Clarify that answers what it can and asks about the rest."""
+"""Combines the legs into an Answer, or into a Clarify, which also holds the answered legs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -112,7 +112,7 @@ def _schemas_of(reviewed: ReviewedPlan) -> SchemasByBucket:
 
 
 def with_described_assumptions(plan: Plan, assumptions: Sequence[Assumption], schemas: SchemasByBucket) -> Plan:
-    """Returns the plan as it is stored: with what was assumed while planning, in words, which a click repeats."""
+    """Adds the assumptions as sentences, so that the answer after a click repeats them."""
     described = (describe_assumption(assumption, schemas) for assumption in assumptions)
     return replace(plan, assumptions=tuple(dict.fromkeys((*plan.assumptions, *described))))
 

@@ -1,4 +1,4 @@
-"""The one JSON result of a turn, as `parley ask --json` prints it: the keys and rules of `INTERFACES`."""
+"""The one JSON result of a turn, as `parley ask --json` prints it: its keys and rules are in docs/reference/result.md."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
