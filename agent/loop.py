@@ -115,8 +115,8 @@ def apply_search_by_meaning(plan: Plan, leg_id: LegId) -> Plan:
 
 
 def _relax_required_terms(leg: Leg) -> Leg:
-    clauses = tuple(type(clause)(bucket=clause.bucket, condition=clause.condition) for clause in leg.search.clauses)
-    return Leg(id=leg.id, question=leg.question, search=leg.search.with_clauses(*clauses), answer_form=FindPassages())
+    clauses = tuple(replace(clause, required_terms=()) for clause in leg.search.clauses)
+    return replace(leg, search=leg.search.with_clauses(*clauses), answer_form=FindPassages())
 
 
 async def load_question_context(context: AgentContext) -> QuestionContext:

@@ -1,4 +1,4 @@
-"""The one JSON result of a turn, as `parley ask --json` prints it: its keys and rules are in docs/reference/result.md."""
+"""The one JSON result of a turn, as `parley ask --json` prints it. See docs/reference/result.md."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

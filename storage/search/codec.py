@@ -1,6 +1,7 @@
 """Converts the kernel's values to JSON and back. The format is stable across versions.
 
-Conditions have the shape that docs/reference/result.md promises: a comparison is `{"field", "op", "value"}`, plus `words` if it has any.
+Conditions have the shape that docs/reference/result.md promises: a comparison is `{"field", "op", "value"}`, plus
+`words` if it has any.
 Stored values (plans, refinements, actions, schemas) have an envelope `{"version": 1, …}`. Reading JSON of a later
 version, or of an unknown shape, raises `UnreadableJson`.
 """
