@@ -45,16 +45,18 @@ class LegRequests:
         default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
     )
     outlines: OutlineRequest | None = None  # the documents about the subject of the question
-    # Of each content word, as a required term.
+    # Counts of the documents that hold each content word
     word_counts: Mapping[str, CountRequest] = field(default_factory=dict[str, CountRequest])
-    asked_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of words that say what is asked
-    content_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # of all content words
+    # Stems of the words that say what is asked
+    asked_stems: Mapping[str, str] = field(default_factory=dict[str, str])
+    content_stems: Mapping[str, str] = field(default_factory=dict[str, str])  # stems of all content words
     schema_phrases: tuple[str, ...] = ()  # the schema's words for what is asked
     missing_counts: Mapping[FieldName, CountRequest] = field(default_factory=dict[FieldName, CountRequest])
-    equal_reading_counts: tuple[CountRequest, ...] = ()  # of readings with an equal score, in their order
-    fallback_reading_counts: tuple[CountRequest, ...] = ()  # of the fallback readings, in their order
-    misspelt_word_counts: tuple[CountRequest, ...] = ()  # of words that may be misspelt, in all documents
-    whole_count: CountRequest | None = None  # of the set that a share refers to
+    equal_reading_counts: tuple[CountRequest, ...] = ()  # counts of the equal readings, in their order
+    fallback_reading_counts: tuple[CountRequest, ...] = ()  # counts of the fallback readings, in their order
+    # Counts, in all documents, of the words that may be misspelt
+    misspelt_word_counts: tuple[CountRequest, ...] = ()
+    whole_count: CountRequest | None = None  # the count of the set that a share refers to
 
     def all_requests(self) -> Iterator[IndexRequest[object]]:
         yield self.count

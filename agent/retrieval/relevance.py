@@ -17,7 +17,7 @@ from typing import Protocol
 from storage.search.analyser import Analyser
 from storage.search.index import PassageHit
 
-# What coverage, the coverage of the title and proximity add to a score of up to 2.
+# Maximum score bonuses: coverage of the question by the passage, coverage by its title, proximity. Ranks score up to 2.
 BODY_WEIGHT, TITLE_WEIGHT, PROXIMITY_WEIGHT = 0.4, 0.15, 0.3
 RERANKER_WEIGHT = 1.0  # the most that a reranker's score adds: as much as one more collector
 _MAX_DISTANCE = 30  # code points between two words that count as close

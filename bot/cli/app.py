@@ -32,9 +32,9 @@ def _print_version(is_requested: bool) -> None:
 @app.callback()
 def set_global_options(
     home: Annotated[Path | None, typer.Option("--home", help="The folder that holds everything.")] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Tracebacks where something fails.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say it and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Answers questions about your documents, and asks back with counted choices."""

@@ -69,7 +69,7 @@ def build_surface(name: str, bot: "Application") -> "Surface | None":
 
     for point in entry_points(group="parley.surfaces", name=name):
         return point.load()(bot)
-    raise CommandFailed(f"the surface {name!r} is not installed; install Parley anew")
+    raise CommandFailed(f"the surface {name!r} is not installed; install Parley again")
 
 
 def build_surfaces(bot: "Application", *, exclude: str) -> "list[Surface]":

@@ -152,7 +152,7 @@ class ConversationDialogue:
         self._conversations = ConversationStore(database)
 
     async def warm_up_agent(self) -> None:
-        """Ask one question as the operator and discard the answer, so that no person waits for data loaded once.
+        """Asks one question as the operator and discards the answer, so that no person waits for data loaded once.
 
         Raises what the index and the database raise.
         """
@@ -171,7 +171,7 @@ class ConversationDialogue:
         report_progress: ProgressCallback,
         report_attempt: AttemptCallback,
     ) -> TurnResult:
-        """Answer a message or a click. Raises what the index and the database raise.
+        """Answers a message or a click. Raises what the index and the database raise.
 
         A `BotError`, such as an expired choice, becomes a result with one plain sentence.
         """
@@ -244,7 +244,7 @@ class ConversationDialogue:
         return await self._build_turn_result(question, outcome, turn_context)
 
     async def _requested_buckets(self, turn_context: _TurnContext) -> frozenset[BucketId] | None:
-        """The requested buckets that exist and are granted; None if the request names none.
+        """Returns the requested buckets that exist and are granted; None if the request names none.
 
         Raises `MissingBucket` only for the operator: nobody else may learn whether a bucket exists.
         """
@@ -316,7 +316,7 @@ class ConversationDialogue:
                 return await self._resume_plan(selected, selected.plan.with_search(selected.leg, refined), turn_context)
 
     async def _continue_privately(self, question: str, turn_context: _TurnContext) -> TurnResult:
-        """Start a private turn with the clicker's own rights; the reply here only says that it continues there."""
+        """Starts a private turn with the clicker's own rights; the reply here only says that it continues there."""
         threads = self._surfaces.thread_placer_for(turn_context.inbound.surface)
         address = None if threads is None else await threads.find_private_address(turn_context.inbound)
         if address is None:
@@ -366,7 +366,7 @@ class ConversationDialogue:
     async def _build_turn_result(
         self, question: str, outcome: Outcome, turn_context: _TurnContext, *, notes: Sequence[str] = ()
     ) -> TurnResult:
-        """The result of an outcome. `notes` come first: they say what has changed since a button was offered."""
+        """Returns an outcome's result. `notes` come first: they say what has changed since a button was offered."""
         if isinstance(outcome, ExportOutcome):
             return await self._write_export(question, outcome, turn_context, notes=notes)
         offer = await self._store_offer(question, outcome, turn_context)
@@ -419,7 +419,7 @@ def private_question_of(
     now: datetime,
     files: tuple[AttachedFile, ...] = (),
 ) -> Inbound:
-    """The same question as a message that the person sends in a private conversation.
+    """Returns the same question as a message that the person sends in a private conversation.
 
     Its event id is unique per turn. `files` are attached and fetched again.
     """
@@ -440,7 +440,7 @@ def private_question_of(
 
 
 def _offered_choices_of(question: str, outcome: Outcome) -> OfferedChoices | None:
-    """The choices of an outcome; None for exports and starting over. A refusal gets a plan without filters."""
+    """Returns the choices of an outcome; None for exports and starting over. A refusal gets a plan without filters."""
     match outcome:
         case Answer(plan=plan, kept_conditions=kept_conditions) | Clarify(plan=plan, kept_conditions=kept_conditions):
             start_over = Choice(label=START_OVER_LABEL, count=None, leg=plan.legs[0].id, effect=StartOver())
@@ -456,7 +456,7 @@ def _offered_choices_of(question: str, outcome: Outcome) -> OfferedChoices | Non
 
 
 def _notice_turn_result(question: str, sentence: str, turn_context: _TurnContext) -> TurnResult:
-    """A result with one sentence that leaves the conversation's state unchanged."""
+    """Returns a result with one sentence that leaves the conversation's state unchanged."""
     result = result_to_json(turn_context.result_request_for(question), StartOverOutcome(text=sentence))
     return TurnResult(reply=notice_reply_for(turn_context.turn, sentence), result=result)
 
@@ -466,7 +466,7 @@ def _file_lines(unread_files: Sequence[UnreadFile], remarks: Sequence[tuple[str,
 
 
 def validate_question(text: str) -> str:
-    """The question without NUL characters, lone surrogates and surrounding blanks.
+    """Returns the question without NUL characters, lone surrogates and surrounding blanks.
 
     Raises `InvalidQuestion` when it is empty or too long.
     """
@@ -479,7 +479,7 @@ def validate_question(text: str) -> str:
 
 
 def _visible_plan(plan: Plan, scope: Scope) -> Plan | None:
-    """The plan over the buckets that are granted now; None when a leg has no granted bucket."""
+    """Returns the plan over the buckets that are granted now; None when a leg has no granted bucket."""
     for leg in plan.legs:
         visible_clauses = tuple(clause for clause in leg.search.clauses if clause.bucket in scope.buckets)
         if not visible_clauses:
@@ -489,7 +489,7 @@ def _visible_plan(plan: Plan, scope: Scope) -> Plan | None:
 
 
 def _leg_count(outcome: Outcome, leg_id: LegId) -> int | None:
-    """The number of documents of a leg: its document count, else its count."""
+    """Returns the number of documents of a leg: its document count, else its count."""
     if not isinstance(outcome, (Answer, Clarify)):
         return None
     leg = next((leg for leg in outcome.legs if leg.leg == leg_id), None)

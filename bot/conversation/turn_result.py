@@ -34,7 +34,7 @@ class TurnResult:
     settles_turn: TurnId | None = None  # the turn whose buttons are removed
     chosen_part: ChosenPart | None = None
     provenance: AnswerProvenance | None = None
-    ending: str | None = None  # set when the turn ended differently from what its result says
+    ending: str | None = None  # overrides the outcome as the stored ending
 
     @property
     def error(self) -> str | None:

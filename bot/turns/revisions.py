@@ -27,7 +27,8 @@ from storage.sql.stores.turns import Turn
 
 MessageLookup = Callable[[TurnId], Awaitable[MessageId | None]]
 
-EDITED: Final = "edited"  # ending of a turn whose question was edited before the answer, after the free edits
+# Ending of a turn whose question was edited before the answer, once its free edits were used up
+EDITED: Final = "edited"
 MAX_FREE_EDITS: Final = 3  # of one message, before its answer
 WITHDRAWN: Final = "withdrawn"  # ending of a deletion's turn
 

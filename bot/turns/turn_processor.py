@@ -402,8 +402,9 @@ class TurnProcessor:
             raise LeaseLost()
 
     async def _deliver_turn_result(self, run: "_TurnRun", turn_result: TurnResult) -> None:
-        """`_finish_turn` marks the turn as delivered. If an earlier message must show the chosen answer, it is marked
-        here first.
+        """Delivers the reply, and shows the choice in the message that offered it.
+
+        `_finish_turn` marks the turn as delivered, or this does before it changes the earlier message.
         """
         is_new = run.has_outbox and run.claimed.turn.delivered_at is None
         if is_new:

@@ -15,7 +15,7 @@ from bot.turns.turn_processor import FinishedTurn, TurnProcessor
 from storage.sql.errors import SqlError
 from storage.sql.stores.inbox import ClaimedTurn, TurnInbox
 
-_POLL_INTERVAL_S: Final = 0.5  # between two looks at the inbox, which other processes fill too
+_POLL_INTERVAL_S: Final = 0.5  # poll interval; other processes also add turns
 _RECHECK_INTERVAL_S: Final = 0.05
 
 

@@ -191,7 +191,7 @@ class InstalledWorkspaces:
         try:
             tokens = await self._oauth.exchange_refresh_token(installation.tokens.refresh)
         except SlackRefusal as exc:
-            advice = "install the app there anew"
+            advice = "install the app there again"
             self._log.error("slack token not replaced", account=installation.account, reason=exc.error, advice=advice)
             return
         except SlackError as exc:

@@ -168,7 +168,7 @@ class OAuthRoutes:
         )
         if not await self._installations.complete_install(pending):
             return _plain_text_response(
-                400, "This installation was not begun in this browser, or too long ago. Please begin anew."
+                400, "This installation was not started in this browser, or too long ago. Please start again."
             )
         if "code" not in request.query:
             return _plain_text_response(400, "Nothing was installed, since Slack says that it was not approved.")
@@ -176,7 +176,7 @@ class OAuthRoutes:
             installation = await self._oauth.exchange_code_for_installation(request.query["code"], self._redirect_uri)
         except SlackError as exc:
             self._log.warning("slack installation failed", reason=str(exc))
-            return _plain_text_response(502, f"Nothing was installed: {exc}. Please begin anew.")
+            return _plain_text_response(502, f"Nothing was installed: {exc}. Please start again.")
         return await self._store_installation(installation)
 
     async def _store_installation(self, installation: NewAppInstallation) -> web.StreamResponse:
@@ -215,7 +215,7 @@ def _caller_address_of(request: web.Request) -> str:
 
 def _too_many_response(retry_after: timedelta) -> web.Response:
     response = web.Response(
-        status=429, text="Too many installations are begun at the moment. Please try again later.\n"
+        status=429, text="Too many installations are being started at the moment. Please try again later.\n"
     )
     response.headers["Retry-After"] = str(max(-(-retry_after // timedelta(seconds=1)), 1))
     return response

@@ -1,6 +1,6 @@
 """The sides of a comparison: their position in the question, what is asked of all of them, and a question for each.
 
-The sides consist of anchors (`anchors`). They are the split whose sides match best and cover most (`segmentation`).
+The sides consist of anchors (`anchors`). `segmentation` chooses the best split.
 """
 
 import re

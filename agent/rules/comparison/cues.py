@@ -1,4 +1,4 @@
-"""Comparison cues: the words that compare, and a question without them, which reads as asked of each side."""
+"""Comparison cues: finds the words that compare, and masks them so that the rest can be read for each side."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ _SUPERLATIVE_BY_COMPARATIVE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedQuestion:
-    """A question with its comparing words replaced by spaces; the rest reads as asked of each side."""
+    """A question with its comparing words replaced by spaces. The rest applies to each side."""
 
     text: str  # as long as the question
     cue_spans: tuple[tuple[int, int], ...]  # the blanked words

@@ -26,7 +26,7 @@ _BRACKETED = re.compile(r"\([^()]{0,40}\)|\[[^\[\]]{0,40}\]")
 _WORD = re.compile(r"[^\W_]+")
 _BRANCH_NUMBER = re.compile(r"\d+|[ivx]+")  # a numbered shop is a name of its own
 _CONFUSED_LETTERS = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "|": "l"})
-_ONE_EDIT_LETTERS, _TWO_EDITS_LETTERS = 6, 12  # from so many letters of a key on, one or two edits are typing errors
+_ONE_EDIT_LETTERS, _TWO_EDITS_LETTERS = 6, 12  # minimum key length for one and two edits
 _MAX_BLOCK = 300  # canonical names in a block; a larger block is skipped
 
 
@@ -40,7 +40,7 @@ class _NameKey:
 def name_key_of(name: str) -> _NameKey:
     words = _distinctive_words(name)
     if not words:
-        return _NameKey("", name)  # a name of marks alone is like no other
+        return _NameKey("", name)  # a name without letters or digits matches only itself
     return _key_of_words(words)
 
 

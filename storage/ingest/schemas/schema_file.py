@@ -15,12 +15,12 @@ from storage.search.errors import InvalidSchema, SearchError
 from storage.search.schema import BareValueMatch, FieldType, Schema
 
 _HEADER_COMMENT = """\
-# The schema of the bucket {bucket}: what is known of each of its documents.
+# The schema of the bucket {bucket}: the fields of its documents.
 # Edit it and give it back: parley bucket schema {bucket} --set FILE
 # Then ingest or sync the documents again, to fill what is new from their texts.
 #
 # synonyms   what people call the documents (here), a field, or (under `values`) one value
-# order      how a list is sorted when nobody says: {{field: NAME, descending: true}}; else the first date, newest first
+# order      the default sort order: {{field: NAME, descending: true}}; without it, the first date, newest first
 # Each field has a name (the key in the metadata) and a type:
 #   number    with its `unit` (V, kg, degC, day); `bare: at_least` where "1 W" means 1 W or more
 #   money     with `currency: EUR`, or `currency_field: NAME` where each document says its own

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from storage.quantities.units import UNITS_BY_SPELLING, parse_unit
 
-# As the last part of a field's name, in small letters; then the suffixes that mean something else after a number
+# Units by lower-case name suffix. The last three exist in names alone, or mean something else after a number.
 _UNIT_BY_SUFFIX = {
     name.lower(): unit for name, unit in UNITS_BY_SPELLING.items() if name.isalnum() and name not in ("MW", "Mohm")
 } | {
@@ -14,7 +14,7 @@ _UNIT_BY_SUFFIX = {
     "f": "degF",
     "kmh": "km/hour",
 }
-# What must stand before a suffix that can mean something else: a column `a`, thousands, North America, a lowest price
+# Name patterns required before an ambiguous suffix: `a`, `k`, `na` and `min` often mean something else.
 _ELECTRIC_STEM = (
     r"volt|current|amp|power|watt|dissip|consum|output|supply|load|drain|gate|collect|charg|\b[uvip][a-z]{0,4}$"
 )
@@ -34,6 +34,7 @@ _REQUIRED_STEM_BY_SUFFIX = {
         ("g", "mg", "l"), re.compile(_WEIGHT_STEM + "|vol|capac|tank|engine|displac|content|cargo|\\bnet$")
     ),
 }
+# Ambiguous suffixes that confirm each other
 _ELECTRIC_SUFFIXES = (
     "v",
     "a",
@@ -49,8 +50,9 @@ _ELECTRIC_SUFFIXES = (
     "pf",
     "uf",
     "mhz",
-)  # beside one another
-_CALENDAR_SUFFIXES = frozenset({"year", "month", "week", "day"})  # `birth_year` is one, `warranty_years` are so many
+)
+# `birth_year` is a year; `warranty_years` is a number of years.
+_CALENDAR_SUFFIXES = frozenset({"year", "month", "week", "day"})
 _TIME_PREFIXES = frozenset({"seconds", "minutes", "hours", "days", "weeks", "months", "years"})
 _BRACKETED_UNIT = re.compile(
     r"\s*(?:[(\[]\s*(?:in\s+)?([^()\[\]]{1,8}?)\s*[)\]]|,\s*([^\s,]{1,8})|\s/\s*([^\s/]{1,8}))\s*$"

@@ -24,20 +24,17 @@ from storage.quantities.numbers import NumberSpan
 _AROUND_CHARACTERS = 40  # before a label, for words that give it another meaning
 _REACH_CHARACTERS = 120  # after a label
 _HEAD_CHARACTERS = 8_000  # searched for currencies and payments
-_PHRASE_LABEL_CONFIDENCE, _OWN_LABEL_CONFIDENCE, _OTHER_LABEL_CONFIDENCE = (
-    0.62,
-    0.55,
-    0.35,
-)  # a label of several words; the field's name; another word for it
+_PHRASE_LABEL_CONFIDENCE = 0.62  # a label of several words
+_OWN_LABEL_CONFIDENCE = 0.55  # the field's name, or a label of one word
+_OTHER_LABEL_CONFIDENCE = 0.35  # another word for the field
 _SYNONYM_CONFIDENCE = 0.52  # another word for a field without a concept
 _EXCLUSION_PENALTY = 0.35
 _PAID_BONUS, _AGREEMENT_BONUS, _LARGEST_BONUS, _COLUMN_PENALTY = 0.22, 0.08, 0.05, 0.12
-_PAID_CONFIDENCE, _REPEATED_CONFIDENCE, _SINGLE_CONFIDENCE = (
-    0.56,
-    0.55,
-    0.5,
-)  # without a label: the paid amount; the largest amount, repeated or not
-_COUNT_PENALTY, _SMALL_AMOUNT = 0.05, 100  # for a small number without cents, where other amounts have cents
+_PAID_CONFIDENCE = 0.56  # the paid amount, without a label
+_REPEATED_CONFIDENCE = 0.55  # the largest amount, without a label, if it is repeated
+_SINGLE_CONFIDENCE = 0.5  # the largest amount, without a label, if it is not repeated
+_COUNT_PENALTY = 0.05  # for a small number without cents, where other amounts have cents
+_SMALL_AMOUNT = 100  # smaller numbers without cents may be counts
 _NO_CONCEPT_PENALTY = 0.15  # for the largest amount as the value of a field without a concept
 _MIN_LABEL_CONFIDENCE = 0.5  # without a labelled amount of this confidence the largest amount is a candidate
 _REFERENCE_NUMBER_FROM = 10_000

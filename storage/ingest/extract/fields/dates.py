@@ -12,18 +12,15 @@ from storage.ingest.extract.fields.labelled_values import find_field_labels, val
 from storage.quantities.days import DateSpan, find_dates
 
 _HEAD_CHARACTERS = 6_000  # where an agreement gives its date
-_OPENING_CHARACTERS, _OPENING_CONFIDENCE = (
-    1_500,
-    0.6,
-)  # the first day of an opening, without a label
-_TAIL_CHARACTERS, _MAX_CLOSING_DATES = (
-    2_500,
-    3,
-)  # where documents are signed, and the days looked at there
+_OPENING_CHARACTERS = 1_500  # searched for a day without a label
+_OPENING_CONFIDENCE = 0.6  # the first day of the opening, without a label
+_TAIL_CHARACTERS = 2_500  # where documents are signed
+_MAX_CLOSING_DATES = 3  # the last days of the tail that are candidates
 _LED_CLOSING_CONFIDENCE, _CLOSING_CONFIDENCE = 0.56, 0.5
 _BODY_CHARACTERS = 400_000
 _FAR_FROM_HEAD_PENALTY = 0.4  # for a label far from the head: a signature, a schedule
-_SENTENCE_CHARACTERS, _OTHER_TOPIC_PENALTY = 300, 0.4  # a phrase in a sentence about another topic
+_SENTENCE_CHARACTERS = 300  # of a sentence, on one side of a phrase
+_OTHER_TOPIC_PENALTY = 0.4  # for a phrase in a sentence about another topic
 _LEAD_CHARACTERS, _NAME_CHARACTERS = 70, 60
 _OTHER_DATE_OR_END = re.compile(r"\d{4}|[.;]")
 _PERIOD_BOUND_WORDS = re.compile(r"(?:terminat|expir|until|through|ending|ends?\s+on|formation|incorporated|source:)")

@@ -15,10 +15,8 @@ from storage.search.schema import FieldType
 _ADJACENT_CHARACTERS = 34  # on either side
 _SENTENCE_CHARACTERS = 420  # of a sentence on one side
 _EXCEPTION_CHARACTERS = 22  # on either side, for words that give a duration another meaning
-_DISTANCE_PENALTY, _UNCONFIRMED_PENALTY = (
-    0.25,
-    0.4,
-)  # for the largest distance; for a sentence without a confirming word
+_DISTANCE_PENALTY = 0.25  # for the largest distance
+_UNCONFIRMED_PENALTY = 0.4  # for a sentence without a confirming word
 _SUCCESSIVE_WORDS = re.compile(r"(?<![a-z])(?:successive|consecutive)(?![a-z])")
 _DAYS_BY_UNIT = {"day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365}  # a month as notices count it
 MAX_DURATIONS = 400  # in one document

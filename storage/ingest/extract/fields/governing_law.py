@@ -16,15 +16,11 @@ _PLACE_LEAD_IN = re.compile(
 )
 _PLACE_BEFORE_LAW = re.compile(r"((?:[A-Z][A-Za-z.]+\s{1,3}){1,3})(?:[Ss]tate\s+)?$")
 _BEFORE_CHARACTERS, _AFTER_CHARACTERS, _NAME_CHARACTERS, _LIST_CHARACTERS = 220, 120, 60, 90
-_FIRST_PLACE_CONFIDENCE, _LATER_PLACE_CONFIDENCE, _BEHIND_LAW_PENALTY = (
-    0.9,
-    0.62,
-    0.1,
-)  # the first place, a later one; a cue after the law counts less
-_NEXT_LAW_CHARACTERS, _DISTANT_LAW_PENALTY = (
-    60,
-    0.2,
-)  # from one law to the next of the same sentence; a more distant one counts less
+_FIRST_PLACE_CONFIDENCE = 0.9  # the places beside the first law
+_LATER_PLACE_CONFIDENCE = 0.62  # the places beside later laws
+_BEHIND_LAW_PENALTY = 0.1  # for a cue after the law
+_NEXT_LAW_CHARACTERS = 60  # at most, from one law to the next of the same sentence
+_DISTANT_LAW_PENALTY = 0.2  # for a later law that is further away
 _MAX_LAWS = 1_000  # in one document
 _CAPITALIZED_WORD = re.compile(r"[A-Z][A-Za-z.'’&-]*")
 _NOT_PLACE_WORDS = frozenset(

@@ -61,17 +61,13 @@ _INTRO_END = re.compile(
     r"(?<![a-z])(?:whereas|recitals?|witnesseth|background|now, therefore|preliminary statement|table of contents"
     r"|article (?:i|1)|section 1|in consideration of|the parties (?:hereto )?(?:hereby )?agree)(?![a-z])"
 )
-_TAIL_CHARACTERS, _ABOVE_CHARACTERS, _OPENING_CHARACTERS = (
-    6_000,
-    90,
-    3_000,
-)  # where signatures are, the name above one, the head
+_TAIL_CHARACTERS = 6_000  # where signatures are
+_ABOVE_CHARACTERS = 90  # above a signature, where the signing party is named
+_OPENING_CHARACTERS = 3_000  # where an agreement describes its parties
 _BETWEEN_CONFIDENCE, _SHORT_NAME_CONFIDENCE, _SIGNATURE_CONFIDENCE = 0.85, 0.7, 0.55
-_MIN_PARTIES, _USUAL_PARTIES, _MANY_PARTIES_PENALTY = (
-    2,
-    3,
-    0.3,
-)  # a usual number of parties; more names are less confident
+_MIN_PARTIES = 2  # of an agreement
+_USUAL_PARTIES = 3  # the usual maximum
+_MANY_PARTIES_PENALTY = 0.3  # for each name after the usual number of parties
 _ADDRESS_BEFORE_NAME = re.compile(r".*(?:\d[\w-]*,?|,)\s+(?:and|AND)\s+|.*\d{3,}[\w-]*,?\s+(?=[A-Z])", re.DOTALL)
 _MORE_FORMS = re.compile(
     rf"(?:,?\s{{0,2}}(?!(?:company|bank|group|trust)(?![a-z]))(?:{_LEGAL_FORM_WORDS})(?![A-Za-z])\.?){{1,2}}",

@@ -221,7 +221,7 @@ async def test_another_browser_cannot_finish_an_installation(
 
     status, page = await browser.finish_installation(slack.authorize_app(own_page, ada), other_cookie)
 
-    assert (status, "Please begin anew" in page) == (400, True)
+    assert (status, "Please start again" in page) == (400, True)
     assert await AppInstallations("slack", database, [b"key"]).list_installations() == []
 
 
