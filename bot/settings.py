@@ -121,7 +121,9 @@ class Settings(SettingsSection):
     @property
     def effective_database_url(self) -> str:
         """The URL of the database; the SQLite file in the home where none is set."""
-        return self.database_url or f"sqlite:///{self.home / 'parley.db'}"
+        from storage.sql.database_url import sqlite_url_for
+
+        return self.database_url or sqlite_url_for(self.home / "parley.db")
 
     @property
     def index_path(self) -> Path:

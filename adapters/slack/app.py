@@ -89,7 +89,7 @@ def surface(bot: SlackBot) -> "SlackSurface | None":
 
 
 class SlackSurface:
-    """Fulfils `bot.surface.surface.MatrixSurface`."""
+    """Fulfils `bot.surface.surface.Surface`."""
 
     name = SURFACE
 

@@ -8,8 +8,8 @@ from typing import assert_never
 from rich import box
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table as Grid
-from rich.text import Text as Styled
+from rich.table import Table
+from rich.text import Text
 
 from bot.surface.markdown import CitationMarker, MarkdownLine, ParagraphBlock, parse_blocks
 from bot.surface.replies import (
@@ -46,23 +46,23 @@ def renderables_for(part: ReplyPart) -> list[RenderableType]:
         case TextPart(markdown=markdown, sources=sources):
             return [*_prose_renderables(markdown), *map(_source_line, sources)]
         case TablePart(caption=caption, columns=columns, rows=rows):
-            return [_table_grid(columns, rows), Styled(printable_text_of(caption), style="dim")]
+            return [_table_grid(columns, rows), Text(printable_text_of(caption), style="dim")]
         case ChoicesPart(buttons=buttons):
             return [
                 _numbered_buttons(buttons),
-                Styled("Type a number or the words, or ask something else.", style="dim"),
+                Text("Type a number or the words, or ask something else.", style="dim"),
             ]
         case ChosenPart():
-            return [Styled(f"✓ {chosen_line(part)}", style="dim")]
+            return [Text(f"✓ {chosen_line(part)}", style="dim")]
         case FilePart(title=title, path=path):
             heading = f"{printable_text_of(title)} · {part.row_count_text}"
-            return [Styled(heading, style="bold"), Styled(printable_text_of(path), style="cyan")]
+            return [Text(heading, style="bold"), Text(printable_text_of(path), style="cyan")]
         case FullTextPart(reply=full_reply):
             return [renderable for part in full_reply.parts for renderable in renderables_for(part)]
         case ProgressPart(text=text):
-            return [Styled(f"{printable_text_of(text)} …", style="dim italic")]
+            return [Text(f"{printable_text_of(text)} …", style="dim italic")]
         case NoticePart(text=text):
-            return [Styled(printable_text_of(text), style="yellow")]
+            return [Text(printable_text_of(text), style="yellow")]
         case TurnActionsPart():
             return []
         case _:
@@ -80,14 +80,14 @@ def chosen_line(chosen: ChosenPart) -> str:
 def _prose_renderables(markdown: str) -> Iterator[RenderableType]:
     for block in parse_blocks(markdown):
         if isinstance(block, ParagraphBlock):
-            yield Styled("\n").join(map(_styled_line, block.lines))
+            yield Text("\n").join(map(_styled_line, block.lines))
         else:
             for item in block.items:
-                yield Padding(Styled("• ").append_text(_styled_line(item)), (0, 0, 0, 2))
+                yield Padding(Text("• ").append_text(_styled_line(item)), (0, 0, 0, 2))
 
 
-def _styled_line(line: MarkdownLine) -> Styled:
-    text = Styled()
+def _styled_line(line: MarkdownLine) -> Text:
+    text = Text()
     for piece in line:
         if isinstance(piece, CitationMarker):
             text.append(f"[{piece.marker}]", style="cyan")
@@ -106,7 +106,7 @@ def _printable_run(text: str) -> str:
 
 def _source_line(source: ShownCitation) -> RenderableType:
     page = "" if source.page is None else f" (page {source.page})"
-    line = Styled(f"[{printable_text_of(source.marker)}] ", style="cyan").append(
+    line = Text(f"[{printable_text_of(source.marker)}] ", style="cyan").append(
         f"{printable_text_of(source.title)}{page}", style="default"
     )
     if source.url:
@@ -115,12 +115,12 @@ def _source_line(source: ShownCitation) -> RenderableType:
 
 
 def _table_grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for position, title in enumerate(columns):
         is_numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
-        grid.add_column(Styled(printable_text_of(title)), justify="right" if is_numeric else "left", overflow="fold")
+        grid.add_column(Text(printable_text_of(title)), justify="right" if is_numeric else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(Styled(printable_text_of(cell)) for cell in row))
+        grid.add_row(*(Text(printable_text_of(cell)) for cell in row))
     return grid
 
 
@@ -129,11 +129,11 @@ def _is_number(cell: str) -> bool:
 
 
 def _numbered_buttons(buttons: Sequence[ChoiceButton]) -> RenderableType:
-    grid = Grid.grid(padding=(0, 2))
+    grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="right", style="cyan")
     grid.add_column(overflow="fold")
     grid.add_column(justify="right", style="bold")
     for number, button in enumerate(buttons, start=1):
         count = "" if button.count is None else f"{button.count:,}"
-        grid.add_row(str(number), Styled(printable_text_of(button.label)), count)
+        grid.add_row(str(number), Text(printable_text_of(button.label)), count)
     return Padding(grid, (0, 0, 0, 1))

@@ -30,11 +30,11 @@ def _compose_several_readings(facts: SeveralReadingsFacts, review: LegReview) ->
 
 def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
     verb = "list" if facts.is_list else "read"
-    found = f"I found **{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    count_text = f"I found **{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
     by = describe_split(facts.split) if facts.split is not None else ""
     ask = f"Which of them? By {escape_markdown(by)}:" if by else "Narrow it in words, or take the file:"
     return ComposedLeg(
-        sentences=(f"{found}, more than the {facts.limit} that I {verb}.", ask), is_result_first_sentence=True
+        sentences=(f"{count_text}, more than the {facts.limit} that I {verb}.", ask), is_result_first_sentence=True
     )
 
 

@@ -245,8 +245,8 @@ def _describe_differences(titles: Sequence[str], cells_by_row: Mapping[str, Sequ
     if len(differ) > _MAX_NAMED_ROWS:
         lines.append(f"They differ in {len(differ)} of {len(cells_by_row)} rows.")
     elif differ:
-        rest = f"; the same: {_join_row_labels(same)}." if same else "."
-        lines.append(f"They differ in {_join_row_labels(differ)}{rest}")
+        same_suffix = f"; the same: {_join_row_labels(same)}." if same else "."
+        lines.append(f"They differ in {_join_row_labels(differ)}{same_suffix}")
     elif same:
         first = next(iter(texts[same[0]]))
         value = f": **{escape_markdown(first)}**." if len(same) == 1 else "."

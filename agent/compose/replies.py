@@ -23,8 +23,8 @@ def clarify_not_understood(
     """Says that no word of the question is known here. Offers no choices."""
     search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
     leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
-    named = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
-    text = "I found nothing: no word of this stands in the documents" + (f" ({named})." if named else ".")
+    quoted_words = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
+    text = "I found nothing: no word of this stands in the documents" + (f" ({quoted_words})." if quoted_words else ".")
     text = _THANKS_REPLY if is_thanks(question) else text
     return Clarify(
         plan=Plan(question=question, legs=(leg,)),

@@ -486,8 +486,8 @@ def _quoted_hits_first(review: LegReview, document: Document, quotes: Sequence[C
     bucket = _bucket_of_records(review)
     quoted = [_passage_at_offset(document, bucket, cited.quote.start) for cited in quotes]
     ranked = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
-    found = [*(passage for passage in quoted if passage is not None), *ranked]
-    unique = {passage.hit.chunk_id: passage for passage in reversed(found)}
+    passages = [*(passage for passage in quoted if passage is not None), *ranked]
+    unique = {passage.hit.chunk_id: passage for passage in reversed(passages)}
     return tuple(reversed(unique.values()))[: review.session.context.limits.reported_hits]
 
 
@@ -519,8 +519,8 @@ async def _decide_text_side(side: _ComparedSide) -> Enough | LegClarification:
     hit = passage.hit
     record = DocumentRecord(doc_id=hit.doc_id, bucket=hit.bucket, title=hit.title, source=hit.source, values={})
     cited = CitedQuote(document=record, quote=quote)
-    found = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
-    ranked = [passage, *(other for other in found if other.hit != hit)]
+    passages = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
+    ranked = [passage, *(other for other in passages if other.hit != hit)]
     return Enough(
         result=replace(build_leg_result(review, OutcomeKind.ANSWER, None), doc_ids=(hit.doc_id,)),
         facts=side.build_facts(SideQuoteFacts(cited=cited), [QuoteCell(cited=cited)]),
@@ -533,8 +533,8 @@ async def _decide_text_side(side: _ComparedSide) -> Enough | LegClarification:
 def _topic_sentences_of(review: LegReview) -> list[tuple[FoundPassage, DocumentQuote]]:
     """Returns at most three sentences of the side about the topic, best first."""
     topic = _topic_terms_of(review)
-    found = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
-    ranked = rank_sentences(found, topic, review.question_context.analysers, review.leg) if topic else []
+    passages = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
+    ranked = rank_sentences(passages, topic, review.question_context.analysers, review.leg) if topic else []
     return [(passage, quote) for score, passage, quote in ranked if score >= _MIN_SENTENCE_SCORE][:3]
 
 

@@ -132,11 +132,11 @@ async def rank_leg_passages(
     question = weigh_question_terms(
         review.requests, review.answers, review.question_context, include_naming_terms=include_naming_terms
     )
-    found = fuse_hits(hits_by_collector(requests, review.answers))
+    passages = fuse_hits(hits_by_collector(requests, review.answers))
     rerank_scores = (
-        await review.session.rerank_scores(review.leg.question, found[:RERANKED_PASSAGES]) if use_reranker else None
+        await review.session.rerank_scores(review.leg.question, passages[:RERANKED_PASSAGES]) if use_reranker else None
     )
-    return question, rerank_passages(found, question, review.question_context.analysers, rerank_scores)
+    return question, rerank_passages(passages, question, review.question_context.analysers, rerank_scores)
 
 
 def quote_answer(

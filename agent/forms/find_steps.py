@@ -99,8 +99,8 @@ async def decide_steps(answer_form: FindSteps, review: LegReview) -> Enough | Le
     ids = tuple(dict.fromkeys(cited.document.doc_id for cited in decision.facts.quotes))[:_MAX_DOCUMENTS]
     fetch = DocumentRequest(ids)
     documents = (await review.session.ask_index((fetch,)))[fetch] if ids else ()
-    found = (_find_procedure(answer_form, review, decision, document) for document in documents)
-    procedures = [procedure for procedure in found if procedure is not None]
+    possible_procedures = (_find_procedure(answer_form, review, decision, document) for document in documents)
+    procedures = [procedure for procedure in possible_procedures if procedure is not None]
     if not procedures:
         return decision
     # Of equal ranks `max` takes the first: the document with the best sentences.
@@ -304,10 +304,10 @@ def _sections_of_pages(document: Document) -> Iterator[_DocumentSection]:
     """Yields a section for each passage of a text without headings. Its first sentence serves as the heading."""
     for passage in document.passages:
         text = document.text[passage.start : passage.end]
-        first, *rest = split_sentences(text, passage.start, passage.page) or [None]
+        first, *later_quotes = split_sentences(text, passage.start, passage.page) or [None]
         if first is None:
             continue
-        sentences = tuple(ProcedureStep(quote=quote) for quote in rest if quote is not None)
+        sentences = tuple(ProcedureStep(quote=quote) for quote in later_quotes if quote is not None)
         yield _DocumentSection(heading=first.text.rstrip(". "), level=1, is_step=False, steps=(), sentences=sentences)
 
 

@@ -163,20 +163,20 @@ async def _show_next_documents(answer_form: ListDocuments, review: LegReview) ->
 
 async def _load_passage_by_document(review: LegReview, records: Sequence[DocumentRecord]) -> tuple[FoundPassage, ...]:
     """Returns the best passage of each document, or its first passage if the question matches none."""
-    found = hits_by_document(review)
-    ranked = {passage.hit.doc_id for passage in found}
+    passages = hits_by_document(review)
+    ranked = {passage.hit.doc_id for passage in passages}
     limit = review.session.context.limits.reported_hits
     unranked = [record.doc_id for record in records[:limit] if record.doc_id not in ranked]
-    ids_to_load = unranked[: max(limit - len(found), 0)]
+    ids_to_load = unranked[: max(limit - len(passages), 0)]
     if not ids_to_load:
-        return found
+        return passages
     fetch = DocumentRequest(tuple(ids_to_load))
     documents = (await review.session.ask_index((fetch,)))[fetch]
     buckets = {record.doc_id: record.bucket for record in records}
     first_passages = (
         _first_passage_of(document, buckets[document.doc_id]) for document in documents if document.passages
     )
-    return (*found, *first_passages)
+    return (*passages, *first_passages)
 
 
 def _first_passage_of(document: Document, bucket: BucketId) -> FoundPassage:

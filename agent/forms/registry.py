@@ -17,8 +17,10 @@ from storage.search.plan import AnswerForm
 def load_handlers() -> Mapping[type[AnswerForm], FormHandler[AnswerForm]]:
     """Returns the handlers by the class of their answer form. Each accepts only instances of its class."""
     names = (module.name for module in pkgutil.iter_modules(agent.forms.__path__))
-    found = (getattr(import_module(f"agent.forms.{name}"), "HANDLER", None) for name in names)
-    handlers = cast(Iterator[FormHandler[AnswerForm]], (handler for handler in found if handler is not None))
+    optional_handlers = (getattr(import_module(f"agent.forms.{name}"), "HANDLER", None) for name in names)
+    handlers = cast(
+        Iterator[FormHandler[AnswerForm]], (handler for handler in optional_handlers if handler is not None)
+    )
     return {handler.answer_form: handler for handler in handlers}
 
 

@@ -6,7 +6,7 @@ only the second, since its facets came with its count.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.decomposition import AlternativeReading, LegAlternatives
 from agent.refine.choice_labels import (
@@ -279,9 +279,11 @@ def _value_candidates(field: SchemaField, answer: ValueFacet) -> Iterator[Refine
         )
     if answer.distinct_count > len(shown):
         tail = NotCondition(ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=tuple(shown)))
-        rest = answer.distinct_count - len(shown)
+        other_count = answer.distinct_count - len(shown)
         label = (
-            NoneOfTheseLabel(field=field) if field.type is FieldType.LIST else MoreValuesLabel(field=field, count=rest)
+            NoneOfTheseLabel(field=field)
+            if field.type is FieldType.LIST
+            else MoreValuesLabel(field=field, count=other_count)
         )
         yield RefinementCandidate(label=label, refinement=OpenTail(condition=tail))
 
@@ -363,7 +365,7 @@ def _nearest_requests(
 
 def _clause_without_condition(clause: Clause, condition: Condition) -> Clause:
     kept = (conjunct for conjunct in conjuncts_of(clause.condition) if conjunct != condition)
-    return Clause(bucket=clause.bucket, condition=conjunction_of(*kept), required_terms=clause.required_terms)
+    return replace(clause, condition=conjunction_of(*kept))
 
 
 def derive_relaxations(
@@ -372,20 +374,22 @@ def derive_relaxations(
     """Returns, in this order: nearest values, spellings, the search without one constraint, other readings, documents
     with a missing value, other buckets, and each constraint alone.
     """
-    found: list[RefinementCandidate] = []
+    candidates: list[RefinementCandidate] = []
     for clause in leg.search.clauses:
         schema = schemas[clause.bucket]
         for condition in conjuncts_of(clause.condition):
             if answers is not None:
-                found += _nearest_candidates(leg.search, clause, condition, schema, answers)
-    found += _spelling_candidates(leg, answers)
+                candidates += _nearest_candidates(leg.search, clause, condition, schema, answers)
+    candidates += _spelling_candidates(leg, answers)
     for clause in leg.search.clauses:
-        found += _drop_candidates(clause)
-    found += [reading_candidate(reading) for reading in (*alternatives.equal_readings, *alternatives.wider_readings)]
+        candidates += _drop_candidates(clause)
+    candidates += [
+        reading_candidate(reading) for reading in (*alternatives.equal_readings, *alternatives.wider_readings)
+    ]
     for clause in leg.search.clauses:
-        found += _missing_candidates_of_clause(clause, schemas[clause.bucket])
-    found += other_bucket_candidates(leg, alternatives, schemas)
-    return [*found, *_single_constraint_candidates(leg)]
+        candidates += _missing_candidates_of_clause(clause, schemas[clause.bucket])
+    candidates += other_bucket_candidates(leg, alternatives, schemas)
+    return [*candidates, *_single_constraint_candidates(leg)]
 
 
 def other_bucket_candidates(
@@ -548,7 +552,7 @@ def reading_candidate(reading: AlternativeReading) -> RefinementCandidate:
 def document_candidates(records: Sequence[DocumentRecord], has_more: bool) -> list[RefinementCandidate]:
     """Returns candidates for single documents; the last one leads to the rest, if there are more."""
     shown = records[:_SHOWN_VALUES]
-    named = [
+    candidates = [
         RefinementCandidate(
             label=GivenLabel(text=record.title or record.doc_id),
             refinement=ChooseDocument(
@@ -558,9 +562,13 @@ def document_candidates(records: Sequence[DocumentRecord], has_more: bool) -> li
         for record in shown
     ]
     if has_more or len(records) > len(shown):
-        rest = NotCondition(_document_condition(ComparisonOperator.IN, tuple(str(record.doc_id) for record in shown)))
-        named.append(RefinementCandidate(label=OtherDocumentLabel(), refinement=OpenTail(condition=rest)))
-    return named
+        other_documents = NotCondition(
+            _document_condition(ComparisonOperator.IN, tuple(str(record.doc_id) for record in shown))
+        )
+        candidates.append(
+            RefinementCandidate(label=OtherDocumentLabel(), refinement=OpenTail(condition=other_documents))
+        )
+    return candidates
 
 
 def _document_condition(op: ComparisonOperator, value: Scalar | tuple[Scalar, ...]) -> ComparisonCondition:

@@ -32,7 +32,7 @@ async def fall_back_to_full_text(review: LegReview, no_results: LegClarification
     if review.requests.fallback_requests:
         return _attach_nearest_passages(review, no_results, review.requests.fallback_requests)[0]
     leg = _full_text_leg_for(review.leg, review)
-    asked = build_leg_requests(
+    text_requests = build_leg_requests(
         LegInquiry(
             leg=leg,
             alternatives=LegAlternatives(leg=leg.id),
@@ -41,17 +41,21 @@ async def fall_back_to_full_text(review: LegReview, no_results: LegClarification
             may_ask_back=False,
         )
     )
-    answers = await review.session.ask_index([*asked.all_requests()], record=[*asked.recorded_requests()])
+    answers = await review.session.ask_index(
+        [*text_requests.all_requests()], record=[*text_requests.recorded_requests()]
+    )
     decided, ranked = _attach_nearest_passages(
-        replace(review, requests=asked, answers=answers), no_results, asked.passage_requests
+        replace(review, requests=text_requests, answers=answers), no_results, text_requests.passage_requests
     )
     if not ranked or not _can_fall_back(review):
         return decided
-    anywhere = replace(review, leg=leg, requests=asked, answers=answers, alternatives=LegAlternatives(leg=leg.id))
-    question = weigh_question_terms(asked, answers, review.question_context, include_naming_terms=True)
-    if _best_coverage_of(anywhere, question, ranked) < _MIN_COVERAGE:
+    text_review = replace(
+        review, leg=leg, requests=text_requests, answers=answers, alternatives=LegAlternatives(leg=leg.id)
+    )
+    question = weigh_question_terms(text_requests, answers, review.question_context, include_naming_terms=True)
+    if _best_coverage_of(text_review, question, ranked) < _MIN_COVERAGE:
         return decided
-    quoted = quote_answer(anywhere, question, passages_mentioning_names(review, ranked), SearchRoute.HYBRID)
+    quoted = quote_answer(text_review, question, passages_mentioning_names(review, ranked), SearchRoute.HYBRID)
     if not isinstance(quoted, Enough):
         return decided
     return replace(quoted, assumptions=(*quoted.assumptions, AnyTextSearched(search=review.leg.search)))
@@ -94,8 +98,8 @@ def _can_fall_back(review: LegReview) -> bool:
 
 
 def _best_coverage_of(review: LegReview, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]) -> float:
-    spotters = matchers_by_bucket(query_terms, review.question_context.analysers)
+    matchers = matchers_by_bucket(query_terms, review.question_context.analysers)
     return max(
-        (coverage_of_hit(passage.hit, query_terms, spotters[passage.hit.bucket]) for passage in passages[:5]),
+        (coverage_of_hit(passage.hit, query_terms, matchers[passage.hit.bucket]) for passage in passages[:5]),
         default=0.0,
     )

@@ -20,16 +20,16 @@ class KeySentence:
 
 def key_sentences_of(document: Document, limit: int, preferred_words: Collection[str] = ()) -> list[KeySentence]:
     """Returns at most `limit` sentences, in text order. Sentences with `preferred_words` (folded) are chosen first."""
-    found = _sentences_with_headings(document)
+    sentences = _sentences_with_headings(document)
     return [
-        found[index]
-        for index in select_key_sentences([sentence.quote.text for sentence in found], limit, preferred_words)
+        sentences[index]
+        for index in select_key_sentences([sentence.quote.text for sentence in sentences], limit, preferred_words)
     ]
 
 
 def _sentences_with_headings(document: Document) -> list[KeySentence]:
     """Returns the complete sentences, each with the heading above it. Headings and table rows are left out."""
-    found: list[KeySentence] = []
+    sentences: list[KeySentence] = []
     heading = ""
     for passage in document.passages:
         if passage.start > _MAX_READ_CHARACTERS:
@@ -42,5 +42,5 @@ def _sentences_with_headings(document: Document) -> list[KeySentence]:
             ):
                 heading = heading_text_of(quote.text)
             elif reads_as_sentence(quote.text):
-                found.append(KeySentence(quote=quote, heading=heading))
-    return list({sentence.quote.start: sentence for sentence in found}.values())  # passages may overlap
+                sentences.append(KeySentence(quote=quote, heading=heading))
+    return list({sentence.quote.start: sentence for sentence in sentences}.values())  # passages may overlap

@@ -179,11 +179,7 @@ def _missing_count_requests(
     for name in dict.fromkeys(name for _, name in compared):
         own = [condition for condition, field in compared if field == name]  # both ends of a range
         others = (condition for condition in conjuncts_of(clause.condition) if condition not in own)
-        lacking = Clause(
-            bucket=clause.bucket,
-            condition=conjunction_of(*others, MissingCondition(field=name)),
-            required_terms=clause.required_terms,
-        )
+        lacking = replace(clause, condition=conjunction_of(*others, MissingCondition(field=name)))
         yield name, CountRequest(Search(clauses=(lacking,)))
 
 
@@ -219,17 +215,12 @@ def drop_unknown_words(
     if not unknown:
         return leg, ()
     clauses = tuple(
-        Clause(
-            bucket=clause.bucket,
-            condition=clause.condition,
-            required_terms=tuple(word for word in clause.required_terms if word not in unknown),
-        )
+        replace(clause, required_terms=tuple(word for word in clause.required_terms if word not in unknown))
         for clause in leg.search.clauses
     )
     if all(clause.display_condition == conjunction_of() for clause in clauses) and not _has_single_bucket(leg):
         return leg, ()  # without these words nothing is left to search for
-    search = leg.search.with_clauses(*clauses)
-    return Leg(id=leg.id, question=leg.question, search=search, answer_form=leg.answer_form, probes=leg.probes), unknown
+    return replace(leg, search=leg.search.with_clauses(*clauses)), unknown
 
 
 def _has_single_bucket(leg: Leg) -> bool:

@@ -55,24 +55,25 @@ def passages_mentioning_names(review: LegReview, passages: Sequence[FoundPassage
     """Returns the passages of any document that mention every name in the question. The value of a classifying field
     need not be mentioned.
     """
-    material = review.question_context
+    question_context = review.question_context
     name_words = [
         comparison.words
         for clause in review.leg.search.clauses
-        for comparison in _naming_conditions_of(clause, material)
-        if _is_written_as_name(comparison) and _documents_per_value(comparison, clause, material) < _MIN_CATEGORY_SIZE
+        for comparison in _naming_conditions_of(clause, question_context)
+        if _is_written_as_name(comparison)
+        and _documents_per_value(comparison, clause, question_context) < _MIN_CATEGORY_SIZE
     ]
     if not name_words:
         return list(passages)
     stems = {
         bucket: {term.text for words in name_words for term in analyser.extract_terms(words)}
-        for bucket, analyser in material.analysers.items()
+        for bucket, analyser in question_context.analysers.items()
     }
     weighed = [QueryTerm(word=stem, stem=stem, weight=1.0, is_known=True) for stem in set[str]().union(*stems.values())]
-    spotters = matchers_by_bucket(weighed, material.analysers)
+    matchers = matchers_by_bucket(weighed, question_context.analysers)
 
     def mentions_all_names(hit: PassageHit) -> bool:
-        return stems[hit.bucket] <= spotters[hit.bucket].find_stems(f"{hit.title}\n{hit.text}").keys()
+        return stems[hit.bucket] <= matchers[hit.bucket].find_stems(f"{hit.title}\n{hit.text}").keys()
 
     return [passage for passage in passages if mentions_all_names(passage.hit)]
 

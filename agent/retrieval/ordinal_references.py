@@ -69,12 +69,12 @@ def _page_request_for(reference: OrdinalReference) -> RecordPageRequest:
 
 
 def _records_at_positions(reference: OrdinalReference, records: tuple[DocumentRecord, ...]) -> list[DocumentRecord]:
-    found: list[DocumentRecord] = []
+    listed_records: list[DocumentRecord] = []
     listed = records[reference.list_leg.answer_form.list_skip :]
     for place in reference.positions:
         index = place - 1 if place > 0 else len(listed) + place
-        found += [listed[index]] if 0 <= index < len(listed) else []
-    return found
+        listed_records += [listed[index]] if 0 <= index < len(listed) else []
+    return listed_records
 
 
 def _search_excluding(leg: Leg, records: list[DocumentRecord]) -> Search:

@@ -49,14 +49,14 @@ def find_sentence_with_value(
     document: Document, value_forms: Sequence[str], field_labels: Sequence[str]
 ) -> DocumentQuote | None:
     """Returns the sentence that contains a value, preferably with a label of the field; None if no sentence does."""
-    wanted = [folded for form in value_forms if (folded := fold_text(form))]  # control characters fold to nothing
-    spoken = [folded for label in field_labels if (folded := fold_text(label))]
+    folded_forms = [folded for form in value_forms if (folded := fold_text(form))]  # control characters fold to nothing
+    folded_labels = [folded for label in field_labels if (folded := fold_text(label))]
     best: tuple[int, DocumentQuote] | None = None
     for quote in split_document_sentences(document):
         text = fold_text(quote.text)
-        if not any(_contains_phrase(text, form) for form in wanted):
+        if not any(_contains_phrase(text, form) for form in folded_forms):
             continue
-        score = 1 + sum(label in text for label in spoken)
+        score = 1 + sum(label in text for label in folded_labels)
         if best is None or score > best[0]:
             best = (score, quote)
     return best[1] if best else None
@@ -166,17 +166,17 @@ def rank_sentences(
         )
         title = own.find_stems(passage.hit.title)
         for quote in split_sentences(passage.hit.text, passage.hit.start, passage.hit.page):
-            held = own.find_stems(quote.text)
-            score = _TITLE_WEIGHT * matched_share_of(query_terms, {**title, **held}) + (
+            matched_stems = own.find_stems(quote.text)
+            score = _TITLE_WEIGHT * matched_share_of(query_terms, {**title, **matched_stems}) + (
                 1 - _TITLE_WEIGHT
-            ) * matched_share_of(query_terms, held)
+            ) * matched_share_of(query_terms, matched_stems)
             score += (
                 _SCHEMA_WEIGHT * min(len(schemas.find_stems(quote.text)), _ENOUGH_SCHEMA_WORDS) / _ENOUGH_SCHEMA_WORDS
                 if schema_phrases
                 else 0.0
             )
             score += _ANSWER_TYPE_BONUS if kind is not None and find_values_in(quote.text, kind) else 0.0
-            score -= _HEADING_PENALTY if _is_heading_like(quote.text, held, title) else 0.0
+            score -= _HEADING_PENALTY if _is_heading_like(quote.text, matched_stems, title) else 0.0
             scored.append((score - _RANK_PENALTY * rank, passage, quote))
     return sorted(scored, key=lambda triple: -triple[0])
 
@@ -209,15 +209,15 @@ def best_sentence_with_value(
     sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]], value_forms: Sequence[str]
 ) -> DocumentQuote | None:
     """Returns the sentence that covers most of the question among those that contain a value; None if none does."""
-    wanted = [folded for form in value_forms if (folded := fold_text(form))]
+    folded_forms = [folded for form in value_forms if (folded := fold_text(form))]
     best: tuple[float, DocumentQuote] | None = None
     for score, _, quote in sentences:
         text = fold_text(quote.text)
-        held = sum(
-            _contains_phrase(text, form) or _contains_phrase(_without_parentheses(text), form) for form in wanted
+        form_count = sum(
+            _contains_phrase(text, form) or _contains_phrase(_without_parentheses(text), form) for form in folded_forms
         )
-        total = score + _VALUE_FORM_BONUS * min(held, 3)
-        if held and (best is None or total > best[0]):
+        total = score + _VALUE_FORM_BONUS * min(form_count, 3)
+        if form_count and (best is None or total > best[0]):
             best = (total, quote)
     return best[1] if best else None
 

@@ -66,9 +66,9 @@ def ranking_terms_for(leg: Leg, question_context: QuestionContext) -> RankingTer
     )
     content = _content_stems_of(leg.question, bucket, question_context)
     naming = _naming_stems_of(leg.search, claims, bucket, question_context)
-    asked = {word: stem for word, stem in content.items() if stem not in naming} or content
+    asked_stems = {word: stem for word, stem in content.items() if stem not in naming} or content
     return RankingTerms(
-        asked_stems=asked, content_stems=content, schema_phrases=tuple(_schema_phrases_for(leg, schema, claims))
+        asked_stems=asked_stems, content_stems=content, schema_phrases=tuple(_schema_phrases_for(leg, schema, claims))
     )
 
 
@@ -125,17 +125,17 @@ def _naming_stems_of(
 ) -> set[str]:
     """Returns the stems that name documents: from the conditions, and the bucket's nouns for its documents."""
     analyser, schema, claimed = question_context.analysers[bucket], question_context.schemas[bucket], set(claims)
-    named = [
+    naming_words = [
         words
         for clause in search.clauses
         for comparison in _comparisons_in(clause.condition)
         if comparison not in claimed
         for words in (comparison.words, comparison.value if isinstance(comparison.value, str) else "")
     ]
-    if not any(named):
+    if not any(naming_words):
         return set()
     nouns = (schema.bucket.replace("_", " "), *schema.synonyms)
-    return {term.text for words in (*named, *nouns) for term in analyser.extract_terms(words)}
+    return {term.text for words in (*naming_words, *nouns) for term in analyser.extract_terms(words)}
 
 
 def _comparisons_in(condition: Condition) -> Iterator[ComparisonCondition]:

@@ -167,9 +167,9 @@ def distinguishing_conditions_of(review: LegReview) -> tuple[Condition, ...]:
 
 def hits_by_document(review: LegReview) -> tuple[FoundPassage, ...]:
     """Returns the best passage of each document, best first. For the structured route."""
-    found = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
+    passages = fuse_hits(hits_by_collector(review.requests.passage_requests, review.answers))
     best: dict[str, FoundPassage] = {}
-    for passage in found:
+    for passage in passages:
         best.setdefault(passage.hit.doc_id, passage)
     return tuple(best.values())[: review.session.context.limits.reported_hits]
 

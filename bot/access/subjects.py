@@ -1,21 +1,9 @@
-"""The syntax of persons and subjects, as grants, reader lists, `--as` and admin lists name them."""
-
-import re
+"""Parses the persons and subjects that grants, `--as` and admin lists name."""
 
 from bot.errors import InvalidSubject
 from bot.ids import PersonId, Subject
+from storage.search.subjects import PERSON_PATTERN, SUBJECT_PATTERN
 
-_NAME_PATTERN = r"[^\s:\x00-\x1f]{1,200}"
-_TEAMS_ID_PATTERN = r"[^\s\x00-\x1f]{1,300}"  # Teams' own ids hold colons: `19:…@thread.tacv2`
-_PERSON_PATTERN = re.compile(
-    rf"slack:{_NAME_PATTERN}:{_NAME_PATTERN}|teams:{_NAME_PATTERN}:{_TEAMS_ID_PATTERN}|local:{_NAME_PATTERN}"
-)
-_SUBJECT_PATTERN = re.compile(
-    rf"everyone|user:(?:{_PERSON_PATTERN.pattern})"
-    rf"|channel:slack:{_NAME_PATTERN}:{_NAME_PATTERN}|channel:teams:{_NAME_PATTERN}:{_TEAMS_ID_PATTERN}"
-    rf"|team:teams:{_NAME_PATTERN}:{_TEAMS_ID_PATTERN}|group:slack:{_NAME_PATTERN}:{_NAME_PATTERN}"
-    rf"|group:teams:{_NAME_PATTERN}:{_TEAMS_ID_PATTERN}|group:{_NAME_PATTERN}"
-)
 _PERSON_FORMS = "local:NAME, slack:TEAM:USER or teams:TENANT:OBJECT"
 _SUBJECT_FORMS = (
     "everyone, user:slack:T1:U1, user:teams:TENANT:OBJECT, user:local:NAME, channel:slack:T1:C1, team:teams:TENANT:ID, "
@@ -26,14 +14,14 @@ _SUBJECT_FORMS = (
 def parse_person(text: str) -> PersonId:
     """A person as `--as` and the admin list name them. A bare NAME means `local:NAME`. Raises `InvalidSubject`."""
     person = text if ":" in text else f"local:{text}"
-    if not _PERSON_PATTERN.fullmatch(person):
+    if not PERSON_PATTERN.fullmatch(person):
         raise InvalidSubject(text, f"is no person; write {_PERSON_FORMS}")
     return PersonId(person)
 
 
 def parse_subject(text: str) -> Subject:
     """A subject as a grant or a reader list names it. Raises `InvalidSubject`."""
-    if not _SUBJECT_PATTERN.fullmatch(text):
+    if not SUBJECT_PATTERN.fullmatch(text):
         raise InvalidSubject(text, f"is no subject; write {_SUBJECT_FORMS}")
     return Subject(text)
 

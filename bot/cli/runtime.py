@@ -15,7 +15,7 @@ from bot.cli.failures import CommandFailed, exit_on_failure
 if TYPE_CHECKING:
     from bot.application import Application
     from bot.settings import LoadedSettings, Settings
-    from bot.surface.surface import Surface
+    from bot.surface.surface import Surface, SurfaceFactory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,8 @@ def build_surface(name: str, bot: "Application") -> "Surface | None":
     from importlib.metadata import entry_points
 
     for point in entry_points(group="parley.surfaces", name=name):
-        return point.load()(bot)
+        factory: SurfaceFactory = point.load()
+        return factory(bot)
     raise CommandFailed(f"the surface {name!r} is not installed; install Parley again")
 
 
@@ -76,8 +77,10 @@ def build_surfaces(bot: "Application", *, exclude: str) -> "list[Surface]":
     """Every surface that is installed and configured, except one."""
     from importlib.metadata import entry_points
 
-    built = [point.load()(bot) for point in sorted(entry_points(group="parley.surfaces")) if point.name != exclude]
-    return [surface for surface in built if surface is not None]
+    factories: list[SurfaceFactory] = [
+        point.load() for point in sorted(entry_points(group="parley.surfaces")) if point.name != exclude
+    ]
+    return [surface for factory in factories if (surface := factory(bot)) is not None]
 
 
 def freeze_startup_objects() -> None:

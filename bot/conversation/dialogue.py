@@ -65,8 +65,7 @@ from bot.surface.attachments import (
     origin_message_of,
     rewrite_for_attachments,
 )
-from bot.surface.inbound import AttachedFile, Inbound, OperatorAudience, PrivateAudience, TextMessage
-from bot.surface.inbound import ButtonClick as Pressed
+from bot.surface.inbound import AttachedFile, ButtonClick, Inbound, OperatorAudience, PrivateAudience, TextMessage
 from bot.surface.product_directories import ProductDirectories
 from bot.surface.replies import ChosenPart
 from bot.surface.surface_registry import SurfaceRegistry
@@ -212,7 +211,7 @@ class ConversationDialogue:
 
     async def _detect_choice(self, turn_context: _TurnContext) -> ChoiceId | None:
         body = turn_context.inbound.body
-        if isinstance(body, Pressed):
+        if isinstance(body, ButtonClick):
             return body.choice
         if not isinstance(body, TextMessage):
             return None

@@ -23,8 +23,8 @@ class WorkerSupport(Protocol):
     """Lets worker processes reply while another process receives: replies go out through the chat product alone."""
 
     async def start(self) -> None:
-        """Opens what replies need and receives nothing; `MatrixSurface.close` closes it. Raises what
-        `MatrixSurface.start` raises.
+        """Opens what replies need and receives nothing; `Surface.close` closes it. Raises what
+        `Surface.start` raises.
         """
         ...
 
@@ -92,4 +92,6 @@ class Surface(Protocol):
 
 
 class SurfaceFactory(Protocol):
+    """The object of an entry point `parley.surfaces`."""
+
     def __call__(self, bot: "Application") -> Surface | None: ...

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any as Json
-from typing import Final, assert_never
+from typing import Final
 
+from agent.compose.phrases.conditions import describe_condition
 from agent.outcome import StartOverOutcome
 from bot.access.audience_scope import AccessResolver
 from bot.attachments.attachments import ConversationAttachments
@@ -22,33 +23,15 @@ from bot.surface.replies import FullTextPart, Reply
 from bot.turns.feedback import AnswerFeedback, FeedbackVerdict
 from bot.turns.stop_requests import StopRequests
 from storage.search.codec import condition_from_json
-from storage.search.conditions import (
-    AndCondition,
-    ComparisonCondition,
-    ComparisonOperator,
-    Condition,
-    MissingCondition,
-    NotCondition,
-    OrCondition,
-    RowCondition,
-)
+from storage.search.conditions import Condition, OrCondition, conjuncts_of
 from storage.search.errors import IndexUnavailable
-from storage.search.index import SearchIndex
+from storage.search.ids import BucketId
+from storage.search.index import ScopedIndex, SearchIndex
+from storage.search.schema import Schema
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.turns import Turn
 
 SHOWN_ENDING: Final = "shown"  # the ending of a turn that has shown the full text of another turn
-_OPERATOR_SIGNS: Final[Mapping[ComparisonOperator, str]] = {
-    ComparisonOperator.EQ: "=",
-    ComparisonOperator.IN: "is one of",
-    ComparisonOperator.HAS: "has",
-    ComparisonOperator.CONTAINS: "contains",
-    ComparisonOperator.GT: ">",
-    ComparisonOperator.GTE: "≥",
-    ComparisonOperator.LT: "<",
-    ComparisonOperator.LTE: "≤",
-    ComparisonOperator.BETWEEN: "between",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +110,12 @@ class TurnActionHandler:
     async def load_steps(self, turn: TurnId, actor: TurnActor) -> TurnSteps:
         """The searches behind the turn's answer. Raises `TurnActionRefused`."""
         turn_result = await self._load_visible_result(turn, actor)
+        schemas = await self._load_schemas(actor)
         attempts = await self._inbox.list_attempts(turn)
         steps = tuple(
             SearchStep(
                 tool=attempt.tool,
-                criteria=_describe_arguments(attempt.arguments),
+                criteria=describe_search_arguments(attempt.arguments, schemas),
                 documents=attempt.documents,
                 elapsed_ms=attempt.ms,
             )
@@ -191,7 +175,7 @@ class TurnActionHandler:
         turn_result = turn_result_from_json(stored_turn.outcome)
         if turn_result.provenance is None:
             raise AnswerNoLongerVisible()
-        scoped_index = self._index.within_scope(await self._access.scope_for_audience(actor.audience))
+        scoped_index = await self._load_scoped_index(actor)
         files = await self._attachments.readable_file_ids(actor.conversation, actor.audience)
         try:
             may_be_seen = await turn_result.provenance.is_visible(scoped_index, files)
@@ -201,34 +185,37 @@ class TurnActionHandler:
             raise AnswerNoLongerVisible()
         return turn_result
 
+    async def _load_schemas(self, actor: TurnActor) -> Mapping[BucketId, Schema]:
+        index = await self._load_scoped_index(actor)
+        try:
+            return await index.load_schemas()
+        except IndexUnavailable as exc:
+            raise DocumentsUnreachable() from exc
 
-def _describe_arguments(arguments: Mapping[str, Json]) -> str:
-    parts = [_describe_clause(clause) for clause in arguments.get("filters", ())]
+    async def _load_scoped_index(self, actor: TurnActor) -> ScopedIndex:
+        return self._index.within_scope(await self._access.scope_for_audience(actor.audience))
+
+
+def describe_search_arguments(arguments: Mapping[str, Json], schemas: Mapping[BucketId, Schema]) -> str:
+    """Returns the criteria of a recorded search as raw text: conditions in the words of answers, required words, text.
+
+    A bucket without a schema here, such as that of attached files, has the names of its fields.
+    """
+    parts = [_describe_clause(clause, schemas) for clause in arguments.get("filters", ())]
     parts += [f"“{arguments['query']}”"] if "query" in arguments else []
     parts += [f"field {arguments['field']}"] if arguments.get("field") else []
     return "; ".join(parts)
 
 
-def _describe_clause(clause: Mapping[str, Json]) -> str:
-    condition = _describe_condition(condition_from_json(clause["condition"]))
+def _describe_clause(clause: Mapping[str, Json], schemas: Mapping[BucketId, Schema]) -> str:
+    bucket = BucketId(clause["bucket"])
+    schema = schemas.get(bucket, Schema(bucket=bucket, fields=()))
+    members = conjuncts_of(condition_from_json(clause["condition"]))
+    conditions = " and ".join(_describe_member(member, schema) for member in members)
     words = " ".join(f"“{word}”" for word in clause.get("required", ()))
-    return f"{clause['bucket']}: {' '.join(filter(None, (condition, words))) or 'everything'}"
+    return f"{bucket}: {' '.join(filter(None, (conditions, words))) or 'everything'}"
 
 
-def _describe_condition(condition: Condition) -> str:
-    match condition:
-        case AndCondition(members=members):
-            return " and ".join(map(_describe_condition, members))
-        case OrCondition(members=members):
-            return f"({' or '.join(map(_describe_condition, members))})"
-        case NotCondition(condition=inner_condition):
-            return f"not ({_describe_condition(inner_condition)})"
-        case RowCondition(rows_field=rows_field, condition=inner_condition):
-            return f"{rows_field} with {_describe_condition(inner_condition)}"
-        case MissingCondition(field=field):
-            return f"{field} is missing"
-        case ComparisonCondition(field=field, op=op, value=value):
-            value_text = " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            return f"{field} {_OPERATOR_SIGNS[op]} {value_text}"
-        case _:
-            assert_never(condition)
+def _describe_member(condition: Condition, schema: Schema) -> str:
+    words = describe_condition(condition, schema)
+    return f"({words})" if isinstance(condition, OrCondition) else words

@@ -155,7 +155,7 @@ class _WorkerProcess:
         applied = asyncio.Event()
         self._pending_changes[number] = applied
         try:
-            self.send_command(ApplyChangeCommand(number=number, surface=surface, news=dict(change)))
+            self.send_command(ApplyChangeCommand(number=number, surface=surface, change=dict(change)))
             if self._is_ready:
                 await applied.wait()
         finally:

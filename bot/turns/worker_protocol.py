@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 class TurnStoredCommand(BaseModel):
     """A turn was stored."""
 
-    kind: Literal["accepted"] = "accepted"
+    kind: Literal["turn_stored"] = "turn_stored"
 
 
 class StopTurnCommand(BaseModel):
@@ -23,10 +23,10 @@ class StopTurnCommand(BaseModel):
 class ApplyChangeCommand(BaseModel):
     """A cached entry is no longer true. The worker answers with `ChangeAppliedReport` and the same number."""
 
-    kind: Literal["changed"] = "changed"
+    kind: Literal["apply_change"] = "apply_change"
     number: int
     surface: str
-    news: dict[str, str]
+    change: dict[str, str]
 
 
 class EndWorkerCommand(BaseModel):
@@ -44,7 +44,7 @@ class WorkerReadyReport(BaseModel):
 
 
 class ChangeAppliedReport(BaseModel):
-    kind: Literal["forgotten"] = "forgotten"
+    kind: Literal["change_applied"] = "change_applied"
     number: int
 
 

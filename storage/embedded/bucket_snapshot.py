@@ -8,12 +8,12 @@ rows by their absence.
 import json
 import sqlite3
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 import numpy as np
+from cachetools import LRUCache
 
 from storage.embedded.columns import Column, DictionarySet, Mask, build_columns, join_columns
 from storage.embedded.string_dictionary import Codes, Ints, StringDictionary
@@ -36,20 +36,16 @@ class LruCache(Generic[T]):
     """The most recently used results by key. Safe to share between threads; two threads may compute the same result."""
 
     def __init__(self, max_entries: int) -> None:
-        self._max_entries = max_entries
-        self._results = OrderedDict[Hashable, T]()
+        self._results: LRUCache[Hashable, T] = LRUCache(max_entries)
         self._lock = threading.Lock()
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], T]) -> T:
         with self._lock:
             if key in self._results:
-                self._results.move_to_end(key)
                 return self._results[key]
         result = compute()
         with self._lock:
             self._results[key] = result
-            while len(self._results) > self._max_entries:
-                self._results.popitem(last=False)
         return result
 
     def cached_values(self, *keys: Hashable) -> Mapping[str, T]:

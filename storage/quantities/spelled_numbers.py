@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 _UP_TO_NINETEEN = (
@@ -41,26 +40,8 @@ def alternatives_of(words: Mapping[str, int], low: int = 1, high: int = 10**9) -
 
 _WORD_PATTERN = alternatives_of({**NUMBERS_BY_WORD, **MULTIPLIERS_BY_WORD}, low=0)
 SPELLED_NUMBER_PATTERN = rf"(?:{_WORD_PATTERN})(?:[\s-]+(?:and\s+)?(?:{_WORD_PATTERN})){{0,15}}(?![a-z])"
-_SPELLED_NUMBER = re.compile(rf"(?<![\w-]){SPELLED_NUMBER_PATTERN}", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s-]+")
 _HALVES = frozenset({"half", "half a", "half an"})
-
-
-@dataclass(frozen=True, slots=True)
-class SpelledNumberSpan:
-    """A number in words at `text[start:end]`."""
-
-    number: Decimal
-    start: int
-    end: int
-
-
-def find_spelled_numbers(text: str) -> Iterator[SpelledNumberSpan]:
-    """Numbers in words, in order: `thirty` and `two hundred and fifty`, not `a hundred` or `half`."""
-    for match in _SPELLED_NUMBER.finditer(text):
-        number = parse_spelled_number(match[0])
-        if number is not None:
-            yield SpelledNumberSpan(number, match.start(), match.end())
 
 
 def parse_spelled_number(text: str) -> Decimal | None:

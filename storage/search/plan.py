@@ -64,17 +64,15 @@ class Search:
         """The Search with `condition` added in `bucket`, or in every clause."""
         return self.with_clauses(
             *(
-                Clause(
-                    bucket=c.bucket, condition=conjunction_of(c.condition, condition), required_terms=c.required_terms
-                )
-                if bucket is None or c.bucket == bucket
-                else c
-                for c in self.clauses
+                replace(clause, condition=conjunction_of(clause.condition, condition))
+                if bucket is None or clause.bucket == bucket
+                else clause
+                for clause in self.clauses
             )
         )
 
     def with_clauses(self, *clauses: Clause) -> "Search":
-        return Search(clauses=clauses, ranking_text=self.ranking_text)
+        return replace(self, clauses=clauses)
 
 
 class CalendarPeriod(StrEnum):
@@ -363,13 +361,7 @@ class Plan:
 
     def with_search(self, leg_id: LegId, search: Search) -> "Plan":
         """The plan with the Search of one leg replaced."""
-        legs = tuple(
-            Leg(id=leg.id, question=leg.question, search=search, answer_form=leg.answer_form, probes=leg.probes)
-            if leg.id == leg_id
-            else leg
-            for leg in self.legs
-        )
-        return Plan(question=self.question, legs=legs, combination=self.combination, assumptions=self.assumptions)
+        return replace(self, legs=tuple(replace(leg, search=search) if leg.id == leg_id else leg for leg in self.legs))
 
 
 def unfiltered_search_of(*buckets: BucketId) -> Search:

@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import InvalidSettings
 from bot.settings import LoadedSettings, load_settings
+from storage.sql.database_url import parse_database_url
 
 
 def load_from(home: Path, toml: str = "", **environ: str) -> LoadedSettings:
@@ -24,6 +25,12 @@ def test_a_fresh_home_works_without_any_setting(tmp_path: Path) -> None:
     assert settings.index_url == "embedded:"
     assert (settings.overload_limit, settings.read_limit) == (100, 20)
     assert settings.link_base == "http://127.0.0.1:8080"
+
+
+def test_a_home_with_the_special_characters_of_a_url_is_where_the_database_is(tmp_path: Path) -> None:
+    home = tmp_path / "what? #1 100%"
+
+    assert parse_database_url(load_from(home).settings.effective_database_url).database == str(home / "parley.db")
 
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ from agent.loop import answer
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, StartOverOutcome
 from agent.rules.reasoner import RuleReasoner
 from bot.demo.corpus import DEFAULT_SEED, DemoCorpus, generate_corpus
-from bot.demo.naming import ALTERNATIVE_NAMING, ORIGINAL_NAMING
+from bot.demo.naming import ORIGINAL_NAMING
 from storage.embedded.index import EmbeddedIndex
 from storage.search.plan import LegCombination, Plan
 from storage.search.scope import Scope
+from tests.scenarios.alternative_naming import ALTERNATIVE_NAMING
 from tests.scenarios.questions import in_words
 from tests.scenarios.test_questions import NOW, TENANT, fill_index, open_index
 from tests.scenarios.truth import (

@@ -13,7 +13,7 @@ from agent.context import AgentContext
 from agent.loop import answer, load_question_context
 from agent.rules.reasoner import RuleReasoner
 from bot.demo.corpus import DEFAULT_SEED, DemoCorpus, generate_corpus, write_corpus
-from bot.demo.naming import ALTERNATIVE_NAMING, ORIGINAL_NAMING, CorpusNaming
+from bot.demo.naming import ORIGINAL_NAMING, CorpusNaming
 from storage.embedded.index import EmbeddedIndex
 from storage.embedder import WordLlamaEmbedder
 from storage.ingest.extract.rule_extractor import RuleExtractor
@@ -23,6 +23,7 @@ from storage.search.ids import TenantId
 from storage.search.index import SearchIndex
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
+from tests.scenarios.alternative_naming import ALTERNATIVE_NAMING
 from tests.scenarios.checking import fault_in
 from tests.scenarios.questions import QuestionNeed, questions
 from tests.scenarios.slack_messages import slack_fault_of

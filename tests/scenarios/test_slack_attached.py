@@ -614,7 +614,9 @@ async def test_an_answer_and_its_export_are_hidden_after_their_file_is_removed(d
     assert (await desk.bot.turn_actions.load_steps(turn, actor)).steps
     assert (await desk.bot.exports.find_download(signed)).name == f"documents-{SALES_COUNT + RECEIPTS}.csv"
 
-    await AttachedFileStore(desk.bot.database).remove_of_persons([PersonId(f"slack:{TEAM}:{desk.ada.id}")])
+    store = AttachedFileStore(desk.bot.database)
+    [file] = await store.list_of_conversation(actor.conversation)
+    await store.remove_of_message(actor.conversation, file.message)
 
     with pytest.raises(AnswerNoLongerVisible):
         await desk.bot.turn_actions.load_steps(turn, actor)

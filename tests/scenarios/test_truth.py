@@ -14,10 +14,11 @@ import pytest
 import yaml
 
 from bot.demo.corpus import DemoCorpus, generate_corpus, write_corpus
-from bot.demo.naming import ALTERNATIVE_NAMING, ORIGINAL_NAMING, CorpusNaming
+from bot.demo.naming import ORIGINAL_NAMING, CorpusNaming
 from bot.demo.records import MetadataValue, ScalarValue
 from storage.search.codec import schema_from_json, schema_to_json
 from storage.search.schema import FieldType, Schema, SchemaField
+from tests.scenarios.alternative_naming import ALTERNATIVE_NAMING
 from tests.scenarios.questions import OVERLOAD_LIMIT, QuestionKind, QuestionNeed, questions
 from tests.scenarios.truth import (
     Expected,

@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from bot.surface.markdown import BulletList, CitationMarker, MarkdownRun, ParagraphBlock, parse_blocks
-from bot.surface.markdown import MarkdownLine as Pieces
+from bot.surface.markdown import BulletList, CitationMarker, MarkdownLine, MarkdownRun, ParagraphBlock, parse_blocks
 
 # Control characters and direction overrides: both could corrupt the display of the text around them.
 _CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]")
@@ -46,8 +45,8 @@ def styled_lines_of(markdown: str) -> list[StyledLine]:
     return [line for line in lines if line.spans or not line.is_bullet]
 
 
-def _styled_spans(pieces: Pieces) -> tuple[StyledSpan, ...]:
-    return tuple(span for piece in pieces if (span := _styled_span(piece)).text)
+def _styled_spans(line: MarkdownLine) -> tuple[StyledSpan, ...]:
+    return tuple(span for piece in line if (span := _styled_span(piece)).text)
 
 
 def _styled_span(piece: MarkdownRun | CitationMarker) -> StyledSpan:

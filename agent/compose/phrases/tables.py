@@ -53,14 +53,14 @@ def _choose_columns(
         for condition in conditions
         if isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.EQ
     }
-    named: list[FieldName] = [order.field] if order is not None else []
+    search_fields: list[FieldName] = [order.field] if order is not None else []
     for condition in conditions:
-        named += [name for name in fields_of(condition) if not _is_constant_condition(condition)]
+        search_fields += [name for name in fields_of(condition) if not _is_constant_condition(condition)]
     default_order = [schema.natural_order.field] if schema.natural_order else []
     informative = [
         field.name for field in schema.fields if field.type in (FieldType.MONEY, FieldType.NUMBER, FieldType.CATEGORY)
     ]
-    names = [name for name in dict.fromkeys([*named, *default_order, *informative]) if name in schema.by_name]
+    names = [name for name in dict.fromkeys([*search_fields, *default_order, *informative]) if name in schema.by_name]
     currencies = {field.currency_field for field in schema.fields if field.currency_field}
     fields = [schema.by_name[name] for name in names if name not in currencies | fixed]
     filled = [

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from agent.decomposition import AlternativeReading, LegAlternatives, PlannedQuestion
@@ -220,9 +220,9 @@ def fields_of_comparatives(words: Sequence[str], lexicon: BucketLexicon) -> tupl
     for word in words:
         measure = MEASURE_NOUNS.get(word)
         tokens = tokenize_question(measure, lexicon.analyser) if measure else ()
-        found = [link.meaning for link in lexicon.find_links(tokens) if isinstance(link.meaning, FieldMention)]
-        if found:
-            return (found[0].field,)
+        mentions = [link.meaning for link in lexicon.find_links(tokens) if isinstance(link.meaning, FieldMention)]
+        if mentions:
+            return (mentions[0].field,)
         dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
         if word in _DATE_COMPARATIVES and dates:
             natural = lexicon.schema.natural_order
@@ -362,14 +362,8 @@ def _text_alternatives(leg: Leg, lexicon: BucketLexicon) -> tuple[AlternativeRea
     condition = conjunction_of(
         *(condition for condition in all_conditions if condition not in kind_conditions), *text_conditions
     )
-    clauses = (Clause(bucket=clause.bucket, condition=condition, required_terms=clause.required_terms),)
-    return (
-        AlternativeReading(
-            bucket=clause.bucket,
-            conditions=tuple(text_conditions),
-            search=Search(clauses=clauses, ranking_text=leg.search.ranking_text),
-        ),
-    )
+    search = leg.search.with_clauses(replace(clause, condition=condition))
+    return (AlternativeReading(bucket=clause.bucket, conditions=tuple(text_conditions), search=search),)
 
 
 def _doubtful_words(leg: Leg) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _units_of_how_question(reading: BucketReading, lexicon: BucketLexicon) -> tu
 
 def names_one_document(reading: BucketReading, lexicon: BucketLexicon) -> bool:
     """Whether the question names one document: by a value that only it has, or by two names at once."""
-    named = [
+    name_matches = [
         link.meaning
         for link in reading.links
         if isinstance(link.meaning, (ValueMatch, PartialMatch))
@@ -95,9 +95,10 @@ def names_one_document(reading: BucketReading, lexicon: BucketLexicon) -> bool:
         and (not lexicon.is_categorical(link.meaning.field) or lexicon.is_identifying(link.meaning.field))
     ]
     alone = any(
-        isinstance(value, ValueMatch) and lexicon.count_documents_with(value.field, value.value) == 1 for value in named
+        isinstance(value, ValueMatch) and lexicon.count_documents_with(value.field, value.value) == 1
+        for value in name_matches
     )
-    lists = [value for value in named if lexicon.get_field(value.field).type is FieldType.LIST]
+    lists = [value for value in name_matches if lexicon.get_field(value.field).type is FieldType.LIST]
     return alone or len(lists) > 1
 
 
@@ -135,9 +136,11 @@ def superlative_field(
         for link in reading.links
         if isinstance(link.meaning, FieldMention) and link.meaning.column is None
     ]
-    spoken = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES]
-    if spoken:
-        return spoken[0]
+    mentioned_fields = [
+        field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES
+    ]
+    if mentioned_fields:
+        return mentioned_fields[0]
     text = set(phrase.words)
     if text & DAY_WORDS:
         natural = lexicon.schema.natural_order
@@ -169,11 +172,11 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
     if not names:
         return reading
     field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
-    said = {token.word: token.stem for token in reading.tokens}
+    stem_by_word = {token.word: token.stem for token in reading.tokens}
     left = tuple(
         words
         for words in reading.unlinked_words
-        if not (said.get(fold_text(words)) in stems or _is_unit_of(fold_text(words), field))
+        if not (stem_by_word.get(fold_text(words)) in stems or _is_unit_of(fold_text(words), field))
     )
     return replace(reading, unlinked_words=left)
 
@@ -216,8 +219,8 @@ def computed_field(
             and lexicon.get_field(mention.field).type in NUMERIC_TYPES
         ):
             return mention.field
-    spoken = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
-    for mention in spoken:
+    field_mentions = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
+    for mention in field_mentions:
         if (
             mention not in grouped
             and mention.column is None
@@ -235,12 +238,12 @@ def computed_field(
 def is_about_money(index: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
     """ "The most *euros*", "cost us the most": whether the question is about money."""
     currencies = {field.currency_field for field in lexicon.schema.fields if field.currency_field}
-    named = any(
+    names_currency = any(
         isinstance(link.meaning, (ValueMatch, PartialMatch)) and link.meaning.field in currencies and link.first > index
         for link in reading.links
     )
     return (
-        named
+        names_currency
         or bool(set(words) & MONEY_WORDS)
         or any(word in CURRENCIES_BY_NAME for word in words[index + 1 : index + 3])
     )
@@ -261,9 +264,9 @@ def leading_category(words: Sequence[str], reading: BucketReading, lexicon: Buck
 
 def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the fields that the question asks for: those it names, else those that "when" or "how much" imply."""
-    named = [*asked_date_fields(words, lexicon)] or [mention.field for mention in reading.asked_mentions]
-    if named:
-        return tuple(dict.fromkeys(named))
+    named_fields = [*asked_date_fields(words, lexicon)] or [mention.field for mention in reading.asked_mentions]
+    if named_fields:
+        return tuple(dict.fromkeys(named_fields))
     fields = lexicon.schema.fields
     if words and words[0] == "when":
         if hinted := hinted_date_fields(reading, lexicon):
@@ -299,5 +302,5 @@ def counted_unit_fields(
 
 def is_rate_field(field: SchemaField) -> bool:
     """Whether a sum of the field's values is meaningless."""
-    said = {word.casefold() for word in (*field.label.split(), *field.name.split("_"))}
-    return bool(said & RATE_NOUNS) or field.unit in ("degC", "degF", "K", "percent")
+    label_words = {word.casefold() for word in (*field.label.split(), *field.name.split("_"))}
+    return bool(label_words & RATE_NOUNS) or field.unit in ("degC", "degF", "K", "percent")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.decomposition import (
     KeptCondition,
@@ -99,9 +99,7 @@ def continue_plan(
         not answer_form.names_a_set and answer_form == follow_up.leg.answer_form and kept_conditions is not None
     )
     question = follow_up.leg.question if reads_again else follow_up.question  # its words still rank the passages
-    leg = Leg(
-        id=follow_up.leg.id, question=question, search=search, answer_form=answer_form, probes=follow_up.leg.probes
-    )
+    leg = replace(follow_up.leg, question=question, search=search, answer_form=answer_form)
     return PlannedQuestion(
         plan=Plan(question=follow_up.question, legs=(leg,)),
         alternatives=(LegAlternatives(leg=leg.id),),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.decomposition import KeptCondition, PlannedQuestion
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
@@ -107,7 +108,7 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
         return _replace_document(clause, reading, conditions)
     if follow_up.is_restricted_to_results:  # a part of the results: no condition is replaced
         more = conjunction_of(*old, *(condition for condition in conditions if condition not in old))
-        return Clause(bucket=clause.bucket, condition=more, required_terms=_required_terms(clause, reading))
+        return replace(clause, condition=more, required_terms=_required_terms(clause, reading))
     widens = bool(set(follow_up.words) & _WIDENING_WORDS)
     replaced = frozenset[object]().union(
         *(fields_of(condition) for condition in conditions if not isinstance(condition, NotCondition))
@@ -121,9 +122,7 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
     ]
     contradicted = {condition.condition for condition in conditions if isinstance(condition, NotCondition)}
     kept = [condition for condition in kept if condition not in contradicted]
-    return Clause(
-        bucket=clause.bucket, condition=conjunction_of(*kept, *new), required_terms=_required_terms(clause, reading)
-    )
+    return replace(clause, condition=conjunction_of(*kept, *new), required_terms=_required_terms(clause, reading))
 
 
 def _replace_document(clause: Clause, reading: BucketReading, conditions: Sequence[Condition]) -> Clause:

@@ -70,20 +70,24 @@ def plan_ordinal_reference(follow_up: FollowUpMessage) -> PlannedQuestion | None
     """ "The second one", "number 3", "the first two": documents by their positions in the last list."""
     if not follow_up.leg.answer_form.shows_documents and follow_up.last_plan.combination is not LegCombination.COMPARE:
         return None
-    found = [(match, _positions_in(match)) for match in _ORDINAL_REFERENCE.finditer(follow_up.question)]
-    found = [(match, places) for match, places in found if places]
-    if not found or follow_up.reading.conditions or follow_up.reading.has_noun:
+    references = [(match, _positions_in(match)) for match in _ORDINAL_REFERENCE.finditer(follow_up.question)]
+    references = [(match, places) for match, places in references if places]
+    if not references or follow_up.reading.conditions or follow_up.reading.has_noun:
         return None
-    rest = follow_up.question
-    for match, _ in found:
-        rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
+    remaining_text = follow_up.question
+    for match, _ in references:
+        remaining_text = (
+            remaining_text[: match.start()] + " " * (match.end() - match.start()) + remaining_text[match.end() :]
+        )
     reading = next(
-        reading for reading in follow_up.reader.readings_of(rest) if reading.bucket == follow_up.reading.bucket
+        reading
+        for reading in follow_up.reader.readings_of(remaining_text)
+        if reading.bucket == follow_up.reading.bucket
     )
-    places = tuple(dict.fromkeys(place for _, several in found for place in several))
+    places = tuple(dict.fromkeys(place for _, several in references for place in several))
     if mask_comparison(follow_up.question).is_explicit and 1 < len(places) <= MAX_SIDES:
         return _compare_positions(follow_up, places, reading)
-    return _plan_picks(follow_up, places, _form_for_document(follow_up, rest, reading))
+    return _plan_picks(follow_up, places, _form_for_document(follow_up, remaining_text, reading))
 
 
 def _plan_picks(follow_up: FollowUpMessage, positions: Sequence[int], answer_form: AnswerForm) -> PlannedQuestion:
@@ -115,9 +119,9 @@ def _form_for_document(follow_up: FollowUpMessage, remaining_text: str, reading:
         return ReadFields(fields=tuple((reading.bucket, name) for name in fields))
     if reading.unlinked_words or reading.unlinked_quotations:
         return FindPassages()
-    wanted = answer_form_of(reading, follow_up.lexicon)
-    if wanted.computed_field is not None and set(_WORD_PATTERN.findall(remaining_text.lower())) & AGGREGATE_WORDS:
-        return ReadFields(fields=((reading.bucket, wanted.computed_field),))
+    answer_form = answer_form_of(reading, follow_up.lexicon)
+    if answer_form.computed_field is not None and set(_WORD_PATTERN.findall(remaining_text.lower())) & AGGREGATE_WORDS:
+        return ReadFields(fields=((reading.bucket, answer_form.computed_field),))
     return SummariseDocuments()
 
 
@@ -126,14 +130,14 @@ def _form_for_document(follow_up: FollowUpMessage, remaining_text: str, reading:
 
 def plan_repeated_comparison(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "Compare them", "which of the two is heavier?": a comparison of the last results or the last two questions."""
-    asked = mask_comparison(follow_up.question)
+    comparison = mask_comparison(follow_up.question)
     chooses = re.search(r"\bwhich\s+of\b", follow_up.question, re.IGNORECASE) is not None
     of_two = follow_up.last_plan.combination is LegCombination.COMPARE and (
         chooses or bool(find_comparatives(follow_up.question))
     )
     many = _COUNTED_REFERENCE.search(follow_up.question)
     points = many is not None or bool(set(follow_up.words) & _PLURAL_PRONOUNS) or len(follow_up.words) == 1 or of_two
-    compares = asked.is_explicit and not chooses
+    compares = comparison.is_explicit and not chooses
     if (
         not (compares or of_two)
         or not points
@@ -142,7 +146,9 @@ def plan_repeated_comparison(follow_up: FollowUpMessage) -> PlannedQuestion | No
     ):
         return None
     reading = next(
-        reading for reading in follow_up.reader.readings_of(asked.text) if reading.bucket == follow_up.reading.bucket
+        reading
+        for reading in follow_up.reader.readings_of(comparison.text)
+        if reading.bucket == follow_up.reading.bucket
     )
     sides = _previous_sides(follow_up)
     if sides:
@@ -195,25 +201,25 @@ def _compare_positions(
 ) -> PlannedQuestion:
     """Plans a leg for each position. If `fixed_count` is None, positions beyond the end of the list are dropped."""
     names = _asked_fields(follow_up, reading) or comparable_fields(follow_up.lexicon)
-    wanted = ReadFields(fields=tuple((reading.bucket, name) for name in names))
+    answer_form = ReadFields(fields=tuple((reading.bucket, name) for name in names))
     legs = tuple(
-        Leg(id=LegId(chr(97 + index)), question=f"number {place}", search=follow_up.leg.search, answer_form=wanted)
+        Leg(id=LegId(chr(97 + index)), question=f"number {place}", search=follow_up.leg.search, answer_form=answer_form)
         for index, place in enumerate(positions)
     )
-    picks = tuple(
+    references = tuple(
         OrdinalReference(
             leg=leg.id, list_leg=follow_up.leg, positions=(place,), drop_leg_if_missing=fixed_count is None
         )
         for leg, place in zip(legs, positions, strict=True)
     )
     plan = Plan(question=follow_up.question, legs=legs, combination=LegCombination.COMPARE)
-    return PlannedQuestion(plan=plan, references=picks, is_followup=True)
+    return PlannedQuestion(plan=plan, references=references, is_followup=True)
 
 
 def _asked_fields(follow_up: FollowUpMessage, reading: BucketReading) -> tuple[FieldName, ...]:
     mentions = [link.meaning for link in reading.links if isinstance(link.meaning, FieldMention)]
-    named = tuple(dict.fromkeys(mention.field for mention in mentions if mention.column is None))
-    return named or fields_of_comparatives(find_comparatives(follow_up.question), follow_up.lexicon)
+    named_fields = tuple(dict.fromkeys(mention.field for mention in mentions if mention.column is None))
+    return named_fields or fields_of_comparatives(find_comparatives(follow_up.question), follow_up.lexicon)
 
 
 # -- the others
@@ -223,12 +229,12 @@ def plan_remainder(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "The others", "without those": the rest of a longer list, or of the set of an earlier plan."""
     if _REMAINDER_REQUEST.fullmatch(follow_up.question) is None:
         return None
-    wanted = follow_up.leg.answer_form
-    if wanted.list_limit is not None and not wanted.list_skip:
-        planned = continue_plan(follow_up, follow_up.leg.search, ListDocuments(order=wanted.list_order))
+    answer_form = follow_up.leg.answer_form
+    if answer_form.list_limit is not None and not answer_form.list_skip:
+        planned = continue_plan(follow_up, follow_up.leg.search, ListDocuments(order=answer_form.list_order))
         leg = planned.plan.legs[0]
         pick = OrdinalReference(
-            leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, wanted.list_limit + 1)), is_exclusion=True
+            leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, answer_form.list_limit + 1)), is_exclusion=True
         )
         return replace(planned, references=(pick,))
     for plan in reversed(follow_up.earlier_plans):
@@ -237,26 +243,28 @@ def plan_remainder(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         if len(plan.legs) > 1 or not apart or before.search.buckets != follow_up.leg.search.buckets:
             continue
         search = _exclude_conditions(before.search, apart)
-        form = wanted if wanted.computes else ListDocuments(order=before.answer_form.list_order)
+        form = answer_form if answer_form.computes else ListDocuments(order=before.answer_form.list_order)
         return replace(continue_plan(follow_up, search, form), references=())
     return None
 
 
 def _exclude_conditions(search: Search, excluded_groups: Sequence[Sequence[Condition]]) -> Search:
     """Returns the search without the documents of the groups. A condition on ids stays if the groups were within it."""
-    picks = [
+    id_conditions = [
         condition
         for side in excluded_groups
         for condition in side
         if isinstance(condition, ComparisonCondition) and condition.field == DOC_ID_FIELD
     ]
-    if len(picks) == sum(map(len, excluded_groups)):
-        ids = [str(each) for condition in picks for each in _values_of(condition)]
+    if len(id_conditions) == sum(map(len, excluded_groups)):
+        ids = [str(each) for condition in id_conditions for each in _values_of(condition)]
         these = ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.IN, value=tuple(dict.fromkeys(ids)))
-        return search.with_condition(NotCondition(picks[0] if len(picks) == 1 else these))
-    if len(excluded_groups) == 1 and picks:
-        return search.with_condition(picks[0]).with_condition(
-            NotCondition(conjunction_of(*(condition for condition in excluded_groups[0] if condition not in picks)))
+        return search.with_condition(NotCondition(id_conditions[0] if len(id_conditions) == 1 else these))
+    if len(excluded_groups) == 1 and id_conditions:
+        return search.with_condition(id_conditions[0]).with_condition(
+            NotCondition(
+                conjunction_of(*(condition for condition in excluded_groups[0] if condition not in id_conditions))
+            )
         )
     sides = [conjunction_of(*group) for group in excluded_groups]
     return search.with_condition(NotCondition(OrCondition(tuple(sides)) if len(sides) > 1 else sides[0]))

@@ -56,8 +56,8 @@ def _fields_of_one_document(
     if measured:
         return measured
     if phrases and phrases[0].words == ("how", "much"):
-        named = field_named_after(phrases[0], reading)
-        return tuple(mention.field for mention in reading.asked_mentions) if named else ()
+        named_field = field_named_after(phrases[0], reading)
+        return tuple(mention.field for mention in reading.asked_mentions) if named_field else ()
     if words[:1] and words[0] in YES_NO_VERBS and not set(words) & LIST_VERBS:
         return ()
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))

@@ -120,8 +120,8 @@ def _condition_words(condition: Condition) -> str:
 
 
 def _are_among(words: str, form_words: frozenset[str]) -> bool:
-    spoken = set(words.casefold().split())
-    return bool(spoken) and spoken <= form_words
+    single_words = set(words.casefold().split())
+    return bool(single_words) and single_words <= form_words
 
 
 def text_form_of(reading: BucketReading, lexicon: BucketLexicon) -> AnswerForm:

@@ -41,8 +41,8 @@ def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: B
     """ "Who *earns the most*?": returns the document with the most or least of the number right before it."""
     if words[-2:] not in (["the", "most"], ["the", "least"]) or not reading.has_noun:
         return None
-    spoken = [link.meaning for link in reading.links if link.last == len(words) - 2]
-    names = [mention.field for mention in spoken if isinstance(mention, FieldMention) and mention.column is None]
+    last_meanings = [link.meaning for link in reading.links if link.last == len(words) - 2]
+    names = [mention.field for mention in last_meanings if isinstance(mention, FieldMention) and mention.column is None]
     number = next((name for name in names if lexicon.get_field(name).type in NUMERIC_TYPES), None)
     if number is None:
         return None

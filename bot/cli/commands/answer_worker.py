@@ -120,7 +120,7 @@ class _ParentListener:
 
         try:
             if changed.surface in self._worker_support:
-                await self._worker_support[changed.surface].apply_change(changed.news)
+                await self._worker_support[changed.surface].apply_change(changed.change)
         except SqlError as exc:
             self._bot.log.warning("directory change not applied", surface=changed.surface, error=type(exc).__name__)
         else:

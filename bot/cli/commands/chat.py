@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ConversingSurface(Protocol):
-    """What the terminal's surface offers in addition to `MatrixSurface`."""
+    """What the terminal's surface offers in addition to `Surface`."""
 
     async def run_conversation(self, inbound_of: "Callable[[InboundBody], Inbound]") -> None: ...
 

@@ -49,8 +49,8 @@ def _print_review_list(review_list: "ExtractionReview", schema: "Schema", confid
     if not review_list.counts_by_field:
         print_line(f"No value of {name} was read from a text; its values are as they were given.")
         return
-    for doubt in review_list.uncertain_values:
-        print_line(_format_doubt(doubt))
+    for uncertain_value in review_list.uncertain_values:
+        print_line(_format_uncertain_value(uncertain_value))
     hidden = sum(counts.below for counts in review_list.counts_by_field.values()) - len(review_list.uncertain_values)
     if hidden > 0:
         print_line(f"… and {hidden:,} more below {confidence_limit:g}; --limit shows more")
@@ -66,14 +66,14 @@ def _print_review_list(review_list: "ExtractionReview", schema: "Schema", confid
         print_line(f"  {joined.field}: {joined.name} ← {spellings}")
 
 
-def _format_doubt(doubt: "UncertainValue") -> str:
-    location = f"{doubt.doc_id}, page {doubt.page}" if doubt.page is not None else str(doubt.doc_id)
-    evidence = f"  “{doubt.evidence}”" if doubt.evidence else ""
-    return f"{doubt.confidence:.2f}  {doubt.field} = {_format_doubt_value(doubt)}  {location}{evidence}"
+def _format_uncertain_value(entry: "UncertainValue") -> str:
+    location = f"{entry.doc_id}, page {entry.page}" if entry.page is not None else str(entry.doc_id)
+    evidence = f"  “{entry.evidence}”" if entry.evidence else ""
+    return f"{entry.confidence:.2f}  {entry.field} = {_format_extracted_value(entry)}  {location}{evidence}"
 
 
-def _format_doubt_value(doubt: "UncertainValue") -> str:
-    value = doubt.value[0] if isinstance(doubt.value, tuple) and len(doubt.value) == 1 else doubt.value
+def _format_extracted_value(entry: "UncertainValue") -> str:
+    value = entry.value[0] if isinstance(entry.value, tuple) and len(entry.value) == 1 else entry.value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)
     return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[: _MAX_VALUE_CHARACTERS - 1]}…"
 

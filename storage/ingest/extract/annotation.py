@@ -75,8 +75,8 @@ class BucketAnnotator:
         return [document if document.values else await self._fill_document(document) for document in documents]
 
     async def _fill_document(self, document: Document) -> Document:
-        material = ExtractionInput(title=document.title, text=document.text, passages=document.passages)
-        candidates_by_field = await self._extractor.extract_candidates(material, self._schema)
+        extraction_input = ExtractionInput(title=document.title, text=document.text, passages=document.passages)
+        candidates_by_field = await self._extractor.extract_candidates(extraction_input, self._schema)
         annotations = tuple(_select_annotations(candidates_by_field, self._schema))
         for name, spellings in self._spellings.items():
             if extracted := _spellings_in(annotations, name):

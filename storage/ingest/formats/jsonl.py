@@ -12,12 +12,9 @@ from storage.ingest.files import SourceFile
 from storage.ingest.records import LoadedItem, RecordOrigin, RejectedInput, SourceRecord
 from storage.ingest.worker import ParserWorker
 from storage.search.ids import Subject
+from storage.search.subjects import SUBJECT_PATTERN
 
 _MAX_LINE_BYTES = 100 * 1024 * 1024
-_SUBJECT_PATTERN = re.compile(
-    r"everyone|user:local:[^\s:]+|user:(?:slack|teams):[^\s:]+:[^\s:]+|channel:(?:slack|teams):[^\s:]+:[^\s]+"
-    r"|team:teams:[^\s:]+:[^\s]+|group:[^\s:]+|group:(?:slack|teams):[^\s:]+:[^\s:]+"
-)
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # matches surrogates in pairs too
 JsonObject: TypeAlias = Mapping[str, object]
 
@@ -119,7 +116,7 @@ def _parse_readers(value: object) -> frozenset[Subject]:
     if not isinstance(value, list):
         raise UnparsableFile("its readers are no list")
     for reader in cast(list[object], value):
-        if not isinstance(reader, str) or not _SUBJECT_PATTERN.fullmatch(reader):
+        if not isinstance(reader, str) or not SUBJECT_PATTERN.fullmatch(reader):
             raise UnparsableFile(
                 f"its readers hold {reader!r}, which is no subject such as everyone or user:slack:T1:U1"
             )

@@ -20,7 +20,6 @@ from storage.ingest.pages.office_package import translate_error, unpack_package
 from storage.ingest.worker import ParserFrame
 
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
-_PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
 TRANSLATED_ERRORS = (PythonPptxError, KeyError, ValueError, SyntaxError)  # lxml's XML syntax errors are SyntaxErrors
 _MAX_DEPTH = 50  # of nested groups

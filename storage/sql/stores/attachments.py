@@ -3,7 +3,7 @@
 Equal content twice in a conversation makes two rows, one per message; only the first one is read.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -104,10 +104,6 @@ class AttachedFileStore:
         """Delete the files of a message, except the `exclude` files that it still has."""
         is_of_message = (attached_files.c.conversation == conversation) & (attached_files.c.message == message)
         await self._delete_files_where(is_of_message & attached_files.c.file.not_in(list(exclude)))
-
-    async def remove_of_persons(self, persons: Sequence[str]) -> int:
-        """Delete all files that these persons attached in any conversation; returns how many."""
-        return await self._delete_files_where(attached_files.c.person.in_(list(persons)))
 
     async def delete_expired_files(self) -> int:
         """Delete expired files; returns how many."""

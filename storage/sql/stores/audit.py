@@ -1,10 +1,9 @@
 """The audit log: who changed what, with the values before and after. Entries are only added."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert
 
 from storage.sql import tables
 from storage.sql.database import JsonMapping, SqlDatabase
@@ -29,26 +28,6 @@ class AuditRow(tables.TableRow, AuditEntry, frozen=True, table=True):
 
 
 audit: Final = AuditRow.__table__
-
-
-class AuditLog:
-    def __init__(self, database: SqlDatabase) -> None:
-        self._database = database
-
-    async def list_newest_entries(self, limit: int = 100) -> list[AuditEntry]:
-        """Returns the latest entries, newest first."""
-        query = select(audit).order_by(audit.c.position.desc()).limit(limit)
-        rows = await self._database.run_read(lambda connection: connection.execute(query).all())
-        return [tables.value_from_row(AuditEntry, row) for row in rows]
-
-    async def record_change(
-        self, action: str, matter: str, *, by: str, before: JsonMapping | None = None, after: JsonMapping | None = None
-    ) -> None:
-        """Record a change of something outside this database. The stores of this database write their own entries."""
-        write_entry = partial(
-            write_audit_entry, self._database, action=action, matter=matter, by=by, before=before, after=after
-        )
-        await self._database.run_write(write_entry)
 
 
 def write_audit_entry(

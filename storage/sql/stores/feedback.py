@@ -45,9 +45,3 @@ class FeedbackStore:
         except ConstraintBroken:  # the foreign key to the turn
             return False
         return True
-
-    async def list_of_turn(self, turn: str) -> list[StoredFeedback]:
-        """Returns the verdicts on a turn, oldest first."""
-        query = feedback.select().where(feedback.c.turn == turn).order_by(feedback.c.given_at, feedback.c.person)
-        rows = await self._database.run_read(lambda connection: connection.execute(query).all())
-        return [tables.value_from_row(StoredFeedback, row) for row in rows]

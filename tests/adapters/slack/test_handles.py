@@ -16,13 +16,13 @@ from bot.bootstrap import open_application
 from bot.ids import Subject, TurnId
 from bot.settings import load_settings
 from storage.search.plan import Plan
-from storage.sql.stores.feedback import FeedbackStore, StoredFeedback
 from tests.bot.conftest import wait_until_finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
 from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.scenarios.test_slack_story import StoryOffice, an_office, serve_slack
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMessage, StoredFile
+from tests.stored_rows import list_feedback_of_turn
 
 
 class StallingAgent(ListingAgent):
@@ -83,9 +83,7 @@ async def post_answer(office: StoryOffice) -> SlackMessage:
 
 
 async def ratings_of(bot: Application, message: SlackMessage) -> Sequence[tuple[str, str, str]]:
-    feedback: list[StoredFeedback] = await FeedbackStore(bot.database).list_of_turn(
-        (message.metadata or {})["event_payload"]["turn"]
-    )
+    feedback = await list_feedback_of_turn(bot.database, (message.metadata or {})["event_payload"]["turn"])
     return [(entry.person.rpartition(":")[2], entry.verdict, entry.reason) for entry in feedback]
 
 

@@ -22,7 +22,6 @@ from bot.surface.inbound import PrivateAudience
 from bot.turns.feedback import FeedbackVerdict
 from storage.search.ids import BucketId
 from storage.search.schema import Schema
-from storage.sql.stores.audit import AuditLog
 from tests.adapters.slack.conftest import serve_surface
 from tests.bot.conftest import ConversationDriver, running_workers, wait_until_finished
 from tests.bot.fakes import NO_REASONER, ListingAgent
@@ -30,6 +29,7 @@ from tests.builders import RECEIPTS, TENANT, a_document, a_receipt_schema
 from tests.stand_ins.slack.checker import check_view, live_mentions
 from tests.stand_ins.slack.server import SIGNING_SECRET, TOKEN, Fault, SlackServer
 from tests.stand_ins.slack.workspace import BOT_USER, TEAM, SlackChannel, SlackMember, SlackUsergroup
+from tests.stored_rows import list_audit_entries
 
 SALARIES = BucketId("salaries")
 HOSTILE = "<!channel> <@U1ADA> & *bold* @everyone \u202eevil " + "\u05d0\u05d1 " * 20 + "x" * 20_000
@@ -257,7 +257,7 @@ async def test_every_kind_of_grant_in_the_modal_takes_effect_at_once(
     assert not any(
         value.get("selected_user") for field in slack.view_of(ada).state.values() for value in field.values()
     )
-    assert {entry.by for entry in await AuditLog(parley.database).list_newest_entries() if entry.action == "grant"} == {
+    assert {entry.by for entry in await list_audit_entries(parley.database) if entry.action == "grant"} == {
         person_id_for(ada)
     }
     assert "5 grants" in slack.workspace.homes[ada.id].visible_text()
@@ -344,7 +344,7 @@ async def test_two_clicks_on_remove_revoke_a_grant_once(
     assert second_delivery.statuses == [200]
     assert await grants_of(parley) == []
     assert "Nobody may see this bucket yet." in slack.view_of(ada).visible_text()
-    assert [entry.action for entry in await AuditLog(parley.database).list_newest_entries()] == ["revoke", "grant"]
+    assert [entry.action for entry in await list_audit_entries(parley.database)] == ["revoke", "grant"]
 
 
 async def test_grants_of_a_deleted_bucket_can_only_be_removed(
@@ -376,9 +376,7 @@ async def test_an_admin_is_added_and_removed(
 
     assert [admin.person for admin in await parley.administration.list_admins(OPERATOR)] == [person_id_for(ada)]
     assert "Administration" not in await open_home_words(slack, bob)
-    actions = [
-        (entry.action, entry.matter, entry.by) for entry in await AuditLog(parley.database).list_newest_entries()
-    ]
+    actions = [(entry.action, entry.matter, entry.by) for entry in await list_audit_entries(parley.database)]
     assert actions == [
         ("admin.remove", person_id_for(bob), person_id_for(ada)),
         ("admin.add", person_id_for(bob), person_id_for(ada)),

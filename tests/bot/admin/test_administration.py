@@ -27,10 +27,10 @@ from bot.surface.inbound import ChannelAudience, PrivateAudience
 from bot.turns.feedback import AnswerFeedback, FeedbackVerdict
 from storage.embedded.index import EmbeddedIndex
 from storage.sql.database import SqlDatabase
-from storage.sql.stores.audit import AuditLog
 from tests.bot.conftest import ConversationDriver, private_audience_of
 from tests.bot.fakes import NO_REASONER, Clock, FakeChat, ListingAgent, PartialSurface
 from tests.builders import RECEIPTS
+from tests.stored_rows import list_audit_entries
 
 ANN, BOB = PersonId("slack:T1:ANN"), PersonId("slack:T1:BOB")
 CHANNEL = Subject("channel:slack:T1:C1")
@@ -128,7 +128,7 @@ async def test_a_grant_by_an_admin_is_listed_audited_and_revoked(
     assert (bucket.id, bucket.document_count, bucket.synced_at) == (RECEIPTS, 42, None)
     assert await administration.revoke_grant(RECEIPTS, CHANNEL, by=ANN)
     assert not await administration.revoke_grant(RECEIPTS, CHANNEL, by=ANN)
-    revoke_entry, grant_entry, _ = await AuditLog(bot.database).list_newest_entries()
+    revoke_entry, grant_entry, _ = await list_audit_entries(bot.database)
     assert (grant_entry.action, grant_entry.by, grant_entry.before) == ("grant", ANN, None)
     assert (revoke_entry.action, revoke_entry.before, revoke_entry.after) == ("revoke", grant_entry.after, None)
 

@@ -26,8 +26,8 @@ for line in sys.stdin:
     with open(sys.argv[1], "a") as diary:
         diary.write(line)
     told = json.loads(line)
-    if told["kind"] == "changed":
-        report(kind="forgotten", number=told["number"])
+    if told["kind"] == "apply_change":
+        report(kind="change_applied", number=told["number"])
     if told["kind"] == "stop":
         print('{"kind": "ended", "sur', end="", flush=True)
         sys.exit(3)
@@ -88,8 +88,8 @@ async def test_commands_reach_the_worker_in_order(tmp_path: Path) -> None:
         received_before_the_end = observer.received_commands()
 
     change = {"type": "user_change", "user": "U1"}
-    apply_command = {"kind": "changed", "number": 1, "surface": "slack", "news": change}
-    assert received_before_the_end == [{"kind": "accepted"}, apply_command]
+    apply_command = {"kind": "apply_change", "number": 1, "surface": "slack", "change": change}
+    assert received_before_the_end == [{"kind": "turn_stored"}, apply_command]
     assert observer.received_commands() == [*received_before_the_end, {"kind": "end"}]
 
 
@@ -110,7 +110,7 @@ async def test_a_worker_that_dies_is_restarted(tmp_path: Path) -> None:
         pool.stop_turn(TurnId("t1"))
         await wait_until(lambda: observer.ready_counts == [0, 1, 0, 1])
         pool.wake_workers()
-        await wait_until(lambda: observer.received_commands()[-1] == {"kind": "accepted"})
+        await wait_until(lambda: observer.received_commands()[-1] == {"kind": "turn_stored"})
 
     assert observer.received_commands()[0] == {"kind": "stop", "turn": "t1"}
     assert [line["status"] for line in observer.log_lines if line["level"] == "error"] == [3]

@@ -8,13 +8,13 @@ import pytest
 
 from storage.sql.database import SqlDatabase
 from storage.sql.stores.admins import AdminRemoval, AdminStore
-from storage.sql.stores.audit import AuditLog
 from storage.sql.stores.feedback import FeedbackStore
 from storage.sql.stores.history import QuestionHistory
 from storage.sql.stores.inbox import TurnInbox
 from storage.sql.stores.limits import LimitStore, QuestionLimit
 from tests.contracts.sql.databases import SetClock
 from tests.contracts.sql.test_inbox import LEASE, a_turn, accept_new_turn
+from tests.stored_rows import list_audit_entries, list_feedback_of_turn
 
 ANN, BOB, ROOT = "slack:T1:U1", "slack:T1:U2", "local:root"
 
@@ -70,7 +70,7 @@ async def test_admins_are_added_and_removed_and_each_change_is_audited(database:
     assert not await admins.is_admin(ANN)
     assert [
         (entry.action, entry.matter, entry.by, entry.before, entry.after)
-        for entry in await AuditLog(database).list_newest_entries()
+        for entry in await list_audit_entries(database)
     ] == [
         ("admin.remove", ANN, BOB, {"added_by": ROOT}, None),
         ("admin.add", ANN, ROOT, None, {"added_by": ROOT}),
@@ -119,7 +119,7 @@ async def test_limits_change_only_if_unchanged_and_each_change_is_audited(databa
     assert await limits.change_limits_if_unchanged({QuestionLimit.PERSON_DAY: 5}, {}, by=BOB)
 
     assert await limits.load_set_limits() == {}
-    assert [(entry.by, entry.before, entry.after) for entry in await AuditLog(database).list_newest_entries()] == [
+    assert [(entry.by, entry.before, entry.after) for entry in await list_audit_entries(database)] == [
         (BOB, {"person_day": 5}, {}),
         (ANN, {}, {"person_day": 5}),
     ]
@@ -250,9 +250,9 @@ async def test_the_last_verdict_counts_and_badly_rated_questions_are_listed_with
     assert await store.replace_feedback(other, BOB, "good", "")
     assert not await store.replace_feedback("no turn", ANN, "bad", "")
 
-    assert [(verdict.person, verdict.verdict, verdict.reason) for verdict in await store.list_of_turn(turn)] == [
-        (ANN, "bad", "wrong year \0")
-    ]
+    assert [
+        (verdict.person, verdict.verdict, verdict.reason) for verdict in await list_feedback_of_turn(database, turn)
+    ] == [(ANN, "bad", "wrong year \0")]
     [rated_question] = await QuestionHistory(database).list_rated_badly(clock.now - timedelta(days=30), 10)
     assert (rated_question.turn, rated_question.reason, rated_question.ending) == (turn, "wrong year \0", "answer")
     clock.forward(days=31)

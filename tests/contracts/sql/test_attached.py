@@ -81,17 +81,6 @@ async def test_files_that_a_message_no_longer_has_are_removed(database: SqlDatab
     assert await file_ids_in(files) == ["F3"]
 
 
-async def test_the_files_of_a_person_are_removed_from_every_conversation(database: SqlDatabase) -> None:
-    files = AttachedFileStore(database)
-    await files.store_attached_file(a_file(database, "F1"))
-    await files.store_attached_file(a_file(database, "F2", conversation="c2"))
-    await files.store_attached_file(a_file(database, "F3", person="bob"))
-
-    assert await files.remove_of_persons(["ann", "nobody"]) == 2
-    assert await file_ids_in(files) == ["F3"]
-    assert await file_ids_in(files, "c2") == []
-
-
 async def test_using_a_file_postpones_its_expiry(database: SqlDatabase, clock: SetClock) -> None:
     files = AttachedFileStore(database)
     await files.store_attached_file(a_file(database, "F1"))

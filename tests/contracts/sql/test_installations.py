@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from storage.sql.database import SqlDatabase
-from storage.sql.stores.audit import AuditLog
 from storage.sql.stores.installations import InstallationStore, NewStoredInstallation, StoredInstallation
 from tests.contracts.sql.databases import SetClock
+from tests.stored_rows import list_audit_entries
 
 LEASE = timedelta(minutes=1)
 T1 = NewStoredInstallation(
@@ -122,7 +122,7 @@ async def test_the_audit_records_installing_and_removing_without_tokens(database
     await InstallationStore(database).remove_installation("slack:T1", by="slack", installed_until=clock())
 
     audit_values = {"name": T1.name, "scopes": list(T1.scopes)}
-    removed, added = await AuditLog(database).list_newest_entries()
+    removed, added = await list_audit_entries(database)
     assert (added.action, added.by, added.after) == ("installation.add", T1.installed_by, audit_values)
     assert (removed.action, removed.by, removed.before) == ("installation.remove", "slack", audit_values)
 

@@ -8,9 +8,9 @@ import pytest
 
 from storage.search.ids import BucketId
 from storage.sql.database import SqlDatabase
-from storage.sql.stores.audit import AuditLog
 from storage.sql.stores.sources import ClaimedSource, NewSource, SourceLedger, SourceStore
 from tests.contracts.sql.databases import SetClock
+from tests.stored_rows import list_audit_entries
 
 LEASE = timedelta(seconds=30)
 HOUR = timedelta(hours=1)
@@ -252,7 +252,7 @@ async def test_the_audit_records_who_removed_a_source(sources: SourceStore, data
 
     results = [await sources.remove_source(claim, by="local:ann") for claim in (lost_claim, current_claim)]
 
-    [entry] = await AuditLog(database).list_newest_entries()
+    [entry] = await list_audit_entries(database)
     assert results == [False, True]
     assert (entry.by, entry.action, entry.matter) == ("local:ann", "source.remove", "handbook")
     assert entry.before is not None

@@ -1,0 +1,22 @@
+"""Reads rows that the product writes and shows to nobody, for the assertions of tests."""
+
+from sqlalchemy import select
+
+from storage.sql import tables
+from storage.sql.database import SqlDatabase
+from storage.sql.stores.audit import AuditEntry, audit
+from storage.sql.stores.feedback import StoredFeedback, feedback
+
+
+async def list_audit_entries(database: SqlDatabase) -> list[AuditEntry]:
+    """Returns the entries, newest first."""
+    query = select(audit).order_by(audit.c.position.desc())
+    rows = await database.run_read(lambda connection: connection.execute(query).all())
+    return [tables.value_from_row(AuditEntry, row) for row in rows]
+
+
+async def list_feedback_of_turn(database: SqlDatabase, turn: str) -> list[StoredFeedback]:
+    """Returns the verdicts on a turn, oldest first."""
+    query = feedback.select().where(feedback.c.turn == turn).order_by(feedback.c.given_at, feedback.c.person)
+    rows = await database.run_read(lambda connection: connection.execute(query).all())
+    return [tables.value_from_row(StoredFeedback, row) for row in rows]
