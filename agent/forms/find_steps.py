@@ -32,6 +32,7 @@ _LIST_MARKER = re.compile(r"\s*(?P<number>\d{1,2})[.)]\s+(?=\S)|\s*[-*•]\s+(?:
 _HEADING_LEVEL = re.compile(r"\s*(?P<signs>#{1,6})\s")
 _STEP_HEADING = re.compile(r"[*\s]*(?:step\s+)?\d{1,2}\s*[.):]\s*", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_STEPS_INTRODUCTION = re.compile(r"to\b", re.IGNORECASE)
 _BOLD_LINE = re.compile(r"\s*\*\*[^*]+\*\*:?\s*")
 _LOWEST_LEVEL = 7  # of a heading without "#" signs
 
@@ -255,7 +256,7 @@ def _lists_of(document: Document) -> Iterator[_DocumentSection]:
             continue
         items = list(takewhile(lambda following: following.is_item, lines[position + 1 :]))
         heading = _plain_heading(sentences[-1].text)
-        if all(item.number is not None for item in items) or heading.casefold().startswith("to "):
+        if all(item.number is not None for item in items) or _STEPS_INTRODUCTION.match(heading):
             yield _DocumentSection(
                 heading=heading, level=_LOWEST_LEVEL, is_step=False, steps=_steps_of(items), sentences=()
             )
