@@ -1,8 +1,8 @@
 """The words for the searches of a turn."""
 
 import pytest
-from bot.conversation.turn_actions import describe_search_arguments
 
+from bot.turns.turn_actions import describe_search_arguments
 from storage.search.codec import search_to_json
 from storage.search.conditions import (
     ComparisonCondition,
