@@ -1,0 +1,167 @@
+"""Measures rounds: `python -m tests.rounds.measure [ROUND …] [--all-in-one] [--wrong] [--out FILE]`.
+
+Each round's program writes documents and questions; the documents are loaded into a scratch home, one bucket for each
+file or folder, and the questions are asked as `parley ask` asks them.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bot.application import Application
+from bot.bootstrap import open_application
+from bot.cli.commands.ask import AskOptions, run_turn
+from bot.cli.runtime import settings_for_home
+from bot.cli.speaker import new_conversation_id, speaker_for
+from bot.ids import ChoiceId, ConversationId
+from bot.surface.inbound import ButtonClick, TextMessage
+from storage.ingest.pipeline import ingest_files
+from storage.search.ids import BucketId
+from tests.rounds.scoring import (
+    JudgedReply,
+    ResultJson,
+    RoundQuestion,
+    Verdict,
+    judge_first_reply,
+    may_lead_to_truth,
+    share_of,
+    states_truth,
+)
+
+ROUNDS = Path(__file__).parent
+_ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
+_MAX_CLICKS = 8
+
+
+def generate_round(name: str, folder: Path) -> Path:
+    """Runs the round's program and returns the folder with `documents` and `questions.jsonl`."""
+    target = folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, str(ROUNDS / name / "generate.py"), str(target)], check=True, capture_output=True)
+    return target
+
+
+def read_round_questions(folder: Path) -> list[RoundQuestion]:
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return [RoundQuestion.model_validate_json(line) for line in lines if line.strip()]
+
+
+async def load_round_documents(bot: Application, folders: Iterable[Path]) -> None:
+    for folder in folders:
+        for path in sorted((folder / "documents").iterdir()):
+            report = await ingest_files(bot.index, [path], extractor=bot.extractor, bucket=BucketId(path.stem))
+            if report.failed:
+                raise RuntimeError(f"{path}: {report.failures[0]}")
+
+
+async def judge_questions(bot: Application, questions: Sequence[RoundQuestion]) -> list[JudgedReply]:
+    return [await _judge_question(bot, question) for question in questions]
+
+
+async def _judge_question(bot: Application, question: RoundQuestion) -> JudgedReply:
+    conversation = new_conversation_id()
+    result: ResultJson = {}
+    for turn in question.turns:
+        result = await _ask_turn(bot, TextMessage(turn), conversation)
+    verdict = judge_first_reply(question.truth, result)
+    if verdict is not Verdict.RIGHT and may_lead_to_truth(result):
+        verdict = await _judge_choices(bot, question, result, conversation) or verdict
+    return JudgedReply(question=question, verdict=verdict, result=result)
+
+
+async def _judge_choices(
+    bot: Application, question: RoundQuestion, result: ResultJson, conversation: ConversationId
+) -> Verdict | None:
+    """`ASKED_BACK` if the click on a choice leads to the truth; else None."""
+    choices = [choice for choice in result["choices"] if choice["kind"] not in _ACTION_KINDS]
+    for choice in choices[:_MAX_CLICKS]:
+        clicked = await _ask_turn(bot, ButtonClick(ChoiceId(choice["id"])), conversation)
+        if states_truth(question.truth, clicked):
+            return Verdict.ASKED_BACK
+    return None
+
+
+async def _ask_turn(bot: Application, body: TextMessage | ButtonClick, conversation: ConversationId) -> ResultJson:
+    options = AskOptions(speaker=speaker_for(None), buckets=(), max_hits=10, max_documents=1_000_000, debug=False)
+    return (await run_turn(bot, options, body, conversation)).result
+
+
+async def measure_rounds(names: Sequence[str], home: Path, *, in_one_home: bool) -> dict[str, list[JudgedReply]]:
+    """Judges the questions of each round, with its documents alone in a home or with those of all the others."""
+    folders = {name: generate_round(name, home / "rounds") for name in names}
+    judged: dict[str, list[JudgedReply]] = {}
+    groups = [list(folders)] if in_one_home else [[name] for name in folders]
+    for number, group in enumerate(groups):
+        settings = settings_for_home(home / f"home{number}").settings
+        settings = settings.model_copy(update={"index_url": "embedded:", "database_url": None})
+        async with open_application(settings) as bot:
+            await load_round_documents(bot, [folders[name] for name in group])
+            for name in group:
+                judged[name] = await judge_questions(bot, read_round_questions(folders[name]))
+    return judged
+
+
+def _print_figures(judged: dict[str, list[JudgedReply]]) -> None:
+    header = f"{'round':<22}{'n':>4}" + "".join(f"{verdict:>12}" for verdict in Verdict) + f"{'right+asked':>13}"
+    lines = [header]
+    for name, replies in judged.items():
+        shares = [share_of(verdict, replies) for verdict in Verdict]
+        both = shares[0] + shares[1]
+        lines.append(f"{name:<22}{len(replies):>4}" + "".join(f"{share:>12.3f}" for share in shares) + f"{both:>13.3f}")
+    print("\n".join(lines))  # noqa: T201
+
+
+def _print_replies(judged: dict[str, list[JudgedReply]]) -> None:
+    for name, replies in judged.items():
+        kinds = Counter((reply.question.kind, str(reply.verdict)) for reply in replies)
+        print(f"\n== {name}: {dict(sorted(kinds.items()))}")  # noqa: T201
+        for reply in replies:
+            if reply.verdict is not Verdict.RIGHT:
+                print(_describe_reply(reply))  # noqa: T201
+
+
+def _describe_reply(reply: JudgedReply) -> str:
+    question, result = reply.question, reply.result
+    truth = question.truth.model_dump_json(exclude_defaults=True)
+    filters = json.dumps(result["filters"], ensure_ascii=False)[:400]
+    text = str(result["text"]).replace("\n", " / ")
+    choices = [f"{choice['label']}={choice['count']}" for choice in result["choices"]]
+    return (
+        f"\n[{question.id} {question.kind} {reply.verdict.upper()}] {' >> '.join(question.turns)}\n"
+        f"   truth: {truth[:300]}\n   {result['outcome']} n={result['count']}: {text[:400]}\n"
+        f"   filters: {filters} assumptions: {result['assumptions']} choices: {choices[:8]}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all-in-one", action="store_true", help="load the documents of all rounds into one home")
+    parser.add_argument("--wrong", action="store_true", help="print every reply that is not right")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    names = options.names or sorted(path.parent.name for path in ROUNDS.glob("*/generate.py"))
+    started = time.perf_counter()
+    with TemporaryDirectory(prefix="parley-rounds-") as folder:
+        judged = asyncio.run(measure_rounds(names, Path(folder), in_one_home=options.all_in_one))
+    _print_figures(judged)
+    if options.wrong:
+        _print_replies(judged)
+    if options.out is not None:
+        replies = {
+            name: [{"id": r.question.id, "verdict": r.verdict, "result": dict(r.result)} for r in all_replies]
+            for name, all_replies in judged.items()
+        }
+        options.out.write_text(json.dumps(replies, ensure_ascii=False), encoding="utf-8")
+    print(f"{time.perf_counter() - started:.0f} s")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
