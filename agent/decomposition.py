@@ -9,7 +9,7 @@ from agent.assumptions import Assumption
 from storage.search.analyser import Analyser
 from storage.search.conditions import Condition
 from storage.search.ids import BucketId, FieldName, Generation, LegId
-from storage.search.index import FieldVocabulary
+from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.plan import Clause, Leg, Plan, Search
 from storage.search.schema import Schema
 
@@ -33,6 +33,10 @@ class VocabularyLookup(Protocol):
 
     def fields_of(self, bucket: BucketId) -> tuple[FieldVocabulary, ...]:
         """Returns the fields of the bucket that have values."""
+        ...
+
+    def titles_of(self, bucket: BucketId) -> tuple[ValueCount, ...]:
+        """Returns the titles of the bucket's documents; none if there are too many."""
         ...
 
     def field_of(self, bucket: BucketId, name: FieldName) -> FieldVocabulary | None:

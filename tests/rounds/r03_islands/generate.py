@@ -34,11 +34,28 @@ LAST: list[str] = (
     "Olver Penrose Quick Rostron Sandell Trewin Uren Vestey Winslade Yelland Aske Brandt Coad Drever Flett Gunn"
 ).split()
 OPERATORS: list[str] = [
-    "Blue Tern Ferries", "Corrane Steam Packet", "Gannet Line", "Hollins Brothers", "Lantern Sea Coaches",
-    "Northern Holms Shipping", "Osprey Crossings", "Puffin Express", "Redsail Passenger Boats", "Saltmarch Transit",
-    "Sealark Cooperative", "Skerry Link", "Star of the Isles", "Storm Petrel Ferries", "Tidewater Navigation",
-    "Trewin and Daughters", "Kingsway Ferries", "White Anchor Line", "Wayfarer Boats", "Kittiwake Sailings",
-    "Old Harbour Company", "Moonraker Marine",
+    "Blue Tern Ferries",
+    "Corrane Steam Packet",
+    "Gannet Line",
+    "Hollins Brothers",
+    "Lantern Sea Coaches",
+    "Northern Holms Shipping",
+    "Osprey Crossings",
+    "Puffin Express",
+    "Redsail Passenger Boats",
+    "Saltmarch Transit",
+    "Sealark Cooperative",
+    "Skerry Link",
+    "Star of the Isles",
+    "Storm Petrel Ferries",
+    "Tidewater Navigation",
+    "Trewin and Daughters",
+    "Kingsway Ferries",
+    "White Anchor Line",
+    "Wayfarer Boats",
+    "Kittiwake Sailings",
+    "Old Harbour Company",
+    "Moonraker Marine",
 ]
 SHIPS: list[str] = (
     "Aurora Bellwether Cormorant Dunlin Eider Fulmar Guillemot Heron Isolde Jackdaw Kestrel Lapwing Merlin Nightjar "
@@ -47,26 +64,45 @@ SHIPS: list[str] = (
 ).split()
 DAYS: list[str] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 TOWN_NOTES: list[str] = [
-    "Covered hall rebuilt after the fire of 1911.", "Narrow streets, coaches must stop at the edge of town.",
+    "Covered hall rebuilt after the fire of 1911.",
+    "Narrow streets, coaches must stop at the edge of town.",
     "Known for its slate roofs.",
-    "Bandstand on the green, concerts on Sundays.", "Pottery workshops open by appointment.",
-    "Old customs house now holds the local archive.", "Signposts renewed together with the parish.",
-    "Leaflet needs a reprint.", "Regatta in August.", "Rope walk still in use.",
+    "Bandstand on the green, concerts on Sundays.",
+    "Pottery workshops open by appointment.",
+    "Old customs house now holds the local archive.",
+    "Signposts renewed together with the parish.",
+    "Leaflet needs a reprint.",
+    "Regatta in August.",
+    "Rope walk still in use.",
 ]
 FERRY_NOTES: list[str] = [
-    "Timings depend on the tide.", "Tickets at the quay or on board.", "Queue early on market days.",
-    "Heated saloon.", "Vessel swapped during refit.", "Groups should ring ahead.", "Moored at the north quay.",
+    "Timings depend on the tide.",
+    "Tickets at the quay or on board.",
+    "Queue early on market days.",
+    "Heated saloon.",
+    "Vessel swapped during refit.",
+    "Groups should ring ahead.",
+    "Moored at the north quay.",
 ]
 LAND_NOTES: list[str] = [
-    "Path marked with white posts.", "Good view on clear days.", "Cairn repaired by volunteers.",
-    "Boggy after rain.", "Gate to be kept shut.", "Old peat cuttings nearby.", "Information board missing.",
+    "Path marked with white posts.",
+    "Good view on clear days.",
+    "Cairn repaired by volunteers.",
+    "Boggy after rain.",
+    "Gate to be kept shut.",
+    "Old peat cuttings nearby.",
+    "Information board missing.",
 ]
 ISLAND_LINES: list[str] = [
-    "Seals haul out on the western rocks.", "Sheep outnumber everyone in spring.",
+    "Seals haul out on the western rocks.",
+    "Sheep outnumber everyone in spring.",
     "The lighthouse is a listed building.",
-    "Low and green, with dunes along the south.", "Steep on the weather side, gentle in the lee.",
-    "Stone circles and drystone walls everywhere.", "Wind-bent pines line the single ridge road.",
-    "Famous for heather honey.", "A walkers' favourite in May.",
+    "Low and green, with dunes along the south.",
+    "Steep on the weather side, gentle in the lee.",
+    "Stone circles and drystone walls everywhere.",
+    "Wind-bent pines line the single ridge road.",
+    "Famous for heather honey.",
+    "A walkers' favourite in May.",
 ]
 
 
@@ -199,14 +235,19 @@ def make_islands(rng: random.Random) -> list[Island]:
     for i, name in enumerate(chosen):
         g = (i * 7 + i // 9) % 5
         cx, cy = centres[g]
-        islands.append(Island(
-            key=f"ISL-{i + 1:02d}", name=name, group=GROUPS[g],
-            x=cx + rng.gauss(0, 22), y=cy + rng.gauss(0, 22),
-            area=round(math.exp(rng.uniform(0.4, 5.6)), 1),
-            settled=rng.randint(780, 1690) if rng.random() > 0.15 else None,
-            line=rng.choice(ISLAND_LINES),
-            census=f"2025-{rng.randint(3, 6):02d}-{rng.randint(1, 28):02d}",
-        ))
+        islands.append(
+            Island(
+                key=f"ISL-{i + 1:02d}",
+                name=name,
+                group=GROUPS[g],
+                x=cx + rng.gauss(0, 22),
+                y=cy + rng.gauss(0, 22),
+                area=round(math.exp(rng.uniform(0.4, 5.6)), 1),
+                settled=rng.randint(780, 1690) if rng.random() > 0.15 else None,
+                line=rng.choice(ISLAND_LINES),
+                census=f"2025-{rng.randint(3, 6):02d}-{rng.randint(1, 28):02d}",
+            )
+        )
     islands[4].area = 512.6
     links: set[tuple[str, str]] = set()
     for a in islands:
@@ -242,16 +283,22 @@ def make_towns(rng: random.Random, islands: list[Island], people: set[str], phon
                 name = isl.name
             size = max(38, int(scale * math.sqrt(isl.area / 60) / (k + 1) ** 1.1 * rng.uniform(0.7, 1.3)))
             low = isl.settled if isl.settled is not None else 1100
-            batch.append(Town(
-                key="", name=name, island=isl.name, people=size,
-                founded=rng.randint(low, 1850) if rng.random() > 0.06 else None,
-                mayor=make_person(rng, people) if rng.random() > 0.05 else "",
-                hospital=k == 0 and isl.area > 45 or rng.random() < 0.04,
-                harbour=k < 2 or rng.random() < 0.55,
-                market=rng.choice(DAYS) if rng.random() > 0.2 else "",
-                phone=make_phone(rng, phones) if k == 0 or rng.random() < 0.6 else "",
-                postcode=f"CO{i + 10}{k:02d}", note=rng.choice(TOWN_NOTES) if rng.random() < 0.5 else "",
-            ))
+            batch.append(
+                Town(
+                    key="",
+                    name=name,
+                    island=isl.name,
+                    people=size,
+                    founded=rng.randint(low, 1850) if rng.random() > 0.06 else None,
+                    mayor=make_person(rng, people) if rng.random() > 0.05 else "",
+                    hospital=(k == 0 and isl.area > 45) or rng.random() < 0.04,
+                    harbour=k < 2 or rng.random() < 0.55,
+                    market=rng.choice(DAYS) if rng.random() > 0.2 else "",
+                    phone=make_phone(rng, phones) if k == 0 or rng.random() < 0.6 else "",
+                    postcode=f"CO{i + 10}{k:02d}",
+                    note=rng.choice(TOWN_NOTES) if rng.random() < 0.5 else "",
+                )
+            )
         seat = batch[1] if count > 6 and rng.random() < 0.25 and isl.area < 500 else batch[0]
         isl.main_town = seat.name
         isl.people = sum(t.people for t in batch) + rng.randint(15, 420)
@@ -281,16 +328,25 @@ def make_lands(rng: random.Random, islands: list[Island], towns: list[Town]) -> 
                 height -= 3
             if height > best:
                 best, isl.top_hill = height, name
-            lands.append(Landform("", name, "hill", isl.name, height, None, None,
-                                  rng.choice(local) if local else "", ""))
+            lands.append(
+                Landform("", name, "hill", isl.name, height, None, None, rng.choice(local) if local else "", "")
+            )
         for _ in range(lakes):
             base = bases.pop()
             name = f"Lake {base}" if rng.random() < 0.4 else f"{base} {rng.choice(LAKE_ENDS)}"
-            lands.append(Landform(
-                "", name, "lake", isl.name, int(ceiling * rng.uniform(0.05, 0.6)),
-                round(rng.uniform(1.5, 9) * rng.uniform(1, 9), 1) if rng.random() > 0.1 else None,
-                round(math.exp(rng.uniform(0, 6.2)), 1), rng.choice(local) if local else "", "",
-            ))
+            lands.append(
+                Landform(
+                    "",
+                    name,
+                    "lake",
+                    isl.name,
+                    int(ceiling * rng.uniform(0.05, 0.6)),
+                    round(rng.uniform(1.5, 9) * rng.uniform(1, 9), 1) if rng.random() > 0.1 else None,
+                    round(math.exp(rng.uniform(0, 6.2)), 1),
+                    rng.choice(local) if local else "",
+                    "",
+                )
+            )
     rng.shuffle(lands)
     for n, land in enumerate(lands):
         land.key = f"HL-{n + 1:03d}"
@@ -311,10 +367,17 @@ def make_operators(rng: random.Random, towns: list[Town], people: set[str], phon
         ]
         if name == "Skerry Link":
             fleet[0] = ("Morning Glory", 2025, 180)
-        result.append(Operator(
-            f"OP-{i + 1:02d}", name, rng.randint(1834, 2016), rng.choice(seats).name, make_phone(rng, phones),
-            both[i // 7] if i in (3, 10, 17) else make_person(rng, people), fleet,
-        ))
+        result.append(
+            Operator(
+                f"OP-{i + 1:02d}",
+                name,
+                rng.randint(1834, 2016),
+                rng.choice(seats).name,
+                make_phone(rng, phones),
+                both[i // 7] if i in (3, 10, 17) else make_person(rng, people),
+                fleet,
+            )
+        )
     return result
 
 
@@ -350,12 +413,22 @@ def make_ferries(rng: random.Random, world: World) -> list[Ferry]:
                     continue
                 taken.add((p, q, firm.name))
                 year = rng.choice([2022, 2023, 2024, 2025, 2025, 2026])
-                ferries.append(Ferry(
-                    "", p, q, firm.name, int(base * rng.uniform(0.95, 1.08)),
-                    None if rng.random() < 0.03 else fare + rng.choice([0, 0, 0.5]), car, step, season,
-                    rng.randint(1, 9), f"{year}-{rng.randint(1, 10):02d}-{rng.randint(1, 28):02d}",
-                    rng.choice(FERRY_NOTES) if rng.random() < 0.4 else "",
-                ))
+                ferries.append(
+                    Ferry(
+                        "",
+                        p,
+                        q,
+                        firm.name,
+                        int(base * rng.uniform(0.95, 1.08)),
+                        None if rng.random() < 0.03 else fare + rng.choice([0, 0, 0.5]),
+                        car,
+                        step,
+                        season,
+                        rng.randint(1, 9),
+                        f"{year}-{rng.randint(1, 10):02d}-{rng.randint(1, 28):02d}",
+                        rng.choice(FERRY_NOTES) if rng.random() < 0.4 else "",
+                    )
+                )
     rng.shuffle(ferries)
     for n, ferry in enumerate(ferries):
         ferry.key = f"FL-{n + 1:03d}"
@@ -406,8 +479,11 @@ def write_documents(world: World, out: Path) -> None:
     island_rows: list[dict[str, object]] = []
     for isl in world.islands:
         meta: dict[str, object] = {
-            "area_km2": isl.area, "inhabitants": isl.people, "island_group": isl.group,
-            "neighbours": isl.neighbours, "census_on": isl.census,
+            "area_km2": isl.area,
+            "inhabitants": isl.people,
+            "island_group": isl.group,
+            "neighbours": isl.neighbours,
+            "census_on": isl.census,
         }
         if isl.main_town:
             meta["main_town"] = isl.main_town
@@ -420,17 +496,71 @@ def write_documents(world: World, out: Path) -> None:
     write_lines(out / "islands.jsonl", island_rows)
     write_table(
         out / "towns.csv",
-        ["id", "town", "island", "residents", "founded", "mayor", "hospital", "harbour", "market_day",
-         "tourist_office_phone", "postcode", "notes"],
-        [[t.key, t.name, t.island, t.people, t.founded, t.mayor, yes_word(t.hospital), yes_word(t.harbour), t.market,
-          t.phone, t.postcode, t.note] for t in world.towns],
+        [
+            "id",
+            "town",
+            "island",
+            "residents",
+            "founded",
+            "mayor",
+            "hospital",
+            "harbour",
+            "market_day",
+            "tourist_office_phone",
+            "postcode",
+            "notes",
+        ],
+        [
+            [
+                t.key,
+                t.name,
+                t.island,
+                t.people,
+                t.founded,
+                t.mayor,
+                yes_word(t.hospital),
+                yes_word(t.harbour),
+                t.market,
+                t.phone,
+                t.postcode,
+                t.note,
+            ]
+            for t in world.towns
+        ],
     )
     write_table(
         out / "ferry_lines.csv",
-        ["id", "from_town", "to_town", "operator", "duration_min", "adult_fare_crowns", "vehicles", "step_free",
-         "season", "departures_per_day", "timetable_valid_from", "notes"],
-        [[f.key, f.start, f.end, f.operator, f.minutes, f.fare, yes_word(f.vehicles), yes_word(f.step_free), f.season,
-          f.per_day, f.timetable, f.note] for f in world.ferries],
+        [
+            "id",
+            "from_town",
+            "to_town",
+            "operator",
+            "duration_min",
+            "adult_fare_crowns",
+            "vehicles",
+            "step_free",
+            "season",
+            "departures_per_day",
+            "timetable_valid_from",
+            "notes",
+        ],
+        [
+            [
+                f.key,
+                f.start,
+                f.end,
+                f.operator,
+                f.minutes,
+                f.fare,
+                yes_word(f.vehicles),
+                yes_word(f.step_free),
+                f.season,
+                f.per_day,
+                f.timetable,
+                f.note,
+            ]
+            for f in world.ferries
+        ],
     )
     write_table(
         out / "hills_and_lakes.csv",
@@ -440,12 +570,20 @@ def write_documents(world: World, out: Path) -> None:
     firm_rows: list[dict[str, object]] = []
     for firm in world.operators:
         fleet = [{"vessel": v, "built": b, "capacity": c} for v, b, c in firm.fleet]
-        firm_rows.append({
-            "doc_id": firm.key, "title": firm.name,
-            "text": f"{firm.name} sails from {firm.office}. Registered with the archipelago's harbour board.",
-            "metadata": {"founded": firm.founded, "head_office": firm.office, "phone": firm.phone,
-                         "managing_director": firm.director, "fleet": fleet},
-        })
+        firm_rows.append(
+            {
+                "doc_id": firm.key,
+                "title": firm.name,
+                "text": f"{firm.name} sails from {firm.office}. Registered with the archipelago's harbour board.",
+                "metadata": {
+                    "founded": firm.founded,
+                    "head_office": firm.office,
+                    "phone": firm.phone,
+                    "managing_director": firm.director,
+                    "fleet": fleet,
+                },
+            }
+        )
     write_lines(out / "operators.jsonl", firm_rows)
 
 
@@ -528,23 +666,30 @@ class Quiz:
 
     def pick_island(self, test: Callable[[Island], bool]) -> Island:
         """Return an island not asked about before, never the one that shares its name with a town."""
-        isl = pick_one(self.rng, self.world.islands,
-                       lambda i: i.name not in self.spent and i.name != self.world.shared_name and test(i))
+        isl = pick_one(
+            self.rng,
+            self.world.islands,
+            lambda i: i.name not in self.spent and i.name != self.world.shared_name and test(i),
+        )
         self.spent.add(isl.name)
         return isl
 
     def pick_town(self, test: Callable[[Town], bool]) -> Town:
         """Return a town with a name of its own, not asked about before."""
         odd = (self.world.double_town, self.world.shared_name)
-        town = pick_one(self.rng, self.world.towns,
-                        lambda t: t.name not in self.spent and t.name not in odd and test(t))
+        town = pick_one(
+            self.rng, self.world.towns, lambda t: t.name not in self.spent and t.name not in odd and test(t)
+        )
         self.spent.add(town.name)
         return town
 
     def pick_ferry(self, test: Callable[[Ferry], bool]) -> Ferry:
         """Return a line whose pair of towns has just this one line in this direction."""
-        ferry = pick_one(self.rng, self.world.ferries,
-                         lambda f: f.key not in self.spent and len(self.lines_of(f.start, f.end)) == 1 and test(f))
+        ferry = pick_one(
+            self.rng,
+            self.world.ferries,
+            lambda f: f.key not in self.spent and len(self.lines_of(f.start, f.end)) == 1 and test(f),
+        )
         self.spent.add(ferry.key)
         return ferry
 
@@ -575,8 +720,12 @@ class Quiz:
         w = self.world
         big = pick_best(w.islands, lambda i: i.area, True)
         assert big is pick_best(w.islands, lambda i: i.people, True)
-        self.add_row("join", ["how many people live in the main town of the biggest island"],
-                     count_truth(self.town[big.main_town].people), "superlative, then town table, not the island's own")
+        self.add_row(
+            "join",
+            ["how many people live in the main town of the biggest island"],
+            count_truth(self.town[big.main_town].people),
+            "superlative, then town table, not the island's own",
+        )
 
         def has_fast(i: Island) -> bool:
             times = sorted(f.minutes for f in self.lines_from(i.main_town))
@@ -584,80 +733,141 @@ class Quiz:
 
         isl = self.pick_island(has_fast)
         fast = pick_best(self.lines_from(isl.main_town), lambda f: f.minutes, False)
-        self.add_row("join", [f"who runs the quickest boat out of the main town of {isl.name}?"],
-                     name_truth(fast.operator), "island to town to shortest line to operator")
+        self.add_row(
+            "join",
+            [f"who runs the quickest boat out of the main town of {isl.name}?"],
+            name_truth(fast.operator),
+            "island to town to shortest line to operator",
+        )
 
         line = self.pick_ferry(lambda f: True)
-        self.add_row("join", [f"Hi, I need to ring whoever does the crossing from {line.start} to {line.end}, "
-                              "whats their number?"],
-                     name_truth(self.firm[line.operator].phone), "line to operator to phone; tourist office is a trap")
+        self.add_row(
+            "join",
+            [f"Hi, I need to ring whoever does the crossing from {line.start} to {line.end}, whats their number?"],
+            name_truth(self.firm[line.operator].phone),
+            "line to operator to phone; tourist office is a trap",
+        )
 
         def cheap_lines(i: Island) -> list[Ferry]:
             return [f for f in w.ferries if self.town[f.start].island == i.name and f.fare is not None and f.fare < 20]
 
         isl = self.pick_island(lambda i: 3 <= len(cheap_lines(i)) <= 14)
-        self.add_row("join", [f"ferries leaving from anywhere on {isl.name} for under 20 crowns"],
-                     ferry_truth(cheap_lines(isl)), "lines name towns, not islands")
+        self.add_row(
+            "join",
+            [f"ferries leaving from anywhere on {isl.name} for under 20 crowns"],
+            ferry_truth(cheap_lines(isl)),
+            "lines name towns, not islands",
+        )
 
         isl = self.pick_island(lambda i: 6 <= sum(len(self.towns_on(n)) for n in i.neighbours) <= 25)
-        self.add_row("join", [f"What towns are there on the islands next door to {isl.name}?"],
-                     town_truth([t for t in w.towns if t.island in isl.neighbours]), "neighbours list, then towns")
+        self.add_row(
+            "join",
+            [f"What towns are there on the islands next door to {isl.name}?"],
+            town_truth([t for t in w.towns if t.island in isl.neighbours]),
+            "neighbours list, then towns",
+        )
 
         town = self.pick_town(lambda t: bool(self.isle[t.island].top_hill) and self.isle[t.island].main_town != t.name)
         tallest = pick_best([x for x in self.hills if x.island == town.island], lambda x: x.altitude, True)
-        self.add_row("join", [f"how tall is the tallest hill on the island {town.name} is on"],
-                     count_truth(tallest.altitude), "town to island to hill to height")
+        self.add_row(
+            "join",
+            [f"how tall is the tallest hill on the island {town.name} is on"],
+            count_truth(tallest.altitude),
+            "town to island to hill to height",
+        )
 
         def lake_neighbours(i: Island) -> list[Island]:
             return [self.isle[n] for n in i.neighbours if self.lakes_on(n)]
 
         isl = self.pick_island(lambda i: 2 <= len(lake_neighbours(i)) < len(i.neighbours))
-        self.add_row("join", [f"of the islands bordering {isl.name}, which ones have a lake?"],
-                     island_truth(lake_neighbours(isl)), "neighbours crossed with another bucket")
+        self.add_row(
+            "join",
+            [f"of the islands bordering {isl.name}, which ones have a lake?"],
+            island_truth(lake_neighbours(isl)),
+            "neighbours crossed with another bucket",
+        )
 
         def firm_lines(i: Island) -> list[Ferry]:
             return [f for f in w.ferries if self.town[self.firm[f.operator].office].island == i.name]
 
         isl = self.pick_island(lambda i: len({f.operator for f in firm_lines(i)}) >= 2)
-        self.add_row("join", [f"how many ferry lines are run by companies that have their HQ on {isl.name}? "
-                              "each direction counts as one"],
-                     count_truth(len(firm_lines(isl))), "operator to town to island, then count lines")
+        self.add_row(
+            "join",
+            [
+                f"how many ferry lines are run by companies that have their HQ on {isl.name}? "
+                "each direction counts as one"
+            ],
+            count_truth(len(firm_lines(isl))),
+            "operator to town to island, then count lines",
+        )
 
         firm = self.pick_firm(lambda o: any(t.mayor == o.director for t in w.towns))
         both = next(t for t in w.towns if t.mayor == firm.director)
-        self.add_row("join", [f"someone told me the boss of {firm.name} is a mayor as well - of which town?"],
-                     name_truth(both.name), "same person under two columns in two buckets")
+        self.add_row(
+            "join",
+            [f"someone told me the boss of {firm.name} is a mayor as well - of which town?"],
+            name_truth(both.name),
+            "same person under two columns in two buckets",
+        )
 
         empty = [i.name for i in w.islands if i.people == 0]
-        self.add_row("join", ["lakes on islands where nobody lives"],
-                     land_truth([x for x in self.lakes if x.island in empty]), "zero inhabitants, then lakes")
+        self.add_row(
+            "join",
+            ["lakes on islands where nobody lives"],
+            land_truth([x for x in self.lakes if x.island in empty]),
+            "zero inhabitants, then lakes",
+        )
 
-        lake = pick_one(self.rng, self.lakes, lambda x: self.isle[x.island].people > 500 and not self.isle[
-            x.island].name == w.shared_name)
-        self.add_row("join", [f"which island is {lake.name} on?", "and how many people live there?"],
-                     count_truth(self.isle[lake.island].people), "follow-up crosses to the island bucket")
+        lake = pick_one(
+            self.rng,
+            self.lakes,
+            lambda x: self.isle[x.island].people > 500 and not self.isle[x.island].name == w.shared_name,
+        )
+        self.add_row(
+            "join",
+            [f"which island is {lake.name} on?", "and how many people live there?"],
+            count_truth(self.isle[lake.island].people),
+            "follow-up crosses to the island bucket",
+        )
 
         def lines_between(a: str, b: str) -> list[Ferry]:
             return [f for f in w.ferries if {self.town[f.start].island, self.town[f.end].island} == {a, b}]
 
-        isl = self.pick_island(lambda i: any(len(lines_between(i.name, n)) >= 4 for n in i.neighbours
-                                             if n != w.shared_name))
+        isl = self.pick_island(
+            lambda i: any(len(lines_between(i.name, n)) >= 4 for n in i.neighbours if n != w.shared_name)
+        )
         other = next(n for n in isl.neighbours if n != w.shared_name and len(lines_between(isl.name, n)) >= 4)
-        self.add_row("join", [f"direct ferries between {isl.name} and {other}, both directions please"],
-                     ferry_truth(lines_between(isl.name, other)), "two islands, lines name only towns")
+        self.add_row(
+            "join",
+            [f"direct ferries between {isl.name} and {other}, both directions please"],
+            ferry_truth(lines_between(isl.name, other)),
+            "two islands, lines name only towns",
+        )
 
     def ask_superlatives(self) -> None:
         """Add the superlatives."""
         w = self.world
         settled = [i for i in w.islands if i.people > 0]
-        self.add_row("superlative", ["which inhabited island has the fewest people on it?"],
-                     name_truth(pick_best(settled, lambda i: i.people, False).name), "zeros must be left out")
+        self.add_row(
+            "superlative",
+            ["which inhabited island has the fewest people on it?"],
+            name_truth(pick_best(settled, lambda i: i.people, False).name),
+            "zeros must be left out",
+        )
         known = [x for x in self.lakes if x.depth is not None]
         deepest = pick_best(known, lambda x: x.depth or 0.0, True)
-        self.add_row("superlative", ["whats the deepest lake in the whole archipelago"],
-                     name_truth(deepest.name), "missing depths")
-        self.add_row("superlative", ["Highest hill anywhere in Corrane?"],
-                     name_truth(pick_best(self.hills, lambda x: x.altitude, True).name), "altitude is of lakes as well")
+        self.add_row(
+            "superlative",
+            ["whats the deepest lake in the whole archipelago"],
+            name_truth(deepest.name),
+            "missing depths",
+        )
+        self.add_row(
+            "superlative",
+            ["Highest hill anywhere in Corrane?"],
+            name_truth(pick_best(self.hills, lambda x: x.altitude, True).name),
+            "altitude is of lakes as well",
+        )
 
         def clear_cheap(t: Town) -> bool:
             fares = sorted(f.fare or 999.0 for f in self.lines_from(t.name))
@@ -666,135 +876,270 @@ class Quiz:
 
         town = self.pick_town(clear_cheap)
         best = pick_best(self.lines_from(town.name), lambda f: f.fare or 999.0, False)
-        self.add_row("superlative", [f"im in {town.name} and nearly broke lol, where can i sail to for least money?"],
-                     {"values": [best.end], "alternatives": [[best.key]]}, "chatty; asks for the destination")
-        self.add_row("superlative", ["how many minutes does the longest ferry ride of all take?"],
-                     count_truth(pick_best(w.ferries, lambda f: f.minutes, True).minutes), "value of the winner")
+        self.add_row(
+            "superlative",
+            [f"im in {town.name} and nearly broke lol, where can i sail to for least money?"],
+            {"values": [best.end], "alternatives": [[best.key]]},
+            "chatty; asks for the destination",
+        )
+        self.add_row(
+            "superlative",
+            ["how many minutes does the longest ferry ride of all take?"],
+            count_truth(pick_best(w.ferries, lambda f: f.minutes, True).minutes),
+            "value of the winner",
+        )
 
-        isl = self.pick_island(lambda i: len(self.towns_on(i.name)) >= 5
-                               and len({t.founded for t in self.towns_on(i.name)}) == len(self.towns_on(i.name))
-                               and all(t.founded and t.mayor for t in self.towns_on(i.name)))
+        isl = self.pick_island(
+            lambda i: (
+                len(self.towns_on(i.name)) >= 5
+                and len({t.founded for t in self.towns_on(i.name)}) == len(self.towns_on(i.name))
+                and all(t.founded and t.mayor for t in self.towns_on(i.name))
+            )
+        )
         oldest = pick_best(self.towns_on(isl.name), lambda t: t.founded or 9999, False)
-        self.add_row("superlative", [f"oldest town on {isl.name}?", "who is the mayor there?"],
-                     name_truth(oldest.mayor), "follow-up refers to the winner")
+        self.add_row(
+            "superlative",
+            [f"oldest town on {isl.name}?", "who is the mayor there?"],
+            name_truth(oldest.mayor),
+            "follow-up refers to the winner",
+        )
 
-        isl = self.pick_island(lambda i: 3 <= len(self.lakes_on(i.name))
-                               and all(x.depth is not None for x in self.lakes_on(i.name)))
+        isl = self.pick_island(
+            lambda i: len(self.lakes_on(i.name)) >= 3 and all(x.depth is not None for x in self.lakes_on(i.name))
+        )
         pool = self.lakes_on(isl.name)
-        self.add_row("superlative", [f"What lakes are there on {isl.name}?", "the deepest of them?"],
-                     name_truth(pick_best(pool, lambda x: x.depth or 0.0, True).name), "over the last answer")
+        self.add_row(
+            "superlative",
+            [f"What lakes are there on {isl.name}?", "the deepest of them?"],
+            name_truth(pick_best(pool, lambda x: x.depth or 0.0, True).name),
+            "over the last answer",
+        )
         ranked = sorted(self.lakes, key=lambda x: x.surface or 0.0, reverse=True)
         assert ranked[2].surface != ranked[3].surface
-        self.add_row("superlative", ["name the three largest lakes, going by how much ground they cover"],
-                     name_truth(*[x.name for x in ranked[:3]]), "top three; surface in hectares, not depth")
+        self.add_row(
+            "superlative",
+            ["name the three largest lakes, going by how much ground they cover"],
+            name_truth(*[x.name for x in ranked[:3]]),
+            "top three; surface in hectares, not depth",
+        )
         newest = pick_best(w.operators, lambda o: max(b for _, b, _ in o.fleet), True)
-        self.add_row("superlative", ["which ferry company has got the newest ship?"],
-                     name_truth(newest.name), "rows inside the company record")
-        self.add_row("superlative", ["whats the most crowded island, people per square km I mean"],
-                     name_truth(pick_best(w.islands, lambda i: i.people / i.area, True).name), "ratio of two fields")
+        self.add_row(
+            "superlative",
+            ["which ferry company has got the newest ship?"],
+            name_truth(newest.name),
+            "rows inside the company record",
+        )
+        self.add_row(
+            "superlative",
+            ["whats the most crowded island, people per square km I mean"],
+            name_truth(pick_best(w.islands, lambda i: i.people / i.area, True).name),
+            "ratio of two fields",
+        )
 
     def ask_lists(self) -> None:
         """Add the lists."""
         w = self.world
-        self.add_row("list", ["which hills are somewhere between 400 and 450 metres high?"],
-                     land_truth([x for x in self.hills if 400 <= x.altitude <= 450]), "lakes also have an altitude")
+        self.add_row(
+            "list",
+            ["which hills are somewhere between 400 and 450 metres high?"],
+            land_truth([x for x in self.hills if 400 <= x.altitude <= 450]),
+            "lakes also have an altitude",
+        )
 
         def summer_cars(o: Operator) -> tuple[list[Ferry], list[Ferry]]:
             mine = [f for f in w.ferries if f.operator == o.name and f.season == "summer only"]
             return mine, [f for f in mine if f.vehicles]
 
         firm = self.pick_firm(lambda o: 2 <= len(summer_cars(o)[1]) < len(summer_cars(o)[0]))
-        self.add_row("list", [f"{firm.name} boats that only go in the summer", "which of those take cars?"],
-                     ferry_truth(summer_cars(firm)[1]), "follow-up narrows the last list")
-        self.add_row("list", ["could you list the towns that go back to before the year 1300 and don't have a harbour "
-                              "please"],
-                     town_truth([t for t in w.towns if t.founded is not None and t.founded < 1300 and not t.harbour]),
-                     "negation; empty founding years")
-        isl = self.pick_island(lambda i: 2 <= sum(t.people > 1000 for t in self.towns_on(i.name))
-                               < len(self.towns_on(i.name)) - 1)
-        self.add_row("list", [f"towns on {isl.name}", "only the ones with more than a thousand people"],
-                     town_truth([t for t in self.towns_on(isl.name) if t.people > 1000]), "number in words, follow-up")
-        self.add_row("list", ["ferry companies that were already around before 1900??"],
-                     set_truth([o.key for o in w.operators if o.founded < 1900]), "founded said another way")
+        self.add_row(
+            "list",
+            [f"{firm.name} boats that only go in the summer", "which of those take cars?"],
+            ferry_truth(summer_cars(firm)[1]),
+            "follow-up narrows the last list",
+        )
+        self.add_row(
+            "list",
+            ["could you list the towns that go back to before the year 1300 and don't have a harbour please"],
+            town_truth([t for t in w.towns if t.founded is not None and t.founded < 1300 and not t.harbour]),
+            "negation; empty founding years",
+        )
+        isl = self.pick_island(
+            lambda i: 2 <= sum(t.people > 1000 for t in self.towns_on(i.name)) < len(self.towns_on(i.name)) - 1
+        )
+        self.add_row(
+            "list",
+            [f"towns on {isl.name}", "only the ones with more than a thousand people"],
+            town_truth([t for t in self.towns_on(isl.name) if t.people > 1000]),
+            "number in words, follow-up",
+        )
+        self.add_row(
+            "list",
+            ["ferry companies that were already around before 1900??"],
+            set_truth([o.key for o in w.operators if o.founded < 1900]),
+            "founded said another way",
+        )
 
         def step_lines(t: Town) -> list[Ferry]:
             return [f for f in self.lines_from(t.name) if f.step_free]
 
         town = self.pick_town(lambda t: 2 <= len(step_lines(t)) < len(self.lines_from(t.name)))
-        self.add_row("list", [f"My mother uses a wheelchair. Which ferries from {town.name} can she get on without "
-                              "any steps?"],
-                     ferry_truth(step_lines(town)), "flag said by its purpose")
+        self.add_row(
+            "list",
+            [f"My mother uses a wheelchair. Which ferries from {town.name} can she get on without any steps?"],
+            ferry_truth(step_lines(town)),
+            "flag said by its purpose",
+        )
         isl = self.pick_island(lambda i: sum(t.market == "Thursday" for t in self.towns_on(i.name)) >= 2)
-        self.add_row("list", [f"we're on {isl.name} on a thursday, where is there a market that day"],
-                     town_truth([t for t in self.towns_on(isl.name) if t.market == "Thursday"]), "where as a list")
+        self.add_row(
+            "list",
+            [f"we're on {isl.name} on a thursday, where is there a market that day"],
+            town_truth([t for t in self.towns_on(isl.name) if t.market == "Thursday"]),
+            "where as a list",
+        )
 
     def ask_counts(self) -> None:
         """Add counts, a sum and a group."""
         w = self.world
-        self.add_row("count", ["how many hills are over 300 m?", "and over 500?"],
-                     count_truth(sum(x.altitude > 500 for x in self.hills)), "follow-up replaces the number")
-        self.add_row("count", ["how many islands dont have a single lake"],
-                     count_truth(sum(not self.lakes_on(i.name) for i in w.islands)), "absence in another bucket")
-        self.add_row("count", ["number of ferry lines that take half an hour tops"],
-                     count_truth(sum(f.minutes <= 30 for f in w.ferries)), "tops, half an hour as minutes")
-        self.add_row("count", ["How many islands does the archipelago have in total?"],
-                     count_truth(len(w.islands)), "plain count of a bucket")
+        self.add_row(
+            "count",
+            ["how many hills are over 300 m?", "and over 500?"],
+            count_truth(sum(x.altitude > 500 for x in self.hills)),
+            "follow-up replaces the number",
+        )
+        self.add_row(
+            "count",
+            ["how many islands dont have a single lake"],
+            count_truth(sum(not self.lakes_on(i.name) for i in w.islands)),
+            "absence in another bucket",
+        )
+        self.add_row(
+            "count",
+            ["number of ferry lines that take half an hour tops"],
+            count_truth(sum(f.minutes <= 30 for f in w.ferries)),
+            "tops, half an hour as minutes",
+        )
+        self.add_row(
+            "count",
+            ["How many islands does the archipelago have in total?"],
+            count_truth(len(w.islands)),
+            "plain count of a bucket",
+        )
         a = self.pick_island(lambda i: i.people > 2000)
         b = self.pick_island(lambda i: i.people > 2000)
-        self.add_row("number", [f"how many people live on {a.name} and {b.name} put together"],
-                     count_truth(a.people + b.people), "sum over two named islands")
-        self.add_row("group", ["how many islands in each of the island groups?"],
-                     {"groups": {g: sum(i.group == g for i in w.islands) for g in sorted(GROUPS)}}, "group by")
+        self.add_row(
+            "number",
+            [f"how many people live on {a.name} and {b.name} put together"],
+            count_truth(a.people + b.people),
+            "sum over two named islands",
+        )
+        self.add_row(
+            "group",
+            ["how many islands in each of the island groups?"],
+            {"groups": {g: sum(i.group == g for i in w.islands) for g in sorted(GROUPS)}},
+            "group by",
+        )
 
     def ask_lookups(self) -> None:
         """Add look-ups, yes/no, compound and ambiguous questions."""
         w = self.world
         isl = self.pick_island(lambda i: len(i.neighbours) >= 4)
         self.add_row("lookup", [f"what islands border {isl.name}"], name_truth(*isl.neighbours), "whole list field")
-        isl = self.pick_island(lambda i: len(self.towns_on(i.name)) > 6 and i.main_town != pick_best(
-            self.towns_on(i.name), lambda t: t.people, True).name)
-        self.add_row("lookup", [f"capital of {isl.name}?"], name_truth(isl.main_town),
-                     "capital is the main town, which is not the largest one")
+        isl = self.pick_island(
+            lambda i: (
+                len(self.towns_on(i.name)) > 6
+                and i.main_town != pick_best(self.towns_on(i.name), lambda t: t.people, True).name
+            )
+        )
+        self.add_row(
+            "lookup",
+            [f"capital of {isl.name}?"],
+            name_truth(isl.main_town),
+            "capital is the main town, which is not the largest one",
+        )
         line = self.pick_ferry(lambda f: f.fare is not None)
-        self.add_row("lookup", [f"hello! how much would a grown-up pay to go from {line.start} over to {line.end} by "
-                                "boat? thx"],
-                     count_truth(line.fare or 0.0), "direction matters; adult fare")
+        self.add_row(
+            "lookup",
+            [f"hello! how much would a grown-up pay to go from {line.start} over to {line.end} by boat? thx"],
+            count_truth(line.fare or 0.0),
+            "direction matters; adult fare",
+        )
         line = self.pick_ferry(lambda f: True)
-        self.add_row("lookup", [f"who sails from {line.start} to {line.end}?", "how long does it take"],
-                     count_truth(line.minutes), "follow-up on the same line")
+        self.add_row(
+            "lookup",
+            [f"who sails from {line.start} to {line.end}?", "how long does it take"],
+            count_truth(line.minutes),
+            "follow-up on the same line",
+        )
         firm = self.pick_firm(lambda o: True)
-        self.add_row("lookup", [f"since when has {firm.name} been in business?"],
-                     name_truth(str(firm.founded)), "founded said another way")
+        self.add_row(
+            "lookup",
+            [f"since when has {firm.name} been in business?"],
+            name_truth(str(firm.founded)),
+            "founded said another way",
+        )
         town = self.pick_town(lambda t: bool(t.phone))
         self.add_row("lookup", [f"tel no for tourist info in {town.name} pls"], name_truth(town.phone), "abbreviations")
 
         line = self.pick_ferry(lambda f: f.vehicles)
-        self.add_row("yes_no", [f"Can I bring my car on the {line.start} to {line.end} ferry?"],
-                     answer_yes_no(line.vehicles), "flag of one line")
-        isl = self.pick_island(lambda i: len(self.towns_on(i.name)) >= 3
-                               and not any(t.hospital for t in self.towns_on(i.name)))
-        self.add_row("yes_no", [f"is there a hospital on {isl.name}?"], answer_yes_no(False),
-                     "flag of all towns of an island, all filled in")
+        self.add_row(
+            "yes_no",
+            [f"Can I bring my car on the {line.start} to {line.end} ferry?"],
+            answer_yes_no(line.vehicles),
+            "flag of one line",
+        )
+        isl = self.pick_island(
+            lambda i: len(self.towns_on(i.name)) >= 3 and not any(t.hospital for t in self.towns_on(i.name))
+        )
+        self.add_row(
+            "yes_no",
+            [f"is there a hospital on {isl.name}?"],
+            answer_yes_no(False),
+            "flag of all towns of an island, all filled in",
+        )
         a = self.pick_island(lambda i: 20 < i.area < 60 and i.people > 0)
         b = self.pick_island(lambda i: 70 < i.area < 120 and i.people > a.people)
-        self.add_row("compare", [f"which is bigger, {a.name} or {b.name}?"], name_truth(b.name),
-                     "same winner by area and by people")
+        self.add_row(
+            "compare",
+            [f"which is bigger, {a.name} or {b.name}?"],
+            name_truth(b.name),
+            "same winner by area and by people",
+        )
 
         isl = self.pick_island(lambda i: bool(i.main_town) and bool(i.top_hill))
-        self.add_row("compound", [f"how many square km is {isl.name} and whats the name of its highest hill"],
-                     {"parts": [count_truth(isl.area), name_truth(isl.top_hill)]}, "two fields")
+        self.add_row(
+            "compound",
+            [f"how many square km is {isl.name} and whats the name of its highest hill"],
+            {"parts": [count_truth(isl.area), name_truth(isl.top_hill)]},
+            "two fields",
+        )
         town = self.pick_town(lambda t: bool(t.mayor) and bool(t.market))
-        self.add_row("compound", [f"Who's the mayor of {town.name}? And which day is the market there?"],
-                     {"parts": [name_truth(town.mayor), name_truth(town.market)]}, "two sentences")
+        self.add_row(
+            "compound",
+            [f"Who's the mayor of {town.name}? And which day is the market there?"],
+            {"parts": [name_truth(town.mayor), name_truth(town.market)]},
+            "two sentences",
+        )
 
         twins = [t for t in w.towns if t.name == w.double_town]
         assert len(twins) == 2
-        self.add_row("ambiguous", [f"who is the mayor of {w.double_town}?"],
-                     {"ask": True, "readings": [name_truth(t.mayor) for t in twins]}, "two towns of one name")
-        self.add_row("ambiguous", [f"population of {w.shared_name}?"],
-                     {"ask": True, "readings": [count_truth(self.isle[w.shared_name].people),
-                                                count_truth(self.town[w.shared_name].people)]},
-                     "an island and its main town share the name")
+        self.add_row(
+            "ambiguous",
+            [f"who is the mayor of {w.double_town}?"],
+            {"ask": True, "readings": [name_truth(t.mayor) for t in twins]},
+            "two towns of one name",
+        )
+        self.add_row(
+            "ambiguous",
+            [f"population of {w.shared_name}?"],
+            {
+                "ask": True,
+                "readings": [
+                    count_truth(self.isle[w.shared_name].people),
+                    count_truth(self.town[w.shared_name].people),
+                ],
+            },
+            "an island and its main town share the name",
+        )
 
     def ask_nothing(self) -> None:
         """Add the questions that have no answer."""
@@ -804,11 +1149,19 @@ class Quiz:
         assert not {"Tharrowmere", "Pellagon"} & names
         self.add_row("nothing", ["which islands border Tharrowmere?"], nothing, "no such island")
         isl = self.pick_island(lambda i: i.people > 3000)
-        self.add_row("nothing", [f"how many tourists came to {isl.name} in 2024?"], nothing,
-                     "visitors are not recorded, residents are")
+        self.add_row(
+            "nothing",
+            [f"how many tourists came to {isl.name} in 2024?"],
+            nothing,
+            "visitors are not recorded, residents are",
+        )
         town = self.pick_town(lambda t: len(self.lines_from(t.name)) >= 3)
-        self.add_row("nothing", [f"what time does the first ferry leave {town.name} in the morning"], nothing,
-                     "durations and departures per day only")
+        self.add_row(
+            "nothing",
+            [f"what time does the first ferry leave {town.name} in the morning"],
+            nothing,
+            "durations and departures per day only",
+        )
         self.add_row("nothing", ["which islands have an airport?"], nothing, "attribute nobody records")
         assert not any(x.altitude > 1800 for x in self.hills)
         self.add_row("nothing", ["are there any hills higher than 1800 metres, which ones?"], nothing, "honest empty")
@@ -823,19 +1176,42 @@ class Quiz:
             return len(self.lines_from(t.name)) >= 3 and t.name not in self.spent
 
         a = self.pick_town(has_links)
-        b = self.pick_town(lambda t: has_links(t) and t.island != a.island and not self.lines_of(a.name, t.name)
-                           and not self.lines_of(t.name, a.name))
-        self.add_row("nothing", [f"is there a direct boat {a.name} to {b.name}? if so which company"], nothing,
-                     "both towns have ferries, not to each other")
-        isl = self.pick_island(lambda i: len(self.lakes_on(i.name)) >= 2
-                               and all(x.depth is not None for x in self.lakes_on(i.name)))
-        self.add_row("nothing", [f"deepest lake on {isl.name}", "and what fish are in it?"], nothing,
-                     "follow-up on something not recorded")
-        self.add_row("nothing", ["Could you send me all the sailings run by Pellagon Ferries, my sister works there"],
-                     nothing, "no such company, though others are called Ferries")
+        b = self.pick_town(
+            lambda t: (
+                has_links(t)
+                and t.island != a.island
+                and not self.lines_of(a.name, t.name)
+                and not self.lines_of(t.name, a.name)
+            )
+        )
+        self.add_row(
+            "nothing",
+            [f"is there a direct boat {a.name} to {b.name}? if so which company"],
+            nothing,
+            "both towns have ferries, not to each other",
+        )
+        isl = self.pick_island(
+            lambda i: len(self.lakes_on(i.name)) >= 2 and all(x.depth is not None for x in self.lakes_on(i.name))
+        )
+        self.add_row(
+            "nothing",
+            [f"deepest lake on {isl.name}", "and what fish are in it?"],
+            nothing,
+            "follow-up on something not recorded",
+        )
+        self.add_row(
+            "nothing",
+            ["Could you send me all the sailings run by Pellagon Ferries, my sister works there"],
+            nothing,
+            "no such company, though others are called Ferries",
+        )
         line = self.pick_ferry(lambda f: f.fare is not None)
-        self.add_row("nothing", [f"what do kids under 12 pay from {line.start} to {line.end}?"], nothing,
-                     "only the adult fare is recorded")
+        self.add_row(
+            "nothing",
+            [f"what do kids under 12 pay from {line.start} to {line.end}?"],
+            nothing,
+            "only the adult fare is recorded",
+        )
 
 
 def write_questions(world: World, rng: random.Random, path: Path) -> None:

@@ -11,7 +11,17 @@ from typing import Any
 
 SEED: int = 505
 MONTHS: list[str] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ]
 Truth = dict[str, Any]
@@ -94,12 +104,38 @@ LINDHOLM = "Oskar Lindholm"
 SPECS: list[tuple[str, str, str, str, str, str, int, str, str, int, str, str, str]] = [
     ("w1", "Marta Keane", "Saltby", "14 Carrow Road", "home", "water", 2024, FALK, PAVEL, 0, "paid", "", ""),
     ("w2", "Edwin Prosser", "Carrow", "3 Tannery Lane", "home", "water", 2025, OKAFOR, NORA, 2, "paid", "", "delay"),
-    ("w3", "Lucia Ferrand", "Dunmere", "27 Mill Rise", "home", "water", 2025, MOREAU, JONAS, 0, "declined",
-     "unoccupied", "refusal"),
+    (
+        "w3",
+        "Lucia Ferrand",
+        "Dunmere",
+        "27 Mill Rise",
+        "home",
+        "water",
+        2025,
+        MOREAU,
+        JONAS,
+        0,
+        "declined",
+        "unoccupied",
+        "refusal",
+    ),
     ("w4", "Martin Falk", "Wexmouth", "8 Quay Street", "home", "water", 2026, OKAFOR, AMIRA, 3, "", "", ""),
     ("w5", "Bridget Nolan", "Highfold", "51 Chapel Hill", "home", "water", 2026, FALK, PAVEL, 0, "paid", "", ""),
-    ("w6", "Lumen Coffee House", "Saltby", "2 Market Place", "business", "water", 2025, MOREAU, AMIRA, 4, "paid", "",
-     ""),
+    (
+        "w6",
+        "Lumen Coffee House",
+        "Saltby",
+        "2 Market Place",
+        "business",
+        "water",
+        2025,
+        MOREAU,
+        AMIRA,
+        4,
+        "paid",
+        "",
+        "",
+    ),
     ("s1", "Thomas Keane", "Highfold", "6 Orchard Close", "home", "storm", 2024, OKAFOR, AMIRA, 2, "paid", "", ""),
     ("s2", "Agnes Whitlow", "Saltby", "90 Carrow Road", "home", "storm", 2025, FALK, NORA, 1, "declined", "wear", ""),
     ("s3", "Piotr Zielinski", "Carrow", "19 Station Row", "home", "storm", 2025, "", PAVEL, 3, "declined", "fence", ""),
@@ -107,12 +143,38 @@ SPECS: list[tuple[str, str, str, str, str, str, int, str, str, int, str, str, st
     ("s5", "Wexmouth Boatyard", "Wexmouth", "Slipway 4", "business", "storm", 2026, OKAFOR, JONAS, 0, "", "", ""),
     ("f1", "Simone Adair", "Carrow", "11 Beacon Street", "home", "fire", 2025, MOREAU, PAVEL, 0, "", "", ""),
     ("f2", "Viktor Hale", "Wexmouth", "70 Rope Walk", "home", "fire", 2024, FALK, JONAS, 0, "paid", "", ""),
-    ("f3", "Tiller & Rowe Joinery", "Highfold", "Unit 9, Old Quarry", "business", "fire", 2026, OKAFOR, JONAS, 0, "",
-     "", ""),
+    (
+        "f3",
+        "Tiller & Rowe Joinery",
+        "Highfold",
+        "Unit 9, Old Quarry",
+        "business",
+        "fire",
+        2026,
+        OKAFOR,
+        JONAS,
+        0,
+        "",
+        "",
+        "",
+    ),
     ("b1", "Rosa Dimas", "Saltby", "5 Lantern Court", "home", "burglary", 2024, OKAFOR, NORA, 0, "paid", "", ""),
     ("b2", "Leonard Osei", "Dunmere", "42 Ferry Lane", "home", "burglary", 2025, FALK, NORA, 3, "", "", "rude"),
-    ("b3", "Yvette Carrow", "Highfold", "17 Dunmere Avenue", "home", "burglary", 2026, MOREAU, PAVEL, 2, "declined",
-     "late", ""),
+    (
+        "b3",
+        "Yvette Carrow",
+        "Highfold",
+        "17 Dunmere Avenue",
+        "home",
+        "burglary",
+        2026,
+        MOREAU,
+        PAVEL,
+        2,
+        "declined",
+        "late",
+        "",
+    ),
     ("u1", "Ruth Lindqvist", "Wexmouth", "1 Cliff Terrace", "home", "subsidence", 2025, OKAFOR, AMIRA, 0, "", "", ""),
     ("u2", "Graham Petty", "Carrow", "64 Abbey Road", "home", "subsidence", 2026, MOREAU, PAVEL, 4, "", "", ""),
     ("m1", "Hannah Sorley", "Dunmere", "12 Mill Rise", "motor", "collision", 2024, BYRNE, NORA, 0, "", "", ""),
@@ -120,31 +182,71 @@ SPECS: list[tuple[str, str, str, str, str, str, int, str, str, int, str, str, st
     ("m3", "Ewa Nowak", "Highfold", "3 Orchard Close", "motor", "collision", 2025, BYRNE, PAVEL, 0, "", "", ""),
     ("m5", "Priya Raman", "Carrow", "22 Beacon Street", "motor", "hail", 2025, BYRNE, JONAS, 3, "paid", "", ""),
     ("m6", "George Tully", "Wexmouth", "15 Quay Street", "motor", "hail", 2025, BYRNE, NORA, 0, "", "", ""),
-    ("m7", "Astrid Holm", "Saltby", "31 Lantern Court", "motor", "car theft", 2025, "", JONAS, 2, "declined", "keys",
-     "refusal"),
+    (
+        "m7",
+        "Astrid Holm",
+        "Saltby",
+        "31 Lantern Court",
+        "motor",
+        "car theft",
+        2025,
+        "",
+        JONAS,
+        2,
+        "declined",
+        "keys",
+        "refusal",
+    ),
     ("m8", "Sean Mulgrew", "Carrow", "40 Station Row", "motor", "collision", 2026, BYRNE, NORA, 0, "", "", ""),
 ]
 UNINHABITABLE: list[str] = ["w2", "w5", "f1", "u2"]
 SECOND_OPINION: list[str] = ["u1", "f1", "b2"]
 WRITEOFFS: list[str] = ["m2", "m8"]
 UNSAFE: list[str] = ["m2", "m3", "m8"]
-ROOMS: dict[str, str] = {"w1": "kitchen", "w2": "bathroom", "w3": "cellar", "w4": "utility room", "w5": "bathroom",
-                         "w6": "store room"}
-PARTS: dict[str, str] = {"s1": "chimney stack", "s2": "roof tiles", "s3": "garden fence", "s4": "conservatory",
-                         "s5": "shed doors"}
-ORIGINS: dict[str, str] = {"f1": "the charger of an e-bike", "f2": "a tumble dryer",
-                           "f3": "an overheated dust extractor"}
+ROOMS: dict[str, str] = {
+    "w1": "kitchen",
+    "w2": "bathroom",
+    "w3": "cellar",
+    "w4": "utility room",
+    "w5": "bathroom",
+    "w6": "store room",
+}
+PARTS: dict[str, str] = {
+    "s1": "chimney stack",
+    "s2": "roof tiles",
+    "s3": "garden fence",
+    "s4": "conservatory",
+    "s5": "shed doors",
+}
+ORIGINS: dict[str, str] = {
+    "f1": "the charger of an e-bike",
+    "f2": "a tumble dryer",
+    "f3": "an overheated dust extractor",
+}
 ENTRIES: dict[str, str] = {"b1": "the patio door", "b2": "the bathroom window", "b3": "the cellar hatch"}
 STOLEN: dict[str, list[str]] = {
     "b1": ["a laptop", "two wedding rings", "a camera"],
     "b2": ["a cello", "a wristwatch", "a tablet computer"],
     "b3": ["a television", "silver cutlery", "a drone"],
 }
-CARS: dict[str, str] = {"m1": "Skoda Fabia", "m2": "Peugeot 308", "m3": "Toyota Yaris", "m5": "Volvo V60",
-                        "m6": "Ford Focus", "m7": "Mazda CX-5", "m8": "Renault Clio"}
+CARS: dict[str, str] = {
+    "m1": "Skoda Fabia",
+    "m2": "Peugeot 308",
+    "m3": "Toyota Yaris",
+    "m5": "Volvo V60",
+    "m6": "Ford Focus",
+    "m7": "Mazda CX-5",
+    "m8": "Renault Clio",
+}
 RANGES: dict[str, tuple[int, int]] = {
-    "water": (1800, 7600), "storm": (900, 5200), "fire": (9000, 27000), "burglary": (900, 4300),
-    "subsidence": (12000, 26000), "collision": (1500, 5200), "hail": (1300, 3900), "car theft": (9000, 15000),
+    "water": (1800, 7600),
+    "storm": (900, 5200),
+    "fire": (9000, 27000),
+    "burglary": (900, 4300),
+    "subsidence": (12000, 26000),
+    "collision": (1500, 5200),
+    "hail": (1300, 3900),
+    "car theft": (9000, 15000),
 }
 
 
@@ -387,13 +489,20 @@ def write_complaints(claims: dict[str, Claim], rng: Random) -> list[Doc]:
 def falk_report(c: Claim) -> str:
     """Render a report in Tobias Falk's form."""
     rows: list[tuple[str, str]] = [
-        ("File", c.number), ("Insured", c.holder), ("Place", f"{c.street}, {c.town}"),
-        ("On site", dot_date(c.visit)), ("Damage of", dot_date(c.loss)), ("Ordered by", c.handler),
+        ("File", c.number),
+        ("Insured", c.holder),
+        ("Place", f"{c.street}, {c.town}"),
+        ("On site", dot_date(c.visit)),
+        ("Damage of", dot_date(c.loss)),
+        ("Ordered by", c.handler),
     ]
     note = ""
     if c.peril == "water":
-        rows += [("Kind", "escape of water, " + c.room), ("Wall moisture", f"{c.moisture} %"),
-                 ("Dryers needed", f"{c.drying} days")]
+        rows += [
+            ("Kind", "escape of water, " + c.room),
+            ("Wall moisture", f"{c.moisture} %"),
+            ("Dryers needed", f"{c.drying} days"),
+        ]
         note = "Pipe joint split lengthwise, frost not involved."
     elif c.peril == "storm":
         rows += [("Kind", "storm, " + c.part)]
@@ -439,7 +548,8 @@ def okafor_report(c: Claim) -> str:
         body += f" The firm will have to stay shut for {c.closed_days} days."
     elif c.peril != "burglary":
         body += (
-            " The family can stay in the house meanwhile." if c.habitable
+            " The family can stay in the house meanwhile."
+            if c.habitable
             else " Nobody can live there at present; I sent them to a guest house."
         )
     advice = {
@@ -456,12 +566,18 @@ def okafor_report(c: Claim) -> str:
 def moreau_report(c: Claim) -> str:
     """Render a report as Ines Moreau's web page."""
     rows: list[tuple[str, str]] = [
-        ("Policyholder", c.holder), ("Address", f"{c.street}, {c.town}"), ("Inspected", c.visit.isoformat()),
-        ("Event", c.loss.isoformat()), ("Requested by", c.handler),
+        ("Policyholder", c.holder),
+        ("Address", f"{c.street}, {c.town}"),
+        ("Inspected", c.visit.isoformat()),
+        ("Event", c.loss.isoformat()),
+        ("Requested by", c.handler),
     ]
     if c.peril == "water":
-        rows += [("Cause", f"leaking supply pipe, {c.room}"), ("Humidity in masonry", f"{c.moisture}%"),
-                 ("Drying time", f"{c.drying} d")]
+        rows += [
+            ("Cause", f"leaking supply pipe, {c.room}"),
+            ("Humidity in masonry", f"{c.moisture}%"),
+            ("Drying time", f"{c.drying} d"),
+        ]
     elif c.peril == "storm":
         rows += [("Cause", f"high winds, {c.part}")]
     elif c.peril == "fire":
@@ -504,7 +620,10 @@ def byrne_report(c: Claim) -> str:
 def write_inspections(claims: dict[str, Claim]) -> list[Doc]:
     """Render all inspection reports."""
     makers: dict[str, Callable[[Claim], str]] = {
-        FALK: falk_report, OKAFOR: okafor_report, MOREAU: moreau_report, BYRNE: byrne_report,
+        FALK: falk_report,
+        OKAFOR: okafor_report,
+        MOREAU: moreau_report,
+        BYRNE: byrne_report,
     }
     docs: list[Doc] = []
     for c in claims.values():
@@ -554,26 +673,58 @@ def write_emails(claims: dict[str, Claim], rng: Random) -> list[Doc]:
             body = f"{c.number}: what we had set aside ({space_money(old)}) will not do. Now at {space_money(new)}."
             text = terse_mail(c.handler, GWEN, day, "more money needed", body)
         else:
-            body = f"{c.number} ({c.holder}) looks cheaper than feared. Reserve cut, {comma_money(old)} down to " \
-                   f"{comma_money(new)}."
+            body = (
+                f"{c.number} ({c.holder}) looks cheaper than feared. Reserve cut, {comma_money(old)} down to "
+                f"{comma_money(new)}."
+            )
             text = terse_mail(c.handler, GWEN, day, "some good news", body)
-        add_mail(f"{day.isoformat()}_{rng.randint(100, 999)}.txt", "reserve", text, day, c.handler, tag, old=old,
-                 new=new)
+        add_mail(
+            f"{day.isoformat()}_{rng.randint(100, 999)}.txt", "reserve", text, day, c.handler, tag, old=old, new=new
+        )
     s4, m3, b2, m7, m1, w5 = (claims[t] for t in ("s4", "m3", "b2", "m7", "m1", "w5"))
     day = s4.visit + timedelta(days=6)
-    add_mail("where is it.txt", "chase", plain_mail(
-        AMIRA, MOREAU, day, f"Report {s4.number}?", "Hi Ines, the customer rings me every morning. When can "
-        "I have your "
-        f"paper on {s4.holder}? Thanks, Amira"), day, AMIRA, "s4")
+    add_mail(
+        "where is it.txt",
+        "chase",
+        plain_mail(
+            AMIRA,
+            MOREAU,
+            day,
+            f"Report {s4.number}?",
+            f"Hi Ines, the customer rings me every morning. When can I have your paper on {s4.holder}? Thanks, Amira",
+        ),
+        day,
+        AMIRA,
+        "s4",
+    )
     day = m3.visit + timedelta(days=4)
-    add_mail("msg0417.txt", "chase", terse_mail(
-        PAVEL, BYRNE, day, "still waiting", f"Declan, still nothing in the system for {m3.number}. Today please."),
-        day, PAVEL, "m3")
+    add_mail(
+        "msg0417.txt",
+        "chase",
+        terse_mail(
+            PAVEL, BYRNE, day, "still waiting", f"Declan, still nothing in the system for {m3.number}. Today please."
+        ),
+        day,
+        PAVEL,
+        "m3",
+    )
     day = b2.visit + timedelta(days=2)
-    add_mail("msg0533.txt", "fraud", plain_mail(
-        NORA, VOSS, day, "something smells", f"Helena, could you take a look at {b2.number}? The receipts "
-        "for the cello "
-        "carry a date after the break-in. I have not said a word to the customer."), day, NORA, "b2")
+    add_mail(
+        "msg0533.txt",
+        "fraud",
+        plain_mail(
+            NORA,
+            VOSS,
+            day,
+            "something smells",
+            f"Helena, could you take a look at {b2.number}? The receipts "
+            "for the cello "
+            "carry a date after the break-in. I have not said a word to the customer.",
+        ),
+        day,
+        NORA,
+        "b2",
+    )
     day = m7.notified + timedelta(days=5)
     quoted = (
         f"Thanks, I have opened a file and will talk to the dealer.\nHelena\n\n"
@@ -583,59 +734,162 @@ def write_emails(claims: dict[str, Claim], rng: Random) -> list[Doc]:
     )
     add_mail("msg0561.txt", "fraud", plain_mail(VOSS, JONAS, day, f"RE: {m7.number}", quoted), day, VOSS, "m7")
     day = date(2025, 6, 24)
-    add_mail("summer cover.txt", "cover", plain_mail(
-        GWEN, "Claims team", day, "July", "All, Amira is on holiday from 7 to 25 July 2025. Jonas Lindqvist "
-        "looks after "
-        "her files and her mailbox."), day, GWEN)
+    add_mail(
+        "summer cover.txt",
+        "cover",
+        plain_mail(
+            GWEN,
+            "Claims team",
+            day,
+            "July",
+            "All, Amira is on holiday from 7 to 25 July 2025. Jonas Lindqvist looks after her files and her mailbox.",
+        ),
+        day,
+        GWEN,
+    )
     day = date(2026, 1, 29)
-    add_mail("msg0802.txt", "cover", terse_mail(
-        PAVEL, "Claims team", day, "knee operation", "I will be out the whole of February 2026. Nora Byrne has kindly "
-        "agreed to mind my claims."), day, PAVEL)
+    add_mail(
+        "msg0802.txt",
+        "cover",
+        terse_mail(
+            PAVEL,
+            "Claims team",
+            day,
+            "knee operation",
+            "I will be out the whole of February 2026. Nora Byrne has kindly agreed to mind my claims.",
+        ),
+        day,
+        PAVEL,
+    )
     day = date(2025, 5, 19)
-    add_mail("2025-05-19_suppliers.txt", "supplier", plain_mail(
-        LINDHOLM, "Claims team; assessors", day, "Drying of buildings", "From 1 June 2025 we no longer call AquaTeam. "
-        "Please send all drying jobs to Drywell & Sons, who charge €38 a day per machine."), day, LINDHOLM)
+    add_mail(
+        "2025-05-19_suppliers.txt",
+        "supplier",
+        plain_mail(
+            LINDHOLM,
+            "Claims team; assessors",
+            day,
+            "Drying of buildings",
+            "From 1 June 2025 we no longer call AquaTeam. "
+            "Please send all drying jobs to Drywell & Sons, who charge €38 a day per machine.",
+        ),
+        day,
+        LINDHOLM,
+    )
     day = date(2026, 3, 11)
-    add_mail("msg0830.txt", "supplier", terse_mail(
-        GWEN, "Claims team", day, "glass", "ClearPane is putting its price for a windscreen up to EUR 410 "
-        "from April 2026."),
-        day, GWEN)
+    add_mail(
+        "msg0830.txt",
+        "supplier",
+        terse_mail(
+            GWEN,
+            "Claims team",
+            day,
+            "glass",
+            "ClearPane is putting its price for a windscreen up to EUR 410 from April 2026.",
+        ),
+        day,
+        GWEN,
+    )
     day = date(2026, 5, 6)
-    add_mail("outage.txt", "it", plain_mail(
-        MILO, "Everyone", day, "Portal down", "The claims portal was down this morning from 07:40 to 11:15. "
-        "A full disk "
-        "was to blame. Nothing was lost."), day, MILO)
+    add_mail(
+        "outage.txt",
+        "it",
+        plain_mail(
+            MILO,
+            "Everyone",
+            day,
+            "Portal down",
+            "The claims portal was down this morning from 07:40 to 11:15. A full disk was to blame. Nothing was lost.",
+        ),
+        day,
+        MILO,
+    )
     day = date(2026, 9, 14)
-    add_mail("2026-09-14_workshop.txt", "training", plain_mail(
-        VOSS, "Claims team", day, "Workshop: spotting false receipts", "Dear all, please keep 8 October "
-        "2026 free, 10 to "
-        "12, room Lighthouse. Pavel Hruska will bring two real examples."), day, VOSS)
+    add_mail(
+        "2026-09-14_workshop.txt",
+        "training",
+        plain_mail(
+            VOSS,
+            "Claims team",
+            day,
+            "Workshop: spotting false receipts",
+            "Dear all, please keep 8 October "
+            "2026 free, 10 to "
+            "12, room Lighthouse. Pavel Hruska will bring two real examples.",
+        ),
+        day,
+        VOSS,
+    )
     day = date(2024, 11, 20)
     back = rng.randrange(1200, 2900, 10)
-    add_mail("msg0102.txt", "recovery", terse_mail(
-        NORA, GWEN, day, "money back!", f"The other driver's insurer has given in on {m1.number} and sends us "
-        f"{comma_money(back)}. Third reminder did it."), day, NORA, "m1", back=back)
+    add_mail(
+        "msg0102.txt",
+        "recovery",
+        terse_mail(
+            NORA,
+            GWEN,
+            day,
+            "money back!",
+            f"The other driver's insurer has given in on {m1.number} and sends us "
+            f"{comma_money(back)}. Third reminder did it.",
+        ),
+        day,
+        NORA,
+        "m1",
+        back=back,
+    )
     day = date(2026, 2, 3)
-    add_mail("notes 3 feb.txt", "minutes", (
-        "Team meeting, 3 February 2026\nthere: Gwen Tarrant (chair), Nora Byrne, Amira Saleh, Jonas Lindqvist\n\n"
-        "1) Phones: the late shift ends at 18:30 from 1 March.\n2) Amira Saleh takes over the broker "
-        "Corbett as contact.\n"
-        "3) Jonas Lindqvist to draft a new cover letter until 20 February.\n\nsent round by Gwen Tarrant\n"), day, GWEN)
+    add_mail(
+        "notes 3 feb.txt",
+        "minutes",
+        (
+            "Team meeting, 3 February 2026\nthere: Gwen Tarrant (chair), Nora Byrne, Amira Saleh, Jonas Lindqvist\n\n"
+            "1) Phones: the late shift ends at 18:30 from 1 March.\n2) Amira Saleh takes over the broker "
+            "Corbett as contact.\n"
+            "3) Jonas Lindqvist to draft a new cover letter until 20 February.\n\nsent round by Gwen Tarrant\n"
+        ),
+        day,
+        GWEN,
+    )
     day = date(2025, 8, 27)
-    add_mail("msg0610.txt", "social", terse_mail(
-        MILO, "Everyone", day, "boat trip", "The summer outing is on 12 September 2025, we meet 15:00 at "
-        "the Saltby pier. "
-        "Bring a jacket."), day, MILO)
+    add_mail(
+        "msg0610.txt",
+        "social",
+        terse_mail(
+            MILO,
+            "Everyone",
+            day,
+            "boat trip",
+            "The summer outing is on 12 September 2025, we meet 15:00 at the Saltby pier. Bring a jacket.",
+        ),
+        day,
+        MILO,
+    )
     day = w5.decided + timedelta(days=3)
-    add_mail("fw bank details.txt", "bank", plain_mail(
-        PAVEL, "Accounts", day, f"FW: {w5.number}", f"Please note {w5.holder} has moved her account to "
-        "Saltby Savings Bank."
-        "\n\n> Nora Byrne took the call:\n> new bank, old one closed, she sounded sure of herself"), day, PAVEL, "w5")
+    add_mail(
+        "fw bank details.txt",
+        "bank",
+        plain_mail(
+            PAVEL,
+            "Accounts",
+            day,
+            f"FW: {w5.number}",
+            f"Please note {w5.holder} has moved her account to "
+            "Saltby Savings Bank."
+            "\n\n> Nora Byrne took the call:\n> new bank, old one closed, she sounded sure of herself",
+        ),
+        day,
+        PAVEL,
+        "w5",
+    )
     return docs
 
 
 HANDBOOK: list[tuple[str, str, str]] = [
-    ("conditions/home.md", "conditions", """# Home policy: conditions
+    (
+        "conditions/home.md",
+        "conditions",
+        """# Home policy: conditions
 
 Valid for losses from 1 January 2025.
 
@@ -653,8 +907,12 @@ Report the loss within 14 days. After a theft go to the police within 48 hours.
 ## 9 Limits
 A bicycle stolen away from the home: at most €900. If you cannot live at home we pay other lodgings for up to six
 months, at most €12,000.
-"""),
-    ("conditions/old/home-2023.txt", "conditions", """HOME POLICY - CONDITIONS 2023 (replaced on 1 January 2025)
+""",
+    ),
+    (
+        "conditions/old/home-2023.txt",
+        "conditions",
+        """HOME POLICY - CONDITIONS 2023 (replaced on 1 January 2025)
 
 Own share of the customer     200 euros per event
    burst pipes                300 euros
@@ -662,8 +920,12 @@ Own share of the customer     200 euros per event
 Bicycles outside the home     600 euros at most
 Lodgings elsewhere            4 months at most
 Empty houses                  no cover for water after 60 days
-"""),
-    ("conditions/motor.html", "conditions", """<html><head><title>Motor policy</title></head><body>
+""",
+    ),
+    (
+        "conditions/motor.html",
+        "conditions",
+        """<html><head><title>Motor policy</title></head><body>
 <h1>Motor policy: what applies</h1>
 <table><tr><th>Matter</th><th>Rule</th></tr>
 <tr><td>Excess</td><td>EUR 300</td></tr>
@@ -673,8 +935,12 @@ Empty houses                  no cover for water after 60 days
 <tr><td>Reporting a loss</td><td>within 7 days</td></tr></table>
 <p>No cover for theft if the keys were left in the vehicle. Hail is insured with Comprehensive, not with Basic.</p>
 </body></html>
-"""),
-    ("conditions/small-firms.md", "conditions", """# Small firms policy
+""",
+    ),
+    (
+        "conditions/small-firms.md",
+        "conditions",
+        """# Small firms policy
 
 **Excess:** 750 euros
 **Report within:** 5 days
@@ -682,14 +948,22 @@ Empty houses                  no cover for water after 60 days
 **Lost turnover:** starts after a waiting time of 72 hours and runs for 90 days at the longest
 
 Cash left in the till overnight is insured up to 500 euros. Damage by vermin is not insured.
-"""),
-    ("conditions/travel.txt", "conditions", """Travel policy in short
+""",
+    ),
+    (
+        "conditions/travel.txt",
+        "conditions",
+        """Travel policy in short
 
 You bear the first EUR 100 of every claim. Tell us within 30 days of coming home. Baggage is insured up to
 EUR 1 800, doctors and hospitals abroad up to EUR 2 000 000. Skiing is insured only with the Winter add-on.
 Cancelled trips: we refund 80 % of what the organiser keeps.
-"""),
-    ("guides/register-a-claim.md", "guide", """# Putting a new claim into the system
+""",
+    ),
+    (
+        "guides/register-a-claim.md",
+        "guide",
+        """# Putting a new claim into the system
 
 1. Open the portal and press *New file*.
 2. Search the policy number; if it is not found, ask Underwriting before going on.
@@ -698,20 +972,32 @@ Cancelled trips: we refund 80 % of what the organiser keeps.
 5. Press *Assign*. The file number appears and the customer gets an acknowledgement by post.
 
 Do this on the day the notice arrives.
-"""),
-    ("guides/sending-an-assessor.txt", "guide", """WHEN DO I SEND SOMEBODY OUT?
+""",
+    ),
+    (
+        "guides/sending-an-assessor.txt",
+        "guide",
+        """WHEN DO I SEND SOMEBODY OUT?
 
 Home and firms: always when more than 1,500 euros are asked for. Below that, photographs are enough.
 Cars: always, except for glass.
 Booking goes through the calendar "Field visits"; leave at least 2 working days. The assessor has 10 working days
 for the report. Never promise the customer a time of day.
-"""),
-    ("guides/reserves.html", "guide", """<html><head><title>Reserves</title></head><body><h1>Reserves</h1>
+""",
+    ),
+    (
+        "guides/reserves.html",
+        "guide",
+        """<html><head><title>Reserves</title></head><body><h1>Reserves</h1>
 <p>A first reserve is entered within 24 hours of opening the file. Any change above EUR 2 500 is
 mailed to the team lead.</p>
 <p>Every open file is looked through again each quarter.</p></body></html>
-"""),
-    ("guides/paying-out.md", "guide", """# Paying out
+""",
+    ),
+    (
+        "guides/paying-out.md",
+        "guide",
+        """# Paying out
 
 | Sum | Who releases it |
 |---|---|
@@ -720,33 +1006,57 @@ mailed to the team lead.</p>
 | above €25,000 | head of claims |
 
 Payment runs leave on Tuesday and Thursday at 14:00. A wrong transfer is stopped by Accounts until noon of the next day.
-"""),
-    ("guides/unhappy-customers.md", "guide", """# When a customer complains
+""",
+    ),
+    (
+        "guides/unhappy-customers.md",
+        "guide",
+        """# When a customer complains
 
 Write back within 3 working days that we have the complaint. Enter it on form K2. Somebody who did not work on the file
 has to review it. The final answer goes out within 20 working days.
-"""),
-    ("guides/suspicion.txt", "guide", """Suspected fraud
+""",
+    ),
+    (
+        "guides/suspicion.txt",
+        "guide",
+        """Suspected fraud
 ---------------
 Say nothing to the customer. Fill in the red form F7 and bring it to Helena Voss, Special Investigations.
 Stop all payments on the file. Carry on being polite. Helena decides within 5 working days how to go on.
-"""),
-    ("guides/total-loss.md", "guide", """# Cars: repair or total loss?
+""",
+    ),
+    (
+        "guides/total-loss.md",
+        "guide",
+        """# Cars: repair or total loss?
 
 A car is a total loss when the repair would cost more than 70 % of its market value. We then pay the market value less
 the excess. The wreck is offered at the Lowgate salvage auction; the customer may keep it for the highest bid.
-"""),
-    ("guides/bad-weather-plan.html", "guide", """<html><head><title>Bad weather plan</title></head><body>
+""",
+    ),
+    (
+        "guides/bad-weather-plan.html",
+        "guide",
+        """<html><head><title>Bad weather plan</title></head><body>
 <h1>Bad weather plan</h1><p>Starts when more than 40 notices arrive in one day. Gwen Tarrant calls it.</p>
 <ul><li>Holidays are stopped.</li><li>Claims below EUR 2 000 are paid on photographs alone.</li>
 <li>The office opens on Saturday, 8 to 13.</li></ul></body></html>
-"""),
-    ("guides/getting-money-back.txt", "guide", """Recourse
+""",
+    ),
+    (
+        "guides/getting-money-back.txt",
+        "guide",
+        """Recourse
 
 If somebody else is to blame, we ask them for our money. Send the first demand within 4 weeks of our payment, remind
 after 30 days, three times at most. After two years the right is lost. Sums under 150 euros are not pursued.
-"""),
-    ("guides/first-week.md", "guide", """# Your first week - questions everybody asks
+""",
+    ),
+    (
+        "guides/first-week.md",
+        "guide",
+        """# Your first week - questions everybody asks
 
 **I have forgotten my portal password?** Ask Milo Petrov; he sends a new one to your desk, never by mail.
 
@@ -755,8 +1065,12 @@ after 30 days, three times at most. After two years the right is lost. Sums unde
 **When is the team meeting?** The first Tuesday of the month, 9:30.
 
 **Who opens the post?** The front desk, before 9.
-"""),
-    ("guides/keeping-files.md", "guide", """# How long we keep things
+""",
+    ),
+    (
+        "guides/keeping-files.md",
+        "guide",
+        """# How long we keep things
 
 - closed claims: ten years
 - recordings of calls: six months
@@ -764,7 +1078,8 @@ after 30 days, three times at most. After two years the right is lost. Sums unde
 - job applications: 90 days
 
 Paper goes into the grey bin with the lock.
-"""),
+""",
+    ),
 ]
 
 
@@ -851,176 +1166,396 @@ def build_questions(k: dict[str, Claim], docs: list[Doc]) -> list[dict[str, Any]
         return nothing
 
     # lists
-    ask("list", ["which inspection reports are about water damage"],
+    ask(
+        "list",
+        ["which inspection reports are about water damage"],
         pick_docs(visits, lambda d: claim_of(d).peril == "water"),
-        "three wordings: escape of water, burst pipe, leaking supply pipe; home and business")
-    ask("list", ["can you pull up all the letters where we told the customer we wont pay"],
-        pick_docs(declined, lambda d: True), "'turn down' / 'cannot help', never the asked word; complaints "
-        "also refuse")
-    ask("list", ["complaint letters, all of them pls"], pick_docs(complaints, lambda d: True),
-        "file names say nothing; the guide on complaints is no letter")
-    ask("list", ["Tobias Falks site visits in 2025?"],
+        "three wordings: escape of water, burst pipe, leaking supply pipe; home and business",
+    )
+    ask(
+        "list",
+        ["can you pull up all the letters where we told the customer we wont pay"],
+        pick_docs(declined, lambda d: True),
+        "'turn down' / 'cannot help', never the asked word; complaints also refuse",
+    )
+    ask(
+        "list",
+        ["complaint letters, all of them pls"],
+        pick_docs(complaints, lambda d: True),
+        "file names say nothing; the guide on complaints is no letter",
+    )
+    ask(
+        "list",
+        ["Tobias Falks site visits in 2025?"],
         pick_docs(visits, lambda d: d.author == FALK and d.day.year == 2025),
-        "missing apostrophe; a policyholder is called Falk too; dotted dates")
-    ask("list", ["In which of the assessors' reports does it say that the people couldn't stay in their home?"],
-        pick_docs(visits, lambda d: claim_of(d).line == "home" and not claim_of(d).habitable
-                  and claim_of(d).peril != "burglary"),
-        "said as NO / nobody can live there / no, occupants rehoused")
-    ask("list", ["inspection reports with a repair cost north of 10 grand"],
-        pick_docs(visits, lambda d: claim_of(d).estimate > 10000), "four number notations, four labels")
-    ask("list", ["which cars that Declan looked at were not safe to drive any more"],
+        "missing apostrophe; a policyholder is called Falk too; dotted dates",
+    )
+    ask(
+        "list",
+        ["In which of the assessors' reports does it say that the people couldn't stay in their home?"],
+        pick_docs(
+            visits,
+            lambda d: claim_of(d).line == "home" and not claim_of(d).habitable and claim_of(d).peril != "burglary",
+        ),
+        "said as NO / nobody can live there / no, occupants rehoused",
+    )
+    ask(
+        "list",
+        ["inspection reports with a repair cost north of 10 grand"],
+        pick_docs(visits, lambda d: claim_of(d).estimate > 10000),
+        "four number notations, four labels",
+    )
+    ask(
+        "list",
+        ["which cars that Declan looked at were not safe to drive any more"],
         pick_docs(visits, lambda d: d.author == BYRNE and not claim_of(d).roadworthy),
-        "'must not be driven' against 'fit for the road'")
-    ask("list", ["hi, I'm preparing the reserves meeting - which internal mails are about putting MORE "
-                 "money aside for a "
-                 "claim? not the ones where it went down"],
-        pick_docs(reserves, lambda d: d.facts["new"] > d.facts["old"]), "lifted / set aside; one was cut")
-    ask("list", ["letters from customers reporting storm damage", "just the ones from 2025"],
+        "'must not be driven' against 'fit for the road'",
+    )
+    ask(
+        "list",
+        [
+            "hi, I'm preparing the reserves meeting - which internal mails are about putting MORE "
+            "money aside for a "
+            "claim? not the ones where it went down"
+        ],
+        pick_docs(reserves, lambda d: d.facts["new"] > d.facts["old"]),
+        "lifted / set aside; one was cut",
+    )
+    ask(
+        "list",
+        ["letters from customers reporting storm damage", "just the ones from 2025"],
         pick_docs(notices, lambda d: claim_of(d).peril == "storm" and d.day.year == 2025),
-        "'gale' only; date notations differ")
-    ask("list", ["where did an assessor want a specialist to look at it first?"],
-        pick_docs(visits, lambda d: claim_of(d).verdict == "second"), "second opinion in three wordings")
-    ask("list", ["what reports do we have from Ruth on houses or firms in Wexmouth?"],
+        "'gale' only; date notations differ",
+    )
+    ask(
+        "list",
+        ["where did an assessor want a specialist to look at it first?"],
+        pick_docs(visits, lambda d: claim_of(d).verdict == "second"),
+        "second opinion in three wordings",
+    )
+    ask(
+        "list",
+        ["what reports do we have from Ruth on houses or firms in Wexmouth?"],
         pick_docs(visits, lambda d: d.author == OKAFOR and claim_of(d).town == "Wexmouth"),
-        "Ruth Lindqvist is a policyholder; Wexmouth is also in a firm's name")
+        "Ruth Lindqvist is a policyholder; Wexmouth is also in a firm's name",
+    )
 
     # counts
-    ask("count", ["how many settlement letters (the ones with a payout) went out in 2025"],
-        count_docs(paid, lambda d: d.day.year == 2025), "two templates; refusals must not count")
-    ask("count", ["how many break ins have our assesors been out to"],
-        count_docs(visits, lambda d: claim_of(d).peril == "burglary"), "break-in / intruders / burglary")
-    ask("count", ["how many reports has Ines Moreau written", "and Declan Byrne?"],
-        count_docs(visits, lambda d: d.author == BYRNE), "follow-up swaps the person; another Byrne is a handler")
-    ask("count", ["no. of vehicles declared a total loss by our engineer?"],
-        count_docs(visits, lambda d: claim_of(d).writeoff), "phrase also stands in a guide")
-    ask("count", ["how many of the e-mails were sent by Pavel Hruska himself"],
-        count_docs(mails, lambda d: d.author == PAVEL), "he is also named in others' mails; two head styles")
+    ask(
+        "count",
+        ["how many settlement letters (the ones with a payout) went out in 2025"],
+        count_docs(paid, lambda d: d.day.year == 2025),
+        "two templates; refusals must not count",
+    )
+    ask(
+        "count",
+        ["how many break ins have our assesors been out to"],
+        count_docs(visits, lambda d: claim_of(d).peril == "burglary"),
+        "break-in / intruders / burglary",
+    )
+    ask(
+        "count",
+        ["how many reports has Ines Moreau written", "and Declan Byrne?"],
+        count_docs(visits, lambda d: d.author == BYRNE),
+        "follow-up swaps the person; another Byrne is a handler",
+    )
+    ask(
+        "count",
+        ["no. of vehicles declared a total loss by our engineer?"],
+        count_docs(visits, lambda d: claim_of(d).writeoff),
+        "phrase also stands in a guide",
+    )
+    ask(
+        "count",
+        ["how many of the e-mails were sent by Pavel Hruska himself"],
+        count_docs(mails, lambda d: d.author == PAVEL),
+        "he is also named in others' mails; two head styles",
+    )
 
     # look-ups
-    ask("lookup", [f"how much did we transfer to {k['w5'].holder} in the end?"], one_number(k["w5"].paid),
-        "gross, own share and transfer stand together")
-    ask("lookup", [f"when did the pipe burst at {k['w4'].holder}'s house"], day_truth(k["w4"].loss),
-        "Falk is a policyholder here; visit and notice dates are near")
-    ask("lookup", ["what did the moisture meter show at Lucia Ferrands place?"], one_number(k["w3"].moisture),
-        "label is humidity in masonry")
-    ask("lookup", ["who's standing in for Amira while she's away in july 2025?"], some_values(JONAS),
-        "mail with another subject; another cover mail exists")
-    ask("lookup", ["what was nicked from Leonard Osei"], some_values("cello", "wristwatch", "tablet"),
-        "label 'Missing' and a notice in prose")
-    ask("text", ["Under the current home policy, what does a customer have to bear himself if a pipe bursts?",
-                 "and under the old 2023 conditions?"],
-        one_number(300), "follow-up to the replaced file; 200 general, 400 now")
-    ask("text", ["how do i go about it if i think a claim is fishy?"], some_values("F7", "Helena Voss"),
-        "guide called suspicion; two mails about suspected cases compete")
-    ask("text", ["how long have we got to give a final answer to somebody who complained?"],
-        {"values": ["20 working days"]}, "3 working days stands next to it")
-    ask("text", ["How many days has a customer got to report a claim on the car policy?", "and on the travel one?"],
-        one_number(30), "follow-up with another file")
-    ask("text", ["for how long do we keep recorded phone calls"],
-        {"values": ["six months"], "alternatives": [["6 months"]]}, "four retention terms in one file")
+    ask(
+        "lookup",
+        [f"how much did we transfer to {k['w5'].holder} in the end?"],
+        one_number(k["w5"].paid),
+        "gross, own share and transfer stand together",
+    )
+    ask(
+        "lookup",
+        [f"when did the pipe burst at {k['w4'].holder}'s house"],
+        day_truth(k["w4"].loss),
+        "Falk is a policyholder here; visit and notice dates are near",
+    )
+    ask(
+        "lookup",
+        ["what did the moisture meter show at Lucia Ferrands place?"],
+        one_number(k["w3"].moisture),
+        "label is humidity in masonry",
+    )
+    ask(
+        "lookup",
+        ["who's standing in for Amira while she's away in july 2025?"],
+        some_values(JONAS),
+        "mail with another subject; another cover mail exists",
+    )
+    ask(
+        "lookup",
+        ["what was nicked from Leonard Osei"],
+        some_values("cello", "wristwatch", "tablet"),
+        "label 'Missing' and a notice in prose",
+    )
+    ask(
+        "text",
+        [
+            "Under the current home policy, what does a customer have to bear himself if a pipe bursts?",
+            "and under the old 2023 conditions?",
+        ],
+        one_number(300),
+        "follow-up to the replaced file; 200 general, 400 now",
+    )
+    ask(
+        "text",
+        ["how do i go about it if i think a claim is fishy?"],
+        some_values("F7", "Helena Voss"),
+        "guide called suspicion; two mails about suspected cases compete",
+    )
+    ask(
+        "text",
+        ["how long have we got to give a final answer to somebody who complained?"],
+        {"values": ["20 working days"]},
+        "3 working days stands next to it",
+    )
+    ask(
+        "text",
+        ["How many days has a customer got to report a claim on the car policy?", "and on the travel one?"],
+        one_number(30),
+        "follow-up with another file",
+    )
+    ask(
+        "text",
+        ["for how long do we keep recorded phone calls"],
+        {"values": ["six months"], "alternatives": [["6 months"]]},
+        "four retention terms in one file",
+    )
 
     # superlatives
-    ask("superlative", ["What's the priciest repair any of the assessors has put down, and whose is it?"],
-        claim_truth(top_doc(visits, lambda d: claim_of(d).estimate)), "four money notations")
-    ask("superlative", ["whose house had the wettest walls"],
+    ask(
+        "superlative",
+        ["What's the priciest repair any of the assessors has put down, and whose is it?"],
+        claim_truth(top_doc(visits, lambda d: claim_of(d).estimate)),
+        "four money notations",
+    )
+    ask(
+        "superlative",
+        ["whose house had the wettest walls"],
         claim_truth(top_doc([d for d in visits if claim_of(d).peril == "water"], lambda d: claim_of(d).moisture)),
-        "moisture, meter, humidity; three templates")
-    ask("superlative", ["which cars did Declan Byrne survey in 2025?", "which of them had the fewest km on the clock?"],
-        claim_truth(top_doc([d for d in visits if d.author == BYRNE and d.day.year == 2025],
-                            lambda d: -claim_of(d).mileage)), "follow-up; the lowest odometer of all years "
-                            "is another car")
-    ask("superlative", ["the very first refusal we sent out among the letters we have, who did it go to?"],
-        claim_truth(top_doc(declined, lambda d: -d.day.toordinal())), "date in words or ISO; template without a label")
-    ask("superlative", ["our settlement letters to customers from 2025 please",
-                        "the biggest payout of those - who got it?"],
+        "moisture, meter, humidity; three templates",
+    )
+    ask(
+        "superlative",
+        ["which cars did Declan Byrne survey in 2025?", "which of them had the fewest km on the clock?"],
+        claim_truth(
+            top_doc([d for d in visits if d.author == BYRNE and d.day.year == 2025], lambda d: -claim_of(d).mileage)
+        ),
+        "follow-up; the lowest odometer of all years is another car",
+    )
+    ask(
+        "superlative",
+        ["the very first refusal we sent out among the letters we have, who did it go to?"],
+        claim_truth(top_doc(declined, lambda d: -d.day.toordinal())),
+        "date in words or ISO; template without a label",
+    )
+    ask(
+        "superlative",
+        ["our settlement letters to customers from 2025 please", "the biggest payout of those - who got it?"],
         claim_truth(top_doc([d for d in paid if d.day.year == 2025], lambda d: claim_of(d).paid)),
-        "gross and net; two templates; the biggest of all years is another")
+        "gross and net; two templates; the biggest of all years is another",
+    )
 
     # numbers and groups
-    ask("number", ["what did we pay out in total according to all the settlement letters"],
-        one_number(sum(claim_of(d).paid for d in paid)), "sum over two notations; net, not gross")
+    ask(
+        "number",
+        ["what did we pay out in total according to all the settlement letters"],
+        one_number(sum(claim_of(d).paid for d in paid)),
+        "sum over two notations; net, not gross",
+    )
     hail = [claim_of(d).estimate for d in visits if claim_of(d).peril == "hail"]
-    ask("number", ["average repair bill for the cars with hail damage, going by the surveys"],
-        {"number": sum(hail) / len(hail), "tolerance": 0.01}, "line items, total and market value in one table")
-    ask("group", ["number of inspection reports per assessor?"],
+    ask(
+        "number",
+        ["average repair bill for the cars with hail damage, going by the surveys"],
+        {"number": sum(hail) / len(hail), "tolerance": 0.01},
+        "line items, total and market value in one table",
+    )
+    ask(
+        "group",
+        ["number of inspection reports per assessor?"],
         {"groups": {name: sum(1 for d in visits if d.author == name) for name in (FALK, OKAFOR, MOREAU, BYRNE)}},
-        "author only in the signature")
+        "author only in the signature",
+    )
 
     # yes or no
-    ask("yes_no", ["a customer's garden fence got blown over in a storm. does home cover that?"], {"yes_no": "no"},
-        "in the exclusions; a refusal letter on the same point")
-    ask("yes_no", [f"did {k['m7'].holder} get any money for the stolen car?"], {"yes_no": "no"},
-        "notice, refusal, complaint and a mail about the same claim")
-    ask("yes_no", [f"is it ok to still drive the {k['m6'].car} of {k['m6'].holder}"],
-        {"yes_no": "yes" if k["m6"].roadworthy else "no"}, "'fit for the road'")
-    ask("yes_no", ["Can I release a payment of 4,200 on my own as a handler?"], {"yes_no": "yes"},
-        "threshold in a table")
+    ask(
+        "yes_no",
+        ["a customer's garden fence got blown over in a storm. does home cover that?"],
+        {"yes_no": "no"},
+        "in the exclusions; a refusal letter on the same point",
+    )
+    ask(
+        "yes_no",
+        [f"did {k['m7'].holder} get any money for the stolen car?"],
+        {"yes_no": "no"},
+        "notice, refusal, complaint and a mail about the same claim",
+    )
+    ask(
+        "yes_no",
+        [f"is it ok to still drive the {k['m6'].car} of {k['m6'].holder}"],
+        {"yes_no": "yes" if k["m6"].roadworthy else "no"},
+        "'fit for the road'",
+    )
+    ask(
+        "yes_no",
+        ["Can I release a payment of 4,200 on my own as a handler?"],
+        {"yes_no": "yes"},
+        "threshold in a table",
+    )
 
     # joins and comparisons
-    ask("join", ["The man who complained about being treated rudely by our office - who had inspected his place?"],
-        some_values(k["b2"].assessor), "complaint to report by name or file number")
+    ask(
+        "join",
+        ["The man who complained about being treated rudely by our office - who had inspected his place?"],
+        some_values(k["b2"].assessor),
+        "complaint to report by name or file number",
+    )
     new = next(d.facts["new"] for d in reserves if claim_of(d).tag == "f1")
-    ask("join", ["how much do we have in reserve now for the fire that started at an e-bike charger?"], one_number(new),
-        "cause only in the report, money only in a mail with the file number")
-    ask("join", ["When did we send the rejection to the lady whose roof tiles Tobias Falk had gone to see?"],
-        day_truth(k["s2"].decided), "report to letter; four dates about the claim")
-    ask("join", ["names of the people who complained after we had turned them down?"],
+    ask(
+        "join",
+        ["how much do we have in reserve now for the fire that started at an e-bike charger?"],
+        one_number(new),
+        "cause only in the report, money only in a mail with the file number",
+    )
+    ask(
+        "join",
+        ["When did we send the rejection to the lady whose roof tiles Tobias Falk had gone to see?"],
+        day_truth(k["s2"].decided),
+        "report to letter; four dates about the claim",
+    )
+    ask(
+        "join",
+        ["names of the people who complained after we had turned them down?"],
         some_values(*sorted(claim_of(d).holder for d in complaints if claim_of(d).decision == "declined")),
-        "complaints for other reasons exist")
+        "complaints for other reasons exist",
+    )
     more = max((k["w1"], k["s1"]), key=lambda c: c.paid)
     assert k["w1"].paid != k["s1"].paid
-    ask("compare", ["who of the two Keanes got more out of us, Marta or Thomas?"], some_values(more.holder),
-        "two letters in different notations, own share deducted")
+    ask(
+        "compare",
+        ["who of the two Keanes got more out of us, Marta or Thomas?"],
+        some_values(more.holder),
+        "two letters in different notations, own share deducted",
+    )
 
     # compound and ambiguous
-    ask("compound", ["how wide is the crack at Graham Petty's and what would the repair cost?"],
-        {"parts": [one_number(k["u2"].crack), one_number(k["u2"].estimate)]}, "two facts of a table; mm and EUR")
-    ask("compound", ["who dries out buildings for us nowadays, and since when?"],
-        {"parts": [some_values("Drywell & Sons"),
-                   {"values": ["1 June 2025"], "alternatives": [["2025-06-01"], ["June 2025"]]}]},
-        "old firm named first in the mail")
-    ask("compound", ["at what point do we stop repairing a car and write it off and what's the auction "
-                     "called where the "
-                     "wrecks go"],
+    ask(
+        "compound",
+        ["how wide is the crack at Graham Petty's and what would the repair cost?"],
+        {"parts": [one_number(k["u2"].crack), one_number(k["u2"].estimate)]},
+        "two facts of a table; mm and EUR",
+    )
+    ask(
+        "compound",
+        ["who dries out buildings for us nowadays, and since when?"],
+        {
+            "parts": [
+                some_values("Drywell & Sons"),
+                {"values": ["1 June 2025"], "alternatives": [["2025-06-01"], ["June 2025"]]},
+            ]
+        },
+        "old firm named first in the mail",
+    )
+    ask(
+        "compound",
+        ["at what point do we stop repairing a car and write it off and what's the auction called where the wrecks go"],
         {"parts": [{"values": ["70"], "alternatives": [["seventy"]]}, some_values("Lowgate")]},
-        "no question mark; a percentage of market value, a name")
-    ask("ambiguous", ["how much did we pay Keane?"],
-        {"ask": True, "readings": [one_number(k["w1"].paid), one_number(k["s1"].paid)]}, "two customers of that name")
+        "no question mark; a percentage of market value, a name",
+    )
+    ask(
+        "ambiguous",
+        ["how much did we pay Keane?"],
+        {"ask": True, "readings": [one_number(k["w1"].paid), one_number(k["s1"].paid)]},
+        "two customers of that name",
+    )
 
-    ask("ambiguous", ["whats our excess?"],
+    ask(
+        "ambiguous",
+        ["whats our excess?"],
         {"ask": True, "readings": [one_number(250), one_number(300), one_number(750), one_number(100)]},
-        "each policy has its own")
+        "each policy has its own",
+    )
 
     # nothing
-    ask("nothing", ["whats the excess on our pet insurance"],
+    ask(
+        "nothing",
+        ["whats the excess on our pet insurance"],
         absent("pet insurance", "pet policy", " pets", "veterinar"),
-        "excesses of four other policies")
-    ask("nothing", ["Helena Voss' extension please, need to call her"], absent("extension", "ext.", "tel."),
-        "she is named in a guide and mails, no number anywhere")
+        "excesses of four other policies",
+    )
+    ask(
+        "nothing",
+        ["Helena Voss' extension please, need to call her"],
+        absent("extension", "ext.", "tel."),
+        "she is named in a guide and mails, no number anywhere",
+    )
     ask("nothing", ["any inspection that found asbestos?"], absent("asbestos"), "no such finding")
-    ask("nothing", ["what did the assessor find at Gerald Winslow's house in Highfold?"], absent("winslow", "gerald"),
-        "no such customer, real town")
+    ask(
+        "nothing",
+        ["what did the assessor find at Gerald Winslow's house in Highfold?"],
+        absent("winslow", "gerald"),
+        "no such customer, real town",
+    )
     assert all(c.number != "CL-25-0999" for c in k.values())
     ask("nothing", ["status of CL-25-0999?"], absent("25-0999"), "well-formed number, no such file")
     assert k["u1"].tag == "u1" and k["u1"].moisture == 0
-    ask("nothing", ["how humid were the walls at Helga Brandt's, in percent?"], nothing,
-        "she has a report, but on a conservatory in the storm; no reading")
+    ask(
+        "nothing",
+        ["how humid were the walls at Helga Brandt's, in percent?"],
+        nothing,
+        "she has a report, but on a conservatory in the storm; no reading",
+    )
     assert not [d for d in visits if d.author == OKAFOR and (d.day.year, d.day.month) == (2025, 11)]
     ask("nothing", ["Ruth Okafor's inspections from November 2025"], nothing, "she has none that month")
-    ask("nothing", ["what did Declan Byrne bill us for surveying Priya Raman's Volvo?"],
+    ask(
+        "nothing",
+        ["what did Declan Byrne bill us for surveying Priya Raman's Volvo?"],
         absent("fee:", "survey fee", "invoice", "bills us"),
-        "survey holds repair sums, not his own bill")
-    assert not [d for d in visits if d.author == BYRNE and claim_of(d).peril == "hail"
-                and claim_of(d).town == "Dunmere"]
-    ask("nothing", ["which of Declan Byrne's surveys were about hail?", "any of those in Dunmere?"], nothing,
-        "follow-up with an honest empty set; a collision there exists")
-    ask("nothing", ["what's the name of the driver who ran into Dario Conti's car?"], nothing,
-        "'another driver' is all the letter says")
+        "survey holds repair sums, not his own bill",
+    )
+    assert not [
+        d for d in visits if d.author == BYRNE and claim_of(d).peril == "hail" and claim_of(d).town == "Dunmere"
+    ]
+    ask(
+        "nothing",
+        ["which of Declan Byrne's surveys were about hail?", "any of those in Dunmere?"],
+        nothing,
+        "follow-up with an honest empty set; a collision there exists",
+    )
+    ask(
+        "nothing",
+        ["what's the name of the driver who ran into Dario Conti's car?"],
+        nothing,
+        "'another driver' is all the letter says",
+    )
     assert not [d for d in declined if d.day.year == 2024]
-    ask("nothing", ["letters turning people down, from 2025", "and from 2024?"], nothing,
-        "follow-up with an honest empty set; 2024 has only payouts")
-    ask("nothing", ["how do I apply for parental leave?"], absent("parental", "maternity", "paternity"),
-        "guides for newcomers, not this one")
+    ask(
+        "nothing",
+        ["letters turning people down, from 2025", "and from 2024?"],
+        nothing,
+        "follow-up with an honest empty set; 2024 has only payouts",
+    )
+    ask(
+        "nothing",
+        ["how do I apply for parental leave?"],
+        absent("parental", "maternity", "paternity"),
+        "guides for newcomers, not this one",
+    )
     return out
 
 

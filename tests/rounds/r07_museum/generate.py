@@ -18,12 +18,39 @@ Truth = dict[str, object]
 Item = TypeVar("Item")
 
 STAFF: list[str] = ["Pieter Hoste", "Katrien Dewaele", "Luc Vandamme", "Samira Haddad", "Owen Pritchard"]
-RESTORERS: list[str] = ["Femke Claes", "Joris Maes", "Elise Wouters", "Tomasz Zielinski", "Nadia El Khoury",
-                        "Bram Lootens"]
-CITIES: list[str] = ["Ghent", "Bruges", "Antwerp", "Leuven", "Ostend", "Mechelen", "Kortrijk", "Delft", "Lille",
-                     "Brussels"]
-MADE_IN: list[str] = ["Antwerp", "Bruges", "Delft", "Ghent", "Amsterdam", "Mechelen", "London", "Paris", "Augsburg",
-                      "Venice", "Haarlem"]
+RESTORERS: list[str] = [
+    "Femke Claes",
+    "Joris Maes",
+    "Elise Wouters",
+    "Tomasz Zielinski",
+    "Nadia El Khoury",
+    "Bram Lootens",
+]
+CITIES: list[str] = [
+    "Ghent",
+    "Bruges",
+    "Antwerp",
+    "Leuven",
+    "Ostend",
+    "Mechelen",
+    "Kortrijk",
+    "Delft",
+    "Lille",
+    "Brussels",
+]
+MADE_IN: list[str] = [
+    "Antwerp",
+    "Bruges",
+    "Delft",
+    "Ghent",
+    "Amsterdam",
+    "Mechelen",
+    "London",
+    "Paris",
+    "Augsburg",
+    "Venice",
+    "Haarlem",
+]
 GALLERIES: list[str] = [f"Gallery {n}" for n in range(1, 9)]
 STORES: list[str] = ["Store A", "Store B", "Store C"]
 STUDIO: str = "Conservation studio"
@@ -64,84 +91,259 @@ class Craft:
 
 
 CRAFTS: list[Craft] = [
-    Craft("painting", "Fine Art",
-          ["Portrait of a merchant", "Portrait of a lady", "View of the harbour", "Still life", "Fishing boats",
-           "Winter landscape", "Saint Nicholas", "The fish market", "Storm off the coast", "Interior of a church"],
-          ["with gloves", "at dusk", "with lemon", "near Ostend", "seen from the dunes", "with a dog", "by candlelight",
-           "with two figures", "in red", "in grey"],
-          ["oil on canvas", "oil on panel", "tempera on panel", "oil on copper"],
-          ["Adriaen Hollander", "Maria van Eeckhout", "Jan Tytgat", "Cornelis Maes", "Paul Artan"],
-          (1480, 1935), (2500, 160000), (22, 240), (1.5, 60.0)),
-    Craft("drawing", "Works on Paper",
-          ["Study of hands", "Sketch of a quay", "Design for a ceiling", "Study of a horse", "Sketch of sails"],
-          ["in red chalk", "in ink", "with notes", "for an altarpiece", "on blue paper"],
-          ["chalk on paper", "ink on paper", "charcoal on paper"],
-          ["Jan Tytgat", "Paul Artan", "Lievin Goethals"], (1550, 1940), (300, 22000), (12, 60), (0.1, 2.0)),
-    Craft("print", "Works on Paper",
-          ["Map of Flanders", "View of Antwerp", "Siege of Ostend", "Allegory of trade", "Plan of the port"],
-          ["first state", "second state", "coloured", "with margins", "late impression"],
-          ["etching", "engraving", "woodcut", "lithograph"],
-          ["Lievin Goethals", "Hieronymus Cool", "Marten Peeters"], (1540, 1930), (80, 9000), (14, 80), (0.1, 2.5)),
-    Craft("clock", "Science and Time",
-          ["Longcase clock", "Bracket clock", "Carriage clock", "Lantern clock", "Mantel clock"],
-          ["with moon dial", "with alarm", "with musical work", "in walnut", "with enamel dial", "with calendar"],
-          ["walnut, brass", "brass, steel", "gilt bronze", "oak, brass"],
-          ["Thomas Aldridge", "Gilles Martinot", "Jacob Hasius"], (1610, 1890), (900, 48000), (14, 265), (1.2, 95.0)),
-    Craft("textile", "Textiles",
-          ["Tapestry", "Carpet", "Lace collar", "Altar cloth", "Embroidered panel", "Ship's flag"],
-          ["with hunting scene", "with roses", "with coat of arms", "with birds", "with border", "in fragments"],
-          ["wool, silk", "linen", "silk", "wool", "cotton"],
-          ["Workshop Geubels", "Beguinage of Bruges"], (1500, 1920), (200, 70000), (20, 420), (0.2, 45.0)),
-    Craft("ceramic", "Decorative Arts",
-          ["Plate", "Tile panel", "Drug jar", "Jug", "Tulip vase", "Bowl"],
-          ["with ships", "with tulips", "in blue and white", "with lid", "with inscription", "with herons"],
-          ["tin-glazed earthenware", "stoneware", "porcelain"],
-          ["De Grieksche A", "De Porceleyne Bijl", "Workshop Savino"], (1520, 1900), (120, 26000), (5, 120),
-          (0.3, 30.0)),
-    Craft("silver", "Decorative Arts",
-          ["Chalice", "Salt cellar", "Beaker", "Candlestick", "Teapot", "Guild plate"],
-          ["with engraved ships", "with twisted stem", "with lid", "with mark of Ghent", "with grapes", "in a case"],
-          ["silver", "silver gilt", "silver, ebony"],
-          ["Wierick Somers", "Jean Moermans", "Ferdinand Hoste"], (1560, 1910), (400, 38000), (6, 70), (0.1, 6.0)),
-    Craft("ship model", "Maritime",
-          ["Model of the brig", "Model of the frigate", "Model of the trawler", "Model of the pilot boat"],
-          ["De Hoop", "Zeemeeuw", "Concordia", "Sint-Pieter", "Amandine", "Goede Vrouw", "Mercator II"],
-          ["wood, cord, linen", "wood, brass", "bone, silk thread"],
-          ["Aloys Verbanck", "Camiel Loy"], (1690, 1985), (250, 18000), (20, 190), (0.8, 55.0)),
-    Craft("furniture", "Decorative Arts",
-          ["Cabinet", "Armchair", "Writing desk", "Linen chest", "Gaming table"],
-          ["on stand", "with marquetry", "with lions", "with secret drawer", "in oak"],
-          ["oak", "ebony, tortoiseshell", "walnut", "mahogany, brass"],
-          ["Workshop Forchondt", "Emile Braem"], (1580, 1930), (500, 60000), (40, 250), (6.0, 190.0)),
-    Craft("weapon", "Arms",
-          ["Rapier", "Halberd", "Wheel-lock pistol", "Breastplate", "Powder flask"],
-          ["with etched blade", "of the town guard", "with horn inlay", "with crest", "in pieces"],
-          ["steel", "steel, wood", "steel, brass", "horn, iron"],
-          ["Anton Peffenhauser", "Workshop Solms"], (1480, 1860), (300, 30000), (10, 240), (0.3, 20.0)),
-    Craft("musical instrument", "Science and Time",
-          ["Virginal", "Violin", "Natural horn", "Hurdy-gurdy", "Recorder"],
-          ["with painted lid", "in a case", "with ivory keys", "with lion head", "with silver rings"],
-          ["spruce, bone", "maple, spruce", "brass", "boxwood"],
-          ["Andreas Ruyter", "Hotteman"], (1570, 1920), (400, 52000), (4, 130), (0.1, 48.0)),
+    Craft(
+        "painting",
+        "Fine Art",
+        [
+            "Portrait of a merchant",
+            "Portrait of a lady",
+            "View of the harbour",
+            "Still life",
+            "Fishing boats",
+            "Winter landscape",
+            "Saint Nicholas",
+            "The fish market",
+            "Storm off the coast",
+            "Interior of a church",
+        ],
+        [
+            "with gloves",
+            "at dusk",
+            "with lemon",
+            "near Ostend",
+            "seen from the dunes",
+            "with a dog",
+            "by candlelight",
+            "with two figures",
+            "in red",
+            "in grey",
+        ],
+        ["oil on canvas", "oil on panel", "tempera on panel", "oil on copper"],
+        ["Adriaen Hollander", "Maria van Eeckhout", "Jan Tytgat", "Cornelis Maes", "Paul Artan"],
+        (1480, 1935),
+        (2500, 160000),
+        (22, 240),
+        (1.5, 60.0),
+    ),
+    Craft(
+        "drawing",
+        "Works on Paper",
+        ["Study of hands", "Sketch of a quay", "Design for a ceiling", "Study of a horse", "Sketch of sails"],
+        ["in red chalk", "in ink", "with notes", "for an altarpiece", "on blue paper"],
+        ["chalk on paper", "ink on paper", "charcoal on paper"],
+        ["Jan Tytgat", "Paul Artan", "Lievin Goethals"],
+        (1550, 1940),
+        (300, 22000),
+        (12, 60),
+        (0.1, 2.0),
+    ),
+    Craft(
+        "print",
+        "Works on Paper",
+        ["Map of Flanders", "View of Antwerp", "Siege of Ostend", "Allegory of trade", "Plan of the port"],
+        ["first state", "second state", "coloured", "with margins", "late impression"],
+        ["etching", "engraving", "woodcut", "lithograph"],
+        ["Lievin Goethals", "Hieronymus Cool", "Marten Peeters"],
+        (1540, 1930),
+        (80, 9000),
+        (14, 80),
+        (0.1, 2.5),
+    ),
+    Craft(
+        "clock",
+        "Science and Time",
+        ["Longcase clock", "Bracket clock", "Carriage clock", "Lantern clock", "Mantel clock"],
+        ["with moon dial", "with alarm", "with musical work", "in walnut", "with enamel dial", "with calendar"],
+        ["walnut, brass", "brass, steel", "gilt bronze", "oak, brass"],
+        ["Thomas Aldridge", "Gilles Martinot", "Jacob Hasius"],
+        (1610, 1890),
+        (900, 48000),
+        (14, 265),
+        (1.2, 95.0),
+    ),
+    Craft(
+        "textile",
+        "Textiles",
+        ["Tapestry", "Carpet", "Lace collar", "Altar cloth", "Embroidered panel", "Ship's flag"],
+        ["with hunting scene", "with roses", "with coat of arms", "with birds", "with border", "in fragments"],
+        ["wool, silk", "linen", "silk", "wool", "cotton"],
+        ["Workshop Geubels", "Beguinage of Bruges"],
+        (1500, 1920),
+        (200, 70000),
+        (20, 420),
+        (0.2, 45.0),
+    ),
+    Craft(
+        "ceramic",
+        "Decorative Arts",
+        ["Plate", "Tile panel", "Drug jar", "Jug", "Tulip vase", "Bowl"],
+        ["with ships", "with tulips", "in blue and white", "with lid", "with inscription", "with herons"],
+        ["tin-glazed earthenware", "stoneware", "porcelain"],
+        ["De Grieksche A", "De Porceleyne Bijl", "Workshop Savino"],
+        (1520, 1900),
+        (120, 26000),
+        (5, 120),
+        (0.3, 30.0),
+    ),
+    Craft(
+        "silver",
+        "Decorative Arts",
+        ["Chalice", "Salt cellar", "Beaker", "Candlestick", "Teapot", "Guild plate"],
+        ["with engraved ships", "with twisted stem", "with lid", "with mark of Ghent", "with grapes", "in a case"],
+        ["silver", "silver gilt", "silver, ebony"],
+        ["Wierick Somers", "Jean Moermans", "Ferdinand Hoste"],
+        (1560, 1910),
+        (400, 38000),
+        (6, 70),
+        (0.1, 6.0),
+    ),
+    Craft(
+        "ship model",
+        "Maritime",
+        ["Model of the brig", "Model of the frigate", "Model of the trawler", "Model of the pilot boat"],
+        ["De Hoop", "Zeemeeuw", "Concordia", "Sint-Pieter", "Amandine", "Goede Vrouw", "Mercator II"],
+        ["wood, cord, linen", "wood, brass", "bone, silk thread"],
+        ["Aloys Verbanck", "Camiel Loy"],
+        (1690, 1985),
+        (250, 18000),
+        (20, 190),
+        (0.8, 55.0),
+    ),
+    Craft(
+        "furniture",
+        "Decorative Arts",
+        ["Cabinet", "Armchair", "Writing desk", "Linen chest", "Gaming table"],
+        ["on stand", "with marquetry", "with lions", "with secret drawer", "in oak"],
+        ["oak", "ebony, tortoiseshell", "walnut", "mahogany, brass"],
+        ["Workshop Forchondt", "Emile Braem"],
+        (1580, 1930),
+        (500, 60000),
+        (40, 250),
+        (6.0, 190.0),
+    ),
+    Craft(
+        "weapon",
+        "Arms",
+        ["Rapier", "Halberd", "Wheel-lock pistol", "Breastplate", "Powder flask"],
+        ["with etched blade", "of the town guard", "with horn inlay", "with crest", "in pieces"],
+        ["steel", "steel, wood", "steel, brass", "horn, iron"],
+        ["Anton Peffenhauser", "Workshop Solms"],
+        (1480, 1860),
+        (300, 30000),
+        (10, 240),
+        (0.3, 20.0),
+    ),
+    Craft(
+        "musical instrument",
+        "Science and Time",
+        ["Virginal", "Violin", "Natural horn", "Hurdy-gurdy", "Recorder"],
+        ["with painted lid", "in a case", "with ivory keys", "with lion head", "with silver rings"],
+        ["spruce, bone", "maple, spruce", "brass", "boxwood"],
+        ["Andreas Ruyter", "Hotteman"],
+        (1570, 1920),
+        (400, 52000),
+        (4, 130),
+        (0.1, 48.0),
+    ),
 ]
 
 SHOW_TITLES: list[str] = [
-    "Salt and Silver", "The Fishwives of Ostend", "Clocks that Travelled", "A Sea of Blue and White", "Under Sail",
-    "The Merchant's House", "Lace and Labour", "Iron Guard", "Paper Harbours", "The Lost Quay", "Winter Light",
-    "Four Hundred Years of Tides", "Gilded Tables", "The Sound of Brass", "Mapping Flanders", "Ebony and Bone",
-    "The Collector's Eye", "Small Worlds", "Siege", "Herring Money", "Women at the Loom", "The Painted Lid",
-    "Storm Warnings", "Pilots and Pirates", "The Delft Connection", "Night Watchers", "Flags of the Fleet",
-    "Time at Sea", "Sugar and Spice", "The Apothecary's Shelf", "Hands of the Master", "Guilds of Ghent",
-    "Beacons", "A Knot in the Rope", "The Shipwright's Son", "Ink and Salt", "Portraits of the Port",
-    "Threads of Gold", "Rust", "Tulip Fever", "Low Tide", "Signals", "Harbour Nights", "The Bone Frigate",
-    "Drawn in Red", "Sleeping Cargo", "North Sea Crossing", "The Long Peace", "Made in Mechelen", "Guests from Venice",
+    "Salt and Silver",
+    "The Fishwives of Ostend",
+    "Clocks that Travelled",
+    "A Sea of Blue and White",
+    "Under Sail",
+    "The Merchant's House",
+    "Lace and Labour",
+    "Iron Guard",
+    "Paper Harbours",
+    "The Lost Quay",
+    "Winter Light",
+    "Four Hundred Years of Tides",
+    "Gilded Tables",
+    "The Sound of Brass",
+    "Mapping Flanders",
+    "Ebony and Bone",
+    "The Collector's Eye",
+    "Small Worlds",
+    "Siege",
+    "Herring Money",
+    "Women at the Loom",
+    "The Painted Lid",
+    "Storm Warnings",
+    "Pilots and Pirates",
+    "The Delft Connection",
+    "Night Watchers",
+    "Flags of the Fleet",
+    "Time at Sea",
+    "Sugar and Spice",
+    "The Apothecary's Shelf",
+    "Hands of the Master",
+    "Guilds of Ghent",
+    "Beacons",
+    "A Knot in the Rope",
+    "The Shipwright's Son",
+    "Ink and Salt",
+    "Portraits of the Port",
+    "Threads of Gold",
+    "Rust",
+    "Tulip Fever",
+    "Low Tide",
+    "Signals",
+    "Harbour Nights",
+    "The Bone Frigate",
+    "Drawn in Red",
+    "Sleeping Cargo",
+    "North Sea Crossing",
+    "The Long Peace",
+    "Made in Mechelen",
+    "Guests from Venice",
 ]
 
-FIRST: list[str] = ["An", "Geert", "Lieve", "Marc", "Rita", "Johan", "Chantal", "Dirk", "Griet", "Filip", "Monique",
-                    "Stijn", "Paul", "Hilde", "Koen", "Martine", "Ludo", "Nele", "Roger", "Simonne"]
-LAST: list[str] = ["Vermote", "De Smet", "Janssens", "Lambrecht", "Peeters", "Goossens", "Maes", "Claeys", "Baert",
-                   "Rommelaere", "Verhaeghe", "Declercq", "Dumont", "Lefevre", "Haegeman", "Coppens", "Bogaert",
-                   "Tytgat", "Artan", "Moens"]
+FIRST: list[str] = [
+    "An",
+    "Geert",
+    "Lieve",
+    "Marc",
+    "Rita",
+    "Johan",
+    "Chantal",
+    "Dirk",
+    "Griet",
+    "Filip",
+    "Monique",
+    "Stijn",
+    "Paul",
+    "Hilde",
+    "Koen",
+    "Martine",
+    "Ludo",
+    "Nele",
+    "Roger",
+    "Simonne",
+]
+LAST: list[str] = [
+    "Vermote",
+    "De Smet",
+    "Janssens",
+    "Lambrecht",
+    "Peeters",
+    "Goossens",
+    "Maes",
+    "Claeys",
+    "Baert",
+    "Rommelaere",
+    "Verhaeghe",
+    "Declercq",
+    "Dumont",
+    "Lefevre",
+    "Haegeman",
+    "Coppens",
+    "Bogaert",
+    "Tytgat",
+    "Artan",
+    "Moens",
+]
 
 
 TREATMENTS: dict[str, list[str]] = {
@@ -293,41 +495,83 @@ def round_money(value: float) -> int:
 def make_donors(rng: Random) -> list[Donor]:
     """Make the donors."""
     fixed: list[tuple[str, str, str]] = [
-        ("Hendrik Vanparys", "person", "Bruges"), ("An Vermeulen", "person", "Leuven"),
-        ("Geert Vermeulen", "person", "Kortrijk"), ("Elise Wouters", "person", "Ghent"),
-        ("Luc Vandamme", "person", "Ostend"), ("Banque Delacroix", "company", "Brussels"),
-        ("Noordzee Shipping NV", "company", "Ostend"), ("Brouwerij De Kroon", "company", "Leuven"),
-        ("Scheldt Insurance", "company", "Antwerp"), ("Verbeke Textiles", "company", "Kortrijk"),
-        ("Port Authority Services", "company", "Ostend"), ("Fonds Castelein", "foundation", "Ghent"),
-        ("Stichting Oud Delft", "foundation", "Delft"), ("King Albert Foundation", "foundation", "Brussels"),
-        ("Friends of the Harbour", "foundation", "Ostend"), ("M Leuven", "institution", "Leuven"),
-        ("Town Council of Ostend", "institution", "Ostend"), ("Estate of Maurice Tytgat", "estate", "Bruges"),
-        ("Estate of Clara Artan", "estate", "Antwerp"), ("Estate of Sister Godelieve", "estate", "Bruges"),
+        ("Hendrik Vanparys", "person", "Bruges"),
+        ("An Vermeulen", "person", "Leuven"),
+        ("Geert Vermeulen", "person", "Kortrijk"),
+        ("Elise Wouters", "person", "Ghent"),
+        ("Luc Vandamme", "person", "Ostend"),
+        ("Banque Delacroix", "company", "Brussels"),
+        ("Noordzee Shipping NV", "company", "Ostend"),
+        ("Brouwerij De Kroon", "company", "Leuven"),
+        ("Scheldt Insurance", "company", "Antwerp"),
+        ("Verbeke Textiles", "company", "Kortrijk"),
+        ("Port Authority Services", "company", "Ostend"),
+        ("Fonds Castelein", "foundation", "Ghent"),
+        ("Stichting Oud Delft", "foundation", "Delft"),
+        ("King Albert Foundation", "foundation", "Brussels"),
+        ("Friends of the Harbour", "foundation", "Ostend"),
+        ("M Leuven", "institution", "Leuven"),
+        ("Town Council of Ostend", "institution", "Ostend"),
+        ("Estate of Maurice Tytgat", "estate", "Bruges"),
+        ("Estate of Clara Artan", "estate", "Antwerp"),
+        ("Estate of Sister Godelieve", "estate", "Bruges"),
     ]
     names = [f"{first} {last}" for first in FIRST for last in LAST]
     rng.shuffle(names)
     rows = fixed + [(name, "person", rng.choice(CITIES)) for name in names[:148]]
     rng.shuffle(rows)
-    remarks = ["", "", "", "Prefers letters to e-mail.", "Invite to openings.", "Family wishes to be kept informed.",
-               "Moved recently, check address.", "Also lends privately.", "Speaks French only."]
+    remarks = [
+        "",
+        "",
+        "",
+        "Prefers letters to e-mail.",
+        "Invite to openings.",
+        "Family wishes to be kept informed.",
+        "Moved recently, check address.",
+        "Also lends privately.",
+        "Speaks French only.",
+    ]
     donors: list[Donor] = []
     for index, (name, kind, city) in enumerate(rows, 1):
         sure = name in ("Hendrik Vanparys", "An Vermeulen", "Geert Vermeulen")
         phone = f"+32 4{rng.randint(70, 99)} {rng.randint(10, 99)} {rng.randint(10, 99)} {rng.randint(10, 99)}"
         mail = name.lower().replace(" ", ".").replace("'", "") + "@example.org"
-        donors.append(Donor(
-            f"D-{index:03d}", name, kind, city, phone if sure or rng.random() < 0.8 else "",
-            mail if rng.random() < 0.7 else "", "", rng.choice(["", "Friend", "Friend", "Patron", "Benefactor"]),
-            "yes" if rng.random() < 0.2 and not sure else "no", rng.choice(STAFF), rng.choice(remarks)))
+        donors.append(
+            Donor(
+                f"D-{index:03d}",
+                name,
+                kind,
+                city,
+                phone if sure or rng.random() < 0.8 else "",
+                mail if rng.random() < 0.7 else "",
+                "",
+                rng.choice(["", "Friend", "Friend", "Patron", "Benefactor"]),
+                "yes" if rng.random() < 0.2 and not sure else "no",
+                rng.choice(STAFF),
+                rng.choice(remarks),
+            )
+        )
     return donors
 
 
 def make_pieces(rng: Random, donors: list[Donor]) -> list[Piece]:
     """Make the objects and set the day of each donor's first gift."""
     counts: Counter[int] = Counter()
-    remarks = ["", "", "", "", "Frame not original.", "Old label on the back.", "Repaired before it came to us.",
-               "Small loss at the lower edge.", "Pair with another piece.", "Do not place in direct light.",
-               "Key kept in the registrar's safe.", "Comes with a fitted crate.", "Attribution under discussion."]
+    remarks = [
+        "",
+        "",
+        "",
+        "",
+        "Frame not original.",
+        "Old label on the back.",
+        "Repaired before it came to us.",
+        "Small loss at the lower edge.",
+        "Pair with another piece.",
+        "Do not place in direct light.",
+        "Key kept in the registrar's safe.",
+        "Comes with a fitted crate.",
+        "Attribution under discussion.",
+    ]
     favoured = [d for d in donors if d.kind in ("foundation", "estate")] * 4 + donors
     hendrik = next(d for d in donors if d.name == "Hendrik Vanparys")
     elise = next(d for d in donors if d.name == "Elise Wouters")
@@ -353,19 +597,31 @@ def make_pieces(rng: Random, donors: list[Donor]) -> list[Piece]:
         counts[key] += 1
         place = rng.choice(GALLERIES) if rng.random() < 0.4 else rng.choice(STORES)
         checked = pick_day(rng, max(date(2009, 1, 10), day), date(2026, 11, 10))
-        pieces.append(Piece(
-            f"HM-{day.year}-{counts[key]:03d}" if known else f"HM-X-{counts[0]:03d}",
-            f"{rng.choice(craft.heads)}{', ' if craft.name == 'print' else ' '}{rng.choice(craft.tails)}", craft.name,
-            rng.choice(craft.makers) if rng.random() < 0.62 else "",
-            rng.choice(MADE_IN) if rng.random() < 0.85 else "", year if rng.random() < 0.93 else None,
-            rng.choice(craft.materials), craft.department, day.isoformat() if known else "", mode,
-            donor.id if donor else "", round_money(worth) if mode == "purchase" and rng.random() < 0.92 else None,
-            round_money(worth * rng.uniform(1.2, 4.0)) if rng.random() < 0.93 else None,
-            rng.randint(*craft.height) if rng.random() < 0.9 else None,
-            round(rng.uniform(*craft.weight), 1) if rng.random() < 0.7 else None, place,
-            rng.choice(["good"] * 5 + ["fair"] * 4 + ["poor"] * 2),
-            checked.isoformat() if rng.random() < 0.9 else "", "yes" if rng.random() < 0.75 else "no",
-            rng.choice(["yes", "no", "no", ""]), rng.choice(remarks)))
+        pieces.append(
+            Piece(
+                f"HM-{day.year}-{counts[key]:03d}" if known else f"HM-X-{counts[0]:03d}",
+                f"{rng.choice(craft.heads)}{', ' if craft.name == 'print' else ' '}{rng.choice(craft.tails)}",
+                craft.name,
+                rng.choice(craft.makers) if rng.random() < 0.62 else "",
+                rng.choice(MADE_IN) if rng.random() < 0.85 else "",
+                year if rng.random() < 0.93 else None,
+                rng.choice(craft.materials),
+                craft.department,
+                day.isoformat() if known else "",
+                mode,
+                donor.id if donor else "",
+                round_money(worth) if mode == "purchase" and rng.random() < 0.92 else None,
+                round_money(worth * rng.uniform(1.2, 4.0)) if rng.random() < 0.93 else None,
+                rng.randint(*craft.height) if rng.random() < 0.9 else None,
+                round(rng.uniform(*craft.weight), 1) if rng.random() < 0.7 else None,
+                place,
+                rng.choice(["good"] * 5 + ["fair"] * 4 + ["poor"] * 2),
+                checked.isoformat() if rng.random() < 0.9 else "",
+                "yes" if rng.random() < 0.75 else "no",
+                rng.choice(["yes", "no", "no", ""]),
+                rng.choice(remarks),
+            )
+        )
         if donor and known and (not donor.first_gift_on or day.isoformat() < donor.first_gift_on):
             donor.first_gift_on = day.isoformat()
     return pieces
@@ -373,8 +629,15 @@ def make_pieces(rng: Random, donors: list[Donor]) -> list[Piece]:
 
 def make_shows(rng: Random, pieces: list[Piece]) -> list[Show]:
     """Make the exhibitions."""
-    sponsors = ["Banque Delacroix", "Noordzee Shipping NV", "Scheldt Insurance", "Brouwerij De Kroon",
-                "Fonds Castelein", "Friends of the Harbour", "Radio Kust"]
+    sponsors = [
+        "Banque Delacroix",
+        "Noordzee Shipping NV",
+        "Scheldt Insurance",
+        "Brouwerij De Kroon",
+        "Fonds Castelein",
+        "Friends of the Harbour",
+        "Radio Kust",
+    ]
     titles = SHOW_TITLES[:]
     rng.shuffle(titles)
     labels = ["Main label", "Short label", "Label with map", "Audio stop", "No label"]
@@ -386,27 +649,57 @@ def make_shows(rng: Random, pieces: list[Piece]) -> list[Show]:
         budget = round_money(rng.uniform(18000, 260000))
         eligible = [p for p in pieces if p.acquired_on and p.acquired_on < opens.isoformat()]
         chosen = rng.sample(eligible, rng.randint(7, 18))
-        rows = [{"object_id": p.id, "case": f"{rng.choice('ABCD')}{rng.randint(1, 9)}", "label": rng.choice(labels)}
-                for p in chosen]
+        rows = [
+            {"object_id": p.id, "case": f"{rng.choice('ABCD')}{rng.randint(1, 9)}", "label": rng.choice(labels)}
+            for p in chosen
+        ]
         department = Counter(p.department for p in chosen).most_common(1)[0][0]
         curator = rng.choice(STAFF)
-        shows.append(Show(
-            f"EX-{index:02d}", title, rng.choice(GALLERIES[:6]), curator, opens.isoformat(), closes.isoformat(),
-            rng.randint(3200, 58000) if closed and rng.random() < 0.92 else None, budget,
-            round_money(budget * rng.uniform(0.8, 1.2)) if closed else None,
-            rng.choice([6.0, 8.0, 9.5, 12.0, 14.0]), sorted(rng.sample(sponsors, rng.choice([0, 1, 1, 2, 2, 3]))),
-            rng.choice(["yes", "yes", "no"]), rows,
-            f"{title}: an exhibition that leans on our {department} holdings. "
-            + rng.choice(["Texts in three languages.", "The lighting was kept at 50 lux.", "Talks on Thursdays.",
-                          "The gallery floor was repainted for it.", "A reading corner closes the route."])))
+        shows.append(
+            Show(
+                f"EX-{index:02d}",
+                title,
+                rng.choice(GALLERIES[:6]),
+                curator,
+                opens.isoformat(),
+                closes.isoformat(),
+                rng.randint(3200, 58000) if closed and rng.random() < 0.92 else None,
+                budget,
+                round_money(budget * rng.uniform(0.8, 1.2)) if closed else None,
+                rng.choice([6.0, 8.0, 9.5, 12.0, 14.0]),
+                sorted(rng.sample(sponsors, rng.choice([0, 1, 1, 2, 2, 3]))),
+                rng.choice(["yes", "yes", "no"]),
+                rows,
+                f"{title}: an exhibition that leans on our {department} holdings. "
+                + rng.choice(
+                    [
+                        "Texts in three languages.",
+                        "The lighting was kept at 50 lux.",
+                        "Talks on Thursdays.",
+                        "The gallery floor was repainted for it.",
+                        "A reading corner closes the route.",
+                    ]
+                ),
+            )
+        )
     return shows
 
 
 def make_loans(rng: Random, pieces: list[Piece], shows: list[Show]) -> list[Loan]:
     """Make the loans and mark the objects that are away."""
-    notes = ["", "", "", "", "Climate crate required.", "Crate arrived damaged.", "Two handlers needed.",
-             "Condition report attached.", "Extension asked once.", "Glass removed for transport.",
-             "Customs papers were late."]
+    notes = [
+        "",
+        "",
+        "",
+        "",
+        "Climate crate required.",
+        "Crate arrived damaged.",
+        "Two handlers needed.",
+        "Condition report attached.",
+        "Extension asked once.",
+        "Glass removed for transport.",
+        "Customs papers were late.",
+    ]
     their = ["", "", "for their centenary show", "for a touring show", "for their permanent rooms"]
     targets = [p for p in PARTNERS if p[1] != "Lisbon"]
     busy: dict[str, list[tuple[date, date]]] = {}
@@ -445,14 +738,25 @@ def make_loans(rng: Random, pieces: list[Piece], shows: list[Show]) -> list[Loan
         note = " ".join(x for x in (rng.choice(notes), f"Goes {purpose}." if purpose else "") if x)
         if kind in ("agreed", "cancelled"):
             note = note.replace("Crate arrived damaged.", "").strip()
-        loans.append(Loan(
-            "", "outgoing", piece.id, piece.title, *partner,
-            min(start - timedelta(days=rng.randint(40, 260)), date(2026, 11, 18)).isoformat(),
-            start.isoformat(), due.isoformat(),
-            back.isoformat() if kind == "returned" else "", kind,
-            piece.insured_value_eur or round_money(rng.uniform(2000, 60000)),
-            rng.choice([None, 150, 300, 450, 600, 1200]),
-            rng.choice(STAFF + RESTORERS) if rng.random() < 0.8 else "", "", note))
+        loans.append(
+            Loan(
+                "",
+                "outgoing",
+                piece.id,
+                piece.title,
+                *partner,
+                min(start - timedelta(days=rng.randint(40, 260)), date(2026, 11, 18)).isoformat(),
+                start.isoformat(),
+                due.isoformat(),
+                back.isoformat() if kind == "returned" else "",
+                kind,
+                piece.insured_value_eur or round_money(rng.uniform(2000, 60000)),
+                rng.choice([None, 150, 300, 450, 600, 1200]),
+                rng.choice(STAFF + RESTORERS) if rng.random() < 0.8 else "",
+                "",
+                note,
+            )
+        )
     for show in shows:
         opens, closes = date.fromisoformat(show.opens_on), date.fromisoformat(show.closes_on)
         if opens.year < 2012:
@@ -470,12 +774,25 @@ def make_loans(rng: Random, pieces: list[Piece], shows: list[Show]) -> list[Loan
             note = rng.choice(notes)
             if kind in ("agreed", "cancelled"):
                 note = note.replace("Crate arrived damaged.", "")
-            loans.append(Loan(
-                "", "incoming", "", f"{rng.choice(craft.heads)} {rng.choice(craft.tails)}", *partner,
-                min(start - timedelta(days=rng.randint(60, 300)), date(2026, 11, 18)).isoformat(),
-                start.isoformat(), due.isoformat(),
-                back.isoformat() if kind == "returned" else "", kind, round_money(rng.uniform(1500, 190000)),
-                rng.choice([None, 200, 500, 900]), partner[3] if rng.random() < 0.4 else "", show.id, note))
+            loans.append(
+                Loan(
+                    "",
+                    "incoming",
+                    "",
+                    f"{rng.choice(craft.heads)} {rng.choice(craft.tails)}",
+                    *partner,
+                    min(start - timedelta(days=rng.randint(60, 300)), date(2026, 11, 18)).isoformat(),
+                    start.isoformat(),
+                    due.isoformat(),
+                    back.isoformat() if kind == "returned" else "",
+                    kind,
+                    round_money(rng.uniform(1500, 190000)),
+                    rng.choice([None, 200, 500, 900]),
+                    partner[3] if rng.random() < 0.4 else "",
+                    show.id,
+                    note,
+                )
+            )
     loans.sort(key=lambda x: (x.agreed_on, x.object_title, x.partner))
     for index, loan in enumerate(loans, 1):
         loan.id = f"L-{index:04d}"
@@ -484,12 +801,26 @@ def make_loans(rng: Random, pieces: list[Piece], shows: list[Show]) -> list[Loan
 
 def make_jobs(rng: Random, pieces: list[Piece]) -> list[Job]:
     """Make the restoration jobs and move objects under treatment to the studio."""
-    supplies: list[tuple[str, float]] = [("linen canvas", 38.0), ("gold leaf", 62.0), ("Japanese tissue", 9.5),
-                                         ("rabbit-skin glue", 14.0), ("microcrystalline wax", 21.0),
-                                         ("acid-free board", 6.5), ("ethanol", 11.0), ("silk thread", 17.5)]
-    notes = ["Old repair opened up.", "Surface tested in three spots.", "Photos before and after on the drive.",
-             "Client department asked for a light touch.", "Slow drying, weather was damp.", "",
-             "Second opinion taken.", "Frame treated separately."]
+    supplies: list[tuple[str, float]] = [
+        ("linen canvas", 38.0),
+        ("gold leaf", 62.0),
+        ("Japanese tissue", 9.5),
+        ("rabbit-skin glue", 14.0),
+        ("microcrystalline wax", 21.0),
+        ("acid-free board", 6.5),
+        ("ethanol", 11.0),
+        ("silk thread", 17.5),
+    ]
+    notes = [
+        "Old repair opened up.",
+        "Surface tested in three spots.",
+        "Photos before and after on the drive.",
+        "Client department asked for a light touch.",
+        "Slow drying, weather was damp.",
+        "",
+        "Second opinion taken.",
+        "Frame treated separately.",
+    ]
     jobs: list[Job] = []
     occupied: set[str] = set()
     for index in range(470):
@@ -522,13 +853,25 @@ def make_jobs(rng: Random, pieces: list[Piece]) -> list[Job]:
         hours = round(rng.choice([rng.uniform(2, 30), rng.uniform(2, 30), rng.uniform(20, 110)]) * 2) / 2
         done = status == "finished"
         treatment = rng.choice(TREATMENTS[piece.object_class])
-        jobs.append(Job(
-            "", f"{treatment.capitalize()} of {piece.title}", piece.id, rng.choice(RESTORERS), treatment,
-            received.isoformat(), started.isoformat() if status in ("finished", "in progress") else "",
-            promised.isoformat() if rng.random() < 0.93 else "", finished.isoformat() if done else "", status,
-            "yes" if rng.random() < 0.17 else "no", hours if done else None,
-            round(hours * rng.choice([38, 42, 46]) + rng.uniform(0, 180), 2) if done else None, rows,
-            rng.choice(notes)))
+        jobs.append(
+            Job(
+                "",
+                f"{treatment.capitalize()} of {piece.title}",
+                piece.id,
+                rng.choice(RESTORERS),
+                treatment,
+                received.isoformat(),
+                started.isoformat() if status in ("finished", "in progress") else "",
+                promised.isoformat() if rng.random() < 0.93 else "",
+                finished.isoformat() if done else "",
+                status,
+                "yes" if rng.random() < 0.17 else "no",
+                hours if done else None,
+                round(hours * rng.choice([38, 42, 46]) + rng.uniform(0, 180), 2) if done else None,
+                rows,
+                rng.choice(notes),
+            )
+        )
     jobs.sort(key=lambda x: (x.received_on, x.object_id, x.treatment))
     for index, job in enumerate(jobs, 1):
         job.id = f"R-{index:04d}"
@@ -611,8 +954,9 @@ class Book:
     def add_line(self, kind: str, turns: list[str] | str, truth: Truth, why: str) -> None:
         """Add one question."""
         turns = [turns] if isinstance(turns, str) else turns
-        self.lines.append({"id": f"q{len(self.lines) + 1:02d}", "kind": kind, "turns": turns, "truth": truth,
-                           "why": why})
+        self.lines.append(
+            {"id": f"q{len(self.lines) + 1:02d}", "kind": kind, "turns": turns, "truth": truth, "why": why}
+        )
 
 
 def winner_truth(row: Piece | Show | Job | Donor | Loan) -> Truth:
@@ -624,67 +968,126 @@ def winner_truth(row: Piece | Show | Job | Donor | Loan) -> Truth:
 def add_lists(book: Book, world: World) -> None:
     """Add the list questions."""
     pieces, loans, shows, jobs, donors = world.pieces, world.loans, world.shows, world.jobs, world.donors
-    book.add_line("list", "Morning! Registrar here. Which loans that we sent out should have come home by now "
-                  "but havent?",
-                  list_truth(x for x in loans if x.direction == "outgoing" and x.state == "running" and x.due_on < NOW),
-                  "overdue: due before today, not returned, neither cancelled nor only agreed")
-    book.add_line("list", "open jobs Femke Claes?",
-                  list_truth(j for j in jobs if j.restorer == "Femke Claes" and j.status in ("waiting", "in progress")),
-                  "open = waiting or in progress")
-    book.add_line("list", "shows in gallery 3 that pulled in more than 20,000 people",
-                  list_truth(s for s in shows if s.room == "Gallery 3" and (s.visitors or 0) > 20000),
-                  "a gallery is also a location of objects; visitors as people pulled in")
-    book.add_line("list", "Which of the donors living in Leuven would rather not have their name on the wall?",
-                  list_truth(d for d in donors if d.city == "Leuven" and d.anonymous == "yes"),
-                  "anonymous said in other words; Leuven is also part of a name")
-    book.add_line("list", "Could you give me everything that was left to us in a will anywhere between 1950 and 1985, "
-                  "please? Objects only.",
-                  list_truth(p for p in pieces if p.acquisition_mode == "bequest"
-                             and "1950" <= p.acquired_on[:4] <= "1985"), "bequest as left in a will")
-    book.add_line("list", "paintings we paid north of 40k for",
-                  list_truth(p for p in pieces if p.object_class == "painting" and (p.price_eur or 0) > 40000),
-                  "price paid, not the insured value; 40k")
+    book.add_line(
+        "list",
+        "Morning! Registrar here. Which loans that we sent out should have come home by now but havent?",
+        list_truth(x for x in loans if x.direction == "outgoing" and x.state == "running" and x.due_on < NOW),
+        "overdue: due before today, not returned, neither cancelled nor only agreed",
+    )
+    book.add_line(
+        "list",
+        "open jobs Femke Claes?",
+        list_truth(j for j in jobs if j.restorer == "Femke Claes" and j.status in ("waiting", "in progress")),
+        "open = waiting or in progress",
+    )
+    book.add_line(
+        "list",
+        "shows in gallery 3 that pulled in more than 20,000 people",
+        list_truth(s for s in shows if s.room == "Gallery 3" and (s.visitors or 0) > 20000),
+        "a gallery is also a location of objects; visitors as people pulled in",
+    )
+    book.add_line(
+        "list",
+        "Which of the donors living in Leuven would rather not have their name on the wall?",
+        list_truth(d for d in donors if d.city == "Leuven" and d.anonymous == "yes"),
+        "anonymous said in other words; Leuven is also part of a name",
+    )
+    book.add_line(
+        "list",
+        "Could you give me everything that was left to us in a will anywhere between 1950 and 1985, "
+        "please? Objects only.",
+        list_truth(p for p in pieces if p.acquisition_mode == "bequest" and "1950" <= p.acquired_on[:4] <= "1985"),
+        "bequest as left in a will",
+    )
+    book.add_line(
+        "list",
+        "paintings we paid north of 40k for",
+        list_truth(p for p in pieces if p.object_class == "painting" and (p.price_eur or 0) > 40000),
+        "price paid, not the insured value; 40k",
+    )
     bremen = [x for x in loans if x.partner == "Kunsthalle Bremen"]
-    book.add_line("list", ["what have we borrowed from the Kunsthalle Bremen over the years?",
-                           "and the other way round, what did they borrow from us? (the loans)"],
-                  list_truth(x for x in bremen if x.direction == "outgoing"), "the follow-up flips the direction")
+    book.add_line(
+        "list",
+        [
+            "what have we borrowed from the Kunsthalle Bremen over the years?",
+            "and the other way round, what did they borrow from us? (the loans)",
+        ],
+        list_truth(x for x in bremen if x.direction == "outgoing"),
+        "the follow-up flips the direction",
+    )
     silver = [p for p in pieces if p.object_class == "silver" and p.made_year and p.made_year < 1700]
-    book.add_line("list", ["Which silver pieces date from before 1700?", "just the signed ones"],
-                  list_truth(p for p in silver if p.signed == "yes"), "follow-up narrows")
-    book.add_line("list", "jobs where they used gold leaf since the start of 2023 (by the day the piece came in)",
-                  list_truth(j for j in jobs if j.received_on >= "2023" and any(r["item"] == "gold leaf"
-                                                                                for r in j.supplies)),
-                  "an item of the rows within a job")
-    book.add_line("list", "loans going out from us where the crate turned up broken at the other end?",
-                  list_truth(x for x in loans if x.direction == "outgoing" and "Crate arrived damaged" in x.note),
-                  "a free-text note in other words")
-    book.add_line("list", "what do we have away at other museums thats due back in december? loans pls",
-                  list_truth(x for x in loans if x.direction == "outgoing" and x.state == "running"
-                             and x.due_on[:7] == "2026-12"), "december = the coming one; only running loans")
+    book.add_line(
+        "list",
+        ["Which silver pieces date from before 1700?", "just the signed ones"],
+        list_truth(p for p in silver if p.signed == "yes"),
+        "follow-up narrows",
+    )
+    book.add_line(
+        "list",
+        "jobs where they used gold leaf since the start of 2023 (by the day the piece came in)",
+        list_truth(j for j in jobs if j.received_on >= "2023" and any(r["item"] == "gold leaf" for r in j.supplies)),
+        "an item of the rows within a job",
+    )
+    book.add_line(
+        "list",
+        "loans going out from us where the crate turned up broken at the other end?",
+        list_truth(x for x in loans if x.direction == "outgoing" and "Crate arrived damaged" in x.note),
+        "a free-text note in other words",
+    )
+    book.add_line(
+        "list",
+        "what do we have away at other museums thats due back in december? loans pls",
+        list_truth(
+            x for x in loans if x.direction == "outgoing" and x.state == "running" and x.due_on[:7] == "2026-12"
+        ),
+        "december = the coming one; only running loans",
+    )
 
 
 def add_counts(book: Book, world: World) -> None:
     """Add the count questions."""
     pieces, loans, donors = world.pieces, world.loans, world.donors
-    gone = [x.object_id for x in loans if x.direction == "outgoing" and x.state in ("running", "returned")
-            and f"{TODAY.year}" <= x.start_on <= NOW]
+    gone = [
+        x.object_id
+        for x in loans
+        if x.direction == "outgoing" and x.state in ("running", "returned") and f"{TODAY.year}" <= x.start_on <= NOW
+    ]
     assert len(gone) == len(set(gone))
-    book.add_line("count", "how many of our own pieces have gone out on loan so far this year?", count_truth(gone),
-                  "this year by today's date; outgoing, started, not cancelled")
-    book.add_line("count", "nr of loans to Germany that are done and back with us",
-                  count_truth(x for x in loans if x.direction == "outgoing" and x.partner_country == "Germany"
-                              and x.state == "returned"), "direction, country and state")
-    book.add_line("count", "hw many of our doners are companies",
-                  count_truth(d for d in donors if d.kind == "company"), "typos")
-    book.add_line("count", ["how many objects came in as gifts in 2018?", "and in 2019?"],
-                  count_truth(p for p in pieces if p.acquisition_mode == "gift" and p.acquired_on[:4] == "2019"),
-                  "follow-up keeps the gift condition; a bequest is not a gift")
-    book.add_line("count", "I'm planning next year's checks. For how many textiles was the last look at them before "
-                  "2016?",
-                  count_truth(p for p in pieces if p.object_class == "textile" and "" < p.last_inspected_on < "2016"),
-                  "last inspected; empty cells do not count")
-    book.add_line("count", "paintings by nobody we can name - how many is that",
-                  count_truth(p for p in pieces if p.object_class == "painting" and not p.maker), "empty maker cell")
+    book.add_line(
+        "count",
+        "how many of our own pieces have gone out on loan so far this year?",
+        count_truth(gone),
+        "this year by today's date; outgoing, started, not cancelled",
+    )
+    book.add_line(
+        "count",
+        "nr of loans to Germany that are done and back with us",
+        count_truth(
+            x for x in loans if x.direction == "outgoing" and x.partner_country == "Germany" and x.state == "returned"
+        ),
+        "direction, country and state",
+    )
+    book.add_line(
+        "count", "hw many of our doners are companies", count_truth(d for d in donors if d.kind == "company"), "typos"
+    )
+    book.add_line(
+        "count",
+        ["how many objects came in as gifts in 2018?", "and in 2019?"],
+        count_truth(p for p in pieces if p.acquisition_mode == "gift" and p.acquired_on[:4] == "2019"),
+        "follow-up keeps the gift condition; a bequest is not a gift",
+    )
+    book.add_line(
+        "count",
+        "I'm planning next year's checks. For how many textiles was the last look at them before 2016?",
+        count_truth(p for p in pieces if p.object_class == "textile" and "" < p.last_inspected_on < "2016"),
+        "last inspected; empty cells do not count",
+    )
+    book.add_line(
+        "count",
+        "paintings by nobody we can name - how many is that",
+        count_truth(p for p in pieces if p.object_class == "painting" and not p.maker),
+        "empty maker cell",
+    )
 
 
 def add_lookups(book: Book, world: World) -> None:
@@ -694,56 +1097,118 @@ def add_lookups(book: Book, world: World) -> None:
     single = [p for p in pieces if titles[p.title] == 1]
     donor_of = {d.id: d for d in donors}
     hendrik = next(d for d in donors if d.name == "Hendrik Vanparys")
-    book.add_line("lookup", "I need to ring Hendrik Vanparys this afternoon, what's his number?",
-                  value_truth(hendrik.phone), "phone as ring and number")
+    book.add_line(
+        "lookup",
+        "I need to ring Hendrik Vanparys this afternoon, what's his number?",
+        value_truth(hendrik.phone),
+        "phone as ring and number",
+    )
     running = first_item(s for s in shows if s.opens_on <= NOW <= s.closes_on)
-    book.add_line("lookup", f"until when can people see \"{running.title}\"?", value_truth(running.closes_on),
-                  "closing day of a running show")
+    book.add_line(
+        "lookup",
+        f'until when can people see "{running.title}"?',
+        value_truth(running.closes_on),
+        "closing day of a running show",
+    )
     tall = first_item((p for p in pieces if p.height_cm and p.object_class == "furniture"), 11)
-    book.add_line("lookup", f"How tall is {tall.id}? Need to know whether it fits through the lift.",
-                  value_truth(tall.height_cm), "height by inventory number")
+    book.add_line(
+        "lookup",
+        f"How tall is {tall.id}? Need to know whether it fits through the lift.",
+        value_truth(tall.height_cm),
+        "height by inventory number",
+    )
     bought = first_item((p for p in single if p.price_eur and p.acquisition_mode == "purchase"), 7)
-    book.add_line("lookup", f"what did we pay for the {bought.title} back then",
-                  value_truth(bought.price_eur), "by title, price and not insured value")
-    escorted = first_item((x for x in loans if x.direction == "outgoing" and x.courier and x.state == "returned"
-                           and x.partner_city == "Stockholm"), 2)
-    book.add_line("lookup", f"who travelled along with loan {escorted.id}", value_truth(escorted.courier),
-                  "courier in other words")
+    book.add_line(
+        "lookup",
+        f"what did we pay for the {bought.title} back then",
+        value_truth(bought.price_eur),
+        "by title, price and not insured value",
+    )
+    escorted = first_item(
+        (
+            x
+            for x in loans
+            if x.direction == "outgoing" and x.courier and x.state == "returned" and x.partner_city == "Stockholm"
+        ),
+        2,
+    )
+    book.add_line(
+        "lookup",
+        f"who travelled along with loan {escorted.id}",
+        value_truth(escorted.courier),
+        "courier in other words",
+    )
     dated = first_item((p for p in single if p.acquired_on and p.object_class == "weapon"), 1)
-    book.add_line("lookup", f"since when have we owned the {dated.title}, exact day if you can",
-                  value_truth(dated.acquired_on), "acquired_on")
+    book.add_line(
+        "lookup",
+        f"since when have we owned the {dated.title}, exact day if you can",
+        value_truth(dated.acquired_on),
+        "acquired_on",
+    )
     times = Counter(j.object_id for j in jobs)
-    job = first_item(j for j in jobs if times[j.object_id] == 1 and j.status == "finished"
-                     and j.received_on[:4] == "2019" == j.finished_on[:4])
+    job = first_item(
+        j
+        for j in jobs
+        if times[j.object_id] == 1 and j.status == "finished" and j.received_on[:4] == "2019" == j.finished_on[:4]
+    )
     assert job.hours is not None
-    book.add_line("lookup", [f"who restored {job.object_id} in 2019?", "how many hours did that take them?"],
-                  {"number": job.hours}, "follow-up: the job of the first turn")
-    given = first_item((p for p in pieces if p.donor_id and p.acquisition_mode == "gift"
-                        and donor_of[p.donor_id].kind == "person"), 33)
-    book.add_line("lookup", [f"Who gave us {given.id}?", "which town do they live in?"],
-                  value_truth(donor_of[given.donor_id].city), "follow-up over a join by donor id")
+    book.add_line(
+        "lookup",
+        [f"who restored {job.object_id} in 2019?", "how many hours did that take them?"],
+        {"number": job.hours},
+        "follow-up: the job of the first turn",
+    )
+    given = first_item(
+        (p for p in pieces if p.donor_id and p.acquisition_mode == "gift" and donor_of[p.donor_id].kind == "person"), 33
+    )
+    book.add_line(
+        "lookup",
+        [f"Who gave us {given.id}?", "which town do they live in?"],
+        value_truth(donor_of[given.donor_id].city),
+        "follow-up over a join by donor id",
+    )
 
 
 def add_superlatives(book: Book, world: World) -> None:
     """Add the superlatives."""
     pieces, shows, donors = world.pieces, world.shows, world.donors
     paintings = [p for p in pieces if p.object_class == "painting"]
-    book.add_line("superlative", "Which painting carries the highest insurance?",
-                  winner_truth(best_item(paintings, lambda p: p.insured_value_eur or 0)), "insured value, paintings")
-    book.add_line("superlative", "our best attended exhibition ever?",
-                  winner_truth(best_item(shows, lambda s: s.visitors or 0)), "visitors")
+    book.add_line(
+        "superlative",
+        "Which painting carries the highest insurance?",
+        winner_truth(best_item(paintings, lambda p: p.insured_value_eur or 0)),
+        "insured value, paintings",
+    )
+    book.add_line(
+        "superlative",
+        "our best attended exhibition ever?",
+        winner_truth(best_item(shows, lambda s: s.visitors or 0)),
+        "visitors",
+    )
     room = next(g for g in GALLERIES if has_oldest(pieces, g))
     oldest = best_item((p for p in pieces if p.location == room and p.made_year), lambda p: -(p.made_year or 0))
-    book.add_line("superlative", f"what's the oldest thing on show in {room.lower()}",
-                  winner_truth(oldest), "smallest year made in one room; blanks ignored")
+    book.add_line(
+        "superlative",
+        f"what's the oldest thing on show in {room.lower()}",
+        winner_truth(oldest),
+        "smallest year made in one room; blanks ignored",
+    )
     antwerp = [p for p in paintings if p.made_in == "Antwerp"]
-    book.add_line("superlative", ["paintings from Antwerp?", "which of those is the tallest?"],
-                  winner_truth(best_item(antwerp, lambda p: p.height_cm or 0)), "follow-up superlative")
+    book.add_line(
+        "superlative",
+        ["paintings from Antwerp?", "which of those is the tallest?"],
+        winner_truth(best_item(antwerp, lambda p: p.height_cm or 0)),
+        "follow-up superlative",
+    )
     given = Counter(p.donor_id for p in pieces if p.donor_id)
     top = best_item((d for d in donors if d.kind == "person"), lambda d: given[d.id])
-    book.add_line("superlative", "Which private person (no firms, foundations or estates) has given us the greatest "
-                  "number of objects, wills included?",
-                  winner_truth(top), "group of a join, restricted by the donor's kind")
+    book.add_line(
+        "superlative",
+        "Which private person (no firms, foundations or estates) has given us the greatest "
+        "number of objects, wills included?",
+        winner_truth(top),
+        "group of a join, restricted by the donor's kind",
+    )
 
 
 def has_oldest(pieces: list[Piece], room: str) -> bool:
@@ -756,27 +1221,45 @@ def add_numbers(book: Book, world: World) -> None:
     """Add sums, averages, groups and the comparison."""
     loans, shows, jobs = world.loans, world.shows, world.jobs
     away = [x for x in loans if x.direction == "outgoing" and x.state == "running"]
-    book.add_line("number", "going by the loan papers, what are the pieces we currently have out at other museums "
-                  "insured for in total?",
-                  {"number": sum(x.insurance_eur or 0 for x in away)}, "sum on loans, running and outgoing")
+    book.add_line(
+        "number",
+        "going by the loan papers, what are the pieces we currently have out at other museums insured for in total?",
+        {"number": sum(x.insurance_eur or 0 for x in away)},
+        "sum on loans, running and outgoing",
+    )
     crowd = [s.visitors for s in shows if s.curator == "Pieter Hoste" and s.visitors]
-    book.add_line("number", "average number of visitors for Pieter Hoste's exhibitions, where we have a figure",
-                  {"number": sum(crowd) / len(crowd), "tolerance": 0.01}, "average, blanks left out")
+    book.add_line(
+        "number",
+        "average number of visitors for Pieter Hoste's exhibitions, where we have a figure",
+        {"number": sum(crowd) / len(crowd), "tolerance": 0.01},
+        "average, blanks left out",
+    )
     costs: dict[str, float] = {}
     for job in jobs:
         if job.finished_on[:4] == "2024":
             costs[job.restorer] = round(costs.get(job.restorer, 0.0) + (job.cost_eur or 0.0), 2)
-    book.add_line("group", "cost of the restorations completed in 2024, by restorer please",
-                  {"groups": dict(sorted(costs.items()))}, "sum per restorer by finishing year")
+    book.add_line(
+        "group",
+        "cost of the restorations completed in 2024, by restorer please",
+        {"groups": dict(sorted(costs.items()))},
+        "sum per restorer by finishing year",
+    )
     spent = sum(float(str(r["line_cost_eur"])) for j in jobs for r in j.supplies if r["item"] == "linen canvas")
-    book.add_line("number", "how much money went on linen canvas across all restoration jobs",
-                  {"number": round(spent, 2)}, "sum over the rows within jobs")
+    book.add_line(
+        "number",
+        "how much money went on linen canvas across all restoration jobs",
+        {"number": round(spent, 2)},
+        "sum over the rows within jobs",
+    )
     first, second = [s for s in shows if s.spent_eur and s.budget_eur > 60000][4:6]
     assert first.spent_eur and second.spent_eur and first.spent_eur != second.spent_eur
     dearer = first if first.spent_eur > second.spent_eur else second
-    book.add_line("compare", f"What cost us more in the end, {first.title} or {second.title}?",
-                  value_truth(dearer.title),
-                  "spent, not budget")
+    book.add_line(
+        "compare",
+        f"What cost us more in the end, {first.title} or {second.title}?",
+        value_truth(dearer.title),
+        "spent, not budget",
+    )
 
 
 def add_yes_no(book: Book, world: World) -> None:
@@ -784,16 +1267,24 @@ def add_yes_no(book: Book, world: World) -> None:
     pieces, loans, shows, jobs, donors = world.pieces, world.loans, world.shows, world.jobs, world.donors
     elise = next(d.id for d in donors if d.name == "Elise Wouters")
     assert any(p.donor_id == elise for p in pieces)
-    book.add_line("yes_no", "our restorer Elise Wouters, has she ever given the museum anything herself?",
-                  {"yes_no": "yes"}, "a restorer who is also a donor with objects")
+    book.add_line(
+        "yes_no",
+        "our restorer Elise Wouters, has she ever given the museum anything herself?",
+        {"yes_no": "yes"},
+        "a restorer who is also a donor with objects",
+    )
     over = first_item((s for s in shows if s.spent_eur and s.spent_eur < s.budget_eur), 5)
     book.add_line("yes_no", f"did {over.title} go over budget", {"yes_no": "no"}, "spent against budget")
     assert not any(x.direction == "outgoing" and x.partner_city == "Lisbon" for x in loans)
     assert any(x.partner_city == "Lisbon" for x in loans)
     book.add_line("yes_no", "Have we ever lent anything to Lisbon?", {"yes_no": "no"}, "Lisbon only lends to us")
     late = first_item((j for j in jobs if j.promised_for and j.finished_on > j.promised_for), 40)
-    book.add_line("yes_no", [f"is {late.id} done?", "was it later than promised?"], {"yes_no": "yes"},
-                  "follow-up compares two dates")
+    book.add_line(
+        "yes_no",
+        [f"is {late.id} done?", "was it later than promised?"],
+        {"yes_no": "yes"},
+        "follow-up compares two dates",
+    )
 
 
 def add_joins(book: Book, world: World) -> None:
@@ -802,22 +1293,37 @@ def add_joins(book: Book, world: World) -> None:
     donor_of = {d.id: d for d in donors}
     mended = [p for p in pieces if p.location == STUDIO and p.donor_id]
     city = first_item(c for c in CITIES if 2 <= sum(donor_of[p.donor_id].city == c for p in mended) <= 6)
-    book.add_line("join", f"objects from donors in {city} that are with the conservators in the studio now",
-                  list_truth(p for p in mended if donor_of[p.donor_id].city == city), "object to donor by id")
+    book.add_line(
+        "join",
+        f"objects from donors in {city} that are with the conservators in the studio now",
+        list_truth(p for p in mended if donor_of[p.donor_id].city == city),
+        "object to donor by id",
+    )
     gone = first_item((x for x in loans if x.direction == "outgoing" and x.state == "running"), 14)
-    book.add_line("join", f"which museum has {gone.object_id} right now and whos our contact there?",
-                  value_truth(gone.partner, gone.partner_contact), "object id within the running loan")
-    show = first_item(s for s in shows if 6 <= sum(j.object_id in {r["object_id"] for r in s.exhibits}
-                                                   for j in jobs) <= 14)
+    book.add_line(
+        "join",
+        f"which museum has {gone.object_id} right now and whos our contact there?",
+        value_truth(gone.partner, gone.partner_contact),
+        "object id within the running loan",
+    )
+    show = first_item(
+        s for s in shows if 6 <= sum(j.object_id in {r["object_id"] for r in s.exhibits} for j in jobs) <= 14
+    )
     inside = {r["object_id"] for r in show.exhibits}
-    book.add_line("join", f"List the restoration jobs on pieces that were part of {show.title}, whatever state "
-                  "the job is in.", list_truth(j for j in jobs if j.object_id in inside), "rows of the show to jobs")
+    book.add_line(
+        "join",
+        f"List the restoration jobs on pieces that were part of {show.title}, whatever state the job is in.",
+        list_truth(j for j in jobs if j.object_id in inside),
+        "rows of the show to jobs",
+    )
     hendrik = next(d.id for d in donors if d.name == "Hendrik Vanparys")
     gifts = {p.id for p in pieces if p.donor_id == hendrik}
-    book.add_line("join", "Which exhibitions have shown something Hendrik Vanparys gave us?",
-                  list_truth(s for s in shows if s.opens_on <= NOW and any(r["object_id"] in gifts
-                                                                           for r in s.exhibits)),
-                  "donor to object to rows of the shows")
+    book.add_line(
+        "join",
+        "Which exhibitions have shown something Hendrik Vanparys gave us?",
+        list_truth(s for s in shows if s.opens_on <= NOW and any(r["object_id"] in gifts for r in s.exhibits)),
+        "donor to object to rows of the shows",
+    )
     assert not any(s.opens_on > NOW and any(r["object_id"] in gifts for r in s.exhibits) for s in shows)
 
 
@@ -825,26 +1331,46 @@ def add_compounds(book: Book, world: World) -> None:
     """Add the compound and the ambiguous questions."""
     pieces, shows, jobs, donors = world.pieces, world.shows, world.jobs, world.donors
     tulips = next(s for s in shows if s.title == "Tulip Fever")
-    book.add_line("compound", "how many things are in store C, and who curated Tulip Fever?",
-                  {"parts": [count_truth(p for p in pieces if p.location == "Store C"), value_truth(tulips.curator)]},
-                  "two unrelated questions")
+    book.add_line(
+        "compound",
+        "how many things are in store C, and who curated Tulip Fever?",
+        {"parts": [count_truth(p for p in pieces if p.location == "Store C"), value_truth(tulips.curator)]},
+        "two unrelated questions",
+    )
     coming = first_item(s for s in shows if s.opens_on > NOW)
-    book.add_line("compound", f"When does {coming.title} open and what will a ticket be?",
-                  {"parts": [value_truth(coming.opens_on), {"number": coming.ticket_eur}]},
-                  "two facts of one show")
+    book.add_line(
+        "compound",
+        f"When does {coming.title} open and what will a ticket be?",
+        {"parts": [value_truth(coming.opens_on), {"number": coming.ticket_eur}]},
+        "two facts of one show",
+    )
     job = first_item((j for j in jobs if j.status == "finished" and j.restorer == "Nadia El Khoury"), 9)
-    book.add_line("compound", f"Who worked on {job.id}, and how much did it come to?",
-                  {"parts": [value_truth(job.restorer), {"number": job.cost_eur}]}, "two facts of one job")
+    book.add_line(
+        "compound",
+        f"Who worked on {job.id}, and how much did it come to?",
+        {"parts": [value_truth(job.restorer), {"number": job.cost_eur}]},
+        "two facts of one job",
+    )
     both = [d for d in donors if d.name.endswith(" Vermeulen")]
     assert len(both) == 2
-    book.add_line("ambiguous", "Vermeulens phone number pls",
-                  {"ask": True, "readings": [value_truth(d.phone) for d in both]}, "two donors of that surname")
+    book.add_line(
+        "ambiguous",
+        "Vermeulens phone number pls",
+        {"ask": True, "readings": [value_truth(d.phone) for d in both]},
+        "two donors of that surname",
+    )
     titles = Counter(p.title for p in pieces)
-    twice = first_item(p.title for p in pieces if titles[p.title] == 2 and p.object_class == "clock"
-                       and all(q.height_cm for q in pieces if q.title == p.title))
-    book.add_line("ambiguous", f"how high is the {twice}?",
-                  {"ask": True, "readings": [value_truth(q.height_cm) for q in pieces if q.title == twice]},
-                  "two objects of that title")
+    twice = first_item(
+        p.title
+        for p in pieces
+        if titles[p.title] == 2 and p.object_class == "clock" and all(q.height_cm for q in pieces if q.title == p.title)
+    )
+    book.add_line(
+        "ambiguous",
+        f"how high is the {twice}?",
+        {"ask": True, "readings": [value_truth(q.height_cm) for q in pieces if q.title == twice]},
+        "two objects of that title",
+    )
 
 
 def add_nothings(book: Book, world: World) -> None:
@@ -853,8 +1379,22 @@ def add_nothings(book: Book, world: World) -> None:
     none: Truth = {"nothing": True}
     rows: list[Donor | Piece | Loan | Show | Job] = [*donors, *pieces, *loans, *shows, *jobs]
     everything = json.dumps([asdict(row) for row in rows]).lower()
-    for word in ("desmet", "jade", "x-ray", "japan\"", "child", "salary", "gallery 9", "looted", "wheelchair",
-                 "stolen", "restitut", "provenance", "1899-777", "school"):
+    for word in (
+        "desmet",
+        "jade",
+        "x-ray",
+        'japan"',
+        "child",
+        "salary",
+        "gallery 9",
+        "looted",
+        "wheelchair",
+        "stolen",
+        "restitut",
+        "provenance",
+        "1899-777",
+        "school",
+    ):
         assert word not in everything, word
     book.add_line("nothing", "email for Aurelie Desmet? she's one of our donors", none, "no such person")
     book.add_line("nothing", "which of our objects are made of jade?", none, "a material nothing is made of")
@@ -864,12 +1404,18 @@ def add_nothings(book: Book, world: World) -> None:
     book.add_line("nothing", "who curated the shows in Gallery 9?", none, "galleries go up to 8")
     book.add_line("nothing", "Which of our paintings have been X-rayed?", none, "not recorded")
     assert any(p.title.startswith("Carpet") for p in pieces)
-    assert not any(x.object_title.startswith("Carpet") and x.partner_country == "Italy"
-                   and x.direction == "outgoing" for x in loans)
+    assert not any(
+        x.object_title.startswith("Carpet") and x.partner_country == "Italy" and x.direction == "outgoing"
+        for x in loans
+    )
     book.add_line("nothing", "have any of our carpets been on loan in Italy? if so which", none, "honest empty set")
     assert all(s.ticket_eur > 0 for s in shows)
-    book.add_line("nothing", ["exhibitions by Samira Haddad?", "which of them were free to get in?"], none,
-                  "follow-up with an honest empty set: each show had a ticket price")
+    book.add_line(
+        "nothing",
+        ["exhibitions by Samira Haddad?", "which of them were free to get in?"],
+        none,
+        "follow-up with an honest empty set: each show had a ticket price",
+    )
     bare = first_item((s for s in shows if not s.sponsors and s.closes_on < NOW), 2)
     book.add_line("nothing", f"who sponsored {bare.title}?", none, "the show has no sponsors")
     light = first_item((p for p in pieces if p.weight_kg is None and p.object_class == "clock"), 4)
@@ -888,8 +1434,17 @@ def write_round(out: Path) -> None:
     write_records(folder / "exhibitions.jsonl", world.shows)
     write_records(folder / "restorations.jsonl", world.jobs)
     book = Book()
-    for add in (add_lists, add_counts, add_lookups, add_superlatives, add_numbers, add_yes_no, add_joins,
-                add_compounds, add_nothings):
+    for add in (
+        add_lists,
+        add_counts,
+        add_lookups,
+        add_superlatives,
+        add_numbers,
+        add_yes_no,
+        add_joins,
+        add_compounds,
+        add_nothings,
+    ):
         add(book, world)
     with (out / "questions.jsonl").open("w", encoding="utf-8") as handle:
         for line in book.lines:
