@@ -86,6 +86,7 @@ class LegAlternatives:
     wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
+    unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,7 @@ from agent.rules.reading.literal_conditions import (
 )
 from agent.rules.reading.unlinked_words import find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
+from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, looks_plural, tokenize_question
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -77,6 +78,7 @@ class BucketReading:
     asked_mentions: tuple[FieldMention, ...]  # mentions of fields that give no condition, in order
     assumptions: tuple[Assumption, ...]
     unlinked_words: tuple[str, ...]  # content words and phrases without a meaning here, as written
+    word_roles: Mapping[str, WordRole]  # what each unlinked word does
     unlinked_quotations: tuple[str, ...]  # phrases in quotation marks that are no values
     equal_alternatives: tuple[AlternativeCondition, ...]  # readings with about the same score as the one taken
     fallback_alternatives: tuple[AlternativeCondition, ...]  # possible readings, if the one taken matches nothing
@@ -95,6 +97,19 @@ class BucketReading:
     def is_credible(self) -> bool:
         """Whether the reading explains enough of the question to use its conditions."""
         return self.has_whole_name or self.coverage >= MIN_COVERAGE
+
+    @property
+    def required_words(self) -> tuple[str, ...]:
+        """The unlinked words that the text of a document must hold."""
+        return self._words_with_role(WordRole.REQUIRED)
+
+    @property
+    def unknown_words(self) -> tuple[str, ...]:
+        """The unlinked words that restrict the documents in a way that was not understood."""
+        return self._words_with_role(WordRole.UNKNOWN)
+
+    def _words_with_role(self, role: WordRole) -> tuple[str, ...]:
+        return tuple(word for word in self.unlinked_words if self.word_roles.get(word, WordRole.REQUIRED) is role)
 
     @property
     def condition(self) -> Condition:
@@ -120,9 +135,9 @@ def read_question(
     conditions = [*build_value_conditions(selection), *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
-    unlinked, unlinked_quotations, negated, word_groups = find_unlinked_words(selection, quotations)
-    text_conditions: list[Condition] = [NotCondition(text_condition_for(words)) for words in negated]
-    text_conditions += [OrCondition(tuple(map(text_condition_for, words))) for words in word_groups]
+    unlinked = find_unlinked_words(selection, quotations)
+    text_conditions: list[Condition] = [NotCondition(text_condition_for(words)) for words in unlinked.negated]
+    text_conditions += [OrCondition(tuple(map(text_condition_for, words))) for words in unlinked.alternatives]
 
     def join_conditions(parts: Sequence[Condition]) -> tuple[Condition, ...]:
         return tuple(dict.fromkeys([*merge_row_conditions(lexicon, parts), *text_conditions]))
@@ -141,14 +156,15 @@ def read_question(
     tokens, links, literal_spans = selection.tokens, selection.links, selection.literal_spans
     noun_links = [link for link in links if isinstance(link.meaning, BucketNoun)]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
-    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked)
+    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked.words)
     return BucketReading(
         bucket=lexicon.bucket,
         conditions=join_conditions(conditions),
         asked_mentions=_find_asked_mentions(selection),
         assumptions=tuple(dict.fromkeys(selection.assumptions)),
-        unlinked_words=unlinked,
-        unlinked_quotations=unlinked_quotations,
+        unlinked_words=unlinked.words,
+        word_roles=unlinked.roles,
+        unlinked_quotations=unlinked.quotations,
         equal_alternatives=tuple(map(complete_alternative, alternatives.equal_alternatives)),
         fallback_alternatives=tuple(map(complete_alternative, alternatives.fallback_alternatives)),
         wider_alternatives=tuple(map(complete_alternative, alternatives.wider_alternatives)),
@@ -157,7 +173,9 @@ def read_question(
             looks_plural(tokens[link.last - 1]) for link in (noun_links or _category_links_in(links, lexicon))
         ),
         is_exact=is_exact,
-        coverage=content_coverage(tokens, (*unlinked, *(word for words in word_groups for word in words))),
+        coverage=content_coverage(
+            tokens, (*unlinked.words, *(word for words in unlinked.alternatives for word in words))
+        ),
         has_whole_name=has_whole_name(links, tokens, lexicon),
         score=score + (0.5 if noun_links else 0.0),
         tokens=tokens,
