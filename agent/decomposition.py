@@ -86,6 +86,7 @@ class LegAlternatives:
     wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
+    suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first
     unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
 
 

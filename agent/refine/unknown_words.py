@@ -3,23 +3,30 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agent.decomposition import LegAlternatives
 from agent.refine.choice_labels import AllOfThemLabel, FieldValueLabel, FlagLabel, MentionLabel, MissingFieldLabel
 from agent.refine.refinements import RefinementCandidate, SchemasByBucket
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, MissingCondition, NotCondition
+from storage.search.ids import FieldName
 from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, ValueFacet
 from storage.search.plan import Leg, Search
 from storage.search.refinement import AddFilter, OnlyMissing, UseReading
 from storage.search.schema import FieldType, SchemaField
 
-MAX_OFFERED_PARTS = 8  # choices by fields
+_MAX_FIELDS = 3  # fields that are offered
 _MAX_FIELD_VALUES = 7  # distinct values of a field that sorts documents into a few kinds
 _MAX_VALUES_BY_FIELD = 4
 
 
 def unknown_word_candidates(
-    leg: Leg, words: Sequence[str], answers: IndexAnswers, facets: Sequence[FacetRequest], schemas: SchemasByBucket
+    leg: Leg,
+    alternatives: LegAlternatives,
+    answers: IndexAnswers,
+    facets: Sequence[FacetRequest],
+    schemas: SchemasByBucket,
 ) -> list[RefinementCandidate]:
     """Returns all documents of the leg's set, those that mention the words, and parts of the set by its fields."""
+    words = alternatives.unknown_words
     candidates = [
         RefinementCandidate(label=AllOfThemLabel(), refinement=UseReading(search=leg.search)),
         RefinementCandidate(
@@ -28,13 +35,14 @@ def unknown_word_candidates(
     ]
     if len(leg.search.clauses) == 1:
         fields = schemas[leg.search.clauses[0].bucket].by_name
-        parts = [
-            list(_parts_by_field(fields[request.field], answers[request]))
-            for request in facets
-            if request.field in fields
-        ]
-        candidates += _take_in_turn([part for part in parts if part])
+        ordered = sorted(facets, key=lambda request: _rank_of(request.field, alternatives.suggested_fields))
+        parts = (list(_parts_by_field(fields[facet.field], answers[facet])) for facet in ordered)
+        candidates += [candidate for part in list(filter(None, parts))[:_MAX_FIELDS] for candidate in part]
     return candidates
+
+
+def _rank_of(name: FieldName, suggested_fields: Sequence[FieldName]) -> int:
+    return suggested_fields.index(name) if name in suggested_fields else len(suggested_fields)
 
 
 def mentioning_search(search: Search, words: Sequence[str]) -> Search:
@@ -69,8 +77,3 @@ def _value_candidate(field: SchemaField, value: str) -> RefinementCandidate:
     return RefinementCandidate(
         label=FieldValueLabel(field=field, value=value), refinement=AddFilter(condition=condition)
     )
-
-
-def _take_in_turn(parts: Sequence[Sequence[RefinementCandidate]]) -> list[RefinementCandidate]:
-    """Returns the parts of the first fields, as many as there are choices."""
-    return [candidate for part in parts for candidate in part][:MAX_OFFERED_PARTS]

@@ -29,6 +29,7 @@ from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.forms.recognisers import recognise_forms
+from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.question_plan import plan_parts, plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
@@ -40,16 +41,23 @@ from storage.search.plan import AnswerForm, Clause, FindPassages, Leg, LegCombin
 
 
 class RuleReasoner:
-    """A reasoner without a model or a network. It caches the lexicons of recent buckets."""
+    """A reasoner without a model or a network. It caches the lexicons of recent buckets.
+
+    `embedder`: compares words in meaning with the labels of fields; without it only words themselves are compared.
+    """
 
     name = "rule"
 
-    def __init__(self) -> None:
+    def __init__(self, embedder: TextEmbedder | None = None) -> None:
         self._lexicon_cache = LexiconCache()
+        self._label_embeddings = LabelEmbeddings(embedder)
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
-        return self._decompose_question(question, question_context)
+        lexicons = self._lexicon_cache.lexicons_for(question_context)
+        similarities = await self._label_embeddings.compare_words(question, lexicons)
+        reader = QuestionReader(lexicons, question_context.now.date(), similarities)
+        return self._decompose_question(question, question_context, reader)
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
@@ -59,7 +67,9 @@ class RuleReasoner:
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return compose_facts(facts, review)
 
-    def _decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+    def _decompose_question(
+        self, question: str, question_context: QuestionContext, reader: QuestionReader
+    ) -> Decomposition:
         if is_start_over_request(question):
             return StartOverRequest()
         if is_undo_request(question):
@@ -71,15 +81,13 @@ class RuleReasoner:
         language = detect_foreign_language(question)
         if language is not None:
             return _plan_text_search(question, language, question_context)
-        lexicons = self._lexicon_cache.lexicons_for(question_context)
         if question_context.last_plan is not None:
             leg = leg_to_export(question, question_context.last_plan)
             if leg is not None:
                 return ExportRequest(plan=question_context.last_plan, leg=leg)
         list_request = strip_file_request(question)
         if list_request is not None:
-            return _as_export(self._decompose_question(list_request, question_context))
-        reader = QuestionReader(lexicons, question_context.now.date())
+            return _as_export(self._decompose_question(list_request, question_context, reader))
         parts = split_questions(question)
         comparison = plan_comparison(question, reader)
         follow_up = (

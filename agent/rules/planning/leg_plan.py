@@ -71,6 +71,7 @@ def plan_leg(
         ),
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
         unknown_words=best.unknown_words,
+        suggested_fields=best.similarities.rank_fields(best.unknown_words),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 
