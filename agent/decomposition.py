@@ -87,6 +87,7 @@ class LegAlternatives:
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
     suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first
+    is_understood: bool = False  # every content word of the question has a meaning in the chosen reading
     unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
 
 

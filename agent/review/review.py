@@ -114,7 +114,9 @@ def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlt
         LegAlternatives(
             leg=alternatives.leg,
             droppable_words=alternatives.droppable_words,
+            is_understood=alternatives.is_understood,
             unknown_words=alternatives.unknown_words,
+            suggested_fields=alternatives.suggested_fields,
         )
         if more.assumptions
         else alternatives_without_words(alternatives, more.ignored_words)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 MIN_SIMILARITY = 0.42  # cosine from which a word means nearly the same as a label
+_MIN_SUGGESTED_SIMILARITY = 0.25  # cosine from which a field is a guess worth offering
 _MIN_MARGIN = 0.08  # by which the best label must be nearer than that of any other field
 _MAX_VALUES = 30  # values of a field that are compared, if it has no more
 _MAX_CACHED_LEXICONS = 200  # a full cache is cleared
@@ -72,14 +73,15 @@ class WordSimilarities:
         return self.labels_by_word.get(word.casefold(), {}).get(None, 0.0)
 
     def rank_fields(self, words: Iterable[str]) -> tuple[FieldName, ...]:
-        """Returns the fields in the order of the similarity of their label or a value to any of the words."""
+        """Returns the fields with a label or a value similar to any of the words, the most similar first."""
         best: dict[FieldName, float] = {}
         for word in (word for text in words for word in text.casefold().split()):
             for scores in (self.labels_by_word.get(word, {}), self.values_by_word.get(word, {})):
                 for name, score in scores.items():
                     if name is not None:
                         best[name] = max(score, best.get(name, -1.0))
-        return tuple(sorted(best, key=lambda name: -best[name]))
+        near = [name for name, score in best.items() if score >= _MIN_SUGGESTED_SIMILARITY]
+        return tuple(sorted(near, key=lambda name: -best[name]))
 
 
 NO_SIMILARITIES = WordSimilarities()

@@ -70,6 +70,7 @@ def plan_leg(
             _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
         ),
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
+        is_understood=bool(best.conditions) and not (best.required_words or best.unknown_words),
         unknown_words=best.unknown_words,
         suggested_fields=best.similarities.rank_fields(best.unknown_words),
     )

@@ -29,6 +29,7 @@ from storage.text.identifiers import is_identifier
 
 _DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
+_WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _APPOSITION_WORDS = frozenset({"of", "named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
@@ -237,7 +238,7 @@ def _is_asked_attribute(selection: SpanSelection, phrase: _NounPhrase, last: int
 
 def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRole:
     tokens = selection.tokens
-    if tokens[first].word in VAGUE_ADJECTIVES:
+    if tokens[first].word in VAGUE_ADJECTIVES or (first and tokens[first - 1].word in _WHOLE_WORDS):
         return WordRole.REQUEST
     if _opening_preposition(selection, first) in MENTION_WORDS:
         return WordRole.REQUIRED
