@@ -60,7 +60,7 @@ DOCUMENT_NOUNS = frozenset("document documents doc docs file files record record
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 # Verbs that open a request; before a noun without an article they are no participles or adjectives.
 REQUEST_VERBS = LIST_VERBS | frozenset(
-    """compile collect gather grab dump print produce provide present prepare generate extract fetch run dig pull draw
+    """compile collect gather grab dump print produce provide prepare generate extract fetch run dig pull draw
     put send hand share make write create retrieve locate identify check count""".split()
 )
 # Nouns for a list or a file. "A list of the open jobs" asks for the jobs.

@@ -42,9 +42,10 @@ def unknown_word_candidates(
             label=MentionLabel(words=tuple(words)), refinement=UseReading(search=mentioning_search(leg.search, words))
         ),
     ]
-    if len(leg.search.clauses) > 1:
-        return [*candidates, *(_bucket_candidate(bucket) for bucket in leg.search.buckets)]
-    fields = schemas[leg.search.clauses[0].bucket].by_name
+    buckets = leg.search.buckets
+    if len(buckets) != 1:
+        return [*candidates, *map(_bucket_candidate, buckets)]
+    fields = schemas[buckets[0]].by_name
     ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
     parts = (list(_parts_by_field(fields[facet.field], answers[facet])) for facet in ordered)
     return candidates + [part for parts_of_field in parts for part in parts_of_field][:_MAX_PARTS]

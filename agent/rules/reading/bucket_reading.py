@@ -260,6 +260,7 @@ def _select_meanings(
 # -- the meanings of words
 
 _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support from its neighbours
+_OWN_FIELD_BONUS = 1.0  # weight added to a value right after the name of its field
 _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a hint by a word of the schema
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
@@ -289,6 +290,8 @@ def _weigh_in_context(
             or _follows_lack_word(link, tokens)
         )
         return replace(link, weight=link.weight + 1.0) if is_likely else link
+    if isinstance(meaning, (ValueMatch, PartialMatch)) and _follows_own_field(link, meaning, links, tokens):
+        link = replace(link, weight=link.weight + _OWN_FIELD_BONUS)
     if not _is_whole_value(meaning) or not isinstance(meaning, (ValueMatch, PartialMatch)):
         return link
     link = _weigh_by_direction(link, meaning, tokens, lexicon)
@@ -328,6 +331,20 @@ def _weigh_as_date(
         replace(link, weight=link.weight + 1.0)
         if {link.last, next_index} & date_tokens and not meaning.is_hint
         else link
+    )
+
+
+def _follows_own_field(
+    link: SpanLink, meaning: ValueMatch | PartialMatch, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]
+) -> bool:
+    """ "*Registered at* the Ashby branch": whether the name of its field and an article at most precede the value."""
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
+        and 0 <= link.first - other.last <= 2
+        and all(token.word in _COPULAS | PREPOSITIONS for token in tokens[other.last : link.first])
+        for other in links
     )
 
 

@@ -31,7 +31,7 @@ _DETERMINERS = frozenset("a an the this that these those our your their my his h
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
-_APPOSITION_WORDS = frozenset({"of", "named", "called"})
+_APPOSITION_WORDS = frozenset({"named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
 _MODIFIER_ENDINGS = ("ed", "ing", "ive", "ous", "able", "ible", "ful", "less", "ish", "ant", "ent")
 _IDIOMS = (
@@ -158,6 +158,8 @@ def _stands_like_noun(selection: SpanSelection, first: int, last: int) -> bool:
         if not starts_phrase and not _covers_token(selection, last):
             return False
     opens_at = _phrase_start(selection, first)
+    if any(link.last <= opens_at for link in selection.links if _is_value(link)):
+        return False  # the noun of a list stands before what restricts it
     word_before = tokens[opens_at - 1].word if opens_at else ""
     return opens_at == 0 or word_before in _DETERMINERS | QUANTIFIERS | LIST_VERBS | STOP_WORDS - PREPOSITIONS
 
@@ -263,7 +265,7 @@ def _opening_preposition(selection: SpanSelection, index: int) -> str:
 
 
 def _names_kind_of_value(selection: SpanSelection, first: int, last: int) -> bool:
-    """ "The Lyon *depot*", "the *city* of Lyon": whether a noun beside a value says what the value is."""
+    """ "The Lyon *depot*", "the *depot* named Lyon": whether a noun beside a value says what the value is."""
     tokens = selection.tokens
     if last - first != 1 or tokens[first].word.endswith(_MODIFIER_ENDINGS):
         return False
