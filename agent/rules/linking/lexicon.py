@@ -61,6 +61,7 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
+_MIN_RECORD_FIELDS = 4  # fields of a bucket whose documents are records
 _MIN_MIRRORED_SHARE = 0.9  # share of the titles that a field holds too, from which the field stands for them
 _TITLE = SchemaField(name=TITLE_FIELD, type=FieldType.TEXT)
 _TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
@@ -359,6 +360,11 @@ class BucketLexicon:
         return vocabulary is not None and len(vocabulary.values) <= max(
             _MAX_CATEGORY_VALUES, vocabulary.document_count / 10
         )
+
+    @property
+    def holds_records(self) -> bool:
+        """Whether the documents are records with several fields, and not texts with a few labels."""
+        return len(self.schema.fields) >= _MIN_RECORD_FIELDS
 
     def is_identifying(self, name: FieldName) -> bool:
         """Whether nearly every document has its own value, even where there are few documents."""

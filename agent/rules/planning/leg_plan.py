@@ -38,7 +38,6 @@ from storage.text.identifiers import is_identifier
 _TIE_MARGIN = 0.05  # readings whose scores differ by less count as equal
 _TEXT_QUESTION_WORDS = QUESTION_WORDS - {"which"}  # they begin a question about the text of documents
 _DOCUMENT_MEANINGS = (BucketNoun, ValueMatch, PartialMatch)
-_MIN_RECORD_FIELDS = 4  # fields of a bucket whose documents are records and no texts
 _MAX_REQUIRED_WORDS = 3  # more unlinked words than this are a topic that only ranks
 
 
@@ -51,7 +50,7 @@ def plan_leg(
     readings = [best, *readings[1:]]
     if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
         return identified_leg, LegAlternatives(leg=leg_id)
-    if answer_form.reads_text or not _defines_set(best, answer_form):
+    if answer_form.reads_text or not _defines_set(best, answer_form, lexicon):
         return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon), lexicons)
     if answer_form.reads_values:
         return _value_leg(leg_id, question, best, answer_form), LegAlternatives(leg=leg_id)
@@ -109,9 +108,11 @@ def _form_for_identifier(answer_form: AnswerForm, reading: BucketReading) -> Ans
     return SummariseDocuments() if reading.tokens[0].word in QUESTION_WORDS else ListDocuments()
 
 
-def _defines_set(reading: BucketReading, answer_form: AnswerForm) -> bool:
+def _defines_set(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> bool:
     """Whether the reading defines a set of documents, and is not only a search in their text."""
     first_word = reading.tokens[0].word if reading.tokens else ""
+    if reading.unknown_words and first_word in _TEXT_QUESTION_WORDS and not lexicon.holds_records:
+        return answer_form.computes  # "what does the guide say of …": the texts are more likely to know the words
     if answer_form.is_of_whole_bucket and not (reading.unlinked_words or reading.unlinked_quotations):
         return True
     computes = answer_form.computes and len(reading.unlinked_words) <= 1
@@ -215,7 +216,7 @@ def _clauses_elsewhere(
 
 def _is_title_of_prose(condition: Condition, lexicon: BucketLexicon) -> bool:
     """Whether a title is that of a text; such a title may also be the subject of other texts."""
-    return TITLE_FIELD in fields_of(condition) and len(lexicon.schema.fields) < _MIN_RECORD_FIELDS
+    return TITLE_FIELD in fields_of(condition) and not lexicon.holds_records
 
 
 def _lookup_leg(

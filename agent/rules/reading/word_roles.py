@@ -125,7 +125,7 @@ def _find_noun_phrase(selection: SpanSelection, runs: Mapping[str, tuple[int, in
     nouns = nouns or [link for link in selection.links if _names_kind(selection, link)]
     if nouns:
         return _phrase_around(selection, nouns[0].first, nouns[0].last, is_guessed=False)
-    if not _understands_anything(selection):
+    if not _understands_anything(selection) or not selection.lexicon.holds_records:
         return None
     guessed = next((run for run in sorted(runs.values()) if _stands_like_noun(selection, *run)), None)
     return None if guessed is None else _phrase_around(selection, *guessed, is_guessed=True)
