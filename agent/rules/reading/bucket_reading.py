@@ -57,6 +57,7 @@ from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, looks_plural, tokenize_question
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
+    TITLE_FIELD,
     ComparisonOperator,
     Condition,
     NotCondition,
@@ -263,6 +264,7 @@ def _select_meanings(
 
 _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support from its neighbours
 _OWN_FIELD_BONUS = 1.0  # weight added to a value right after the name of its field
+_TITLE_IN_SET_PENALTY = 0.6  # weight taken from a title, if another field of the set holds the name
 _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a hint by a word of the schema
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
@@ -292,6 +294,8 @@ def _weigh_in_context(
             or _follows_lack_word(link, tokens)
         )
         return replace(link, weight=link.weight + 1.0) if is_likely else link
+    if isinstance(meaning, ValueMatch) and _is_title_beside_set(link, meaning, links, tokens):
+        return replace(link, weight=link.weight - _TITLE_IN_SET_PENALTY)
     if isinstance(meaning, (ValueMatch, PartialMatch)) and _follows_own_field(link, meaning, links, tokens):
         link = replace(link, weight=link.weight + _OWN_FIELD_BONUS)
     if not _is_whole_value(meaning) or not isinstance(meaning, (ValueMatch, PartialMatch)):
@@ -334,6 +338,22 @@ def _weigh_as_date(
         if {link.last, next_index} & date_tokens and not meaning.is_hint
         else link
     )
+
+
+def _is_title_beside_set(
+    link: SpanLink, meaning: ValueMatch, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]
+) -> bool:
+    """ "The *islands* bordering Ovra": whether a title restricts a set that another field relates to the title."""
+    is_value_too = any(
+        isinstance(other.meaning, ValueMatch)
+        and (other.first, other.last) == (link.first, link.last)
+        and other.meaning.field != TITLE_FIELD
+        for other in links
+    )
+    if meaning.field != TITLE_FIELD or not is_value_too:
+        return False
+    nouns = (other for other in links if isinstance(other.meaning, BucketNoun) and other.last <= link.first)
+    return any(looks_plural(tokens[noun.last - 1]) and link.first - noun.last > 0 for noun in nouns)
 
 
 def _follows_own_field(
