@@ -476,7 +476,7 @@ def _sentence_for_value(
 ) -> DocumentQuote | None:
     """Returns the sentence that holds the value, or the best sentence about the topic if there is no value."""
     if value is not None:
-        return find_sentence_with_value(document, written_forms_of(value, field), [field.label, *field.synonyms])
+        return find_sentence_with_value(document, written_forms_of(value, field), [field.label, *field.plain_synonyms])
     ranked_sentences = _topic_sentences_of(review)
     return ranked_sentences[0][1] if ranked_sentences else None
 

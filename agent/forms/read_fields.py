@@ -141,7 +141,7 @@ def _find_value(
     value = document.values[field.name]
     forms = written_forms_of(value, field)
     sentence = find_extracted_sentence(document, field.name) or best_sentence_with_value(sentences, forms)
-    sentence = sentence or find_sentence_with_value(document, forms, [field.label, *field.synonyms])
+    sentence = sentence or find_sentence_with_value(document, forms, [field.label, *field.plain_synonyms])
     if sentence is None and sentences and sentences[0][0] >= _MIN_SENTENCE_SCORE:
         sentence = sentences[0][2]
     return FieldValueFact(

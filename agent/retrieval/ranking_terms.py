@@ -165,7 +165,7 @@ def _schema_phrases_for(leg: Leg, schema: Schema, claims: Iterable[ComparisonCon
 
 
 def _phrases_of_field(field: SchemaField) -> tuple[str, ...]:
-    return (field.label, *field.synonyms, field.description)
+    return (field.label, *field.plain_synonyms, field.description)
 
 
 def _phrases_of_claim(field: SchemaField, claim: ComparisonCondition) -> tuple[str, ...]:

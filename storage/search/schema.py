@@ -11,6 +11,8 @@ from storage.search.conditions import RESERVED_FIELDS
 from storage.search.errors import InvalidSchema
 from storage.search.ids import BucketId, FieldName
 
+# Stands between the words of a synonym that asks for a field: in "who … repair", anything may follow "who".
+QUESTION_GAP = "…"
 _FIELD_NAME_PATTERN = re.compile(r"[^\s.\x00-\x1f](?:[^.\x00-\x1f]{0,98}[^\s.\x00-\x1f])?")
 
 
@@ -55,6 +57,16 @@ class SchemaField:
     def label(self) -> str:
         """The name that people use."""
         return self.title or self.name.replace("_", " ")
+
+    @property
+    def plain_synonyms(self) -> tuple[str, ...]:
+        """The synonyms that name the field, without the question phrases."""
+        return tuple(synonym for synonym in self.synonyms if QUESTION_GAP not in synonym)
+
+    @property
+    def question_phrases(self) -> tuple[str, ...]:
+        """The synonyms that ask for the field by a verb or adjective: "who … repair", "how … reach"."""
+        return tuple(synonym for synonym in self.synonyms if QUESTION_GAP in synonym)
 
     @property
     def absent_means_none(self) -> bool:

@@ -264,7 +264,9 @@ def leading_category(words: Sequence[str], reading: BucketReading, lexicon: Buck
 
 def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the fields that the question asks for: those it names, else those that "when" or "how much" imply."""
-    named_fields = [*asked_date_fields(words, lexicon)] or [mention.field for mention in reading.asked_mentions]
+    asked = [mention for mention in reading.asked_mentions if mention.is_question]
+    named_fields = [mention.field for mention in asked] or [*asked_date_fields(words, lexicon)]
+    named_fields = named_fields or [mention.field for mention in reading.asked_mentions]
     if named_fields:
         return tuple(dict.fromkeys(named_fields))
     fields = lexicon.schema.fields
@@ -278,8 +280,9 @@ def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: Buck
         return tuple(field.name for field in fields if field.type is FieldType.MONEY)[:1]
     if words[:1] == ["how"] and _units_of_how_question(reading, lexicon):
         return fields_of_dimension(reading, lexicon)
-    if words[:1] == ["who"] and lexicon.person_field is not None and any(map(is_identifier, reading.unlinked_words)):
-        return (lexicon.person_field,)
+    person_field = lexicon.sole_person_field
+    if words[:1] == ["who"] and person_field is not None and any(map(is_identifier, reading.unlinked_words)):
+        return (person_field,)
     return ()
 
 

@@ -5,8 +5,9 @@ from storage.search.plan import FindPassages
 
 
 def recognise_reason(cues: QuestionCues) -> FindPassages | None:
-    """ "Why …": no field holds a reason."""
-    return FindPassages() if cues.words[:1] == ["why"] else None
+    """ "Why …": no field holds a reason, unless the schema has a question phrase for it."""
+    asks_for_field = any(mention.is_question for mention in cues.reading.asked_mentions)
+    return FindPassages() if cues.words[:1] == ["why"] and not asks_for_field else None
 
 
 def recognise_text(cues: QuestionCues) -> FindPassages:

@@ -52,7 +52,12 @@ def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     lead = words[0]
     if any(words[index] in LIST_VERBS and reading.tokens[index].begins_sentence for index in range(1, len(words))):
         return bool(reading.conditions) or reading.has_noun  # "Where is our liability capped? Give me the contracts."
-    if lead == "who" and any(isinstance(link.meaning, BucketNoun) and link.first == 0 for link in reading.links):
+    asks_for_field = any(mention.is_question for mention in reading.asked_mentions)
+    if (
+        lead == "who"
+        and not asks_for_field
+        and any(isinstance(link.meaning, BucketNoun) and link.first == 0 for link in reading.links)
+    ):
         return bool(reading.conditions) and not names_one_document(
             reading, lexicon
         )  # "who works in …": people, not one value

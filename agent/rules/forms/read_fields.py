@@ -19,6 +19,7 @@ from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ReadFields
 
+_QUANTITY_QUESTIONS = (("how", "much"), ("how", "many"))
 _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
 
 
@@ -42,8 +43,12 @@ def _fields_of_one_document(
     words: Sequence[str], phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
 ) -> tuple[FieldName, ...]:
     """Returns the fields asked of one named document, also in short form: "BUL48A Ic max?"; else nothing."""
-    if not names_one_document(reading, lexicon) or reading.has_plural_noun or tuple(words[:2]) in _HOW_TO_OPENINGS:
+    asks_for_field = any(mention.is_question for mention in reading.asked_mentions)
+    opens_instructions = tuple(words[:2]) in _HOW_TO_OPENINGS and not asks_for_field
+    if not names_one_document(reading, lexicon) or reading.has_plural_noun or opens_instructions:
         return ()
+    if asks_for_field and all(phrase.words in _QUANTITY_QUESTIONS for phrase in phrases):
+        return tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
     functions = {phrase.function for phrase in phrases if phrase.words != ("how", "much")}
     if phrases and phrases[0].words == ("how", "many") and (fields := hinted_fields(reading, lexicon)):
         return fields  # "how many leave days does … have left"
@@ -61,6 +66,6 @@ def _fields_of_one_document(
     if words[:1] and words[0] in YES_NO_VERBS and not set(words) & LIST_VERBS:
         return ()
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
-    person = (lexicon.person_field,) if words[:1] == ["who"] and lexicon.person_field is not None else ()
+    person = (lexicon.sole_person_field,) if words[:1] == ["who"] and lexicon.sole_person_field is not None else ()
     hinted = (hinted_date_fields(reading, lexicon) if words[:1] == ["when"] else ()) or person
     return asked or hinted or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)

@@ -25,6 +25,7 @@ from agent.english.function_words import (
     PERSON_NOUNS,
     STOP_WORDS,
 )
+from agent.rules.linking.question_phrases import PhraseMatch, QuestionPhraseIndex, choose_matches
 from agent.rules.linking.value_phrase_index import (
     MAX_PHRASE_TERMS,
     FieldKey,
@@ -58,6 +59,7 @@ _NEGATED_WEIGHT = 1.9  # weight per word: more than a field's name, less than a 
 _UNSET_FLAG = "false"  # how the schema writes the value of a flag that is not set
 _CONJUNCTIONS = frozenset({"or", "and"})
 _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
+_MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
@@ -80,12 +82,14 @@ class FieldMention:
 
     `is_hint`: the span is a single word of these, or of the description, that belongs to no other field. `is_negated`:
     the word says that the value is missing or the flag is not set: "unassigned", "open" for a flag `resolved`.
+    `is_question`: a question word and a verb or adjective ask for the field: "who … repaired".
     """
 
     field: FieldName
     column: FieldName | None = None
     is_hint: bool = False
     is_negated: bool = False
+    is_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,7 @@ class SpanLink:
     last: int
     meaning: LinkMeaning
     weight: float
+    phrase_tokens: frozenset[int] = frozenset()  # the tokens of a question phrase, also before `first`
 
 
 class BucketLexicon:
@@ -139,11 +144,13 @@ class BucketLexicon:
         self._schema_phrases: dict[tuple[str, ...], dict[LinkMeaning, int]] = defaultdict(dict)
         self._flag_phrases: dict[tuple[str, ...], FieldMention] = {}  # words, not stems: "open" is not "opened"
         self._value_index = ValuePhraseIndex(analyser)
+        self._question_phrases = QuestionPhraseIndex[FieldMention](analyser)
         self._field_positions: dict[FieldName, int] = {field.name: index for index, field in enumerate(schema.fields)}
         self._counts_by_field: dict[FieldName, Mapping[str, int]] = {}
         self._folded_by_field: dict[FieldKey, Sequence[str]] = {}
         self._categorical_by_field: dict[FieldKey, bool] = {}
         self._stems_by_field: dict[FieldName, frozenset[str]] = {}
+        self._name_stems_by_field: dict[FieldKey, tuple[Set[str], Set[str], Set[str]]] = {}
         self._add_nouns()
         for field in schema.fields:
             self._add_field(field, None)
@@ -153,7 +160,26 @@ class BucketLexicon:
         self._hints = self._build_hints()
 
     def find_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
-        """Yields every meaning of every span of tokens. A span includes a quotation completely or not at all."""
+        """Yields every meaning of every span of tokens. A span includes a quotation completely or not at all.
+
+        The words of a question phrase mention no other field: the "cost" in "what does it cost to hire".
+        """
+        asking = list(self._question_phrase_links(tokens))
+        yield from asking
+        phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))
+        verb_tokens = {index for link in asking if link.phrase_tokens for index in range(link.first, link.last)}
+        for link in self._find_word_links(tokens):
+            span = range(link.first, link.last)
+            if isinstance(link.meaning, FieldMention) and not self.is_flag(link.meaning):
+                is_explained = phrase_tokens.issuperset(span) or not verb_tokens.isdisjoint(span)
+            else:
+                is_explained = verb_tokens.issuperset(span) and not any(
+                    token.is_name for token in tokens[link.first : link.last]
+                )
+            if not is_explained:
+                yield link
+
+    def _find_word_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         stems = tuple(token.stem for token in tokens)
         for first in range(len(stems)):
             for last in range(first + 1, min(first + self._max_phrase_length(stems, first), len(tokens)) + 1):
@@ -179,6 +205,42 @@ class BucketLexicon:
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
 
+    def _question_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Who *fixed* …": yields links for question phrases; a verb without its question word is only a hint."""
+        matches = list(self._question_phrases.find_matches(tokens))
+        complete = choose_matches(matches, lambda match: self._count_support(match, tokens))
+        owners = Counter((match.first, match.last) for match in complete)
+        for match in complete:
+            if owners[match.first, match.last] <= _MAX_SHARING_FIELDS:
+                yield SpanLink(
+                    first=match.first,
+                    last=match.last,
+                    meaning=match.meaning,
+                    weight=match.weight,
+                    phrase_tokens=match.tokens,
+                )
+        for match in matches:
+            if not match.is_complete and (match.first, match.last) not in owners:
+                hint = replace(match.meaning, is_hint=True)
+                yield SpanLink(first=match.first, last=match.last, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _count_support(self, match: PhraseMatch[FieldMention], tokens: Sequence[QuestionToken]) -> int:
+        """Returns how well the other words of the question fit the name of the field; a shorter name fits better."""
+        whole_name, head_name, synonyms = self._name_stems_of((match.meaning.field, match.meaning.column))
+        others = {token.stem for index, token in enumerate(tokens) if not match.first <= index < match.last}
+        others -= self._stop_word_stems
+        return 100 * len(whole_name & others) + 10 * len(synonyms & others) - len(head_name)
+
+    def _name_stems_of(self, key: FieldKey) -> tuple[Set[str], Set[str], Set[str]]:
+        """Returns the stems of the whole name, of its part before "per", and of the synonyms without these."""
+        if key not in self._name_stems_by_field:
+            field = self.get_field(*key)
+            whole_name = frozenset(self._stems_in(f"{field.name.replace('_', ' ')} {field.title}"))
+            head_name = frozenset(self._stems_in(field.label.casefold().split(" per ")[0])) or whole_name
+            synonyms = frozenset(self._stems_in(" ".join(field.plain_synonyms))) - whole_name
+            self._name_stems_by_field[key] = whole_name, head_name, synonyms
+        return self._name_stems_by_field[key]
+
     def _exact_form_bonus(self, meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> float:
         """Returns a bonus for a value or noun that is spelled exactly like the tokens.
 
@@ -192,7 +254,7 @@ class BucketLexicon:
     @cached_property
     def _ambiguous_nouns(self) -> frozenset[str]:
         """Nouns of the bucket that share their stems with a phrase of a field."""
-        field_names = (name for field in self.schema.fields for name in (field.label, *field.synonyms))
+        field_names = (name for field in self.schema.fields for name in (field.label, *field.plain_synonyms))
         folded_names = {fold_text(name) for name in field_names}
         nouns = {fold_text(noun) for noun in (self.schema.title, *self.schema.synonyms)} - folded_names
         return frozenset(noun for noun in nouns if len(self._meanings_of(self._stems_in(noun))) > 1)
@@ -264,10 +326,16 @@ class BucketLexicon:
         """Maps each stem in the names of exactly one field to this field; function words are included."""
         owners: dict[str, set[FieldName]] = defaultdict(set)
         for field in self.schema.fields:
-            for name in (field.name.replace("_", " "), field.title, *field.synonyms):
+            for name in (field.name.replace("_", " "), field.title, *field.plain_synonyms):
                 for stem in self._stems_in(name):
                     owners[stem].add(field.name)
-        return {stem: next(iter(names)) for stem, names in owners.items() if len(names) == 1}
+        whole_names = {stem: field.name for field in self.schema.fields for stem in self._whole_name_stems(field)}
+        return {stem: next(iter(names)) for stem, names in owners.items() if len(names) == 1} | whole_names
+
+    def _whole_name_stems(self, field: SchemaField) -> Iterator[str]:
+        """Yields the stems that are the whole name of the field: of `vaccinated`, not of `vaccination_due`."""
+        names = (self._stems_in(name) for name in (field.name.replace("_", " "), field.title))
+        yield from (stems[0] for stems in names if len(stems) == 1)
 
     def get_field(self, name: FieldName, column: FieldName | None = None) -> SchemaField:
         """Returns the field or column; the title of the documents counts as a text field."""
@@ -341,7 +409,7 @@ class BucketLexicon:
         text = (
             field.description
             if from_description
-            else " ".join((field.name.replace("_", " "), field.title, *field.synonyms))
+            else " ".join((field.name.replace("_", " "), field.title, *field.plain_synonyms))
         )
         words, terms = self.analyser.extract_words(text), self.analyser.extract_terms(text)
         return {
@@ -470,7 +538,7 @@ class BucketLexicon:
         for field in self.schema.fields:
             yield from (
                 field.label,
-                *field.synonyms,
+                *field.plain_synonyms,
                 *field.values,
                 *(synonym for synonyms in field.values.values() for synonym in synonyms),
             )
@@ -489,16 +557,22 @@ class BucketLexicon:
 
     def _add_field(self, field: SchemaField, row_field: FieldName | None) -> None:
         name, column = (field.name, None) if row_field is None else (row_field, field.name)
-        for phrase in (field.name.replace("_", " "), field.title, *field.synonyms):
+        for phrase in (field.name.replace("_", " "), field.title, *field.plain_synonyms):
             self._add_phrase(phrase, FieldMention(name, column))
+        for phrase in field.question_phrases:
+            self._question_phrases.add_phrase(phrase, FieldMention(name, column, is_question=True))
         vocabulary = self.vocabulary_of(name, column)
         counts = {value.value: value.count for value in vocabulary.values} if vocabulary and field.values else {}
         if field.type is FieldType.FLAG:
             self._add_flag_phrases(field)
             return
-        for value, synonyms in field.values.items():
-            for phrase in (value, *synonyms):
-                self._add_phrase(phrase, ValueMatch(name, column, value), counts.get(value, 0))
+        for phrase, values in _values_by_phrase(field).items():
+            meaning = (
+                ValueMatch(name, column, values[0])
+                if len(values) == 1
+                else PartialMatch(name, column, values, is_single_name=True)
+            )
+            self._add_phrase(phrase, meaning, max(counts.get(value, 0) for value in values))
         if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT) and vocabulary and vocabulary.values:
             self._value_index.add_values(
                 (name, column), vocabulary.values, is_categorical=self.is_categorical(name, column)
@@ -619,10 +693,18 @@ class BucketLexicon:
     def person_field(self) -> FieldName | None:
         """The first categorical field for a person: the assignee, the agent."""
         for field in self.schema.fields:
-            words = {word for name in (field.label, *field.synonyms) for word in fold_text(name).split()}
+            words = {word for name in (field.label, *field.plain_synonyms) for word in fold_text(name).split()}
             if field.type is FieldType.CATEGORY and words & PERSON_NOUNS and not self.is_identifying(field.name):
                 return field.name
         return None
+
+    @property
+    def sole_person_field(self) -> FieldName | None:
+        """The field for a person, unless question phrases show that several fields answer "who …"."""
+        answering = [
+            field for field in self.schema.fields if any(phrase.startswith("who ") for phrase in field.question_phrases)
+        ]
+        return self.person_field if len(answering) <= 1 else None
 
     @cached_property
     def _contains_people(self) -> bool:
@@ -687,6 +769,17 @@ class BucketLexicon:
             return  # the last words of a category are phrases of their own in the index
         meaning = PartialMatch(name, column, tuple(sorted(self._value_index.values_at(field_key, values))))
         yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, words, len(values)))
+
+
+def _values_by_phrase(field: SchemaField) -> Mapping[str, tuple[str, ...]]:
+    """Returns the values that each phrase of the schema stands for: "former" may be "left" and "retired"."""
+    values_by_phrase: dict[str, dict[str, None]] = defaultdict(dict)
+    for value, synonyms in field.values.items():
+        for synonym in synonyms:
+            values_by_phrase[fold_text(synonym)][value] = None
+    for value in field.values:
+        values_by_phrase[fold_text(value)] = {value: None}
+    return {phrase: tuple(sorted(values)) for phrase, values in values_by_phrase.items()}
 
 
 def _is_number_or_letter(token: QuestionToken) -> bool:

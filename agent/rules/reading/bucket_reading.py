@@ -163,7 +163,10 @@ def read_question(
     tokens, links, literal_spans = selection.tokens, selection.links, selection.literal_spans
     noun_links = [link for link in links if isinstance(link.meaning, BucketNoun)]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
-    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked.words)
+    loose_verbs = [] if _names_subject(selection) else [link for link in links if _is_question(link.meaning)]
+    score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
+    score += LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked.words)
+    loose_words = [token.word for link in loose_verbs for token in tokens[link.first : link.last]]
     return BucketReading(
         bucket=lexicon.bucket,
         conditions=join_conditions(conditions),
@@ -182,7 +185,7 @@ def read_question(
         ),
         is_exact=is_exact,
         coverage=content_coverage(
-            tokens, (*unlinked.words, *(word for words in unlinked.alternatives for word in words))
+            tokens, (*unlinked.words, *loose_words, *(word for words in unlinked.alternatives for word in words))
         ),
         has_whole_name=has_whole_name(links, tokens, lexicon),
         score=score + (0.5 if noun_links and unlinked.guessed_noun is None else _kind_score(unlinked, similarities)),
@@ -205,6 +208,15 @@ def _kind_score(unlinked: UnlinkedWords, similarities: WordSimilarities) -> floa
     return 1.1 + nearest if nearest else 0.0
 
 
+def _names_subject(selection: SpanSelection) -> bool:
+    """Whether a noun, value or literal of the bucket is in the question.
+
+    Else a verb does not say that the question is about this bucket: "when does the pump start".
+    """
+    named = (BucketNoun, ValueMatch, PartialMatch)
+    return bool(selection.literal_spans) or any(isinstance(link.meaning, named) for link in selection.links)
+
+
 def _select_meanings(
     lexicon: BucketLexicon,
     question: str,
@@ -224,6 +236,8 @@ def _select_meanings(
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
     links += _similar_field_links(tokens, links, similarities)
     measure_links = list(_measure_links(lexicon, tokens))
+    asking_tokens = frozenset[int]().union(*(link.phrase_tokens for link in links))
+    measure_links = [link for link in measure_links if link.first not in asking_tokens]
     links += measure_links
     literal_spans = [(literal, *token_range_in(tokens, *literal_extent_in(literal, lexicon))) for literal in literals]
     date_tokens = {first for literal, first, last in literal_spans if isinstance(literal, DateLiteral) and first < last}
@@ -266,6 +280,7 @@ _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support fro
 _OWN_FIELD_BONUS = 1.0  # weight added to a value right after the name of its field
 _TITLE_IN_SET_PENALTY = 0.6  # weight taken from a title, if another field of the set holds the name
 _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a hint by a word of the schema
+_SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
 
@@ -313,7 +328,7 @@ def _weigh_by_direction(
     if meaning.column is not None:
         return link
     field = lexicon.get_field(meaning.field)
-    field_words = {*fold_text(field.label).split(), *map(fold_text, field.synonyms)}
+    field_words = {*fold_text(field.label).split(), *map(fold_text, field.plain_synonyms)}
     for index in range(link.first - 1, max(link.first - _MAX_DIRECTION_DISTANCE, 0) - 1, -1):
         word = tokens[index].word
         if word in DEPARTURE_WORDS | ARRIVAL_WORDS:
@@ -325,7 +340,10 @@ def _weigh_by_direction(
 def _weigh_as_date(
     link: SpanLink, date_tokens: set[int], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
 ) -> SpanLink:
-    """ "Closed in October": returns a mention of a date field with more weight if a date follows."""
+    """ "Closed in October": returns a mention of a date field with more weight if a date follows.
+
+    Beside a date, a verb that only hints at the field is a mention of it: "let go after 2020".
+    """
     meaning = link.meaning
     if (
         not isinstance(meaning, FieldMention)
@@ -333,11 +351,11 @@ def _weigh_as_date(
     ):
         return link
     next_index = link.last + (link.last < len(tokens) and tokens[link.last].word in PREPOSITIONS)
-    return (
-        replace(link, weight=link.weight + 1.0)
-        if {link.last, next_index} & date_tokens and not meaning.is_hint
-        else link
-    )
+    if not {link.last, next_index} & date_tokens:
+        return link
+    if meaning.is_hint and meaning.is_question:
+        return replace(link, meaning=replace(meaning, is_hint=False), weight=_SUPPORTED_HINT_WEIGHT)
+    return link if meaning.is_hint else replace(link, weight=link.weight + 1.0)
 
 
 def _is_title_beside_set(
@@ -457,7 +475,8 @@ def _find_asked_mentions(selection: SpanSelection) -> tuple[FieldMention, ...]:
     """Returns the mentions that gave no condition; a word that names several fields gives a mention of each."""
     mentions: dict[FieldMention, None] = {}
     for index, link in enumerate(selection.links):
-        if isinstance(link.meaning, FieldMention) and index not in selection.used_links:
+        is_mention = isinstance(link.meaning, FieldMention) and index not in selection.used_links
+        if isinstance(link.meaning, FieldMention) and is_mention and not _is_object_of_question(link, selection):
             mentions[link.meaning] = None
             homonyms = (
                 other for other in selection.measure_links if (other.first, other.last) == (link.first, link.last)
@@ -470,6 +489,18 @@ def _find_asked_mentions(selection: SpanSelection) -> tuple[FieldMention, ...]:
     return tuple(mentions)
 
 
+_WORDS_BEFORE_NEXT_FIELD = frozenset({"and", "or"})
+
+
+def _is_object_of_question(link: SpanLink, selection: SpanSelection) -> bool:
+    """ "How do I reach the *owner* of …": whether another question phrase asks, and the mention only belongs to it."""
+    if _is_question(link.meaning) or link.first == 0:
+        return False
+    asking_starts = [min(other.phrase_tokens) for other in selection.links if other.phrase_tokens]
+    joins_field = selection.tokens[link.first - 1].word in _WORDS_BEFORE_NEXT_FIELD
+    return any(start < link.first for start in asking_starts) and not joins_field
+
+
 def _find_homonyms(selected_links: Sequence[SpanLink], mention_links: Sequence[SpanLink]) -> list[SpanLink]:
     """Returns links to other fields with the same name as a selected mention: "voltage" may be input or output."""
     spans = {
@@ -477,7 +508,22 @@ def _find_homonyms(selected_links: Sequence[SpanLink], mention_links: Sequence[S
         for link in selected_links
         if isinstance(link.meaning, FieldMention) and not link.meaning.is_hint
     }
-    return [link for link in mention_links if (link.first, link.last) in spans and link not in selected_links]
+    asked_spans = {
+        (link.first, link.last)
+        for link in selected_links
+        if isinstance(link.meaning, FieldMention) and link.meaning.is_question
+    }
+    return [
+        link
+        for link in mention_links
+        if (link.first, link.last) in spans
+        and link not in selected_links
+        and ((link.first, link.last) not in asked_spans or _is_question(link.meaning))
+    ]
+
+
+def _is_question(meaning: LinkMeaning) -> bool:
+    return isinstance(meaning, FieldMention) and meaning.is_question
 
 
 def _category_links_in(links: Sequence[SpanLink], lexicon: BucketLexicon) -> list[SpanLink]:

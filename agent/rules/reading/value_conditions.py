@@ -139,6 +139,8 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         meaning = link.meaning
         if not isinstance(meaning, FieldMention) or index in selection.used_links or meaning.column is not None:
             continue
+        if meaning.is_question and not selection.lexicon.is_flag(meaning):
+            continue  # it asks for the value
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
             selection.used_links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]

@@ -20,7 +20,7 @@ def words_of_phrase(phrase: str) -> tuple[str, ...]:
 def label_phrases_of(field: SchemaField) -> tuple[str, ...]:
     """What a text may call the field, each as words with blanks between: title, name without the unit, synonyms."""
     name = field.name.replace("_", " ")
-    phrases = (field.title, name, _without_unit(name, field.unit), *field.synonyms)
+    phrases = (field.title, name, _without_unit(name, field.unit), *field.plain_synonyms)
     return tuple(dict.fromkeys(" ".join(words_of_phrase(phrase)) for phrase in phrases if words_of_phrase(phrase)))
 
 

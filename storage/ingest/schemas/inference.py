@@ -58,7 +58,9 @@ def _add_value_synonyms(
     """Adds synonyms to the values of flags, and of category and list fields with few distinct values."""
     names = [
         *schema.synonyms,
-        *(word for field in schema.fields for word in (field.name, field.label, *field.synonyms)),
+        *(word for field in schema.fields for word in (field.name, field.label)),
+        # the words of a date may also name a state: "finished in May", "finished orders"
+        *(word for field in schema.fields if field.type is not FieldType.DATE for word in field.plain_synonyms),
     ]
 
     def add_synonyms_to(field: SchemaField) -> SchemaField:

@@ -6,6 +6,8 @@ _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _TITLE_WORD_BOUNDARY = re.compile(r"(?<=[a-z][a-z])(?=[A-Z][a-z])")  # but not in `pH`
 
+_UNCOUNTABLE_NOUNS = frozenset("personnel staff equipment furniture inventory stock fleet people software".split())
+
 
 def words_in_name(name: str) -> list[str]:
     """Returns the lower-case words of a name: `dueDate`, `due_date` and `Due date` have two."""
@@ -29,6 +31,8 @@ def singular_of(noun: str) -> str:
 
 def singular_and_plural_of(noun: str) -> tuple[str, str]:
     """Returns the singular and plural of an English noun that is given in either form."""
+    if noun in _UNCOUNTABLE_NOUNS:
+        return noun, noun
     if noun.endswith("ies") and len(noun) > 4:
         return noun[:-3] + "y", noun
     if re.search(r"(ss|x|z|ch|sh)es$", noun):

@@ -13,30 +13,44 @@ from typing import Any, cast
 
 import yaml
 
+from storage.ingest.schemas.actions import participles_like, phrases_for_action
 from storage.ingest.schemas.names import singular_and_plural_of, singular_of, words_in_name
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.quantities.money import CURRENCY_CODES
+from storage.search.schema import QUESTION_GAP, FieldType, Schema, SchemaField
+from storage.text.irregular_verbs import PAST_PARTICIPLES
 
 _THESAURUS_FILE = Path(__file__).with_name("thesaurus.yaml")
-_MAX_SYNONYMS = 18  # for one field
+_MAX_SYNONYMS = 24  # names of one field
+_MAX_QUESTION_PHRASES = 90  # for one field
 # Scores of a synonym of: the whole name, the name without an empty last word, the last words of the name, the unit
 _WHOLE_NAME_SCORE, _REDUCED_NAME_SCORE, _NAME_HEAD_SCORE, _UNIT_SCORE = 16, 12, 8, 4
+_ACTION_SCORE, _INEXACT_ACTION_SCORE = 13, 3  # of a phrase for the action that the field is named after
+_MIN_SHARING_SCORE = 5  # up to this score a question phrase goes to the best field only
+_MAX_SCORE_GAP = 8  # a question phrase also goes to fields with so much less than the best score
 _RELATED_WORD_PENALTY = 2  # subtracted for a related word, which is no name of the field
 _MEASURED_TYPES = frozenset({FieldType.NUMBER, FieldType.MONEY, FieldType.DATE})  # score 1 more: they can be compared
+_NAMED_TYPES = frozenset({FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST})
+_MAX_SHARING_FIELDS = 4  # fields that may share a word
 _MAX_COMPOSED = 4  # synonyms that replace the last words of a name
 _DIMENSION_BY_UNIT = {
     "V": "voltage", "A": "current", "W": "power", "ohm": "resistance", "degC": "temperature", "degF": "temperature",
     "Hz": "frequency", "MHz": "frequency", "GHz": "frequency", "kg": "weight", "g": "weight", "F": "capacitance",
     "uF": "capacitance", "nF": "capacitance", "Pa": "pressure", "bar": "pressure", "percent": "percentage",
     "m**2": "area", "ft**2": "area", "hectare": "area", "mohm": "resistance", "kohm": "resistance", "mA": "current",
-    "mV": "voltage", "kW": "power",
+    "mV": "voltage", "kW": "power", "l": "volume", "m**3": "volume", "km": "distance", "km/h": "speed",
 }  # fmt: skip
 _MIN_PART_LETTERS = 3  # shorter parts are ignored, so that "N/A" has none
-_EMPTY_LAST_WORDS = frozenset({"name", "date", "at", "on", "value", "amount", "text", "field", "full"})
+_EMPTY_LAST_WORDS = frozenset({"name", "date", "at", "on", "value", "amount", "text", "field", "full", "time", "day"})
+_EMPTY_DATE_WORDS = frozenset({"date", "day", "time", "of", "on", "at", "the", "when"})  # at both ends of a date's name
 _CONTAINER_WORDS = frozenset(
     "table tables data dataset list lists sheet sheets docs documents file files records export catalog catalogue "
     "database db csv collection archive all".split()
 )
 _EMPTY_FIRST_WORDS = frozenset({"is", "has", "the", "metadata"})
+_PERSON_AND_PLACE_QUESTIONS = (f"who {QUESTION_GAP}", f"whose {QUESTION_GAP}", f"where {QUESTION_GAP}")
+_REMAINDER_WORDS = frozenset({"left", "remaining"})
+_IDENTIFIER_WORDS = frozenset({"number", "code", "id"})
+_KIND_WORDS = frozenset({"type", "kind", "category", "class", "sort"})
 _ANY_TYPE = frozenset(FieldType)
 
 Phrase = tuple[str, ...]  # words in the singular, with expanded abbreviations
@@ -50,6 +64,7 @@ class _SynonymGroup:
     names: tuple[str, ...]  # field names that are also offered as synonyms
     silent_names: tuple[str, ...]  # field names that are not offered as synonyms
     related_words: tuple[str, ...]
+    question_phrases: tuple[str, ...]
     german_words: tuple[str, ...]
     types: frozenset[FieldType]
     is_generic: bool  # too vague to be a synonym of a longer name that ends with it
@@ -58,7 +73,7 @@ class _SynonymGroup:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SynonymThesaurus:
     abbreviations: Mapping[str, str]
-    document_nouns: Sequence[tuple[str, ...]]
+    document_nouns: Mapping[str, Sequence[str]]
     groups_by_name: Mapping[Phrase, Sequence[_SynonymGroup]]
     value_groups: Mapping[Phrase, Sequence[Sequence[str]]]
     opposites: Mapping[Phrase, Sequence[str]]
@@ -70,7 +85,8 @@ def add_synonyms(schema: Schema, has_value: HasValue) -> Schema:
     A word becomes a synonym of the field for which it has the highest score. It is dropped if two fields share that
     score, and if it is the name of another field, a noun of the bucket, or a value.
     """
-    nouns = nouns_for_bucket(schema.bucket, schema.language, reserved_names=[field.name for field in schema.fields])
+    field_names = [field.name for field in schema.fields]
+    nouns = nouns_for_bucket(schema.bucket, schema.language, reserved_names=field_names, has_value=has_value)
     fields = tuple(
         replace(field, columns=_assign_synonyms(field.columns, schema.language, has_value, ()))
         if field.columns
@@ -80,29 +96,44 @@ def add_synonyms(schema: Schema, has_value: HasValue) -> Schema:
     return replace(schema, fields=fields, synonyms=nouns)
 
 
-def nouns_for_bucket(bucket: str, language: str = "en", reserved_names: Iterable[str] = ()) -> tuple[str, ...]:
+def nouns_for_bucket(
+    bucket: str,
+    language: str = "en",
+    reserved_names: Iterable[str] = (),
+    has_value: HasValue = lambda _: False,
+) -> tuple[str, ...]:
     """Returns the nouns for the documents of a bucket.
 
     First the singular and plural of the bucket name and of its last word, then their synonyms, with German ones for a
-    German bucket. The documents of `parts_table` and `parts_2031` are parts. `reserved_names` are field names, which
-    are left out.
+    German bucket. The documents of `parts_table`, `parts_2031` and `parts_sold` are parts. `reserved_names` are field
+    names, which are left out, like words that are a value.
     """
     words = words_in_name(bucket)
-    while len(words) > 1 and (words[-1] in _CONTAINER_WORDS or words[-1].isdigit()):
+    while len(words) > 1 and (words[-1] in _CONTAINER_WORDS or words[-1].isdigit() or _is_participle_of_plural(words)):
         words.pop()
     if not words or not words[-1].isalpha():
         return ()
     singular, plural = singular_and_plural_of(words[-1])
     full_names = [" ".join([*words[:-1], noun]) for noun in (singular, plural)] if len(words) > 1 else []
     reserved = {_phrase_of(name) for name in reserved_names}
-    others = [word for group in _load_thesaurus().document_nouns if group[0] == singular for word in group[1:]]
+    document_nouns = _load_thesaurus().document_nouns
+    others = [noun for name in (*full_names[:1], singular) for noun in document_nouns.get(name, ())]
     if language == "de":
         others += [
             word for group in _load_thesaurus().groups_by_name.get((singular,), ()) for word in group.german_words
         ]
-    return tuple(
-        dict.fromkeys([*full_names, singular, plural, *(word for word in others if _phrase_of(word) not in reserved)])
-    )
+    free_words = (word for word in others if _phrase_of(word) not in reserved and not has_value(word))
+    return tuple(dict.fromkeys([*full_names, singular, plural, *free_words]))
+
+
+def _is_participle_of_plural(words: Sequence[str]) -> bool:
+    """ "courses held": whether the last word says what was done with the things that the word before names."""
+    before, last = words[-2], words[-1]
+    return singular_and_plural_of(before)[1] == before and _is_participle(last)
+
+
+def _is_participle(word: str) -> bool:
+    return word in PAST_PARTICIPLES.values() or word.endswith("ed")
 
 
 def synonyms_by_value(values: Iterable[str], reserved_names: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -147,9 +178,8 @@ def synonyms_for_flag(name: str, has_value: HasValue) -> dict[str, tuple[str, ..
 
 def _equivalents_of(value: str) -> Sequence[str]:
     phrase = _phrase_of(value)
-    return [
-        word for group in _load_thesaurus().value_groups.get(phrase, ()) for word in group if _phrase_of(word) != phrase
-    ]
+    words = [word for group in _load_thesaurus().value_groups.get(phrase, ()) for word in group]
+    return [word for word in (*words, *participles_like(value.casefold())) if _phrase_of(word) != phrase]
 
 
 def _parts_of_value(value: str) -> list[str]:
@@ -158,6 +188,8 @@ def _parts_of_value(value: str) -> list[str]:
     "Revenue/profit sharing" has "Revenue sharing" and "profit sharing"; "Active, not recruiting" has "Active" and "not
     recruiting". "A, B or C" and "Paris, France" have no parts.
     """
+    if "://" in value:
+        return []
     state, comma, qualifier = value.partition(", ")
     words = qualifier.split()
     if (
@@ -186,49 +218,79 @@ def _parts_of_value(value: str) -> list[str]:
 def _assign_synonyms(
     fields: Sequence[SchemaField], language: str, has_value: HasValue, nouns: Iterable[str]
 ) -> tuple[SchemaField, ...]:
-    candidates = {field.name: _scored_synonyms(field, language) for field in fields}
-    best_scores = defaultdict[Phrase, int](int)
-    for scores in candidates.values():
-        for word, score in scores.items():
-            best_scores[_phrase_of(word)] = max(best_scores[_phrase_of(word)], score)
-    claims = Counter(
-        phrase
-        for scores in candidates.values()
-        for phrase in {_phrase_of(word) for word, score in scores.items() if score == best_scores[_phrase_of(word)]}
-    )
-    names = {field.name: {_phrase_of(field.name), _phrase_of(field.label)} for field in fields}
+    assignment = _SynonymAssignment(fields, {field.name: _scored_synonyms(field, language) for field in fields})
     reserved = {_phrase_of(noun) for noun in nouns}
 
-    def is_unambiguous(word: str, score: int, field: SchemaField) -> bool:
+    def synonyms_for(field: SchemaField) -> tuple[str, ...]:
+        word_by_phrase = {
+            _phrase_of(word): word
+            for word, score in reversed(assignment.candidates[field.name].items())
+            if QUESTION_GAP not in word
+            and assignment.is_unambiguous(word, score, field)
+            and _phrase_of(word) not in reserved
+            # "paid in July" is a day, "paid" a state
+            and (not has_value(word) or field.type is FieldType.DATE)
+        }
+        names = tuple(reversed(word_by_phrase.values()))[:_MAX_SYNONYMS]
+        shared = (
+            f"{word} {QUESTION_GAP}"
+            for word, score in assignment.candidates[field.name].items()
+            if assignment.is_shared(word, score, field) and _phrase_of(word) not in reserved and not has_value(word)
+        )
+        phrases = dict.fromkeys([*shared, *assignment.question_phrases_for(field)])
+        return (*names, *[*phrases][:_MAX_QUESTION_PHRASES])
+
+    return tuple(replace(field, synonyms=synonyms_for(field)) for field in fields)
+
+
+class _SynonymAssignment:
+    """The candidate synonyms of the fields of one schema, with their scores, and which field gets them."""
+
+    def __init__(self, fields: Sequence[SchemaField], candidates: Mapping[str, dict[str, int]]) -> None:
+        self.candidates = candidates
+        self._names = {field.name: {_phrase_of(field.name), _phrase_of(field.label)} for field in fields}
+        self._best_scores = defaultdict[Phrase, int](int)
+        for scores in candidates.values():
+            for word, score in scores.items():
+                self._best_scores[_phrase_of(word)] = max(self._best_scores[_phrase_of(word)], score)
+        self._claims = Counter(
+            phrase
+            for scores in candidates.values()
+            for phrase in {
+                _phrase_of(word) for word, score in scores.items() if score == self._best_scores[_phrase_of(word)]
+            }
+        )
+
+    def question_phrases_for(self, field: SchemaField) -> tuple[str, ...]:
+        """Returns the question phrases of a field; it may share them with other fields, and the question decides."""
+        return tuple(
+            word
+            for word, score in self.candidates[field.name].items()
+            if QUESTION_GAP in word
+            and score >= self._best_scores[_phrase_of(word)] - (_MAX_SCORE_GAP if score > _MIN_SHARING_SCORE else 0)
+        )
+
+    def is_unambiguous(self, word: str, score: int, field: SchemaField) -> bool:
+        """Whether the word fits no other field as well as this one, and is the name of none."""
+        return self._claims[_phrase_of(word)] == 1 and self._is_best_name(word, score, field)
+
+    def is_shared(self, word: str, score: int, field: SchemaField) -> bool:
+        """Whether a few fields fit the word equally well: "phone" in a schema with two telephone numbers."""
+        is_noun = QUESTION_GAP not in word and 1 < self._claims[_phrase_of(word)] <= _MAX_SHARING_FIELDS
+        return is_noun and self._is_best_name(word, score, field)
+
+    def _is_best_name(self, word: str, score: int, field: SchemaField) -> bool:
         phrase = _phrase_of(word)
         names_other_field = any(
             phrase in phrases or _begins_other_name(word, name, field.name)
-            for name, phrases in names.items()
+            for name, phrases in self._names.items()
             if name != field.name
         )
         names_this_field = _singular_phrase(words_in_name(word)) in (
             _singular_phrase(words_in_name(field.name)),
             _singular_phrase(words_in_name(field.label)),
         )
-        is_best_field = score == best_scores[phrase] and claims[phrase] == 1
-        means_value = has_value(word) and field.type is not FieldType.DATE  # "paid in July" is a day, "paid" a state
-        return (
-            is_best_field
-            and not names_this_field
-            and not names_other_field
-            and phrase not in reserved
-            and not means_value
-        )
-
-    def synonyms_for(field: SchemaField) -> tuple[str, ...]:
-        word_by_phrase = {
-            _phrase_of(word): word
-            for word, score in reversed(candidates[field.name].items())
-            if is_unambiguous(word, score, field)
-        }
-        return tuple(reversed(word_by_phrase.values()))[:_MAX_SYNONYMS]
-
-    return tuple(replace(field, synonyms=synonyms_for(field)) for field in fields)
+        return score == self._best_scores[phrase] and not names_this_field and not names_other_field
 
 
 def _begins_other_name(word: str, other_name: str, own_name: str) -> bool:
@@ -240,17 +302,40 @@ def _scored_synonyms(field: SchemaField, language: str) -> dict[str, int]:
     """Returns the candidate synonyms of a field with their scores, the highest first."""
     scores, is_measured = dict[str, int](), field.type in _MEASURED_TYPES
     for score, word in sorted(_synonym_candidates(field, language), key=lambda pair: -pair[0]):
-        scores.setdefault(word, score + is_measured)
+        if not (is_measured and word.startswith(_PERSON_AND_PLACE_QUESTIONS)):
+            scores.setdefault(word, score + is_measured)
     return scores
 
 
 def _synonym_candidates(field: SchemaField, language: str) -> Iterator[tuple[int, str]]:
     words = expand_abbreviations(field.label if field.unit or field.currency else field.name)
+    if field.type is FieldType.MONEY and len(words) > 1 and words[-1].upper() in CURRENCY_CODES:
+        words.pop()
     if words != words_in_name(field.name):
         yield _WHOLE_NAME_SCORE, " ".join(words)
     if field.type is FieldType.DATE and len(words) > 1 and words[-1] in _EMPTY_LAST_WORDS:
         yield _WHOLE_NAME_SCORE, " ".join(words[:-1])  # `paid_on`: paid
+    if field.type is FieldType.DATE and {"since", "first"} & set(words):
+        yield from ((_WHOLE_NAME_SCORE, f"{phrase} {QUESTION_GAP}") for phrase in ("since when", "how long"))
+        yield from ((_WHOLE_NAME_SCORE, f"{phrase} {QUESTION_GAP} be") for phrase in ("since when", "how long"))
+    if field.type is FieldType.NUMBER and _REMAINDER_WORDS & set(words[-1:]):
+        phrases = ("how many", "how much")
+        endings = ("left", "still have", "have left", "still there", "remain")
+        yield from (
+            (_WHOLE_NAME_SCORE, f"{phrase} {QUESTION_GAP} {ending}") for phrase in phrases for ending in endings
+        )
+    if field.type is FieldType.CATEGORY and len(words) > 1 and words[-1] in _IDENTIFIER_WORDS:
+        yield _UNIT_SCORE, " ".join(words[:-1])  # "which locker" asks for `locker_no`
+    if "per" in words[1:]:
+        words = words[: words.index("per")]  # "price per kWh" is a price
     yield from _candidates_by_name(words, field.type, language)
+    if len(words) > 1 and words[-1] in _KIND_WORDS:
+        kinds = [f"{word} of {' '.join(words[:-1])}" for word in ("kind", "sort", "type")]
+        yield from (
+            (_WHOLE_NAME_SCORE, f"{asking} {kind} {QUESTION_GAP}") for asking in ("what", "which") for kind in kinds
+        )
+    for phrase, is_exact in phrases_for_action(words, field.type):
+        yield _ACTION_SCORE if is_exact else _INEXACT_ACTION_SCORE, phrase
     for group in _groups_for((_DIMENSION_BY_UNIT.get(field.unit, ""),), field.type):
         yield from ((_UNIT_SCORE, word) for word in _nouns_of_group(group, (), language))
 
@@ -261,15 +346,39 @@ def _candidates_by_name(words: Sequence[str], kind: FieldType, language: str) ->
         for group in exact_groups:
             yield from _scored_words_of(group, phrase, language, _WHOLE_NAME_SCORE)
         return
-    if len(phrase) > 1 and phrase[-1] in _EMPTY_LAST_WORDS and (reduced_groups := _groups_for(phrase[:-1], kind)):
+    reduced = _reduce_name(phrase, kind)
+    if reduced != phrase and (reduced_groups := _groups_for(reduced, kind)):
         for group in reduced_groups:
-            yield from _scored_words_of(group, phrase[:-1], language, _REDUCED_NAME_SCORE)
+            yield from _scored_words_of(group, reduced, language, _REDUCED_NAME_SCORE)
         return
     for first in range(1, len(phrase)):
         if head_groups := _groups_for(phrase[first:], kind):
             for group in head_groups:
                 yield from _candidates_by_head(group, words, first, language)
             return
+    yield from _candidates_by_noun(phrase, kind, language)
+
+
+def _candidates_by_noun(phrase: Phrase, kind: FieldType, language: str) -> Iterator[tuple[int, str]]:
+    """Yields the candidates for a name without a group: "seats bought" has those of seats, "ship" means a vessel."""
+    if kind in _NAMED_TYPES:
+        for noun in _load_thesaurus().document_nouns.get(" ".join(phrase), ()):
+            yield _WHOLE_NAME_SCORE - _RELATED_WORD_PENALTY, noun
+    if len(phrase) > 1 and _is_participle(phrase[-1]):
+        for group in _groups_for(phrase[:-1], kind):
+            yield from _scored_words_of(group, phrase[:-1], language, _NAME_HEAD_SCORE)
+
+
+def _reduce_name(phrase: Phrase, kind: FieldType) -> Phrase:
+    """Returns the name without empty words: `supplier name` is a supplier, `date completed` says completed."""
+    if kind is not FieldType.DATE:
+        return phrase[:-1] if len(phrase) > 1 and phrase[-1] in _EMPTY_LAST_WORDS else phrase
+    first, last = 0, len(phrase)
+    while last - first > 1 and phrase[last - 1] in _EMPTY_DATE_WORDS:
+        last -= 1
+    while last - first > 1 and phrase[first] in _EMPTY_DATE_WORDS:
+        first += 1
+    return phrase[first:last]
 
 
 def _candidates_by_head(
@@ -281,7 +390,9 @@ def _candidates_by_head(
         :_MAX_COMPOSED
     ]:
         yield _WHOLE_NAME_SCORE, " ".join([*words[:head_start], word])
-    if not group.is_generic:
+    if group.is_generic:
+        yield from ((_NAME_HEAD_SCORE - _RELATED_WORD_PENALTY, asked) for asked in group.question_phrases)
+    else:
         yield from _scored_words_of(group, phrase, language, _NAME_HEAD_SCORE)
 
 
@@ -301,11 +412,14 @@ def _nouns_of_group(group: _SynonymGroup, phrase: Phrase, language: str) -> Iter
 
 def _scored_words_of(group: _SynonymGroup, phrase: Phrase, language: str, score: int) -> Iterator[tuple[int, str]]:
     yield from ((score, word) for word in _nouns_of_group(group, phrase, language))
-    yield from ((score - _RELATED_WORD_PENALTY, word) for word in group.related_words)
+    related = (*group.related_words, *group.question_phrases)
+    yield from ((score - _RELATED_WORD_PENALTY, word) for word in related)
 
 
 @lru_cache(maxsize=10_000)
 def _phrase_of(name: str) -> Phrase:
+    if QUESTION_GAP in name:
+        return (name,)
     return _singular_phrase(expand_abbreviations(name))
 
 
@@ -332,7 +446,9 @@ def _load_thesaurus() -> _SynonymThesaurus:
             phrase = _expanded_phrase(name, abbreviations)
             if group not in by_name[phrase]:
                 by_name[phrase].append(group)
-    documents = [tuple(map(str, nouns)) for nouns in data["documents"]]
+    documents = defaultdict[str, list[str]](list)
+    for name, *nouns in (*data["documents"], *data["kinds"]):
+        documents[str(name)] += [noun for noun in map(str, nouns) if noun not in documents[str(name)]]
     values = defaultdict[Phrase, list[Sequence[str]]](list)
     for words in data["values"]:
         for word in words:
@@ -365,12 +481,15 @@ def _expanded_phrase(name: str, abbreviations: Mapping[str, str]) -> Phrase:
 
 def _parse_group(entry: Mapping[str, Sequence[str]]) -> _SynonymGroup:
     types = frozenset(map(FieldType, entry["types"])) if "types" in entry else _ANY_TYPE
-    names, silent_names, related, german = (tuple(entry.get(key, ())) for key in ("words", "named", "said", "de"))
+    names, silent_names, related, asked, german = (
+        tuple(entry.get(key, ())) for key in ("words", "named", "said", "asked", "de")
+    )
     is_generic = bool(entry.get("generic"))
     return _SynonymGroup(
         names=names,
         silent_names=silent_names,
         related_words=related,
+        question_phrases=tuple(phrase if QUESTION_GAP in phrase else f"{phrase} {QUESTION_GAP}" for phrase in asked),
         german_words=german,
         types=types,
         is_generic=is_generic,

@@ -86,8 +86,14 @@ def label_of_name(name: str, sibling_names: Iterable[str] = ()) -> FieldLabel:
 
 
 def _split_suffix(name: str) -> tuple[list[str], str, str]:
-    """The parts of a name, the last in small letters, the others joined in small letters."""
-    parts = [part for part in re.split(r"[_\s-]+", _CAMEL_BOUNDARY.sub("_", name)) if part]
+    """The parts of a name, the last in small letters, the others joined in small letters.
+
+    A unit is one part: "Power kW" does not end in W.
+    """
+    words = [word for word in re.split(r"[_\s-]+", name) if word]
+    units = words[-1:] if len(words) > 1 and words[-1] in UNITS_BY_SPELLING else []
+    rest = "_".join(words[: len(words) - len(units)])
+    parts = [part for part in _CAMEL_BOUNDARY.sub("_", rest).split("_") if part] + units
     return parts, (parts[-1].lower() if parts else ""), " ".join(parts[:-1]).lower()
 
 

@@ -62,7 +62,7 @@ def clause_patterns_by_value(field: SchemaField) -> Mapping[str, ClausePatterns]
 
 def clause_patterns_of(field: SchemaField) -> ClausePatterns:
     """The assertions of a flag's provision. Its name and hints are left out: other readers look for the label."""
-    patterns = _clause_patterns_for([field.label, field.name.replace("_", " "), *field.synonyms])
+    patterns = _clause_patterns_for([field.label, field.name.replace("_", " "), *field.plain_synonyms])
     return ClausePatterns(patterns.assertions, (), None)
 
 

@@ -252,7 +252,7 @@ def test_keys_that_are_no_valid_field_names_are_renamed() -> None:
 @pytest.mark.parametrize(
     ("bucket", "nouns"),
     [
-        ("receipts", ("receipt", "receipts", "bill", "slip", "till slip", "sales slip")),
+        ("receipts", ("receipt", "receipts", "bill", "slip", "till slip", "sales slip", "purchase", "expense")),
         ("cables_table", ("cable", "cables")),
         ("cables_2031", ("cable", "cables")),
         ("tire_loads", ("tire load", "tire loads", "load", "loads")),

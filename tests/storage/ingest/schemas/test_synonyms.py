@@ -14,7 +14,13 @@ from storage.ingest.schemas.values import flatten_metadata
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema
 
-EXAMPLES = {FieldType.DATE: "2031-05-09", FieldType.NUMBER: 5, FieldType.CATEGORY: "x1", FieldType.FLAG: True}
+EXAMPLES = {
+    FieldType.DATE: "2031-05-09",
+    FieldType.NUMBER: 5,
+    FieldType.CATEGORY: "x1",
+    FieldType.FLAG: True,
+    FieldType.MONEY: "5 CHF",
+}
 
 
 def infer_schema_of(*metadata: dict[str, Any], bucket: str = "things", language: str = "en") -> Schema:
@@ -81,6 +87,48 @@ def test_a_field_name_is_no_noun_of_the_bucket() -> None:
     assert "component" not in nouns_for_bucket("parts", reserved_names=["component"])
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "phrase"),
+    [
+        ("mobile_no", FieldType.CATEGORY, "how … reach"),
+        ("line_mgr", FieldType.CATEGORY, "who … boss"),
+        ("gross_mass_kg", FieldType.NUMBER, "how heavy …"),
+        ("keeper_birth_date", FieldType.DATE, "how old …"),
+        ("wood_type", FieldType.CATEGORY, "what sort of wood …"),
+        ("price_per_metre", FieldType.NUMBER, "what … cost"),
+        ("member_since", FieldType.DATE, "since when …"),
+        ("dateFinished", FieldType.DATE, "when … finish"),
+        ("monthly_pay_chf", FieldType.MONEY, "how much … earn"),
+    ],
+)
+def test_a_field_gets_the_question_phrases_of_its_name(name: str, kind: FieldType, phrase: str) -> None:
+    assert phrase in synonyms_of(name, kind)
+
+
+def test_two_fields_may_share_a_question_phrase_but_no_name() -> None:
+    first, second = infer_schema_of({"visa_expiry": "2031-05-09", "badge_expiry": "2031-05-09"}).fields
+    assert "when … run out" in first.question_phrases
+    assert "when … run out" in second.question_phrases
+    assert not set(first.plain_synonyms) & set(second.plain_synonyms)
+
+
+def test_a_date_is_not_asked_for_by_who_or_where() -> None:
+    assert not [word for word in synonyms_of("last_contact", FieldType.DATE) if word.startswith(("who", "where"))]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "noun"),
+    [("personnel_2031", "people"), ("lessons_taught", "lessons"), ("workOrders", "job"), ("pets", "animal")],
+)
+def test_a_bucket_gets_the_everyday_nouns(bucket: str, noun: str) -> None:
+    assert noun in nouns_for_bucket(bucket)
+
+
+def test_a_value_is_no_noun_of_the_bucket() -> None:
+    assert "truck" in infer_schema_of({"kind": "x"}, bucket="vehicles").synonyms
+    assert "truck" not in infer_schema_of({"kind": "truck"}, bucket="vehicles").synonyms
+
+
 def test_columns_get_their_own_synonyms() -> None:
     items = infer_schema_of({"items": [{"desc": "Tyre", "qty": 4}]}).by_name[FieldName("items")]
     assert "quantity" in items.columns[1].synonyms
@@ -90,11 +138,11 @@ def test_the_thesaurus_has_the_documented_structure() -> None:
     file = Path(storage.ingest.schemas.synonyms.__file__).with_name("thesaurus.yaml")
     data = yaml.safe_load(file.read_text(encoding="utf-8"))
 
-    assert set(data) == {"abbreviations", "groups", "values", "opposites", "documents"}
+    assert set(data) == {"abbreviations", "groups", "values", "opposites", "documents", "kinds"}
     for group in data["groups"]:
-        assert set(group) <= {"words", "named", "said", "types", "de", "generic"}
+        assert set(group) <= {"words", "named", "said", "asked", "types", "de", "generic"}
         assert set(group.get("types", ())) <= set(FieldType)
-        words = [word for key in ("words", "named", "said", "de") for word in group.get(key, ())]
+        words = [word for key in ("words", "named", "said", "asked", "de") for word in group.get(key, ())]
         assert all(isinstance(word, str) and word == word.strip().lower() for word in words)
 
 
@@ -103,6 +151,18 @@ def test_values_get_the_synonyms_of_their_group() -> None:
 
     assert "unresolved" in synonyms["Open"]
     assert "solved" in synonyms["Closed"]
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [("retired", "former"), ("vacant", "empty"), ("rejected", "turned down"), ("defective", "out of order")],
+)
+def test_states_get_everyday_words(value: str, word: str) -> None:
+    assert word in synonyms_by_value([value, "other"], [])[value]
+
+
+def test_an_address_on_the_web_has_no_parts() -> None:
+    assert synonyms_by_value(["https://a.example/b"], []) == {}
 
 
 def test_a_value_or_reserved_name_is_no_synonym_of_another_value() -> None:

@@ -17,6 +17,8 @@ from storage.ingest.schemas.units import FieldLabel, label_of_name
         ("weightKg", FieldLabel("Weight", "kg")),
         ("Width (mm)", FieldLabel("Width", "mm")),
         ("Speed [km/h]", FieldLabel("Speed", "km/hour")),
+        ("Motor Power kW", FieldLabel("Motor Power", "kW")),
+        ("energyUsed_kWh", FieldLabel("Energy Used", "kWh")),
         ("max_k", FieldLabel("Max k", "")),
         ("temp_k", FieldLabel("Temp", "K")),
         ("year", FieldLabel("Year", "")),
