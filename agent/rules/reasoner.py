@@ -1,9 +1,9 @@
 """The rule reasoner: links values to the scoped dictionary and routes by the best and most complete reading."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agent.assumptions import ForeignLanguage
+from agent.assumptions import CorrectedSpelling, ForeignLanguage
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.registry import compose_facts
 from agent.decomposition import (
@@ -29,7 +29,9 @@ from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.forms.recognisers import recognise_forms
+from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.linking.lexicon_cache import LexiconCache
+from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import plan_parts, plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import detect_foreign_language
@@ -60,25 +62,32 @@ class RuleReasoner:
         return compose_facts(facts, review)
 
     def _decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
-        if is_start_over_request(question):
-            return StartOverRequest()
-        if is_undo_request(question):
-            return _previous_plan(question_context)
-        if is_help_request(question):
-            return HelpRequest()
-        if is_thanks(question):
-            return UnrecognisedQuestion(unknown_words=())
+        command = _find_command(question, question_context)
+        if command is not None:
+            return command
         language = detect_foreign_language(question)
         if language is not None:
             return _plan_text_search(question, language, question_context)
         lexicons = self._lexicon_cache.lexicons_for(question_context)
+        plain_message = simplify_message(question, lexicons)
+        if plain_message.text == question:
+            return self._decompose_plain_message(question, question_context, lexicons)
+        command = _find_command(plain_message.text, question_context)
+        if command is not None:
+            return command
+        decomposition = self._decompose_plain_message(plain_message.text, question_context, lexicons)
+        return _with_original(decomposition, question, plain_message)
+
+    def _decompose_plain_message(
+        self, question: str, question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]
+    ) -> Decomposition:
         if question_context.last_plan is not None:
             leg = leg_to_export(question, question_context.last_plan)
             if leg is not None:
                 return ExportRequest(plan=question_context.last_plan, leg=leg)
         list_request = strip_file_request(question)
         if list_request is not None:
-            return _as_export(self._decompose_question(list_request, question_context))
+            return _as_export(self._decompose_plain_message(list_request, question_context, lexicons))
         reader = QuestionReader(lexicons, question_context.now.date())
         parts = split_questions(question)
         comparison = plan_comparison(question, reader)
@@ -104,6 +113,35 @@ class RuleReasoner:
         reader = QuestionReader(lexicons, question_context.now.date())
         reading = reader.readings_of(normalize_summary_request(question))[0]
         return reading.bucket, tuple(recognise_forms(reading, lexicons[reading.bucket]))
+
+
+def _find_command(question: str, question_context: QuestionContext) -> Decomposition | None:
+    """Returns the decision for a message that is not about documents; None for any other message."""
+    if is_start_over_request(question):
+        return StartOverRequest()
+    if is_undo_request(question):
+        return _previous_plan(question_context)
+    if is_help_request(question):
+        return HelpRequest()
+    return UnrecognisedQuestion(unknown_words=()) if is_thanks(question) else None
+
+
+def _with_original(decomposition: Decomposition, question: str, plain_message: PlainMessage) -> Decomposition:
+    """Returns the decision with the question as it was written, and with the corrections in it as assumptions."""
+    if not isinstance(decomposition, (PlannedQuestion, ExportRequest)) or _is_undo(decomposition):
+        return decomposition
+    corrections = tuple(
+        CorrectedSpelling(written=written, meant=meant) for written, meant in plain_message.corrections
+    )
+    return replace(
+        decomposition,
+        plan=replace(decomposition.plan, question=question),
+        assumptions=(*corrections, *decomposition.assumptions),
+    )
+
+
+def _is_undo(decomposition: Decomposition) -> bool:
+    return isinstance(decomposition, PlannedQuestion) and decomposition.is_undo
 
 
 def _as_export(decomposition: Decomposition) -> Decomposition:
