@@ -32,7 +32,7 @@ from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
-from agent.rules.planning.question_plan import plan_parts, plan_single_question
+from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
@@ -90,6 +90,10 @@ class RuleReasoner:
             return _as_export(self._decompose_plain_message(list_request, question_context, lexicons))
         reader = QuestionReader(lexicons, question_context.now.date())
         parts = split_questions(question)
+        if has_compared_part(parts):
+            planned_parts = plan_parts(question, parts, reader, question_context.last_plan)
+            if planned_parts is not None:
+                return planned_parts
         comparison = plan_comparison(question, reader)
         follow_up = (
             plan_follow_up(question, question_context.last_plan, reader, question_context.earlier_plans)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.decomposition import KeptCondition, PlannedQuestion
+from agent.rules.followups.combined_sets import widen_value
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.days import ENGLISH_MONTHS
@@ -116,7 +117,7 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
     new: list[Condition] = []
     for condition in conditions:
         before = next((other for other in old if fields_of(other) == fields_of(condition)), None)
-        new.append(_either_value(before, condition) if widens and before is not None else condition)
+        new.append(widen_value(before, condition) if widens and before is not None else condition)
     kept = [
         condition for condition in old if isinstance(condition, NotCondition) or not fields_of(condition) & replaced
     ]
@@ -149,23 +150,3 @@ def _required_terms(clause: Clause, reading: BucketReading) -> tuple[str, ...]:
 def is_presence_check(condition: Condition) -> bool:
     """ "Which of them has the latest date": whether the condition only says that a field has a value."""
     return isinstance(condition, NotCondition) and isinstance(condition.condition, MissingCondition)
-
-
-def _either_value(old_condition: Condition, new_condition: Condition) -> Condition:
-    """ "Also from Acme": returns a condition that allows the old and the new values."""
-    both = [
-        condition
-        for condition in (old_condition, new_condition)
-        if isinstance(condition, ComparisonCondition) and condition.op in (ComparisonOperator.EQ, ComparisonOperator.IN)
-    ]
-    if len(both) < 2:
-        return new_condition
-    values = [
-        value
-        for condition in both
-        for value in (condition.value if isinstance(condition.value, tuple) else (condition.value,))
-    ]
-    words = ", ".join(condition.words for condition in both if condition.words)
-    return ComparisonCondition(
-        field=both[0].field, op=ComparisonOperator.IN, value=tuple(dict.fromkeys(values)), words=words
-    )

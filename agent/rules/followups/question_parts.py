@@ -31,10 +31,10 @@ class QuestionPart:
     assumptions: tuple[Assumption, ...] = ()
     continues_search: bool = False
 
-    def with_leg_id(self, leg_id: LegId, question: str) -> "QuestionPart":
+    def with_leg_id(self, leg_id: LegId) -> "QuestionPart":
         return replace(
             self,
-            leg=replace(self.leg, id=leg_id, question=question),
+            leg=replace(self.leg, id=leg_id),
             alternatives=replace(self.alternatives, leg=leg_id),
             references=tuple(replace(reference, leg=leg_id) for reference in self.references),
         )
@@ -50,7 +50,7 @@ def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bo
     planned = plan_follow_up(part, plan, reader)
     if planned is None:
         return None
-    leg = planned.plan.legs[-1]
+    leg = replace(planned.plan.legs[-1], question=part)
     return QuestionPart(
         leg=leg, alternatives=LegAlternatives(leg=leg.id), references=planned.references, continues_search=True
     )
