@@ -134,9 +134,7 @@ def _with_original(decomposition: Decomposition, question: str, plain_message: P
     """Returns the decision with the question as it was written, and with the corrections in it as assumptions."""
     if not isinstance(decomposition, (PlannedQuestion, ExportRequest)) or _is_undo(decomposition):
         return decomposition
-    corrections = tuple(
-        CorrectedSpelling(written=written, meant=meant) for written, meant in plain_message.corrections
-    )
+    corrections = tuple(CorrectedSpelling(written=written, meant=meant) for written, meant in plain_message.corrections)
     return replace(
         decomposition,
         plan=replace(decomposition.plan, question=question),

@@ -22,18 +22,23 @@ from agent.english.function_words import (
 from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
+from agent.rules.followups.combined_sets import unite_legs
+from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.followups.followup_filters import add_implied_year, narrow_search, plan_refinement
+from agent.rules.followups.inherited_fields import find_inherited_form
 from agent.rules.followups.ordinal_references import (
     MAX_SIDES,
     plan_ordinal_reference,
     plan_remainder,
     plan_repeated_comparison,
 )
+from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.question_reader import QuestionReader
+from storage.search.conditions import conjunction_of, conjuncts_of
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
@@ -69,6 +74,13 @@ _DESCENDING_WORDS = frozenset(
     """descending desc highest largest biggest newest latest recent longest heaviest decreasing down expensive reverse
     most""".split()
 )
+_UNION_REQUEST = re.compile(
+    r"\W*(?:(?:and|now|then|what|how|about|for|give|show|me|us|list|please)\s+)*"
+    r"(?:(?:the\s+)?(?:two|both|three|all)(?:\s+of\s+(?:them|those|these))?\s+"
+    r"(?:combined|together|added(?:\s+up|\s+together)?|summed(?:\s+up)?|taken\s+together|in\s+total|joined)"
+    r"|both(?:\s+of\s+(?:them|those))?|combined|together|(?:add|put|take|combine)\s+(?:them|those|both|the\s+two)(?:\s+up|\s+together)?)\W*",
+    re.IGNORECASE,
+)
 _COUNT_WORDS = frozenset(
     "more less fewer than at least most over under about around exactly of them those these are there is it so really "
     "only just not no up to do we have even".split()
@@ -86,13 +98,21 @@ def plan_follow_up(
     follow_up = _read_follow_up(question, last_plan, reader, earlier_plans)
     if follow_up is None:
         return None
-    for step in (_plan_next_page, plan_remainder, plan_repeated_comparison):
+    for step in (_plan_next_page, plan_remainder, _plan_dropped_condition, _plan_union, plan_repeated_comparison):
         planned = step(follow_up)
         if planned is not None:
             return planned
     if _is_new_topic(follow_up):
         return None
-    for step in (_plan_sort, plan_ordinal_reference, _plan_share_of_results, _plan_count, _plan_new_form):
+    steps = (
+        _plan_sort,
+        plan_ordinal_reference,
+        _plan_share_of_results,
+        _plan_count,
+        plan_single_document,
+        _plan_new_form,
+    )
+    for step in steps:
         planned = step(follow_up)
         if planned is not None:
             return planned
@@ -137,7 +157,10 @@ def _read_follow_up(
     question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan]
 ) -> FollowUpMessage | None:
     leg = last_plan.legs[-1]
-    rephrased = _SAME_AGAIN.sub(lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), question)
+    correction = blank_correction_words(question)
+    rephrased = _SAME_AGAIN.sub(
+        lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), correction.text
+    )
     rephrased = replace_comparatives(add_implied_year(rephrase_as_count(rephrased), leg))
     count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is no value of a field
     readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), rephrased))
@@ -150,11 +173,12 @@ def _read_follow_up(
         words=words,
         last_plan=last_plan,
         earlier_plans=earlier_plans,
-        leg=leg,
+        leg=without_claims(leg, reader.lexicons[reading.bucket]),
         readings=readings,
         reading=reading,
         lexicon=reader.lexicons[reading.bucket],
         reader=reader,
+        corrects=correction.corrects,
         requested_count=int(count_match[0]) if count_match else None,
     )
 
@@ -191,6 +215,37 @@ def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         follow_up.leg.search,
         ListDocuments(order=answer_form.list_order, limit=page_size, skip=answer_form.list_skip + shown_count),
     )
+
+
+# -- more documents than those of the last question
+
+
+def _plan_dropped_condition(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Whatever the price", "forget the year": the last search without the conditions that the message names."""
+    dropped = find_dropped_part(follow_up.question)
+    clauses = follow_up.leg.search.clauses
+    if dropped is None or len(clauses) != 1:
+        return None
+    conditions = conjuncts_of(clauses[0].condition)
+    gone = find_dropped_conditions(dropped, follow_up.reading, conditions, follow_up.lexicon)
+    if not gone:
+        return None
+    kept = [condition for condition in conditions if condition not in gone]
+    search = follow_up.leg.search.with_clauses(replace(clauses[0], condition=conjunction_of(*kept)))
+    return replace(continue_plan(follow_up, search, follow_up.leg.answer_form), references=())
+
+
+def _plan_union(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "The two of them combined": the union of the last results, or of those of the last two questions."""
+    if _UNION_REQUEST.fullmatch(follow_up.question) is None:
+        return None
+    legs = follow_up.last_plan.legs
+    if len(legs) == 1 and follow_up.earlier_plans:
+        legs = (follow_up.earlier_plans[-1].legs[-1], *legs)
+    united = unite_legs(legs) if len(legs) > 1 else None
+    if united is None:
+        return None
+    return replace(continue_plan(follow_up, united.search, united.answer_form), references=())
 
 
 # -- the same documents in another form
@@ -314,6 +369,9 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         and not reading.conditions
     ):
         return ReadFields(fields=((reading.bucket, answer_form.computed_field),))
+    inherited_form = find_inherited_form(follow_up, answer_form)
+    if inherited_form is not None:
+        return inherited_form
     if answer_form.computes and (
         words & AGGREGATE_WORDS or AggregateFunction.DISTINCT in answer_form.computed_functions
     ):

@@ -13,7 +13,7 @@ from agent.decomposition import (
     PlannedQuestion,
 )
 from agent.english.commands import parse_phrases
-from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, QUESTION_WORDS, YES_NO_VERBS
+from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, PREPOSITIONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
@@ -45,10 +45,11 @@ class FollowUpMessage:
     lexicon: BucketLexicon
     reader: QuestionReader
     requested_count: int | None  # the number of documents it asks for
+    corrects: bool = False  # it says that the last question was wrong: "no, I meant …"
 
     @property
     def has_opener(self) -> bool:
-        return any(self.words[: len(start)] == start for start in _FOLLOW_UP_OPENERS)
+        return self.corrects or any(self.words[: len(start)] == start for start in _FOLLOW_UP_OPENERS)
 
     @property
     def refers_to_results(self) -> bool:
@@ -72,9 +73,11 @@ class FollowUpMessage:
 
     @property
     def is_elliptic(self) -> bool:
-        """ "Which are from 2024?", "how many were paid by card?": whether the subject is left out (ellipsis)."""
-        verb_index = 2 if self.words[:2] == ("how", "many") else 1 if self.words[:1] in (("which",), ("who",)) else 0
+        """ "Which are from 2024?", "how many for Acme?": whether the subject is left out (ellipsis)."""
+        asks_number = self.words[:2] in (("how", "many"), ("how", "much"))
+        verb_index = 2 if asks_number else 1 if self.words[:1] in (("which",), ("who",)) else 0
         verbs = {"are", "were", "have", "had", "is", "was", "of", "do", "did"}
+        verbs |= PREPOSITIONS if asks_number else frozenset[str]()
         return (
             bool(verb_index)
             and self.words[verb_index : verb_index + 1] != ()
@@ -134,6 +137,9 @@ def _picks_of_limited_list(follow_up: FollowUpMessage, leg: Leg) -> tuple[Ordina
     is_same_set = leg.search.clauses == follow_up.leg.search.clauses
     if limit is None or not (is_same_set or follow_up.is_restricted_to_results):
         return ()
+    asks_anew = leg.answer_form.list_limit is not None or (limit == 1 and leg.answer_form.computes)
+    if asks_anew and not follow_up.refers_to_results:
+        return ()  # "and the dearest?", after the cheapest: of the same set
     if is_same_set and leg.answer_form.lists_documents and leg.answer_form.list_order == last_form.list_order:
         return ()  # the same list, of another length
     return (OrdinalReference(leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, limit + 1))),)

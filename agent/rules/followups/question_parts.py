@@ -12,12 +12,14 @@ from agent.rules.linking.lexicon import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.question_splitting import refers_back
-from storage.search.conditions import MATCH_ALL
+from storage.search.conditions import MATCH_ALL, conjunction_of, conjuncts_of, fields_of
 from storage.search.ids import LegId
-from storage.search.plan import Leg, Plan
+from storage.search.plan import Clause, Leg, Plan
 
 _WITHOUT_SUBJECT = re.compile(r"^(?P<lead>which|how many)\s+(?!of\b|ones?\b)(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _STARTS_WITH_PREPOSITION = re.compile(r"^(?:in|from|at|for|on|by|with|during)\b", re.IGNORECASE)
+_ELLIPTIC_START = re.compile(r"(?:how\s+(?:many|much)|which|what\s+about)\b", re.IGNORECASE)
+_COPULA = re.compile(r"\b(?:is|are|was|were|has|have|had)\b", re.IGNORECASE)
 _CONTINUES_QUESTION = re.compile(r"^(?:(?:what|how) about\b|which ones?\b|which of\b)", re.IGNORECASE)
 
 
@@ -45,6 +47,9 @@ def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bo
     readings = reader.readings_of(part)
     repeats = not is_first and (bool(_STARTS_WITH_PREPOSITION.match(part)) or _lacks_subject(readings, plan))
     goes_on = refers_back(part) or bool(_CONTINUES_QUESTION.match(part)) or repeats
+    if not is_first and not goes_on:
+        elliptic_base = _find_elliptic_base(part, readings, plan, reader)
+        goes_on, plan = elliptic_base is not None, elliptic_base or plan
     if not goes_on or (readings[0].has_noun and not refers_back(part)):
         return None
     planned = plan_follow_up(part, plan, reader)
@@ -54,6 +59,35 @@ def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bo
     return QuestionPart(
         leg=leg, alternatives=LegAlternatives(leg=leg.id), references=planned.references, continues_search=True
     )
+
+
+def _find_elliptic_base(
+    part: str, readings: Sequence[BucketReading], plan: Plan, reader: QuestionReader
+) -> Plan | None:
+    """ "How many orders of May were paid, and how many open?": returns the plan whose conditions the part shares.
+
+    A condition on a field of the part before it replaces the one there. Another one applies to what stands before the
+    verb of that part, or to all of it if that verb does something ("how many did we send, and how many are late?").
+    Returns None if the part shares nothing.
+    """
+    leg = plan.legs[-1]
+    reading = next((reading for reading in readings if reading.bucket in leg.search.buckets), None)
+    if reading is None or not reading.conditions or reading.unlinked_words or readings[0].has_noun:
+        return None
+    if not _ELLIPTIC_START.match(part) or len(leg.search.clauses) != 1:
+        return None
+    clause = leg.search.clauses[0]
+    old_fields = frozenset[object]().union(*map(fields_of, conjuncts_of(clause.condition)))
+    copula = _COPULA.search(leg.question)
+    if copula is None or any(fields_of(condition) & old_fields for condition in reading.conditions):
+        return plan
+    before_verb = reader.readings_of(leg.question[: copula.start()])
+    modifiers = next((found.conditions for found in before_verb if found.bucket == clause.bucket), ())
+    shared = [condition for condition in conjuncts_of(clause.condition) if condition in modifiers]
+    if not shared:
+        return None
+    search = leg.search.with_clauses(Clause(bucket=clause.bucket, condition=conjunction_of(*shared)))
+    return replace(plan, legs=(replace(leg, search=search),))
 
 
 def only_asks_to_show(part: str) -> bool:

@@ -24,7 +24,7 @@ _WORD = re.compile(r"(?<![\w'’@./-])[A-Za-z]+(?![\w'’@/-])")
 _LETS = re.compile(r"^(\W*)lets\b", re.IGNORECASE)
 _WITH_SLASH = re.compile(r"(?<!\w)w/(?!o\b)\s?", re.IGNORECASE)
 _WITHOUT_SLASH = re.compile(r"(?<!\w)w/o\b", re.IGNORECASE)
-_NUMBER_SIGN = re.compile(r"\b(?:no|nr)\.\s*(?=[\w-]*\d)", re.IGNORECASE)
+_NUMBER_SIGN = re.compile(r"(?<=[a-z] )(?:no|nr)\.\s*(?=[\w-]*\d)")  # "No. 3" may be part of a title
 _LETTER_YOU = re.compile(
     r"(?<=\bcan )u\b|(?<=\bcould )u\b|(?<=\bwould )u\b|(?<=\bwill )u\b|(?<=\bdo )u\b|(?<=\bdid )u\b|(?<=\bif )u\b"
     r"|(?<=\bthank )u\b|\bu(?=\s+(?:have|know|can|could|please|find|show|give|tell|get)\b)"

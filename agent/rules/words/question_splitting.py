@@ -19,9 +19,7 @@ _QUESTION_BOUNDARY = re.compile(
 )
 _LONE_SUPERLATIVES = "|".join(sorted(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1))
 _ENDS_OF_RESULTS = rf"the\s+(?:{_LONE_SUPERLATIVES}|most|average|total|sum|mean|median)"  # "and the oldest"
-_JOINED_QUESTION = (
-    r"how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|list|show|find|summari[sz]e"
-)
+_JOINED_QUESTION = r"how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|list|show|find|summari[sz]e"
 # "Also", "plus", "oh and", "while you're at it": a joint between two questions, whatever the first one begins with.
 _JOINT = (
     r"(?:\s*[,;–—-]+)?\s+(?:oh\s+and|(?:oh\s+)?(?:and\s+|but\s+)?(?:also|plus|as\s+well\s+as|additionally|besides"

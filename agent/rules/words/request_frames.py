@@ -10,9 +10,11 @@ from collections.abc import Callable
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     BREAKDOWN_WORDS,
+    COMPARATORS,
     EXPORT_WORDS,
     FILLER_WORDS,
     LIST_VERBS,
+    PREPOSITIONS,
     QUESTION_WORDS,
     STOP_WORDS,
     SUMMARY_WORDS,
@@ -59,7 +61,8 @@ _DO_FRAME = re.compile(
     re.IGNORECASE,
 )
 _WANT_FRAME = re.compile(
-    _START + r"(?P<frame>(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)\s+(?:just\s+)?(?:after|looking\s+for|searching\s+for|interested\s+in"
+    _START
+    + r"(?P<frame>(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)\s+(?:just\s+)?(?:after|looking\s+for|searching\s+for|interested\s+in"
     r"|hunting\s+for|in\s+need\s+of)\s+)",
     re.IGNORECASE,
 )
@@ -72,6 +75,7 @@ _KEPT_WORDS = (
     LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | EXPORT_WORDS | BREAKDOWN_WORDS
     | frozenset("compare comparison difference contrast sort order rank group explain describe number count".split())
 )  # fmt: skip
+_NO_REQUESTS = STOP_WORDS | FILLER_WORDS | QUESTION_WORDS | _KEPT_WORDS | PREPOSITIONS | COMPARATORS
 _AUXILIARY = re.compile(rf"\s(?P<verb>{'|'.join(sorted(YES_NO_VERBS))})\b", re.IGNORECASE)
 _LONG_LIST_VERB, _SHORT_LIST_VERB = "list", "get"
 
@@ -114,9 +118,11 @@ def _replace_request_verb(match: re.Match[str], names_set: NamesSet, has_meaning
         return blanked_frame + match[0][len(blanked_frame) :]
     end = _end_of_clause(text, match.end())
     is_request = match["object"].lower() in _DETERMINERS or bool(match["for"])
-    names_object = bool(match["particle"]) and has_meaning(*_span_of_next_word(text, match.end()))
+    if not match["frame"] and (verb.endswith(("ing", "ed")) or _asks_later(text[match.end() : end])):
+        return match[0]  # "considering the orders of May, which …"
+    names_object = bool(match["particle"]) and has_meaning(match.end(), end)
     if (
-        verb in STOP_WORDS | FILLER_WORDS | QUESTION_WORDS | _KEPT_WORDS
+        (verb in _NO_REQUESTS and not (verb in LIST_VERBS and match["particle"]))
         or has_meaning(*match.span("verb"))
         or not (names_object or (is_request and names_set(match.end(), end)))
     ):
@@ -126,9 +132,8 @@ def _replace_request_verb(match: re.Match[str], names_set: NamesSet, has_meaning
     return blanked_frame + list_verb.ljust(rest)
 
 
-def _span_of_next_word(text: str, start: int) -> tuple[int, int]:
-    match = re.compile(r"[\w-]+").search(text, start)
-    return match.span() if match else (start, start)
+def _asks_later(text: str) -> bool:
+    return bool(set(re.findall(r"[a-z]+", text.lower())) & QUESTION_WORDS)
 
 
 def blank_holder_nouns(question: str, names_set: NamesSet, has_meaning: HasMeaning) -> str:

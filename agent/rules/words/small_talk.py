@@ -23,13 +23,13 @@ HasMeaning = Callable[[int, int], bool]  # whether a noun, a field or a value st
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CLAUSE_BOUNDARY = re.compile(
     r"(?<=[.!?…])\s+|\s*\n\s*|\s*[,;]\s+|\s+[-–—]+\s+|(?<=\w):\s+|\s*[()]\s*"
-    r"|\s+(?=(?:because|'?cause)\b(?!\s+of\b))"
-    r"|\s+(?=(?:since|as)\s+(?:i|we|he|she|they|it|someone|everyone|my|our)(?:['’]\w+)?\s+[a-z])"
+    r"|\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
+    r"|\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
     r"|(?<=\bsure)\s+(?=but\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"(?:and\s+|but\s+)?(?:(?:because|'?cause)\b(?!\s+of\b)|so\s+(?:that\s+)?(?:i|we|he|she|they)\b|in\s+case\b"
+    r"(?:and\s+|but\s+)?(?:(?:because|['’]cause)\b(?!\s+of\b)|so\s+(?:that\s+)?(?:i|we|he|she|they)\b|in\s+case\b"
     r"|(?:since|as)\s+(?:i|we|he|she|they|it|someone|everyone|my|our)(?:['’]\w+)?\s+[a-z])",
     re.IGNORECASE,
 )
