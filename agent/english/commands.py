@@ -83,6 +83,13 @@ def is_thanks(question: str) -> bool:
     return words in _THANKS_PHRASES or (not words and "thanks" in question.lower())
 
 
+def asks_for_file_only(question: str) -> bool:
+    """ "Export them", "as CSV": whether the message asks for a file and names no documents."""
+    words = _WORD.findall(question.lower())
+    has_other_words = any(word not in _EXPORT_FILLER | REFERRING_WORDS and not word.isdigit() for word in words)
+    return bool(set(words) & _FILE_WORDS) and not has_other_words
+
+
 def leg_to_export(question: str, last_plan: Plan) -> LegId | None:
     """Returns the leg to export if the message asks for a file and names no other documents; else None."""
     words = _WORD.findall(question.lower())
@@ -90,8 +97,7 @@ def leg_to_export(question: str, last_plan: Plan) -> LegId | None:
         return None
     if last_plan.question == question:
         return last_plan.legs[-1].id if set(words) & EXPORT_WORDS else None
-    other_words = [word for word in words if word not in _EXPORT_FILLER | REFERRING_WORDS and not word.isdigit()]
-    return last_plan.legs[-1].id if not other_words else None
+    return last_plan.legs[-1].id if asks_for_file_only(question) else None
 
 
 def strip_file_request(question: str) -> str | None:

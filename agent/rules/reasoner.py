@@ -8,6 +8,7 @@ from agent.compose.composed_leg import ComposedLeg
 from agent.compose.registry import compose_facts
 from agent.decomposition import (
     Decomposition,
+    EmptyExportRequest,
     ExportRequest,
     HelpRequest,
     KeptQuestion,
@@ -17,17 +18,20 @@ from agent.decomposition import (
     UnrecognisedQuestion,
 )
 from agent.english.commands import (
+    asks_for_file_only,
     is_help_request,
     is_start_over_request,
     is_thanks,
     is_undo_request,
-    leg_to_export,
     strip_file_request,
 )
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
+from agent.rules.followups.corrections import blank_correction_words
 from agent.rules.followups.follow_up_plan import plan_follow_up
+from agent.rules.followups.followup_context import skip_failed_refinement
+from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.linking.lexicon_cache import LexiconCache
@@ -81,10 +85,9 @@ class RuleReasoner:
     def _decompose_plain_message(
         self, question: str, question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]
     ) -> Decomposition:
-        if question_context.last_plan is not None:
-            leg = leg_to_export(question, question_context.last_plan)
-            if leg is not None:
-                return ExportRequest(plan=question_context.last_plan, leg=leg)
+        if asks_for_file_only(question):
+            return _plan_export(question_context)
+        question_context = skip_failed_refinement(question_context)
         list_request = strip_file_request(question)
         if list_request is not None:
             return _as_export(self._decompose_plain_message(list_request, question_context, lexicons))
@@ -102,6 +105,9 @@ class RuleReasoner:
         )
         if follow_up is not None and (comparison is None or follow_up.references):
             return follow_up
+        correction = blank_correction_words(question)
+        if correction.corrects:
+            return self._decompose_plain_message(correction.text, replace(question_context, last_plan=None), lexicons)
         if comparison is not None and comparison.is_certain:
             return comparison.planned
         planned_parts = plan_parts(question, parts, reader, question_context.last_plan) if len(parts) > 1 else None
@@ -144,6 +150,14 @@ def _with_original(decomposition: Decomposition, question: str, plain_message: P
 
 def _is_undo(decomposition: Decomposition) -> bool:
     return isinstance(decomposition, PlannedQuestion) and decomposition.is_undo
+
+
+def _plan_export(question_context: QuestionContext) -> ExportRequest | EmptyExportRequest:
+    """Returns an export of the last results; of none if the last message found nothing."""
+    plan = question_context.last_plan
+    if plan is None or question_context.found_nothing or searches_everything(plan.legs[-1]):
+        return EmptyExportRequest()
+    return ExportRequest(plan=plan, leg=plan.legs[-1].id)
 
 
 def _as_export(decomposition: Decomposition) -> Decomposition:

@@ -173,7 +173,7 @@ def _read_follow_up(
         words=words,
         last_plan=last_plan,
         earlier_plans=earlier_plans,
-        leg=without_claims(leg, reader.lexicons[reading.bucket]),
+        leg=without_claims(leg, reading, reader.lexicons[reading.bucket]),
         readings=readings,
         reading=reading,
         lexicon=reader.lexicons[reading.bucket],

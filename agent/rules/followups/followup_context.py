@@ -11,6 +11,7 @@ from agent.decomposition import (
     LegAlternatives,
     OrdinalReference,
     PlannedQuestion,
+    QuestionContext,
 )
 from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, PREPOSITIONS, QUESTION_WORDS, YES_NO_VERBS
@@ -18,7 +19,7 @@ from agent.refine.implied_conditions import drop_implied_conditions
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
-from storage.search.conditions import conjuncts_of
+from storage.search.conditions import TEXT_FIELD, ComparisonCondition, conjuncts_of
 from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
 
 _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
@@ -84,6 +85,34 @@ class FollowUpMessage:
             and self.words[verb_index] in verbs
             and not self.reading.has_noun
         )
+
+
+def skip_failed_refinement(question_context: QuestionContext) -> QuestionContext:
+    """Returns the context without a last plan that found nothing for words that no document holds.
+
+    The plan before it stays, so that one word that was not understood does not spoil the messages after it.
+    """
+    last_plan, earlier_plans = question_context.last_plan, question_context.earlier_plans
+    if not question_context.found_nothing or last_plan is None or not earlier_plans:
+        return question_context
+    before = earlier_plans[-1]
+    if last_plan.legs[-1].search.buckets != before.legs[-1].search.buckets:
+        return question_context
+    new_words = _required_words_of(last_plan) - _required_words_of(before)
+    if not new_words:
+        return question_context
+    return replace(question_context, last_plan=before, earlier_plans=earlier_plans[:-1])
+
+
+def _required_words_of(plan: Plan) -> set[str]:
+    clauses = [clause for leg in plan.legs for clause in leg.search.clauses]
+    texts = [
+        str(condition.value)
+        for clause in clauses
+        for condition in conjuncts_of(clause.condition)
+        if isinstance(condition, ComparisonCondition) and condition.field == TEXT_FIELD
+    ]
+    return {*texts, *(word for clause in clauses for word in clause.required_terms)}
 
 
 def continue_plan(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agent.assumptions import Assumption
 from agent.decomposition import LegAlternatives, OrdinalReference
-from agent.english.function_words import LIST_VERBS, REFERRING_WORDS
+from agent.english.function_words import LIST_VERBS, PREPOSITIONS, REFERRING_WORDS, YES_NO_VERBS
 from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.linking.lexicon import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
@@ -20,6 +20,10 @@ _WITHOUT_SUBJECT = re.compile(r"^(?P<lead>which|how many)\s+(?!of\b|ones?\b)(?P<
 _STARTS_WITH_PREPOSITION = re.compile(r"^(?:in|from|at|for|on|by|with|during)\b", re.IGNORECASE)
 _ELLIPTIC_START = re.compile(r"(?:how\s+(?:many|much)|which|what\s+about)\b", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|has|have|had)\b", re.IGNORECASE)
+_HOW_MANY_VALUE = re.compile(
+    rf"^(how\s+many\s+)(?!(?:{'|'.join(sorted(PREPOSITIONS | YES_NO_VERBS))})\b)", re.IGNORECASE
+)  # "how many cancelled"
+_ACTIVE_VERB = re.compile(r"\b(?:did|does|do|we|i)\b", re.IGNORECASE)
 _CONTINUES_QUESTION = re.compile(r"^(?:(?:what|how) about\b|which ones?\b|which of\b)", re.IGNORECASE)
 
 
@@ -47,12 +51,14 @@ def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bo
     readings = reader.readings_of(part)
     repeats = not is_first and (bool(_STARTS_WITH_PREPOSITION.match(part)) or _lacks_subject(readings, plan))
     goes_on = refers_back(part) or bool(_CONTINUES_QUESTION.match(part)) or repeats
+    message = part
     if not is_first and not goes_on:
         elliptic_base = _find_elliptic_base(part, readings, plan, reader)
         goes_on, plan = elliptic_base is not None, elliptic_base or plan
+        message = _HOW_MANY_VALUE.sub(r"\1are ", part)
     if not goes_on or (readings[0].has_noun and not refers_back(part)):
         return None
-    planned = plan_follow_up(part, plan, reader)
+    planned = plan_follow_up(message, plan, reader)
     if planned is None:
         return None
     leg = replace(planned.plan.legs[-1], question=part)
@@ -78,9 +84,11 @@ def _find_elliptic_base(
         return None
     clause = leg.search.clauses[0]
     old_fields = frozenset[object]().union(*map(fields_of, conjuncts_of(clause.condition)))
-    copula = _COPULA.search(leg.question)
-    if copula is None or any(fields_of(condition) & old_fields for condition in reading.conditions):
+    if any(fields_of(condition) & old_fields for condition in reading.conditions):
         return plan
+    copula = _COPULA.search(leg.question)
+    if copula is None or _ACTIVE_VERB.search(leg.question):
+        return plan if _ACTIVE_VERB.search(leg.question) else None
     before_verb = reader.readings_of(leg.question[: copula.start()])
     modifiers = next((found.conditions for found in before_verb if found.bucket == clause.bucket), ())
     shared = [condition for condition in conjuncts_of(clause.condition) if condition in modifiers]

@@ -8,6 +8,7 @@ from agent.english.function_words import STOP_WORDS, YES_NO_VERBS
 from agent.rules.comparison.comparison_plan import comparable_fields
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import (
     DOC_ID_FIELD,
     TITLE_FIELD,
@@ -32,10 +33,15 @@ def find_naming_conditions(leg: Leg, lexicon: BucketLexicon) -> tuple[Condition,
     return tuple(condition for condition in conditions if _names_document(condition, lexicon))
 
 
-def without_claims(leg: Leg, lexicon: BucketLexicon) -> Leg:
-    """Returns a leg that asked for yes or no with its naming conditions only; other legs are returned unchanged."""
+def without_claims(leg: Leg, reading: BucketReading, lexicon: BucketLexicon) -> Leg:
+    """Returns a leg that asked for yes or no with its naming conditions only, if the message asks something else of it.
+
+    "What about Oslo?" asks the same of another document, so the claims stay. Other legs are returned unchanged.
+    """
     naming = find_naming_conditions(leg, lexicon)
-    if leg.answer_form != CheckClaims() or not naming:
+    asks_anew = bool(reading.conditions or reading.asked_mentions) and not reading.unlinked_words
+    names_other = any(_names_document(condition, lexicon) for condition in reading.conditions)
+    if leg.answer_form != CheckClaims() or not naming or names_other or not asks_anew:
         return leg
     clauses = [replace(clause, condition=conjunction_of(*naming)) for clause in leg.search.clauses]
     return replace(leg, search=leg.search.with_clauses(*clauses))
@@ -90,7 +96,9 @@ def _plan_asked_fields(follow_up: FollowUpMessage) -> PlannedQuestion | None:
 def _plan_pointing_question(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "Who is that?": the field for a person, or the fields that describe a document."""
     words = follow_up.words
-    points = follow_up.refers_to_results and len(words) <= _MAX_POINTING_WORDS and set(words) <= STOP_WORDS
+    points = (
+        bool(_PRONOUN.search(follow_up.question)) and len(words) <= _MAX_POINTING_WORDS and set(words) <= STOP_WORDS
+    )
     if not points or not set(words) & {"who", "what", "which"} or follow_up.has_own_content:
         return None
     lexicon = follow_up.lexicon

@@ -86,7 +86,7 @@ def _plan_part(
         return (continuation,)
     completed = add_missing_noun(part, earlier_parts[-1], reader) if earlier_parts else part
     readings = reader.readings_of(normalize_summary_request(completed))
-    if not (_has_own_content(readings[0]) or _asks_for_number(readings[0], reader.lexicons)):
+    if not (_has_own_content(readings[0]) or _asks_about_all(readings[0], reader.lexicons)):
         return ()
     leg, alternatives = _plan_leg_with_corrections(LegId("a"), completed, readings, reader)
     assumptions = assumptions_of_leg(leg, readings[0], reader.lexicons)
@@ -129,9 +129,13 @@ def _has_own_content(reading: BucketReading) -> bool:
     return bool(reading.conditions or reading.unlinked_words or reading.unlinked_quotations or reading.asked_mentions)
 
 
-def _asks_for_number(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
-    """ "How many receipts are there?" is about all receipts; "list the receipts" may be about earlier results."""
-    return reading.has_noun and answer_form_of(reading, lexicons[reading.bucket]).computes
+def _asks_about_all(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """ "How many receipts are there?", "which is the oldest receipt": the question is about all receipts.
+
+    "List the receipts" may be about earlier results.
+    """
+    answer_form = answer_form_of(reading, lexicons[reading.bucket])
+    return reading.has_noun and (answer_form.computes or answer_form.list_limit is not None)
 
 
 def _wants_all_documents(leg: Leg, readings: Sequence[BucketReading]) -> bool:

@@ -59,6 +59,7 @@ _LIST_REQUEST = re.compile(
     r"(?:list|show|find|give|get|name|which|what|all|every|the)\b",
     re.IGNORECASE,
 )  # "which" after a list request describes the listed documents
+_WHAT_IS = re.compile(r"(?:what|who|when|where)(?:['’]s|\s+(?:is|was|did|does))\b", re.IGNORECASE)
 _BACK_REFERENCE = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her)\b", re.IGNORECASE)
 
 
@@ -112,7 +113,7 @@ def _split_at_and(sentence: str) -> list[str]:
     all_ask = all_ask and not any(_HOW_MANY_THERE_ARE.search(part) for part in parts[1:])
     has_relative_clause = any(
         (_STARTS_RELATIVE_CLAUSE.match(after) and _RELATIVE_PRONOUN.search(before))
-        or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before))
+        or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before) and not _WHAT_IS.match(before))
         for before, after in pairwise(parts)
         if not _SINGULAR_REFERENCE.search(after)
     )

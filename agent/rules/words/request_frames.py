@@ -61,9 +61,8 @@ _DO_FRAME = re.compile(
     re.IGNORECASE,
 )
 _WANT_FRAME = re.compile(
-    _START
-    + r"(?P<frame>(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)\s+(?:just\s+)?(?:after|looking\s+for|searching\s+for|interested\s+in"
-    r"|hunting\s+for|in\s+need\s+of)\s+)",
+    _START + r"(?P<frame>(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)\s+(?:just\s+)?"
+    r"(?:after|looking\s+for|searching\s+for|interested\s+in|hunting\s+for|in\s+need\s+of)\s+)",
     re.IGNORECASE,
 )
 _DETERMINERS = frozenset("the all every each any a an my our your those these some everything".split())
