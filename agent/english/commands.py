@@ -53,6 +53,9 @@ _HELP_PHRASES = parse_phrases(
 _THANKS_PHRASES = parse_phrases(
     "thank you|thank you very much|many thanks|much appreciated|cheers|great thank you|perfect thank you"
 )
+_WORDS_AFTER_THANKS = frozenset(
+    "thank you thx thnx a lot so much very million again all everyone for that the this your quick help answer".split()
+)
 _NUMBER_PATTERN = rf"\d{{1,3}}|{'|'.join(SMALL_NUMBERS)}"
 _MORE_PATTERN = re.compile(
     r"\W*(?:(?:please|and|now|then|ok|okay|can|could|you|i|we|see|show|give|list|get|want|like|to|me|us|let|the|are|there"
@@ -80,7 +83,8 @@ def is_help_request(question: str) -> bool:
 
 def is_thanks(question: str) -> bool:
     words = _content_words_of(question)
-    return words in _THANKS_PHRASES or (not words and "thanks" in question.lower())
+    is_more_thanks = bool(re.search(r"\bth(?:ank|n?x)", question, re.IGNORECASE)) and set(words) <= _WORDS_AFTER_THANKS
+    return words in _THANKS_PHRASES or is_more_thanks
 
 
 def asks_for_file_only(question: str) -> bool:

@@ -15,6 +15,7 @@ from agent.english.function_words import (
     AGGREGATE_WORDS,
     DAY_WORDS,
     LIST_VERBS,
+    SMALL_NUMBERS,
     SUMMARY_WORDS,
     SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
@@ -26,7 +27,7 @@ from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.followups.followup_filters import add_implied_year, narrow_search, plan_refinement
-from agent.rules.followups.inherited_fields import find_inherited_form
+from agent.rules.followups.inherited_fields import add_last_field, find_inherited_form
 from agent.rules.followups.ordinal_references import (
     MAX_SIDES,
     plan_ordinal_reference,
@@ -66,6 +67,10 @@ _SUPERLATIVE_COUNT = re.compile(
     + r")\b)",
     re.IGNORECASE,
 )
+_COUNT_AFTER_SUPERLATIVE = re.compile(
+    rf"\b({'|'.join(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1)})\s+(\d{{1,3}})\b(?=\W*$)",
+    re.IGNORECASE,
+)
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _ASCENDING_WORDS = frozenset(
     "ascending asc lowest smallest cheapest oldest earliest shortest lightest increasing up".split()
@@ -73,6 +78,15 @@ _ASCENDING_WORDS = frozenset(
 _DESCENDING_WORDS = frozenset(
     """descending desc highest largest biggest newest latest recent longest heaviest decreasing down expensive reverse
     most""".split()
+)
+_VERSUS = re.compile(
+    r"\W*(?:and\s+)?(?:vs\.?|versus|(?:as\s+)?compared\s+(?:to|with)|against|how\s+does\s+(?:that|it)\s+compare\s+(?:to|with))\s",
+    re.IGNORECASE,
+)
+_TOP_REQUEST = re.compile(
+    r"\W*(?:(?:and|ok|just|only|now|then|show|give|list|me|us|the|please)\s+)*(?:top|first)\s+"
+    rf"(?P<number>\d{{1,3}}|{'|'.join(SMALL_NUMBERS)})(?:\s+(?:ones|results|of\s+(?:them|those|these)|please))?\W*",
+    re.IGNORECASE,
 )
 _UNION_REQUEST = re.compile(
     r"\W*(?:(?:and|now|then|what|how|about|for|give|show|me|us|list|please)\s+)*"
@@ -98,7 +112,16 @@ def plan_follow_up(
     follow_up = _read_follow_up(question, last_plan, reader, earlier_plans)
     if follow_up is None:
         return None
-    for step in (_plan_next_page, plan_remainder, _plan_dropped_condition, _plan_union, plan_repeated_comparison):
+    first_steps = (
+        _plan_next_page,
+        _plan_top_of_list,
+        plan_remainder,
+        _plan_dropped_condition,
+        _plan_union,
+        _plan_added_side,
+        plan_repeated_comparison,
+    )
+    for step in first_steps:
         planned = step(follow_up)
         if planned is not None:
             return planned
@@ -161,6 +184,7 @@ def _read_follow_up(
     rephrased = _SAME_AGAIN.sub(
         lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), correction.text
     )
+    rephrased = _COUNT_AFTER_SUPERLATIVE.sub(r"\2 \1", rephrased)
     rephrased = replace_comparatives(add_implied_year(rephrase_as_count(rephrased), leg))
     count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is no value of a field
     readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), rephrased))
@@ -168,6 +192,10 @@ def _read_follow_up(
     words = tuple(_WORD_PATTERN.findall(rephrased.lower()))
     if reading is None or not words:
         return None
+    with_field = add_last_field(rephrased, leg, reading, reader)
+    if with_field != rephrased:
+        readings = reader.readings_of(with_field)
+        reading = next(found for found in readings if found.bucket == reading.bucket)
     return FollowUpMessage(
         question=question,
         words=words,
@@ -178,7 +206,7 @@ def _read_follow_up(
         reading=reading,
         lexicon=reader.lexicons[reading.bucket],
         reader=reader,
-        corrects=correction.corrects,
+        corrects=correction.corrects or with_field != rephrased,
         requested_count=int(count_match[0]) if count_match else None,
     )
 
@@ -217,7 +245,42 @@ def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     )
 
 
+def _plan_top_of_list(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Top 3": the first documents of the list, or the first groups."""
+    match = _TOP_REQUEST.fullmatch(follow_up.question)
+    answer_form = follow_up.leg.answer_form
+    if match is None:
+        return None
+    number = match["number"].lower()
+    limit = int(number) if number.isdigit() else SMALL_NUMBERS[number]
+    if answer_form.lists_documents:
+        new_form: AnswerForm = ListDocuments(order=answer_form.list_order, limit=limit)
+    elif isinstance(answer_form, ComputeNumbers) and answer_form.group is not None:
+        new_form = replace(answer_form, limit=limit)
+    else:
+        return None
+    return replace(continue_plan(follow_up, follow_up.leg.search, new_form), references=())
+
+
 # -- more documents than those of the last question
+
+
+def _plan_added_side(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Vs Oslo?": the last question beside the same one with the new condition."""
+    match = _VERSUS.match(follow_up.question)
+    if match is None or len(follow_up.last_plan.legs) > 1:
+        return None
+    side = follow_up.question[match.end() :]
+    message = _read_follow_up(side, follow_up.last_plan, follow_up.reader, follow_up.earlier_plans)
+    other = None if message is None else plan_refinement(replace(message, corrects=True))
+    if other is None or other.plan.legs[0].search.clauses == follow_up.leg.search.clauses:
+        return None
+    legs = tuple(
+        replace(leg, id=LegId(letter)) for leg, letter in zip((follow_up.leg, other.plan.legs[0]), "ab", strict=True)
+    )
+    plan = Plan(question=follow_up.question, legs=legs, combination=LegCombination.COMPARE)
+    alternatives = tuple(LegAlternatives(leg=leg.id) for leg in legs)
+    return replace(other, plan=plan, alternatives=alternatives, references=())
 
 
 def _plan_dropped_condition(follow_up: FollowUpMessage) -> PlannedQuestion | None:
@@ -398,7 +461,7 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         and (reading.unlinked_words or reading.conditions)
     ):
         return FindPassages()
-    if follow_up.words[0] in LIST_VERBS or (
+    if follow_up.words[0] in LIST_VERBS | {"any"} or (
         follow_up.words[0] == "which" and (follow_up.is_elliptic or follow_up.refers_to_results)
     ):
         return ListDocuments(order=follow_up.leg.answer_form.list_order)

@@ -25,7 +25,7 @@ from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
 _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
     """without|except|excluding|exclude|not|no|minus|drop|remove|leave out|include|including|add|or|make it|make that
     |same|the same|filter|keep|instead|in|from|for|with|over|under|since|before|after|between|by|then|ok|okay|those
-    |these|ones|more|less|at"""
+    |these|ones|the one|the ones|the top|top|whole|the whole|more|less|at"""
 )
 _RESULT_PRONOUNS = frozenset("them those these they their theirs ones it its same".split())  # they refer to the results
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)

@@ -28,6 +28,15 @@ _MONTH_WITHOUT_YEAR = re.compile(
     re.IGNORECASE,
 )
 
+_LEADING_WORDS = (
+    r"\W*(?:(?:and|or|now|then|ok|okay|just|only|for|in|over|make\s+(?:it|that)|(?:what|how)\s+about|same\s+for)\s+)*"
+)
+_LONE_MONTH = re.compile(rf"^(?P<lead>{_LEADING_WORDS})(?P<month>{'|'.join(ENGLISH_MONTHS)})(?=\W*$)", re.IGNORECASE)
+_WHOLE_YEAR = re.compile(
+    rf"{_LEADING_WORDS}(?:the\s+)?(?:whole|entire|full|all)\s+(?:of\s+the\s+|the\s+|of\s+that\s+|that\s+)?year\W*",
+    re.IGNORECASE,
+)
+
 
 def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """Plans a message that consists of constraints. A constraint replaces the one on its field; "also" widens it."""
@@ -77,6 +86,9 @@ def add_implied_year(question: str, leg: Leg) -> str:
     }
     if len(years) != 1:
         return question
+    if _WHOLE_YEAR.fullmatch(question):
+        return f"in {min(years)}"
+    question = _LONE_MONTH.sub(lambda match: f"{match['lead']}in {match['month']} {min(years)}", question)
     return _MONTH_WITHOUT_YEAR.sub(lambda match: f"{match[0]} {min(years)}", question)
 
 

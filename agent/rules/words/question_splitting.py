@@ -78,7 +78,7 @@ def split_questions(text: str) -> tuple[str, ...]:
     questions = [
         part
         for index, part in enumerate(sentences)
-        if part.endswith("?") or _starts_question(part) or (not index and len(sentences) > len(parts))
+        if items or part.endswith("?") or _starts_question(part) or (not index and len(sentences) > len(parts))
     ]
     if len(questions) < 2 or len(questions) != len(sentences):
         return (text.strip(),)

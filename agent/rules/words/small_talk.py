@@ -34,7 +34,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(r"for\s+(?:my|our)\s", re.IGNORECASE)
-_LEADING_PURPOSE = re.compile(r"for\s+(?:my|our|the|a|an)\s+[a-z ]+$")  # without a name
+_LEADING_PURPOSE = re.compile(
+    r"(?:[Ff]or|[Aa]s\s+per|[Pp]er|[Oo]n\s+behalf\s+of|[Aa]t\s+the\s+request\s+of)\s+(?:my|our|the|a|an)\s+[a-z'’ ]+$"
+)  # without a name
 _DOUBT = re.compile(r"(?:i\s+)?(?:no\s+idea|not\s+sure|do\s+not\s+know|have\s+no\s+idea|never)\b", re.IGNORECASE)
 _PERSONAL_CLAUSE = re.compile(
     r"(?:and\s+|but\s+|well\s+|since\s+|as\s+|just\s+|so\s+)*"
@@ -47,7 +49,13 @@ _REPORTED_WISH = re.compile(
     r"(?:(?:is|are|was|were|has|have|had|will|keeps?|kept)\s+)?(?:want|need|ask|insist|request|requir|demand|wait|tell|told)\w*\b",
     re.IGNORECASE,
 )
-_SUBJECT_IT = re.compile(r"it(?:['’]s)?\b", re.IGNORECASE)
+_POSSESSIVE_CLAUSE = re.compile(r"(?:my|our)\s+[a-z]+\s+[a-z]+", re.IGNORECASE)  # "my niece loves it"
+_OBJECT_CLAUSE = re.compile(r"[a-z]+\s+(?:it|this|that|them|these)\s+(?:for|to|by|before|asap)\b", re.IGNORECASE)
+_ASIDE_START = re.compile(r"(?:not?|it(?:['’]s|\s+is)|this\s+is|that(?:['’]s|\s+is)|no)\s", re.IGNORECASE)
+_SIGNATURE = re.compile(
+    r"(?<=[.!?,\n])\s*(?i:(?:kind|best|warm|many)\s+)?(?i:regards|wishes|sincerely|cheers|thanks|thank\s+you|best|br|rgds)"
+    r"[\s,!.]+[A-Z][\w-]+(?:\s[A-Z][\w-]+)?\W*$"
+)
 _MENTION = re.compile(r"(?<![\w.])@[\w.-]+")
 _LEADING_MARKS = re.compile(r"^[\s,;:!.)–—-]+(?=\s)")
 _LEADING_CONNECTIVE = re.compile(r"^\s+(?:but|so)\b,?", re.IGNORECASE)
@@ -64,6 +72,7 @@ def blank_small_talk(question: str, has_meaning: HasMeaning) -> str:
     A question that has nothing else is returned unchanged.
     """
     text = _MENTION.sub(lambda match: " " * len(match[0]), question)
+    text = _SIGNATURE.sub(lambda match: " " * len(match[0]), text)
     text = _PRETTY_PLEASE.sub(lambda match: " " * len(match[0]), text)
     text = _blank_leading_greeting(text, has_meaning)
     clauses = list(_clauses_of(text))
@@ -105,15 +114,19 @@ def _is_empty_clause(
     is_set_off = text[: span[0]].rstrip().endswith((",", ".", "-", "–", "(")) or not text[: span[0]].strip()
     if _REASON.match(clause) and (is_set_off or words[0] not in ("since", "as") or not has_meaning(*span)):
         return True
+    is_idle = _is_idle(words, allows_question_word=bool(_DOUBT.match(clause)))
+    if is_idle and _ASIDE_START.match(clause):
+        return True  # "it's urgent", even where "urgent" is a value
     if has_meaning(*span):
         return False
     if _is_greeting(clause, words) or _is_purpose(clause, is_first=span == clauses[0]):
         return True
-    if _is_idle(words, allows_question_word=bool(_DOUBT.match(clause))):
+    if is_idle:
         return True
     if clause.endswith("?") or set(words) & (AGGREGATE_WORDS | QUESTION_WORDS) or words[0] in LIST_VERBS:
         return False
-    return bool(_PERSONAL_CLAUSE.match(clause) or _REPORTED_WISH.match(clause)) and not _refers_and_restricts(words)
+    says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE)
+    return any(pattern.match(clause) for pattern in says_aside) and not _refers_and_restricts(words)
 
 
 def _is_greeting(clause: str, words: Sequence[str]) -> bool:
