@@ -40,7 +40,7 @@ _LEADING_PURPOSE = re.compile(
 _DOUBT = re.compile(r"(?:i\s+)?(?:no\s+idea|not\s+sure|do\s+not\s+know|have\s+no\s+idea|never)\b", re.IGNORECASE)
 _PERSONAL_CLAUSE = re.compile(
     r"(?:and\s+|but\s+|well\s+|since\s+|as\s+|just\s+|so\s+)*"
-    r"(?:i|we|it|they|he|she|you|this|that)(?:['’](?:m|s|re|ve|ll|d))?\s+[a-z']+",
+    r"(?:i|we|it|they|he|she|you|this|that)(?:['’](?:m|s|re|ve|ll|d))?(?:\s+[a-z']+|$)",
     re.IGNORECASE,
 )
 # "The auditor is asking": a noun with the finite verb of a wish or a state.
