@@ -40,7 +40,8 @@ class CorrectionMessage:
 def blank_correction_words(question: str) -> CorrectionMessage:
     """Returns the question, as long as before, with spaces in place of "no, I meant", "make that", "instead"."""
     lead = _LEAD.match(question)
-    text = " " * len(lead[0]) + question[lead.end() :] if lead and lead[0].strip() else question
+    has_words = lead is not None and any(character.isalnum() for character in lead[0])
+    text = " " * len(lead[0]) + question[lead.end() :] if lead is not None and has_words else question
     text = _TAIL.sub(lambda match: " " * len(match[0]), text)
     if not any(character.isalnum() for character in text):
         return CorrectionMessage(question, corrects=False)

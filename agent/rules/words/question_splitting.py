@@ -27,12 +27,16 @@ _JOINT = (
     r"(?:\s*[,:]\s*|\s+)(?:and\s+|also\s+)*"
 )
 _AND_BEFORE_QUESTION = re.compile(
-    rf"{_JOINT}(?=(?:{_JOINED_QUESTION}|is|are|was|were|does|do|did|give|tell|count|{_ENDS_OF_RESULTS})\b)"
+    rf"{_JOINT}(?=(?:{_JOINED_QUESTION}|give|tell|count)\b)"
+    rf"|(?:\s*[,;–—-]+|(?=\s+(?:oh\s+and|plus)\b)){_JOINT}(?=(?:is|are|was|were|does|do|did|{_ENDS_OF_RESULTS})\b)"
     rf"|,?\s+and\s+(?:(?:also|then)\s+)?(?=(?:{_JOINED_QUESTION})\b)|,\s+and\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
     r"|,\s+(?=(?:how\s+(?:many|much)|what(?:['’]s|\s+(?:is|are|was|were|did))|who(?:['’]s|\s+(?:is|was))"
     r"|when\s+(?:is|was|did|does))\b)",
     re.IGNORECASE,
 )
+_ENDS_INSIDE_CLAUSE = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|can|will|who|that|which|do|does|did)$", re.IGNORECASE
+)  # "… that is also what the law says"
 _STRONG_JOINT = re.compile(_JOINT, re.IGNORECASE)
 _SINGULAR_REFERENCE = re.compile(r"\b(?:it|its|he|she|him|his|her)\b", re.IGNORECASE)
 _AND_BEFORE_PREPOSITION = re.compile(
@@ -108,6 +112,8 @@ def _numbered_items(text: str) -> list[str]:
 def _split_at_and(sentence: str) -> list[str]:
     """Splits questions joined by "and", but not two relative clauses about one noun ("which … and which …")."""
     parts = [part.strip() for part in _AND_BEFORE_QUESTION.split(sentence)]
+    if any(_ENDS_INSIDE_CLAUSE.search(part) for part in parts[:-1]):
+        return [sentence]
     first_asks = _starts_question(parts[0]) or (bool(parts[0]) and _STRONG_JOINT.match(sentence, len(parts[0])))
     all_ask = first_asks and all(_starts_question(part) for part in parts[1:])
     all_ask = all_ask and not any(_HOW_MANY_THERE_ARE.search(part) for part in parts[1:])
