@@ -93,7 +93,7 @@ class RuleReasoner:
             return _as_export(self._decompose_plain_message(list_request, question_context, lexicons))
         reader = QuestionReader(lexicons, question_context.now.date())
         parts = split_questions(question)
-        if has_compared_part(parts):
+        if len(parts) > 1 and has_compared_part(parts):
             planned_parts = plan_parts(question, parts, reader, question_context.last_plan)
             if planned_parts is not None:
                 return planned_parts
