@@ -16,6 +16,13 @@ class IgnoredWord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownWords:
+    """The words restrict the set in a way that was not understood; they were left out."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredWords:
     """The words match no field, so the text must hold them."""
 
@@ -101,6 +108,7 @@ class IgnoredGrouping:
 
 Assumption: TypeAlias = (
     IgnoredWord
+    | UnknownWords
     | RequiredWords
     | TakenReading
     | CorrectedSpelling

@@ -9,7 +9,7 @@ from agent.assumptions import Assumption
 from storage.search.analyser import Analyser
 from storage.search.conditions import Condition
 from storage.search.ids import BucketId, FieldName, Generation, LegId
-from storage.search.index import FieldVocabulary
+from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.plan import Clause, Leg, Plan, Search
 from storage.search.schema import Schema
 
@@ -33,6 +33,10 @@ class VocabularyLookup(Protocol):
 
     def fields_of(self, bucket: BucketId) -> tuple[FieldVocabulary, ...]:
         """Returns the fields of the bucket that have values."""
+        ...
+
+    def titles_of(self, bucket: BucketId) -> tuple[ValueCount, ...]:
+        """Returns the titles of the bucket's documents; none if there are too many."""
         ...
 
     def field_of(self, bucket: BucketId, name: FieldName) -> FieldVocabulary | None:
@@ -83,6 +87,9 @@ class LegAlternatives:
     wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
+    suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first
+    is_understood: bool = False  # every content word of the question has a meaning in the chosen reading
+    unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,7 +116,7 @@ async def open_application(
             process_name=f"{socket.gethostname()}:{os.getpid()}",
         )
         yield _build_application(
-            backends=backends, agent=agent or _default_agent(), reasoner=reasoner or _default_reasoner()
+            backends=backends, agent=agent or _default_agent(), reasoner=reasoner or _default_reasoner(embedder)
         )
 
 
@@ -399,10 +399,10 @@ def _default_agent() -> QuestionAgent:
     return loop
 
 
-def _default_reasoner() -> Reasoner:
+def _default_reasoner(embedder: "Embedder | None") -> Reasoner:
     from agent.rules.reasoner import RuleReasoner
 
-    return RuleReasoner()
+    return RuleReasoner(embedder)
 
 
 def _default_extractor() -> Extractor:

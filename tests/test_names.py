@@ -37,7 +37,8 @@ DESIGN_WORDS = frozenset(
 
 @cache
 def modules_in(*folders: str) -> tuple[Path, ...]:
-    return tuple(path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
+    paths = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
+    return tuple(path for path in paths if path.name != "generate.py")  # the programs of rounds stand alone
 
 
 @cache

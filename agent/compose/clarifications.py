@@ -1,9 +1,21 @@
 """Composes the questions of clarifications."""
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import describe_condition, escape_markdown, format_count
+from agent.compose.phrases.conditions import (
+    describe_condition,
+    escape_markdown,
+    format_count,
+    join_words,
+    plural_of,
+)
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
-from agent.forms.clarifications import NothingFoundFacts, SeveralDocumentsFacts, SeveralReadingsFacts, TooManyFacts
+from agent.forms.clarifications import (
+    NothingFoundFacts,
+    SeveralDocumentsFacts,
+    SeveralReadingsFacts,
+    TooManyFacts,
+    UnknownWordsFacts,
+)
 from agent.refine.refinements import FacetSplit
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of
@@ -50,7 +62,17 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
     return ComposedLeg(sentences=(f"**{count}** fit ({describe_leg_set(review)}). Which one do you mean?",))
 
 
+def _compose_unknown_words(facts: UnknownWordsFacts, review: LegReview) -> ComposedLeg:
+    words = join_words([f"“{escape_markdown(word)}”" for word in facts.words])
+    count = format_count(review.count, noun_of(review))
+    rest = f"Without {'it' if len(facts.words) == 1 else 'them'}, **{count}**{qualifier_of(review)} fit."
+    return ComposedLeg(
+        sentences=(f"I do not know {words} for {plural_of(noun_of(review))}. {rest}", "Which do you mean?")
+    )
+
+
 COMPOSERS = (
+    LegComposer(UnknownWordsFacts, _compose_unknown_words),
     LegComposer(NothingFoundFacts, _compose_nothing_found),
     LegComposer(SeveralReadingsFacts, _compose_several_readings),
     LegComposer(TooManyFacts, _compose_too_many),

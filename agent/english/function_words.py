@@ -30,7 +30,8 @@ FILLER_WORDS = frozenset(
     covered featuring totalling totaling amounting costing housed packaged executed entered concluded created produced
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
-    else altogether roughly simply ever sort sorted""".split()
+    else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
+    basically""".split()
 )
 # Verbs that relate documents to their values. In another position they are ordinary words.
 RELATING_VERBS = frozenset(
@@ -57,6 +58,26 @@ ORDERING_WORDS = frozenset(
 RELATIVE_PRONOUNS = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
+# Verbs that open a request; before a noun without an article they are no participles or adjectives.
+REQUEST_VERBS = LIST_VERBS | frozenset(
+    """compile collect gather grab dump print produce provide prepare generate extract fetch run dig pull draw
+    put send hand share make write create retrieve locate identify check count""".split()
+)
+# Nouns for a list or a file. "A list of the open jobs" asks for the jobs.
+CONTAINER_NOUNS = frozenset(
+    """list lists listing sheet spreadsheet table tables file overview summary rundown roster inventory set collection
+    copy copies export report breakdown csv names record records details number count rest""".split()
+)
+# Words before what the text must hold: "letters *about* noise".
+MENTION_WORDS = frozenset(
+    """about mention mentions mentioning mentioned contain contains containing include includes including regarding
+    concerning named called titled saying with""".split()
+)
+VAGUE_ADJECTIVES = frozenset(
+    """relevant pertinent applicable various respective individual actual corresponding specific particular possible
+    remaining suitable appropriate nice main typical usual common similar there own single complete entire real proper
+    precise exact certain""".split()
+)
 QUANTIFIERS = frozenset("all every each any which what whichever everything".split())
 NEGATIONS = frozenset(
     """not no none neither without except excluding exclude excludes lacking lack lacks minus non never""".split()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agent.outcome import OutcomeKind
 from agent.refine import refinements
 from agent.refine.refinements import FacetSplit, RefinementCandidate
+from agent.refine.unknown_words import unknown_word_candidates
 from agent.review.leg_review import (
     LegClarification,
     LegFacts,
@@ -42,6 +43,32 @@ class TooManyFacts(LegFacts):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralDocumentsFacts(LegFacts):
     """A question about one document matches several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownWordsFacts(LegFacts):
+    """Words that restrict the set in a way that was not understood."""
+
+    words: tuple[str, ...]
+
+
+def ask_about_unknown_words(review: LegReview) -> LegClarification | None:
+    """Asks what the words mean that were not understood; None if there are none, or nothing to ask about."""
+    words = review.alternatives.unknown_words
+    if not words or not review.may_ask_back or not review.count:
+        return None
+    return LegClarification(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        facts=UnknownWordsFacts(words=words),
+        candidates=tuple(
+            unknown_word_candidates(
+                review.leg, review.alternatives, review.answers, review.requests.facets, review.question_context.schemas
+            )
+        ),
+        hits=hits_by_document(review),
+        assumptions=assumptions_of(review),
+    )
 
 
 def report_nothing_found(review: LegReview) -> LegClarification:

@@ -30,6 +30,7 @@ _MIN_COVERAGE_WITH_SUMMARY = 0.6  # the same share, for the best passage togethe
 _MIN_COSINE = 0.62  # at which a passage counts as found without shared words (WordLlama, 256 dimensions)
 _COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the question to replace those of the set
 _MAX_QUOTED_SENTENCES = 3
+_MIN_RECORD_NAMES = 3  # names of fields before values, from which a passage is a row of a table
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
 
@@ -161,6 +162,12 @@ def quote_answer(
     sentences = rank_sentences(
         passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
     )
+    if (
+        review.count != 1
+        and sentences
+        and all(_is_rendered_record(review, passage.hit) for _, passage, _ in sentences[:3])
+    ):
+        return _report_no_answer(review, [term.word for term in query_terms if not term.is_known], hits)
     if _documents_answer_differently(review, sentences) and review.records:
         return ask_which_document(review, review.records)
     quoted = tuple(_take_sentences(sentences))
@@ -174,6 +181,13 @@ def quote_answer(
         hits=hits,
         route=route,
     )
+
+
+def _is_rendered_record(review: LegReview, hit: PassageHit) -> bool:
+    """Whether the passage is a row of a table, written as names and values: its fields answer questions, or nothing."""
+    names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
+    shown = sum(f"{name}: " in hit.text for name in names)
+    return shown >= _MIN_RECORD_NAMES and 2 * shown >= len(names)
 
 
 def _take_sentences(

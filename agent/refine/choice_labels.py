@@ -112,6 +112,26 @@ class ConditionsLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AllOfThemLabel:
+    """The whole set, without the words that were not understood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionLabel:
+    """The documents that hold the words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldValueLabel:
+    """A value with its field; any value, if it is empty."""
+
+    field: SchemaField
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OtherDocumentLabel:
     """A document that is not among the offered ones."""
 
@@ -150,6 +170,9 @@ ChoiceLabel: TypeAlias = (
     | OnlyConditionLabel
     | AlsoMissingLabel
     | ConditionsLabel
+    | AllOfThemLabel
+    | MentionLabel
+    | FieldValueLabel
     | OtherDocumentLabel
     | ExportLabel
     | JustAnswerLabel

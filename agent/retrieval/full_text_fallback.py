@@ -83,7 +83,12 @@ def _attach_nearest_passages(
 def _can_fall_back(review: LegReview) -> bool:
     """Whether the leg is a question (no request to list) that names no kind of document and no certain document."""
     words = review.leg.question.casefold().split()
-    if not words or words[0] not in _QUESTION_STARTS or is_confined_to_named_documents(review):
+    if (
+        review.alternatives.is_understood
+        or not words
+        or words[0] not in _QUESTION_STARTS
+        or is_confined_to_named_documents(review)
+    ):
         return False
     noun_stems = set[str]()
     for clause in review.leg.search.clauses:

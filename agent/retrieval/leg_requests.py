@@ -126,8 +126,10 @@ def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegReq
     alternatives, whole = inquiry.alternatives, unfiltered_search_of(*inquiry.question_context.schemas)
     misspelt = alternatives.spelling_correction.corrections if alternatives.spelling_correction else ()
     equal_readings = alternatives.equal_readings if inquiry.may_ask_back else ()
+    asks_about_words = bool(alternatives.unknown_words) and inquiry.may_ask_back
     return replace(
         requests,
+        facets=requests.facets or (inquiry.request_facets() if asks_about_words else ()),
         equal_reading_counts=tuple(CountRequest(reading.search) for reading in equal_readings),
         fallback_reading_counts=tuple(CountRequest(reading.search) for reading in alternatives.fallback_readings),
         misspelt_word_counts=tuple(_word_count_request(whole, written) for written, _ in misspelt),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent.forms.clarifications import ask_about_unknown_words
 from agent.forms.compare_sides import decide_comparison_sides
 from agent.forms.registry import decide_by_form
 from agent.outcome import OutcomeKind
@@ -25,7 +26,7 @@ async def decide_legs(
 
 
 async def _decide_leg(review: LegReview) -> Enough | LegClarification:
-    decision = await decide_by_form(review)
+    decision = ask_about_unknown_words(review) or await decide_by_form(review)
     if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS and not decision.hits:
         return await fall_back_to_full_text(review, decision)
     return decision

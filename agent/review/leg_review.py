@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from agent.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading
+from agent.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading, UnknownWords
 from agent.decomposition import LegAlternatives, QuestionContext
 from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
 from agent.refine.refinements import RefinementCandidate
@@ -147,6 +147,8 @@ def assumptions_of(review: LegReview) -> tuple[Assumption, ...]:
 def _list_assumptions(review: LegReview) -> Iterator[Assumption]:
     yield from (IgnoredWord(word=word) for word in review.ignored_words)
     yield from review.assumptions
+    if review.alternatives.unknown_words and not review.may_ask_back:
+        yield UnknownWords(words=review.alternatives.unknown_words)
     required = sorted({word for clause in review.leg.search.clauses for word in clause.required_terms})
     if required:
         yield RequiredWords(words=tuple(required))

@@ -111,7 +111,13 @@ async def _search_and_decide(
 def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlternatives:
     """Returns the alternatives that remain for a leg that is searched again."""
     return (
-        LegAlternatives(leg=alternatives.leg, droppable_words=alternatives.droppable_words)
+        LegAlternatives(
+            leg=alternatives.leg,
+            droppable_words=alternatives.droppable_words,
+            is_understood=alternatives.is_understood,
+            unknown_words=alternatives.unknown_words,
+            suggested_fields=alternatives.suggested_fields,
+        )
         if more.assumptions
         else alternatives_without_words(alternatives, more.ignored_words)
     )

@@ -1,6 +1,6 @@
 """The rule reasoner: links values to the scoped dictionary and routes by the best and most complete reading."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.assumptions import CorrectedSpelling, ForeignLanguage
@@ -33,7 +33,7 @@ from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.followups.followup_context import skip_failed_refinement
 from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
@@ -46,16 +46,24 @@ from storage.search.plan import AnswerForm, Clause, FindPassages, Leg, LegCombin
 
 
 class RuleReasoner:
-    """A reasoner without a model or a network. It caches the lexicons of recent buckets."""
+    """A reasoner without a model or a network. It caches the lexicons of recent buckets.
+
+    `embedder`: compares words in meaning with the labels of fields; without it only words themselves are compared.
+    """
 
     name = "rule"
 
-    def __init__(self) -> None:
+    def __init__(self, embedder: TextEmbedder | None = None) -> None:
         self._lexicon_cache = LexiconCache()
+        self._label_embeddings = LabelEmbeddings(embedder)
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
-        return self._decompose_question(question, question_context)
+        lexicons = self._lexicon_cache.lexicons_for(question_context)
+        plain_message = simplify_message(question, lexicons)
+        similarities = await self._label_embeddings.compare_words(plain_message.text, lexicons)
+        reader = QuestionReader(lexicons, question_context.now.date(), similarities)
+        return self._decompose_question(question, plain_message, question_context, reader)
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
@@ -65,33 +73,32 @@ class RuleReasoner:
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return compose_facts(facts, review)
 
-    def _decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
+    def _decompose_question(
+        self, question: str, plain_message: PlainMessage, question_context: QuestionContext, reader: QuestionReader
+    ) -> Decomposition:
         command = _find_command(question, question_context)
         if command is not None:
             return command
         language = detect_foreign_language(question)
         if language is not None:
             return _plan_text_search(question, language, question_context)
-        lexicons = self._lexicon_cache.lexicons_for(question_context)
-        plain_message = simplify_message(question, lexicons)
         if plain_message.text == question:
-            return self._decompose_plain_message(question, question_context, lexicons)
+            return self._decompose_plain_message(question, question_context, reader)
         command = _find_command(plain_message.text, question_context)
         if command is not None:
             return command
-        decomposition = self._decompose_plain_message(plain_message.text, question_context, lexicons)
+        decomposition = self._decompose_plain_message(plain_message.text, question_context, reader)
         return _with_original(decomposition, question, plain_message)
 
     def _decompose_plain_message(
-        self, question: str, question_context: QuestionContext, lexicons: Mapping[BucketId, BucketLexicon]
+        self, question: str, question_context: QuestionContext, reader: QuestionReader
     ) -> Decomposition:
         if asks_for_file_only(question):
             return _plan_export(question_context)
         question_context = skip_failed_refinement(question_context)
         list_request = strip_file_request(question)
         if list_request is not None:
-            return _as_export(self._decompose_plain_message(list_request, question_context, lexicons))
-        reader = QuestionReader(lexicons, question_context.now.date())
+            return _as_export(self._decompose_plain_message(list_request, question_context, reader))
         parts = split_questions(question)
         if len(parts) > 1 and has_compared_part(parts):
             planned_parts = plan_parts(question, parts, reader, question_context.last_plan)
@@ -107,7 +114,7 @@ class RuleReasoner:
             return follow_up
         correction = blank_correction_words(question)
         if correction.corrects:
-            return self._decompose_plain_message(correction.text, replace(question_context, last_plan=None), lexicons)
+            return self._decompose_plain_message(correction.text, replace(question_context, last_plan=None), reader)
         if comparison is not None and comparison.is_certain:
             return comparison.planned
         planned_parts = plan_parts(question, parts, reader, question_context.last_plan) if len(parts) > 1 else None

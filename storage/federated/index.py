@@ -98,6 +98,7 @@ class _FederatedIndex:
             document_counts=dict(
                 sorted((*main_vocabulary.document_counts.items(), *secondary_vocabulary.document_counts.items()))
             ),
+            titles={**main_vocabulary.titles, **secondary_vocabulary.titles},
         )
 
     async def load_schemas(self) -> Mapping[BucketId, Schema]:

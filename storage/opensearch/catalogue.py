@@ -81,6 +81,7 @@ class BucketCatalogue:
             embedder_name=meta["embedder"],
             dimensions=meta["dimensions"],
             has_outlines=meta.get("outlined", False),
+            has_title_labels=meta.get("titled", False),
         )
 
     async def run_multi_search(self, searches: Sequence[OpenSearchRequest]) -> list[OpenSearchResponse]:

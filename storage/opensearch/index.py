@@ -70,7 +70,8 @@ class OpenSearchIndex:
 
     async def _reindex_outdated_buckets(self) -> None:
         for layout in list(self._catalogue.layouts.values()):
-            if layout.analyser.version != layout.analyser_version or not layout.has_outlines:
+            is_current = layout.has_outlines and layout.has_title_labels
+            if layout.analyser.version != layout.analyser_version or not is_current:
                 await self._versions.set_schema(layout.schema)
 
     @property

@@ -25,6 +25,7 @@ from storage.search.schema import FieldType, Schema, SchemaField
 
 FORMAT_VERSION = 1  # of indexes; an index of a later version is refused
 PASSAGE, DOCUMENT = "passage", "document"  # kinds of entries, and the two sides of the join
+TITLE_LABEL_PATH = "title_label"  # the title as written
 BODY = "body"  # the text of a document, stored separately so that reading its values does not load it
 MAX_HITS = 100_000  # of one page
 
@@ -151,6 +152,7 @@ class IndexLayout:
     embedder_name: str  # of the vectors in the index; empty for none
     dimensions: int
     has_outlines: bool = True  # documents can be ranked by outlines; False for indexes of an earlier Parley
+    has_title_labels: bool = True  # the titles are in the vocabulary; False for indexes of an earlier Parley
 
     @cached_property
     def indexed_fields(self) -> Mapping[FieldName, IndexedField]:
@@ -171,6 +173,7 @@ class IndexLayout:
             "embedder": self.embedder_name,
             "dimensions": self.dimensions,
             **({"outlined": True} if self.has_outlines else {}),
+            **({"titled": True} if self.has_title_labels else {}),
         }
 
     @cached_property
@@ -185,7 +188,8 @@ class IndexLayout:
     @property
     def _physical_layout(self) -> tuple[object, ...]:
         shapes = tuple(map(_indexing_shape_of, self.schema.fields))
-        return (shapes, self.analyser_version, self.embedder_name, self.dimensions, self.has_outlines)
+        entries = (self.has_outlines, self.has_title_labels)
+        return (shapes, self.analyser_version, self.embedder_name, self.dimensions, *entries)
 
     @property
     def index_mapping(self) -> JsonObject:
@@ -196,6 +200,7 @@ class IndexLayout:
             "restricted": {"type": "boolean"},
             "readers": _KEYWORD,
             "title_terms": {"type": "text", "analyzer": "whitespace", "norms": False},
+            **({TITLE_LABEL_PATH: _KEYWORD} if self.has_title_labels else {}),
             "text_terms": {"type": "text", "analyzer": "whitespace", "norms": False},
             "words": _KEYWORD,
             "chunk": _KEYWORD,

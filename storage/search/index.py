@@ -208,6 +208,8 @@ class IndexVocabulary:
     generation: Generation
     fields: tuple[FieldVocabulary, ...]
     document_counts: Mapping[BucketId, int]  # visible documents
+    # Titles of the visible documents, for buckets of at most `MAX_TITLED_DOCUMENTS` of them
+    titles: Mapping[BucketId, tuple[ValueCount, ...]] = field(default_factory=dict[BucketId, tuple[ValueCount, ...]])
 
     @property
     def total_document_count(self) -> int:
@@ -221,6 +223,10 @@ class IndexVocabulary:
     def fields_of(self, bucket: BucketId) -> tuple[FieldVocabulary, ...]:
         """Return the fields of the bucket that have values."""
         return self._fields_by_bucket.get(bucket, ())
+
+    def titles_of(self, bucket: BucketId) -> tuple[ValueCount, ...]:
+        """Return the titles of the bucket's documents; none if there are too many."""
+        return self.titles.get(bucket, ())
 
     def field_of(self, bucket: BucketId, name: FieldName) -> FieldVocabulary | None:
         """Return the values of the field; None if it has none."""

@@ -989,6 +989,21 @@ async def test_the_vocabulary_has_the_values_of_visible_documents(index: SearchI
     ]
 
 
+async def test_the_vocabulary_has_the_titles_of_visible_documents(index: SearchIndex) -> None:
+    await fill_bucket(
+        index,
+        replace(a_document("a"), title="Quay House"),
+        replace(a_document("b"), title="quay house"),
+        replace(a_document("c"), title="Quay House"),
+        replace(a_document("d"), title="Mill"),
+        replace(a_document("hidden", readers=["user:x"]), title="Secret"),
+    )
+
+    titles = (await index.within_scope(a_scope()).load_vocabulary()).titles_of(RECEIPTS)
+
+    assert [(title.value, title.count) for title in titles] == [("Quay House", 3), ("Mill", 1)]
+
+
 async def test_the_vocabulary_depends_on_the_generation_the_scope_and_the_limit(index: SearchIndex) -> None:
     scoped = await fill_bucket(index, a_document("a", vendor="x"), a_document("b", vendor="y", readers=["user:x"]))
     vocabulary_before = await scoped.load_vocabulary()

@@ -88,8 +88,10 @@ def states_truth(truth: Truth, result: ResultJson) -> bool:
     if truth.number is not None:
         return _states_number(truth.number, truth.tolerance, result)
     if truth.values is not None:
-        spellings = (truth.values, *truth.alternatives)
-        return _is_focused(truth, result) and any(states_answer(words, str(result["text"])) for words in spellings)
+        text = " ".join((str(result["text"]), *result["doc_ids"]))
+        return _is_focused(truth, result) and any(
+            states_answer(words, text) for words in (truth.values, *truth.alternatives)
+        )
     if truth.groups is not None:
         return _states_groups(truth.groups, truth.tolerance, result)
     return truth.yes_no is not None and parse_yes_or_no(str(result["text"])) is (truth.yes_no == "yes")

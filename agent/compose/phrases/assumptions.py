@@ -15,6 +15,7 @@ from agent.assumptions import (
     IgnoredWord,
     RequiredWords,
     TakenReading,
+    UnknownWords,
     UnmatchedSuperlative,
     WordsTakenAsField,
 )
@@ -37,6 +38,8 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
     match assumption:
         case IgnoredWord(word=word):
             return f"ignored, since no document holds it: “{word}”"
+        case UnknownWords(words=words):
+            return f"did not understand {join_words([f'“{word}”' for word in words])}, so it restricts nothing"
         case RequiredWords(words=words):
             fit, pronoun = ("fits", "it") if len(words) == 1 else ("fit", "them")
             quoted = join_words([f"“{word}”" for word in words])

@@ -8,19 +8,23 @@ from agent.compose.phrases.conditions import (
     format_number,
     format_period,
     format_value,
+    join_words,
     plural_of,
 )
 from agent.compose.phrases.figures import format_amount
 from agent.outcome import Choice
 from agent.refine.choice_labels import (
+    AllOfThemLabel,
     AlsoMissingLabel,
     BucketLabel,
     ChoiceLabel,
     ConditionsLabel,
     ExportLabel,
+    FieldValueLabel,
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
+    MentionLabel,
     MissingFieldLabel,
     MoreValuesLabel,
     NearestValueLabel,
@@ -81,6 +85,12 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return f"also those with no {field.label.lower()}"
         case ConditionsLabel(conditions=conditions, bucket=bucket):
             return describe_reading(conditions, schemas[bucket])
+        case AllOfThemLabel():
+            return "all of them"
+        case MentionLabel(words=words):
+            return f"mention {join_words([f'“{word}”' for word in words])}"
+        case FieldValueLabel(field=field, value=value):
+            return f"{field.label}: {value}" if value else f"with {field.label.lower()}"
         case OtherDocumentLabel():
             return "another of them"
         case ExportLabel(question=question):

@@ -47,7 +47,9 @@ def describe_reading(conditions: Sequence[Condition], schema: Schema) -> str:
 def describe_condition(condition: Condition, schema: Schema) -> str:
     """Describes the condition: "vendor = Acme", "date in 2031", "no flash point"."""
     match condition:
-        case ComparisonCondition(field=name) if name in (TEXT_FIELD, TITLE_FIELD):
+        case ComparisonCondition(field=name) if name == TITLE_FIELD:
+            return f"title has “{condition.value}”"
+        case ComparisonCondition(field=name) if name == TEXT_FIELD:
             return f"mentions “{condition.value}”"
         case ComparisonCondition(field=name) if name == DOC_ID_FIELD:
             return "one document" if condition.op is ComparisonOperator.EQ else "these documents"

@@ -15,7 +15,6 @@ from storage.search.conditions import (
     DOC_ID_FIELD,
     MATCH_ALL,
     TEXT_FIELD,
-    TITLE_FIELD,
     ComparisonCondition,
     Condition,
     MissingCondition,
@@ -57,7 +56,7 @@ def _describe_clause(clause: Clause, schema: Schema, singular_verb: bool) -> str
     text_conditions = [
         condition
         for condition in conditions
-        if isinstance(condition, ComparisonCondition) and condition.field in (TEXT_FIELD, TITLE_FIELD)
+        if isinstance(condition, ComparisonCondition) and condition.field == TEXT_FIELD
     ]
     where = [
         describe_condition(condition, schema)

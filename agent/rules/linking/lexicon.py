@@ -34,8 +34,9 @@ from agent.rules.linking.value_phrase_index import (
 )
 from agent.rules.words.tokens import QuestionToken
 from storage.search.analyser import Analyser, fold_text
+from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName
-from storage.search.index import FieldVocabulary
+from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
@@ -60,6 +61,9 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
+_MIN_MIRRORED_SHARE = 0.9  # share of the titles that a field holds too, from which the field stands for them
+_TITLE = SchemaField(name=TITLE_FIELD, type=FieldType.TEXT)
+_TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
 _MAX_DOCUMENTS_PER_VALUE = 1.1  # documents per value, on average, up to which a field identifies documents
 _MAX_CATEGORY_VALUES = 50  # values that a categorical field may have even where there are few documents
 
@@ -120,7 +124,12 @@ class BucketLexicon:
     """The phrases of one bucket and their meanings. A phrase is a tuple of stems of the bucket's analyser."""
 
     def __init__(
-        self, schema: Schema, vocabulary: Iterable[FieldVocabulary], analyser: Analyser, document_count: int
+        self,
+        schema: Schema,
+        vocabulary: Iterable[FieldVocabulary],
+        analyser: Analyser,
+        document_count: int,
+        titles: Sequence[ValueCount] = (),
     ) -> None:
         self.schema, self.analyser, self.document_count = schema, analyser, document_count
         self.bucket: BucketId = schema.bucket
@@ -139,6 +148,7 @@ class BucketLexicon:
             self._add_field(field, None)
             for column in field.columns:
                 self._add_field(column, field.name)
+        self._add_titles(titles)
         self._hints = self._build_hints()
 
     def find_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
@@ -259,7 +269,8 @@ class BucketLexicon:
         return {stem: next(iter(names)) for stem, names in owners.items() if len(names) == 1}
 
     def get_field(self, name: FieldName, column: FieldName | None = None) -> SchemaField:
-        field = self.schema.by_name[name]
+        """Returns the field or column; the title of the documents counts as a text field."""
+        field = _TITLE if name == TITLE_FIELD else self.schema.by_name[name]
         return field if column is None else next(candidate for candidate in field.columns if candidate.name == column)
 
     @cached_property
@@ -300,7 +311,7 @@ class BucketLexicon:
     def stems_of(self, name: FieldName) -> frozenset[str]:
         """Returns the stems of a field's name, title, synonyms and description."""
         if name not in self._stems_by_field:
-            field = self.schema.by_name[name]
+            field = self.get_field(name)
             text = " ".join((name.replace("_", " "), field.title, *field.synonyms, field.description))
             self._stems_by_field[name] = frozenset(self._stems_in(text))
         return self._stems_by_field[name]
@@ -342,6 +353,8 @@ class BucketLexicon:
 
     def is_categorical(self, name: FieldName, column: FieldName | None = None) -> bool:
         """Whether the field classifies documents instead of naming each of them."""
+        if name == TITLE_FIELD:
+            return False
         vocabulary = self.vocabulary_of(name, column)
         return vocabulary is not None and len(vocabulary.values) <= max(
             _MAX_CATEGORY_VALUES, vocabulary.document_count / 10
@@ -488,6 +501,28 @@ class BucketLexicon:
             self._value_index.add_values(
                 (name, column), vocabulary.values, is_categorical=self.is_categorical(name, column)
             )
+
+    def _add_titles(self, titles: Sequence[ValueCount]) -> None:
+        """Adds the titles of the documents, unless a field holds the same names."""
+        folded_titles = {fold_text(title.value) for title in titles}
+        names = (
+            field.name
+            for field in self.schema.fields
+            if field.type in (FieldType.TEXT, FieldType.CATEGORY) and self.is_identifying(field.name)
+        )
+        if not titles or any(
+            len(folded_titles & set(self.folded_values_of(name))) >= _MIN_MIRRORED_SHARE * len(folded_titles)
+            for name in names
+        ):
+            return
+        self.vocabularies = {
+            **self.vocabularies,
+            TITLE_FIELD: FieldVocabulary(
+                bucket=self.bucket, field=TITLE_FIELD, document_count=self.document_count, values=tuple(titles)
+            ),
+        }
+        self._field_positions[TITLE_FIELD] = -1
+        self._value_index.add_whole_values((TITLE_FIELD, None), titles)
 
     def _add_flag_phrases(self, field: SchemaField) -> None:
         """Adds the synonyms of the two values as words, not stems: an inflected form may refer to a date instead."""
@@ -704,6 +739,7 @@ def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document
             return 1.6 * content_length
         case ValueMatch():
             is_number = all(token.word.isdigit() for token in tokens)
+            frequency_bonus += _TITLE_BONUS * (meaning.field == TITLE_FIELD)
             return (0.8 if is_number else 2.0) * content_length + 0.2 * (len(tokens) - 1) + frequency_bonus
         case FieldMention(is_hint=True):
             return _HINT_WEIGHT
@@ -721,7 +757,11 @@ def build_lexicons(
     """Returns a lexicon for each bucket."""
     return {
         bucket: BucketLexicon(
-            schema, vocabulary.fields_of(bucket), analysers[bucket], vocabulary.document_count_of(bucket)
+            schema,
+            vocabulary.fields_of(bucket),
+            analysers[bucket],
+            vocabulary.document_count_of(bucket),
+            vocabulary.titles_of(bucket),
         )
         for bucket, schema in schemas.items()
     }

@@ -73,8 +73,18 @@ class ValuePhraseIndex:
         `is_categorical`: the values classify documents instead of naming each of them.
         """
         phrases = self._analyser.joined_terms_of([value.value for value in values])
+        style = _classify_style(values, phrases, field_key[1], is_categorical=is_categorical)
+        self._add_styled_values(field_key, values, phrases, style)
+
+    def add_whole_values(self, field_key: FieldKey, values: Sequence[ValueCount]) -> None:
+        """Adds values that only the whole of their words stands for, such as titles."""
+        phrases = self._analyser.joined_terms_of([value.value for value in values])
+        self._add_styled_values(field_key, values, phrases, ValueStyle.PROSE)
+
+    def _add_styled_values(
+        self, field_key: FieldKey, values: Sequence[ValueCount], phrases: Sequence[str], style: ValueStyle
+    ) -> None:
         column = field_key[1]
-        style = _classify_style(values, phrases, column, is_categorical=is_categorical)
         self._indexed_fields.append(
             _IndexedField(field_key=field_key, style=style, values=values, start=self._value_count)
         )

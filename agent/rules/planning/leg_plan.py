@@ -12,7 +12,15 @@ from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch,
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from agent.rules.reading.literal_conditions import AlternativeCondition
-from storage.search.conditions import TEXT_FIELD, NotCondition, conjunction_of, fields_of, title_condition_for
+from storage.search.conditions import (
+    TEXT_FIELD,
+    TITLE_FIELD,
+    Condition,
+    NotCondition,
+    conjunction_of,
+    fields_of,
+    title_condition_for,
+)
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import (
     AnswerForm,
@@ -30,15 +38,8 @@ from storage.text.identifiers import is_identifier
 _TIE_MARGIN = 0.05  # readings whose scores differ by less count as equal
 _TEXT_QUESTION_WORDS = QUESTION_WORDS - {"which"}  # they begin a question about the text of documents
 _DOCUMENT_MEANINGS = (BucketNoun, ValueMatch, PartialMatch)
-_VAGUE_ADJECTIVES = frozenset(
-    """relevant pertinent applicable various respective individual actual corresponding specific particular possible
-    remaining suitable appropriate good best nice main typical usual common similar new old recent big small there
-    own single complete entire real proper""".split()
-)
+_MIN_RECORD_FIELDS = 4  # fields of a bucket whose documents are records and no texts
 _MAX_REQUIRED_WORDS = 3  # more unlinked words than this are a topic that only ranks
-_WORDS_BEFORE_NAMES = frozenset(
-    "from with by about for of mentioning containing called named at against regarding".split()
-)
 
 
 def plan_leg(
@@ -51,7 +52,7 @@ def plan_leg(
     if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
         return identified_leg, LegAlternatives(leg=leg_id)
     if answer_form.reads_text or not _defines_set(best, answer_form):
-        return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon))
+        return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon), lexicons)
     if answer_form.reads_values:
         return _value_leg(leg_id, question, best, answer_form), LegAlternatives(leg=leg_id)
     chosen_readings = _choose_readings(readings, answer_form)
@@ -69,11 +70,9 @@ def plan_leg(
             _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
         ),
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
-        droppable_words=tuple(
-            word
-            for word in best.unlinked_words
-            if not (_is_name_like(word, question) or _is_distinguishing_word(word, best))
-        ),
+        is_understood=bool(best.conditions) and not (best.required_words or best.unknown_words),
+        unknown_words=best.unknown_words,
+        suggested_fields=best.similarities.rank_fields(best.unknown_words),
     )
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), alternatives
 
@@ -122,8 +121,10 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm) -> bool:
         or not reading.unlinked_words
         or computes
     ):
-        is_topic = not reading.conditions and len(reading.unlinked_words) > _MAX_REQUIRED_WORDS
-        return not (is_topic and answer_form.lists_documents)
+        topic_words = (*reading.required_words, *reading.unknown_words)
+        is_topic = len(topic_words) > (_MAX_REQUIRED_WORDS if not reading.conditions else len(reading.links))
+        asks_text = not reading.conditions or first_word in _TEXT_QUESTION_WORDS
+        return not (is_topic and asks_text and answer_form.lists_documents)
     if reading.conditions and reading.is_exact:
         return reading.is_credible
     if (
@@ -187,8 +188,8 @@ def is_empty_reading(reading: BucketReading) -> bool:
 
 
 def _clause_of(reading: BucketReading) -> Clause:
-    """Returns a clause with the conditions, and with the unlinked words as required terms."""
-    required = (*reading.unlinked_words, *reading.unlinked_quotations)
+    """Returns a clause with the conditions, and with the required words as required terms."""
+    required = (*reading.required_words, *reading.unlinked_quotations)
     return Clause(bucket=reading.bucket, condition=reading.condition, required_terms=required)
 
 
@@ -212,8 +213,17 @@ def _clauses_elsewhere(
     )
 
 
+def _is_title_of_prose(condition: Condition, lexicon: BucketLexicon) -> bool:
+    """Whether a title is that of a text; such a title may also be the subject of other texts."""
+    return TITLE_FIELD in fields_of(condition) and len(lexicon.schema.fields) < _MIN_RECORD_FIELDS
+
+
 def _lookup_leg(
-    leg_id: LegId, question: str, readings: Sequence[BucketReading], answer_form: AnswerForm
+    leg_id: LegId,
+    question: str,
+    readings: Sequence[BucketReading],
+    answer_form: AnswerForm,
+    lexicons: Mapping[BucketId, BucketLexicon],
 ) -> tuple[Leg, LegAlternatives]:
     """Returns a leg for a text search: conditions on whole values filter it, and all words rank the results."""
     narrowing_readings = [reading for reading in readings if _narrows_search(reading)]
@@ -224,7 +234,9 @@ def _lookup_leg(
             *(
                 condition
                 for condition in best.conditions
-                if TEXT_FIELD not in fields_of(condition) and not isinstance(condition, NotCondition)
+                if TEXT_FIELD not in fields_of(condition)
+                and not isinstance(condition, NotCondition)
+                and not _is_title_of_prose(condition, lexicons[best.bucket])
             )
         )
         clauses = (Clause(bucket=best.bucket, condition=field_condition, required_terms=_required_terms(best)),)
@@ -259,29 +271,6 @@ def _alternative_reading(
     return AlternativeReading(
         bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
     )
-
-
-def _is_distinguishing_word(word: str, reading: BucketReading) -> bool:
-    """Whether an unknown word is an adjective of documents: "*purple* backpacks", "that are purple"."""
-    tokens = reading.tokens
-    index = next((index for index, token in enumerate(tokens) if token.word == word.casefold()), None)
-    if index is None or index == 0 or word in _VAGUE_ADJECTIVES or word.endswith(("ing", "ed", "ly")):
-        return False
-    predicate = index == len(tokens) - 1 and tokens[index - 1].word in ("are", "is")
-    return predicate or any(
-        link.first == index + 1 and isinstance(link.meaning, _DOCUMENT_MEANINGS) for link in reading.links
-    )
-
-
-def _is_name_like(word: str, question: str) -> bool:
-    """Whether an unknown word is essential: a name, an identifier, or a word after "from", "with" or "about"."""
-    start = question.find(word)
-    words_before = question[:start].split()
-    if any(c.isdigit() for c in word) or " " in word or "-" in word:
-        return True
-    if word[:1].isupper() and words_before and words_before[-1].strip("?!.:;,").lower() not in QUESTION_WORDS:
-        return True
-    return bool(words_before) and words_before[-1].lower() in _WORDS_BEFORE_NAMES
 
 
 def assumptions_of_leg(

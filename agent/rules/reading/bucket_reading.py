@@ -23,6 +23,7 @@ from agent.english.function_words import (
     PREPOSITIONS,
     SUPERLATIVE_PHRASES,
 )
+from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import (
     BucketLexicon,
     BucketNoun,
@@ -32,7 +33,7 @@ from agent.rules.linking.lexicon import (
     SpanLink,
     ValueMatch,
 )
-from agent.rules.linking.link_filter import content_coverage, filter_links, has_whole_name
+from agent.rules.linking.link_filter import content_coverage, filter_links, has_whole_name, is_content_word
 from agent.rules.linking.span_selection import (
     LITERAL_WEIGHT,
     SpanSelection,
@@ -50,8 +51,9 @@ from agent.rules.reading.literal_conditions import (
     candidate_fields_for,
     field_key_of,
 )
-from agent.rules.reading.unlinked_words import find_unlinked_words
+from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
+from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, looks_plural, tokenize_question
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -65,6 +67,7 @@ from storage.search.conditions import (
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, SchemaField
 
+MIN_NOUN_SIMILARITY = 0.35  # cosine from which a noun names the documents of a bucket
 MIN_COVERAGE = 0.5  # share of the content words with a meaning, from which a reading is credible
 
 
@@ -77,6 +80,8 @@ class BucketReading:
     asked_mentions: tuple[FieldMention, ...]  # mentions of fields that give no condition, in order
     assumptions: tuple[Assumption, ...]
     unlinked_words: tuple[str, ...]  # content words and phrases without a meaning here, as written
+    word_roles: Mapping[str, WordRole]  # what each unlinked word does
+    similarities: WordSimilarities  # of the words of the message to the labels of the bucket
     unlinked_quotations: tuple[str, ...]  # phrases in quotation marks that are no values
     equal_alternatives: tuple[AlternativeCondition, ...]  # readings with about the same score as the one taken
     fallback_alternatives: tuple[AlternativeCondition, ...]  # possible readings, if the one taken matches nothing
@@ -97,6 +102,19 @@ class BucketReading:
         return self.has_whole_name or self.coverage >= MIN_COVERAGE
 
     @property
+    def required_words(self) -> tuple[str, ...]:
+        """The unlinked words that the text of a document must hold."""
+        return self._words_with_role(WordRole.REQUIRED)
+
+    @property
+    def unknown_words(self) -> tuple[str, ...]:
+        """The unlinked words that restrict the documents in a way that was not understood."""
+        return self._words_with_role(WordRole.UNKNOWN)
+
+    def _words_with_role(self, role: WordRole) -> tuple[str, ...]:
+        return tuple(word for word in self.unlinked_words if self.word_roles.get(word, WordRole.REQUIRED) is role)
+
+    @property
     def condition(self) -> Condition:
         return conjunction_of(*self.conditions)
 
@@ -108,21 +126,22 @@ def read_question(
     quotations: Sequence[QuotedPhrase],
     corrected_stems: Mapping[str, str] | None = None,
     today: date | None = None,
+    similarities: WordSimilarities = NO_SIMILARITIES,
 ) -> BucketReading:
     """Returns the best reading of `question` for the lexicon's bucket. Pure; takes some tenths of a millisecond.
 
     `corrected_stems` maps a misspelt stem to the correct one; `today` is the date in the asker's time zone.
     """
-    selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {})
+    selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {}, similarities)
     selection.today = today
     alternatives = LiteralAlternatives()
     conditions = [*build_literal_conditions(selection, alternatives)]
     conditions = [*build_value_conditions(selection), *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
-    unlinked, unlinked_quotations, negated, word_groups = find_unlinked_words(selection, quotations)
-    text_conditions: list[Condition] = [NotCondition(text_condition_for(words)) for words in negated]
-    text_conditions += [OrCondition(tuple(map(text_condition_for, words))) for words in word_groups]
+    unlinked = find_unlinked_words(selection, quotations)
+    text_conditions: list[Condition] = [NotCondition(text_condition_for(words)) for words in unlinked.negated]
+    text_conditions += [OrCondition(tuple(map(text_condition_for, words))) for words in unlinked.alternatives]
 
     def join_conditions(parts: Sequence[Condition]) -> tuple[Condition, ...]:
         return tuple(dict.fromkeys([*merge_row_conditions(lexicon, parts), *text_conditions]))
@@ -141,14 +160,16 @@ def read_question(
     tokens, links, literal_spans = selection.tokens, selection.links, selection.literal_spans
     noun_links = [link for link in links if isinstance(link.meaning, BucketNoun)]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
-    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked)
+    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked.words)
     return BucketReading(
         bucket=lexicon.bucket,
         conditions=join_conditions(conditions),
         asked_mentions=_find_asked_mentions(selection),
         assumptions=tuple(dict.fromkeys(selection.assumptions)),
-        unlinked_words=unlinked,
-        unlinked_quotations=unlinked_quotations,
+        unlinked_words=unlinked.words,
+        word_roles=unlinked.roles,
+        similarities=similarities,
+        unlinked_quotations=unlinked.quotations,
         equal_alternatives=tuple(map(complete_alternative, alternatives.equal_alternatives)),
         fallback_alternatives=tuple(map(complete_alternative, alternatives.fallback_alternatives)),
         wider_alternatives=tuple(map(complete_alternative, alternatives.wider_alternatives)),
@@ -157,9 +178,11 @@ def read_question(
             looks_plural(tokens[link.last - 1]) for link in (noun_links or _category_links_in(links, lexicon))
         ),
         is_exact=is_exact,
-        coverage=content_coverage(tokens, (*unlinked, *(word for words in word_groups for word in words))),
+        coverage=content_coverage(
+            tokens, (*unlinked.words, *(word for words in unlinked.alternatives for word in words))
+        ),
         has_whole_name=has_whole_name(links, tokens, lexicon),
-        score=score + (0.5 if noun_links else 0.0),
+        score=score + (0.5 if noun_links else _kind_score(unlinked, similarities)),
         tokens=tokens,
         links=tuple(links),
         literal_tokens=frozenset(index for _, first, last in literal_spans for index in range(first, last))
@@ -172,12 +195,20 @@ def read_question(
     )
 
 
+def _kind_score(unlinked: UnlinkedWords, similarities: WordSimilarities) -> float:
+    """The score of a noun that means nearly the same as a noun of the bucket; its penalty as a word is undone."""
+    kinds = (word for word, role in unlinked.roles.items() if role is WordRole.KIND)
+    nearest = max(map(similarities.similarity_to_noun, kinds), default=0.0)
+    return 1.1 + nearest if nearest >= MIN_NOUN_SIMILARITY else 0.0
+
+
 def _select_meanings(
     lexicon: BucketLexicon,
     question: str,
     literals: Sequence[QuestionLiteral],
     quotations: Sequence[QuotedPhrase],
     corrected_stems: Mapping[str, str],
+    similarities: WordSimilarities,
 ) -> SpanSelection:
     """Returns the selected meanings of the question's words, before they become conditions."""
     tokens = tokenize_question(question, lexicon.analyser, tuple(quotations))
@@ -188,6 +219,7 @@ def _select_meanings(
     )
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
+    links += _similar_field_links(tokens, links, similarities)
     measure_links = list(_measure_links(lexicon, tokens))
     links += measure_links
     literal_spans = [(literal, *token_range_in(tokens, *literal_extent_in(literal, lexicon))) for literal in literals]
@@ -231,6 +263,8 @@ def _select_meanings(
 # -- the meanings of words
 
 _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support from its neighbours
+_OWN_FIELD_BONUS = 1.0  # weight added to a value right after the name of its field
+_SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a hint by a word of the schema
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
 
@@ -259,6 +293,8 @@ def _weigh_in_context(
             or _follows_lack_word(link, tokens)
         )
         return replace(link, weight=link.weight + 1.0) if is_likely else link
+    if isinstance(meaning, (ValueMatch, PartialMatch)) and _follows_own_field(link, meaning, links, tokens):
+        link = replace(link, weight=link.weight + _OWN_FIELD_BONUS)
     if not _is_whole_value(meaning) or not isinstance(meaning, (ValueMatch, PartialMatch)):
         return link
     link = _weigh_by_direction(link, meaning, tokens, lexicon)
@@ -298,6 +334,20 @@ def _weigh_as_date(
         replace(link, weight=link.weight + 1.0)
         if {link.last, next_index} & date_tokens and not meaning.is_hint
         else link
+    )
+
+
+def _follows_own_field(
+    link: SpanLink, meaning: ValueMatch | PartialMatch, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]
+) -> bool:
+    """ "*Registered at* the Ashby branch": whether the name of its field and an article at most precede the value."""
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
+        and 0 <= link.first - other.last <= 2
+        and all(token.word in _COPULAS | PREPOSITIONS for token in tokens[other.last : link.first])
+        for other in links
     )
 
 
@@ -495,6 +545,23 @@ def _is_mentioned_before(
         and 0 <= first - link.last <= 2
         for link in links
     )
+
+
+def _similar_field_links(
+    tokens: Sequence[QuestionToken], links: Sequence[SpanLink], similarities: WordSimilarities
+) -> list[SpanLink]:
+    """Returns a hint for each word without a meaning that means nearly the same as the label of one field."""
+    covered = {index for link in links for index in range(link.first, link.last)}
+    similar_fields = (
+        (index, similarities.find_similar_field(token.word))
+        for index, token in enumerate(tokens)
+        if index not in covered and not token.is_quoted and is_content_word(token)
+    )
+    return [
+        SpanLink(first=index, last=index + 1, meaning=FieldMention(name, is_hint=True), weight=_SIMILAR_WEIGHT)
+        for index, name in similar_fields
+        if name is not None
+    ]
 
 
 def _measure_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:

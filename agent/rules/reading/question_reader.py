@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.literals.recognition import find_literals
@@ -14,9 +15,15 @@ from storage.search.ids import BucketId
 class QuestionReader:
     """Reads a question and its parts. It keeps the readings, since several steps read the same text."""
 
-    def __init__(self, lexicons: Mapping[BucketId, BucketLexicon], today: date) -> None:
-        """`today` is the date in the asker's time zone."""
+    def __init__(
+        self,
+        lexicons: Mapping[BucketId, BucketLexicon],
+        today: date,
+        similarities: Mapping[BucketId, WordSimilarities] | None = None,
+    ) -> None:
+        """`today` is the date in the asker's time zone; `similarities` are of the words of the whole message."""
         self.lexicons = lexicons
+        self._similarities = similarities or {}
         self._today = today
         self._cached_readings: dict[str, list[BucketReading]] = {}
 
@@ -40,7 +47,15 @@ class QuestionReader:
             if not any(quotation.start <= literal.start < quotation.end for quotation in quotations)
         ]
         readings = [
-            read_question(lexicon, text, literals, quotations, corrected_stems.get(bucket), self._today)
+            read_question(
+                lexicon,
+                text,
+                literals,
+                quotations,
+                corrected_stems.get(bucket),
+                self._today,
+                self._similarities.get(bucket, NO_SIMILARITIES),
+            )
             for bucket, lexicon in self.lexicons.items()
         ]
         return sorted(

@@ -1,6 +1,7 @@
 """Finds the unlinked words of a question: content words and quotations without a meaning in the bucket."""
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from agent.english.function_words import (
     AGGREGATE_WORDS,
@@ -18,6 +19,7 @@ from agent.english.function_words import (
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.reading.word_roles import WordRole, find_word_roles
 from agent.rules.words.tokens import QuotedPhrase
 
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
@@ -28,12 +30,18 @@ _WORDS_BEFORE_VALUES = (
 )
 
 
-def find_unlinked_words(
-    selection: SpanSelection, quotations: Sequence[QuotedPhrase]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Returns the unlinked words, the unlinked quotations, the negated ones of both, and groups of words of which one
-    is enough ("Acme or Globex").
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlinkedWords:
+    """The content words and quotations of a question without a meaning in the bucket, as written."""
+
+    words: tuple[str, ...]
+    quotations: tuple[str, ...]
+    negated: tuple[str, ...]  # words and quotations
+    alternatives: tuple[tuple[str, ...], ...]  # groups of words of which one is enough: "Acme or Globex"
+    roles: Mapping[str, WordRole]  # of `words`
+
+
+def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhrase]) -> UnlinkedWords:
     covered_tokens = {index for link in selection.links for index in range(link.first, link.last)}
     covered_tokens |= {index for _, first, last in selection.literal_spans for index in range(first, last)}
     quoted, negated = _find_unlinked_quotations(selection, quotations, covered_tokens)
@@ -52,13 +60,20 @@ def find_unlinked_words(
             continue
         if any(is_content_word(token) for token in selection.tokens[first:last]):
             text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
-            if first in selection.negated_tokens:
-                negated.append(text)
-            else:
-                runs_by_text.setdefault(text, (first, last))
-    alternatives = _group_alternatives(selection, runs_by_text)
-    unlinked = tuple(text for text in runs_by_text if not any(text in words for words in alternatives))
-    return unlinked, tuple(quoted), tuple(dict.fromkeys(negated)), alternatives
+            runs_by_text.setdefault(text, (first, last))
+    roles = find_word_roles(selection, runs_by_text)
+    required = {text: run for text, run in runs_by_text.items() if roles[text] is WordRole.REQUIRED}
+    negated += [text for text, (first, _) in required.items() if first in selection.negated_tokens]
+    affirmed = {text: run for text, run in required.items() if text not in negated}
+    alternatives = _group_alternatives(selection, affirmed)
+    grouped = {text for words in alternatives for text in words}
+    return UnlinkedWords(
+        words=tuple(text for text in runs_by_text if text not in grouped and text not in negated),
+        quotations=tuple(quoted),
+        negated=tuple(dict.fromkeys(negated)),
+        alternatives=alternatives,
+        roles=roles,
+    )
 
 
 def _find_unlinked_quotations(

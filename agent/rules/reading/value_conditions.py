@@ -18,6 +18,7 @@ from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatc
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
+    TITLE_FIELD,
     AndCondition,
     ComparisonCondition,
     ComparisonOperator,
@@ -103,9 +104,15 @@ def _merge_values(field: SchemaField, parts: Sequence[Condition]) -> Condition:
     )
 
 
+def _equality_operator(field: SchemaField) -> ComparisonOperator:
+    if field.name == TITLE_FIELD:
+        return ComparisonOperator.CONTAINS
+    return ComparisonOperator.HAS if field.type is FieldType.LIST else ComparisonOperator.EQ
+
+
 def _value_condition(selection: SpanSelection, field: SchemaField, link: SpanLink) -> Condition:
     words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
-    equality_op = ComparisonOperator.HAS if field.type is FieldType.LIST else ComparisonOperator.EQ
+    equality_op = _equality_operator(field)
     if isinstance(link.meaning, ValueMatch):
         return ComparisonCondition(field=field.name, op=equality_op, value=link.meaning.value, words=words)
     assert isinstance(link.meaning, PartialMatch)  # noqa: S101 - the caller's groups hold no other
@@ -118,6 +125,8 @@ def _value_condition(selection: SpanSelection, field: SchemaField, link: SpanLin
             return ComparisonCondition(field=field.name, op=ComparisonOperator.CONTAINS, value=words, words=words)
     if len(values) == 1:
         return ComparisonCondition(field=field.name, op=equality_op, value=values[0], words=words)
+    if field.name == TITLE_FIELD:
+        return ComparisonCondition(field=TITLE_FIELD, op=ComparisonOperator.CONTAINS, value=words, words=words)
     return ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=values, words=words)
 
 

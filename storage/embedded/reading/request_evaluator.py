@@ -14,7 +14,7 @@ from storage.embedded.reading.outlines import rank_outlines
 from storage.embedded.reading.ranking import read_hits, score_by_terms, score_by_vector, select_best
 from storage.embedded.reading.records import RecordOrder, fetch_documents, order_records, read_page
 from storage.embedded.reading.spelling import suggest_spellings
-from storage.embedded.reading.vocabulary import field_vocabularies_of
+from storage.embedded.reading.vocabulary import field_vocabularies_of, visible_titles_of
 from storage.search.analyser import Analyser
 from storage.search.errors import NotInScope
 from storage.search.ids import BucketId
@@ -103,6 +103,10 @@ class EmbeddedRequestEvaluator:
                 for field_vocabulary in field_vocabularies_of(bucket, visible_masks[bucket.header.name], limit)
             ),
             document_counts={name: int(mask.sum()) for name, mask in visible_masks.items()},
+            titles={
+                bucket.header.name: visible_titles_of(self.connection, bucket, visible_masks[bucket.header.name])
+                for bucket in buckets
+            },
         )
 
     def _bucket_reader_for(self, name: BucketId) -> EmbeddedBucketReader:

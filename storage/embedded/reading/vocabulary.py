@@ -1,5 +1,7 @@
 """The vocabulary of a bucket: the values of its visible documents, by field."""
 
+import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,8 +19,9 @@ from storage.embedded.columns import (
 )
 from storage.embedded.reading.facets import StringTally, strings_of
 from storage.embedded.string_dictionary import Ints
+from storage.search.evaluation.title_tally import MAX_TITLED_DOCUMENTS, count_titles
 from storage.search.ids import FieldName
-from storage.search.index import FieldVocabulary
+from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.schema import FieldType, SchemaField
 
 
@@ -65,3 +68,12 @@ def _column_vocabulary(
             )
         case FlagColumn() | RowsColumn():
             return FieldVocabulary(bucket=bucket.header.name, field=name, document_count=document_count)
+
+
+def visible_titles_of(connection: sqlite3.Connection, bucket: BucketSnapshot, visible: Mask) -> tuple[ValueCount, ...]:
+    """Returns the titles of the visible documents; none if there are more than `MAX_TITLED_DOCUMENTS`."""
+    if int(visible.sum()) > MAX_TITLED_DOCUMENTS:
+        return ()
+    visible_ids = set(bucket.ids[visible].tolist())
+    rows = connection.execute("SELECT id, title FROM document WHERE bucket = ?", (bucket.header.id,))
+    return count_titles(Counter(title for document_number, title in rows if document_number in visible_ids))

@@ -161,8 +161,9 @@ class IndexReader:
         generation, bucket_vocabularies = await self.read_consistent_state(scope.buckets, vocabulary_steps_for)
         vocabulary = IndexVocabulary(
             generation=generation,
-            fields=tuple(vocabulary_field for _, (_, fields) in bucket_vocabularies for vocabulary_field in fields),
-            document_counts={bucket: document_count for bucket, (document_count, _) in bucket_vocabularies},
+            fields=tuple(vocabulary_field for _, (_, fields, _) in bucket_vocabularies for vocabulary_field in fields),
+            document_counts={bucket: document_count for bucket, (document_count, _, _) in bucket_vocabularies},
+            titles={bucket: titles for bucket, (_, _, titles) in bucket_vocabularies},
         )
         self.cached_vocabularies[scope, limit] = vocabulary
         return vocabulary

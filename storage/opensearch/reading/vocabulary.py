@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from storage.opensearch.connection import JsonObject
-from storage.opensearch.mapping import DOCUMENT, IndexedField, IndexLayout
+from storage.opensearch.mapping import DOCUMENT, TITLE_LABEL_PATH, IndexedField, IndexLayout
 from storage.opensearch.reading.compile import all_of, value_exists_query, visibility_query
 from storage.opensearch.reading.facets import display_value_of, value_counts_of
 from storage.opensearch.reading.query_steps import (
@@ -17,15 +17,16 @@ from storage.opensearch.reading.query_steps import (
     run_pair_side_by_side,
     run_side_by_side,
 )
-from storage.opensearch.terms import fold_identity_of
+from storage.opensearch.terms import display_label_of, fold_identity_of
+from storage.search.evaluation.title_tally import MAX_TITLED_DOCUMENTS, count_titles
 from storage.search.ids import BucketId, FieldName
-from storage.search.index import FieldVocabulary
+from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.schema import FieldType
 from storage.search.scope import Scope
 
 FieldPresence: TypeAlias = tuple[int, dict[FieldName, int]]
-# The bucket's document count, and its fields that have values.
-BucketVocabulary: TypeAlias = tuple[int, list[FieldVocabulary]]
+# The bucket's document count, its fields that have values, and its titles.
+BucketVocabulary: TypeAlias = tuple[int, list[FieldVocabulary], tuple[ValueCount, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,14 @@ def load_bucket_vocabulary(layout: IndexLayout, scope: Scope, limit: int) -> Que
         count_matching_documents([build_search_request(layout.index, query)]),
         run_side_by_side([_vocabulary_of_field(target, limit) for target in _vocabulary_fields_of(layout, query)]),
     )
-    return document_count, [field_vocabulary for field_vocabulary in fields if field_vocabulary.document_count]
+    has_titles = layout.has_title_labels and 0 < document_count <= MAX_TITLED_DOCUMENTS
+    titles = (yield from _visible_titles(layout, query)) if has_titles else ()
+    return document_count, [field_vocabulary for field_vocabulary in fields if field_vocabulary.document_count], titles
+
+
+def _visible_titles(layout: IndexLayout, query: JsonObject) -> QuerySteps[tuple[ValueCount, ...]]:
+    label_counts = yield from documents_by_term(layout.index, query, TITLE_LABEL_PATH)
+    return count_titles({display_label_of(label): count for label, count in label_counts.items()})
 
 
 def _vocabulary_fields_of(layout: IndexLayout, query: JsonObject) -> Iterator[_VocabularyField]:

@@ -9,7 +9,15 @@ from datetime import date
 from typing import TYPE_CHECKING, cast
 
 from storage.opensearch.connection import JsonObject
-from storage.opensearch.mapping import BODY, DOCUMENT, PASSAGE, IndexedField, IndexLayout, digest_of
+from storage.opensearch.mapping import (
+    BODY,
+    DOCUMENT,
+    PASSAGE,
+    TITLE_LABEL_PATH,
+    IndexedField,
+    IndexLayout,
+    digest_of,
+)
 from storage.opensearch.terms import (
     indexed_token_of,
     indexed_tokens_of,
@@ -77,6 +85,7 @@ def _source_of_document(document: Document, revision: str, layout: IndexLayout) 
         "outline_terms": " ".join(
             (*title_terms, *title_terms, *indexed_tokens_of(document.outline_text, layout.analyser))
         ),
+        **({TITLE_LABEL_PATH: label_term_of(document.title)} if layout.has_title_labels else {}),
         "words": sorted(words),
         "stored": {
             "doc_id": document.doc_id,

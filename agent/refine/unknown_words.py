@@ -1,0 +1,103 @@
+"""Ways out of a question with words that were not understood: all, those that mention them, and parts by fields."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent.decomposition import LegAlternatives
+from agent.refine.choice_labels import (
+    AllOfThemLabel,
+    BucketLabel,
+    FieldValueLabel,
+    FlagLabel,
+    MentionLabel,
+    MissingFieldLabel,
+)
+from agent.refine.refinements import RefinementCandidate, SchemasByBucket
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, MissingCondition, NotCondition
+from storage.search.ids import BucketId, FieldName
+from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, PeriodFacet, ValueFacet
+from storage.search.plan import Leg, Search
+from storage.search.refinement import AddFilter, OnlyBucket, OnlyMissing, UseReading
+from storage.search.schema import FieldType, SchemaField
+
+_MAX_PARTS = 10  # choices by fields
+_MAX_VALUE_WORDS = 4  # of a value that names a kind
+_FEW_DOCUMENTS = 4  # a set so small may be divided into single documents
+_MAX_FIELD_VALUES = 7  # distinct values of a field that sorts documents into a few kinds
+_MAX_VALUES_BY_FIELD = 4
+
+
+def unknown_word_candidates(
+    leg: Leg,
+    alternatives: LegAlternatives,
+    answers: IndexAnswers,
+    facets: Sequence[FacetRequest],
+    schemas: SchemasByBucket,
+) -> list[RefinementCandidate]:
+    """Returns all documents of the leg's set, those that mention the words, and parts of the set by its fields."""
+    words = alternatives.unknown_words
+    candidates = [
+        RefinementCandidate(label=AllOfThemLabel(), refinement=UseReading(search=leg.search)),
+        RefinementCandidate(
+            label=MentionLabel(words=tuple(words)), refinement=UseReading(search=mentioning_search(leg.search, words))
+        ),
+    ]
+    buckets = leg.search.buckets
+    if len(buckets) != 1:
+        return [*candidates, *map(_bucket_candidate, buckets)]
+    fields = schemas[buckets[0]].by_name
+    ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
+    parts = (list(_parts_by_field(fields[facet.field], answers[facet])) for facet in ordered)
+    return candidates + [part for parts_of_field in parts for part in parts_of_field][:_MAX_PARTS]
+
+
+def _bucket_candidate(bucket: BucketId) -> RefinementCandidate:
+    return RefinementCandidate(label=BucketLabel(bucket=bucket), refinement=OnlyBucket(bucket=bucket))
+
+
+def _priority_of(name: FieldName, answer: FacetAnswer, suggested_fields: Sequence[FieldName]) -> tuple[int, int]:
+    """Sorts the fields: first those that the words may mean, then those with few values."""
+    rank = suggested_fields.index(name) if name in suggested_fields else len(suggested_fields)
+    return rank, answer.distinct_count if isinstance(answer, ValueFacet) else 2
+
+
+def mentioning_search(search: Search, words: Sequence[str]) -> Search:
+    """Returns the search with the words as required terms."""
+    clauses = (replace(clause, required_terms=(*clause.required_terms, *words)) for clause in search.clauses)
+    return search.with_clauses(*clauses)
+
+
+def _parts_by_field(field: SchemaField, answer: FacetAnswer) -> Iterator[RefinementCandidate]:
+    """Yields the values of a field that sorts the set into a few kinds, and the documents with or without a day."""
+    if isinstance(answer, ValueFacet) and _sorts_into_kinds(answer):
+        for value in answer.values[:_MAX_VALUES_BY_FIELD]:
+            yield _value_candidate(field, value.value)
+    has_value = isinstance(answer, PeriodFacet) and bool(answer.periods)
+    if field.type is FieldType.DATE and answer.missing_count and has_value:
+        yield RefinementCandidate(label=MissingFieldLabel(field=field), refinement=OnlyMissing(field=field.name))
+        is_known = NotCondition(MissingCondition(field=field.name))
+        label = FieldValueLabel(field=field, value="")
+        yield RefinementCandidate(label=label, refinement=AddFilter(condition=is_known))
+
+
+def _sorts_into_kinds(answer: ValueFacet) -> bool:
+    """Whether a few short values divide the documents into groups of several."""
+    total = sum(value.count for value in answer.values)
+    is_division = answer.distinct_count > 1 or answer.missing_count > 0
+    is_short = all(len(value.value.split()) <= _MAX_VALUE_WORDS for value in answer.values)
+    few = 1 <= answer.distinct_count <= _MAX_FIELD_VALUES
+    return few and is_division and is_short and (2 * answer.distinct_count <= total or total <= _FEW_DOCUMENTS)
+
+
+def _value_candidate(field: SchemaField, value: str) -> RefinementCandidate:
+    if field.type is FieldType.FLAG:
+        is_set = value == "true"
+        condition = ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=is_set)
+        return RefinementCandidate(
+            label=FlagLabel(field=field, is_set=is_set), refinement=AddFilter(condition=condition)
+        )
+    operator = ComparisonOperator.HAS if field.type is FieldType.LIST else ComparisonOperator.EQ
+    condition = ComparisonCondition(field=field.name, op=operator, value=value)
+    return RefinementCandidate(
+        label=FieldValueLabel(field=field, value=value), refinement=AddFilter(condition=condition)
+    )

@@ -1,0 +1,279 @@
+"""The roles of unlinked words: which of them only ask, name the kind of documents, or set a condition.
+
+The noun of the documents divides a question. What stands before its phrase is the request. A word that modifies the
+noun, or stands in a phrase behind it, is a condition. A name, an identifier or the object of "about" says what the text
+must hold; any other word is a condition that was not understood, and the asker is asked about it.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from enum import Enum
+
+from agent.english.function_words import (
+    CONTAINER_NOUNS,
+    LIST_VERBS,
+    MENTION_WORDS,
+    PREPOSITIONS,
+    QUANTIFIERS,
+    QUESTION_WORDS,
+    RELATIVE_PRONOUNS,
+    REQUEST_VERBS,
+    STOP_WORDS,
+    VAGUE_ADJECTIVES,
+)
+from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.link_filter import is_content_word
+from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.text.identifiers import is_identifier
+
+_DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
+_OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
+_WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
+_CLAUSE_MARKS = frozenset(",;:.!?()–—")
+_APPOSITION_WORDS = frozenset({"named", "called"})
+# Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
+_MODIFIER_ENDINGS = ("ed", "ing", "ive", "ous", "able", "ible", "ful", "less", "ish", "ant", "ent")
+_IDIOMS = (
+    ("in", "the", "system"), ("in", "our", "system"), ("at", "the", "moment"), ("so", "far"), ("to", "date"),
+    ("on", "the", "books"), ("on", "our", "books"), ("in", "our", "books"), ("right", "now"), ("in", "total"),
+    ("at", "all"), ("in", "particular"), ("in", "question"),
+)  # fmt: skip
+
+
+class WordRole(Enum):
+    """What an unlinked word does in a question."""
+
+    REQUEST = "request"  # it only asks
+    KIND = "kind"  # it names the kind of documents
+    EXPLAINED = "explained"  # it belongs to a linked phrase
+    REQUIRED = "required"  # the text must hold it
+    UNKNOWN = "unknown"  # a condition that was not understood
+
+
+@dataclass(frozen=True, slots=True)
+class _NounPhrase:
+    """The phrase of the noun that stands for the documents: its modifiers from `first`, the noun itself."""
+
+    first: int
+    noun_first: int
+    noun_last: int
+    is_guessed: bool  # the noun is no name of the bucket
+
+
+def find_word_roles(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> Mapping[str, WordRole]:
+    """Returns the role of each run of unlinked tokens. Without a noun for the documents every run is required."""
+    phrase = _find_noun_phrase(selection, runs)
+    if phrase is None and not _understands_anything(selection):
+        return dict.fromkeys(runs, WordRole.REQUIRED)  # the words are all there is to search for
+    return {text: _role_of_run(selection, phrase, first, last) for text, (first, last) in runs.items()}
+
+
+def _understands_anything(selection: SpanSelection) -> bool:
+    return bool(selection.literal_spans) or any(_is_value(link) for link in selection.links)
+
+
+def _role_of_run(selection: SpanSelection, phrase: _NounPhrase | None, first: int, last: int) -> WordRole:
+    tokens = selection.tokens
+    if phrase is not None and phrase.is_guessed and (first, last) == (phrase.noun_first, phrase.noun_last):
+        return WordRole.KIND
+    if _is_in_idiom(tokens, first):
+        return WordRole.REQUEST
+    if any(_is_name(token) for token in tokens[first:last]) or is_identifier(_text_of(selection, first, last)):
+        return WordRole.REQUIRED
+    if phrase is not None and first < phrase.first:
+        return _role_before_noun(selection, phrase, first, last)
+    if phrase is not None and first < phrase.noun_first:
+        return _role_of_modifier(tokens[first])
+    return _role_after_noun(selection, first, last)
+
+
+def _is_name(token: QuestionToken) -> bool:
+    """Whether the token is written as a name; a capital at the beginning of a sentence is none."""
+    if token.is_quoted:
+        return True
+    return token.is_name and not (token.begins_sentence and token.word.isalpha())
+
+
+def _text_of(selection: SpanSelection, first: int, last: int) -> str:
+    return selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
+
+
+def _is_in_idiom(tokens: Sequence[QuestionToken], index: int) -> bool:
+    """ "At the *moment*", "in our *system*": whether the word belongs to a phrase that restricts nothing."""
+    return any(
+        tuple(token.word for token in tokens[index - offset : index - offset + len(idiom)]) == idiom
+        for idiom in _IDIOMS
+        for offset in range(min(len(idiom), index + 1))
+    )
+
+
+# -- the noun phrase
+
+
+def _find_noun_phrase(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> _NounPhrase | None:
+    """Returns the phrase of the first noun of the bucket, else of a kind, else of a noun that stands like one."""
+    nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun) and not _is_who(selection, link)]
+    nouns = nouns or [link for link in selection.links if _names_kind(selection, link)]
+    if nouns:
+        return _phrase_around(selection, nouns[0].first, nouns[0].last, is_guessed=False)
+    if not _understands_anything(selection):
+        return None
+    guessed = next((run for run in sorted(runs.values()) if _stands_like_noun(selection, *run)), None)
+    return None if guessed is None else _phrase_around(selection, *guessed, is_guessed=True)
+
+
+def _is_who(selection: SpanSelection, link: SpanLink) -> bool:
+    return selection.tokens[link.first].word == "who"
+
+
+def _is_value(link: SpanLink) -> bool:
+    return isinstance(link.meaning, (ValueMatch, PartialMatch))
+
+
+def _names_kind(selection: SpanSelection, link: SpanLink) -> bool:
+    """ "Transistors", "solvents": whether a plural names a category or a flag, and so the documents that have it."""
+    if isinstance(link.meaning, BucketNoun) or link.meaning.column is not None:
+        return False
+    token = selection.tokens[link.last - 1]
+    if not looks_plural(token) or token.is_quoted:
+        return False
+    if isinstance(link.meaning, FieldMention):
+        return selection.lexicon.is_flag(link.meaning)
+    return selection.lexicon.is_categorical(link.meaning.field)
+
+
+def _stands_like_noun(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "Which 12 V *components* have …": whether an unlinked word stands where the noun of a list stands."""
+    tokens = selection.tokens
+    token = tokens[last - 1]
+    if last - first != 1 or _is_name(token) or first in selection.negated_tokens:
+        return False
+    introduced = any(tokens[index].word in QUANTIFIERS | {"many"} for index in range(max(first - 3, 0), first))
+    if not (looks_plural(token) or introduced):
+        return False
+    if last < len(tokens) and not _has_mark_between(selection, last - 1):
+        word_after = tokens[last].word
+        starts_phrase = word_after in PREPOSITIONS | RELATIVE_PRONOUNS | STOP_WORDS
+        if not starts_phrase and not _covers_token(selection, last):
+            return False
+    opens_at = _phrase_start(selection, first)
+    if any(link.last <= opens_at for link in selection.links if _is_value(link)):
+        return False  # the noun of a list stands before what restricts it
+    word_before = tokens[opens_at - 1].word if opens_at else ""
+    return opens_at == 0 or word_before in _DETERMINERS | QUANTIFIERS | LIST_VERBS | STOP_WORDS - PREPOSITIONS
+
+
+def _phrase_around(selection: SpanSelection, first: int, last: int, *, is_guessed: bool) -> _NounPhrase:
+    return _NounPhrase(_phrase_start(selection, first), first, last, is_guessed)
+
+
+def _phrase_start(selection: SpanSelection, noun_first: int) -> int:
+    """Returns the first token of the noun's phrase: its modifiers reach back to a function word or a mark."""
+    index = noun_first
+    while index > 0 and not _has_mark_between(selection, index - 1):
+        is_covered = _covers_token(selection, index - 1)
+        if not is_covered and selection.tokens[index - 1].word in STOP_WORDS | QUESTION_WORDS:
+            break
+        index -= 1
+    return index
+
+
+def _has_mark_between(selection: SpanSelection, index: int) -> bool:
+    """Whether a mark that ends a clause follows the token."""
+    tokens = selection.tokens
+    if index + 1 >= len(tokens):
+        return False
+    return bool(_CLAUSE_MARKS & set(selection.question[tokens[index].end : tokens[index + 1].start]))
+
+
+def _covers_token(selection: SpanSelection, index: int) -> bool:
+    return any(link.first <= index < link.last for link in selection.links if not _is_hint(link)) or any(
+        first <= index < last for _, first, last in selection.literal_spans
+    )
+
+
+def _is_hint(link: SpanLink) -> bool:
+    return isinstance(link.meaning, FieldMention) and link.meaning.is_hint
+
+
+# -- roles by position
+
+
+def _role_of_modifier(token: QuestionToken) -> WordRole:
+    """The role of a word right before the noun: "*lapsed* licences"."""
+    if token.word in VAGUE_ADJECTIVES or (token.begins_sentence and token.word in REQUEST_VERBS):
+        return WordRole.REQUEST
+    return WordRole.EXPLAINED if token.word.endswith("ly") else WordRole.UNKNOWN
+
+
+def _role_before_noun(selection: SpanSelection, phrase: _NounPhrase, first: int, last: int) -> WordRole:
+    if _is_in_fronted_phrase(selection, first):
+        return _role_after_noun(selection, first, last)
+    if _is_asked_attribute(selection, phrase, last):
+        return WordRole.UNKNOWN
+    return WordRole.REQUEST
+
+
+def _is_in_fronted_phrase(selection: SpanSelection, index: int) -> bool:
+    """ "In the *harbour* district, which …": whether the word is in a phrase before the comma of the question."""
+    start = index
+    while start > 0 and not _has_mark_between(selection, start - 1):
+        start -= 1
+    ends_before_mark = any(_has_mark_between(selection, later) for later in range(index, len(selection.tokens)))
+    return ends_before_mark and selection.tokens[start].word in PREPOSITIONS
+
+
+def _is_asked_attribute(selection: SpanSelection, phrase: _NounPhrase, last: int) -> bool:
+    """ "What is the *horsepower* of the vans": whether the word names what is asked of the documents."""
+    tokens = selection.tokens
+    index = phrase.first - 1
+    determiners: Set[str] = set()
+    while index >= 0 and tokens[index].word in _DETERMINERS:
+        determiners |= {tokens[index].word}
+        index -= 1
+    if index < 0 or tokens[index].word not in _OBLIQUE_PREPOSITIONS or last != index:
+        return False
+    asks_for_all = bool(determiners & {"all", "every", "each", "any"})
+    return not asks_for_all and tokens[last - 1].word not in CONTAINER_NOUNS
+
+
+def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRole:
+    tokens = selection.tokens
+    if tokens[first].word in VAGUE_ADJECTIVES or (first and tokens[first - 1].word in _WHOLE_WORDS):
+        return WordRole.REQUEST
+    if _opening_preposition(selection, first) in MENTION_WORDS:
+        return WordRole.REQUIRED
+    if tokens[first].word.endswith("ly") or _names_kind_of_value(selection, first, last):
+        return WordRole.EXPLAINED
+    return WordRole.UNKNOWN
+
+
+def _opening_preposition(selection: SpanSelection, index: int) -> str:
+    """Returns the word that opens the phrase of the token, if only content words and determiners stand between."""
+    tokens = selection.tokens
+    before = index - 1
+    while before >= 0 and not _has_mark_between(selection, before):
+        word = tokens[before].word
+        if word in MENTION_WORDS or word in PREPOSITIONS:
+            return word
+        continues = word in _DETERMINERS | {"and", "or"} or is_content_word(tokens[before])
+        if not continues or _covers_token(selection, before):
+            return ""
+        before -= 1
+    return ""
+
+
+def _names_kind_of_value(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "The Lyon *depot*", "the *depot* named Lyon": whether a noun beside a value says what the value is."""
+    tokens = selection.tokens
+    if last - first != 1 or tokens[first].word.endswith(_MODIFIER_ENDINGS):
+        return False
+    if first and _is_in_value(selection, first - 1) and not _has_mark_between(selection, first - 1):
+        return True
+    after = last + (last < len(tokens) and tokens[last].word in _APPOSITION_WORDS)
+    return after < len(tokens) and _is_in_value(selection, after) and not _has_mark_between(selection, last - 1)
+
+
+def _is_in_value(selection: SpanSelection, index: int) -> bool:
+    return any(_is_value(link) and link.first <= index < link.last for link in selection.links)

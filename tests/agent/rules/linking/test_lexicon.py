@@ -1,0 +1,55 @@
+"""The lexicon links the words of questions to the titles of documents."""
+
+from collections.abc import Sequence
+
+from agent.rules.linking.lexicon import BucketLexicon, ValueMatch
+from agent.rules.words.tokens import tokenize_question
+from storage.search.conditions import TITLE_FIELD
+from storage.search.ids import BucketId, FieldName
+from storage.search.index import FieldVocabulary, ValueCount
+from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.snowball_analyser import analyser_for
+
+LIGHTHOUSES = BucketId("lighthouses")
+NEIGHBOURS, NAME = FieldName("neighbours"), FieldName("name")
+
+
+def _lexicon(field: SchemaField, values: Sequence[str], titles: Sequence[str]) -> BucketLexicon:
+    vocabulary = FieldVocabulary(
+        bucket=LIGHTHOUSES,
+        field=field.name,
+        document_count=len(titles),
+        values=tuple(ValueCount(value=value, count=1) for value in values),
+    )
+    schema = Schema(bucket=LIGHTHOUSES, fields=(field,))
+    title_counts = [ValueCount(value=title, count=1) for title in titles]
+    return BucketLexicon(schema, [vocabulary], analyser_for("en"), len(titles), title_counts)
+
+
+def _value_matches(lexicon: BucketLexicon, question: str) -> list[ValueMatch]:
+    tokens = tokenize_question(question, lexicon.analyser)
+    links = sorted(lexicon.find_links(tokens), key=lambda link: -link.weight)
+    return [link.meaning for link in links if isinstance(link.meaning, ValueMatch)]
+
+
+def test_a_title_comes_before_the_same_name_as_a_value_of_others() -> None:
+    neighbours = SchemaField(name=NEIGHBOURS, type=FieldType.LIST)
+    lexicon = _lexicon(neighbours, ["Skarholm", "Vitgrund"], ["Skarholm", "Vitgrund"])
+
+    matches = _value_matches(lexicon, "how tall is Skarholm")
+
+    assert [match.field for match in matches] == [TITLE_FIELD, NEIGHBOURS]
+
+
+def test_titles_that_a_field_repeats_are_linked_once() -> None:
+    name = SchemaField(name=NAME, type=FieldType.TEXT)
+    lexicon = _lexicon(name, ["Skarholm", "Vitgrund"], ["Skarholm", "Vitgrund"])
+
+    assert [match.field for match in _value_matches(lexicon, "how tall is Skarholm")] == [NAME]
+
+
+def test_a_word_of_a_title_does_not_stand_for_it() -> None:
+    neighbours = SchemaField(name=NEIGHBOURS, type=FieldType.LIST)
+    lexicon = _lexicon(neighbours, ["Elsewhere"], ["Old Skarholm Light", "Vitgrund"])
+
+    assert _value_matches(lexicon, "the light of Skarholm") == []
