@@ -74,6 +74,7 @@ class SpellingCorrection:
 
     corrections: tuple[tuple[str, str], ...]
     leg: Leg
+    unknown_words: tuple[str, ...] = ()  # those that are not understood in the corrected leg either
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

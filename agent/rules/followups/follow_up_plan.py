@@ -26,7 +26,7 @@ from agent.rules.comparison.share import asks_for_share, rephrase_as_count
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
-from agent.rules.followups.followup_filters import add_implied_year, narrow_search, plan_refinement
+from agent.rules.followups.followup_filters import add_implied_year, add_unknown_words, narrow_search, plan_refinement
 from agent.rules.followups.inherited_fields import add_last_field, find_inherited_form
 from agent.rules.followups.ordinal_references import (
     MAX_SIDES,
@@ -414,7 +414,8 @@ def _plan_new_form(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         search = Search(clauses=follow_up.leg.search.clauses, ranking_text=follow_up.question)
         return continue_plan(follow_up, search, own_form)
     search, kept_conditions = narrow_search(follow_up) if follow_up.has_own_content else (follow_up.leg.search, None)
-    return continue_plan(follow_up, search, own_form, kept_conditions=kept_conditions)
+    planned = continue_plan(follow_up, search, own_form, kept_conditions=kept_conditions)
+    return add_unknown_words(planned, follow_up) if follow_up.has_own_content else planned
 
 
 def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:

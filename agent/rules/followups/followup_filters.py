@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.decomposition import KeptCondition, PlannedQuestion
+from agent.english.function_words import MENTION_WORDS
 from agent.rules.followups.combined_sets import widen_value
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
 from agent.rules.reading.bucket_reading import BucketReading
@@ -58,7 +59,38 @@ def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     ):
         return None
     search, kept_conditions = narrow_search(follow_up)
-    return continue_plan(follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept_conditions)
+    planned = continue_plan(
+        follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept_conditions
+    )
+    return add_unknown_words(planned, follow_up)
+
+
+def add_unknown_words(planned: PlannedQuestion, follow_up: FollowUpMessage) -> PlannedQuestion:
+    """Returns the plan with the words of the message that were not understood, to ask about them."""
+    reading = follow_up.reading
+    words = _find_unknown_words(reading) if not _reads_one_document(follow_up.leg) else ()
+    if not words or reading.bucket not in planned.plan.legs[0].search.buckets:
+        return planned
+    suggested_fields = reading.similarities.rank_fields(words)
+    return replace(
+        planned,
+        alternatives=tuple(
+            replace(alternatives, unknown_words=words, suggested_fields=suggested_fields)
+            for alternatives in planned.alternatives
+        ),
+    )
+
+
+def _find_unknown_words(reading: BucketReading) -> tuple[str, ...]:
+    """ "Only the lapsed ones": the words that restrict the results in a way that was not understood.
+
+    Names and identifiers are not among them, nor what the text is said to mention.
+    """
+    words = [token.word for token in reading.tokens]
+    if set(words) & MENTION_WORDS or words[:1] in (["about"], ["with"], ["without"]):
+        return reading.unknown_words
+    plain = tuple(word for word in reading.required_words if word.isalpha() and word.islower())
+    return (*reading.unknown_words, *plain)
 
 
 def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[KeptCondition, ...]]:
@@ -156,7 +188,9 @@ def _replace_document(clause: Clause, reading: BucketReading, conditions: Sequen
 
 
 def _required_terms(clause: Clause, reading: BucketReading) -> tuple[str, ...]:
-    return (*clause.required_terms, *reading.unlinked_words, *reading.unlinked_quotations)
+    unknown = _find_unknown_words(reading)
+    required = (word for word in reading.required_words if word not in unknown)
+    return (*clause.required_terms, *required, *reading.unlinked_quotations)
 
 
 def is_presence_check(condition: Condition) -> bool:
