@@ -15,6 +15,7 @@ from agent.english.function_words import (
     NEGATIONS,
     STOP_WORDS,
 )
+from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
@@ -39,6 +40,7 @@ class SpanSelection:
     consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
     assumptions: list[Assumption] = field(default_factory=list[Assumption])
     today: date | None = None  # in the asker's time zone; None: no date is compared with today
+    similarities: WordSimilarities = NO_SIMILARITIES
 
 
 def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
@@ -103,7 +105,12 @@ def find_negated_tokens(
         is_contracted = word in CONTRACTED_NEGATIONS and (
             word == "cannot" or (index + 1 < len(tokens) and tokens[index + 1].word == "t")
         )
-        if index in covered_tokens or index in compared_tokens or not (is_pair or is_contracted or word in NEGATIONS):
+        if (
+            token.is_quoted
+            or index in covered_tokens
+            or index in compared_tokens
+            or not (is_pair or is_contracted or word in NEGATIONS)
+        ):
             continue
         if word == "non" and any(link.first <= index < link.last for link in links):
             continue  # "the non-renewal notice": part of a field's name

@@ -67,7 +67,6 @@ from storage.search.conditions import (
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, SchemaField
 
-MIN_NOUN_SIMILARITY = 0.35  # cosine from which a noun names the documents of a bucket
 MIN_COVERAGE = 0.5  # share of the content words with a meaning, from which a reading is credible
 
 
@@ -133,13 +132,16 @@ def read_question(
     `corrected_stems` maps a misspelt stem to the correct one; `today` is the date in the asker's time zone.
     """
     selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {}, similarities)
-    selection.today = today
+    selection.today, selection.similarities = today, similarities
     alternatives = LiteralAlternatives()
     conditions = [*build_literal_conditions(selection, alternatives)]
     conditions = [*build_value_conditions(selection), *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
     unlinked = find_unlinked_words(selection, quotations)
+    if unlinked.guessed_noun is not None:
+        first, last = unlinked.guessed_noun
+        selection.links.append(SpanLink(first=first, last=last, meaning=BucketNoun(), weight=0.0))
     text_conditions: list[Condition] = [NotCondition(text_condition_for(words)) for words in unlinked.negated]
     text_conditions += [OrCondition(tuple(map(text_condition_for, words))) for words in unlinked.alternatives]
 
@@ -182,7 +184,7 @@ def read_question(
             tokens, (*unlinked.words, *(word for words in unlinked.alternatives for word in words))
         ),
         has_whole_name=has_whole_name(links, tokens, lexicon),
-        score=score + (0.5 if noun_links else _kind_score(unlinked, similarities)),
+        score=score + (0.5 if noun_links and unlinked.guessed_noun is None else _kind_score(unlinked, similarities)),
         tokens=tokens,
         links=tuple(links),
         literal_tokens=frozenset(index for _, first, last in literal_spans for index in range(first, last))
@@ -199,7 +201,7 @@ def _kind_score(unlinked: UnlinkedWords, similarities: WordSimilarities) -> floa
     """The score of a noun that means nearly the same as a noun of the bucket; its penalty as a word is undone."""
     kinds = (word for word, role in unlinked.roles.items() if role is WordRole.KIND)
     nearest = max(map(similarities.similarity_to_noun, kinds), default=0.0)
-    return 1.1 + nearest if nearest >= MIN_NOUN_SIMILARITY else 0.0
+    return 1.1 + nearest if nearest else 0.0
 
 
 def _select_meanings(

@@ -19,7 +19,7 @@ from agent.english.function_words import (
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
-from agent.rules.reading.word_roles import WordRole, find_word_roles
+from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles
 from agent.rules.words.tokens import QuotedPhrase
 
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
@@ -39,6 +39,7 @@ class UnlinkedWords:
     negated: tuple[str, ...]  # words and quotations
     alternatives: tuple[tuple[str, ...], ...]  # groups of words of which one is enough: "Acme or Globex"
     roles: Mapping[str, WordRole]  # of `words`
+    guessed_noun: tuple[int, int] | None  # first and last token of a word that stands where the noun of a list stands
 
 
 def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhrase]) -> UnlinkedWords:
@@ -73,6 +74,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
         negated=tuple(dict.fromkeys(negated)),
         alternatives=alternatives,
         roles=roles,
+        guessed_noun=find_guessed_noun(selection, runs_by_text),
     )
 
 
@@ -151,9 +153,11 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
         and selection.tokens[next_index].word in _WORDS_BEFORE_VALUES
     ):
         next_index += 1
-    if next_index not in covered_tokens:
+    if next_index not in covered_tokens or _is_in_noun(selection, next_index):
         return False
     word_before = selection.tokens[first - 1].word if first else ""
+    if word_before in RELATIVE_PRONOUNS and first == 1:
+        return False  # "which turnips weigh …": it asks, and a noun follows
     is_after_noun = first > 0 and any(_stands_for_documents(link) and link.last == first for link in selection.links)
     word_after = selection.tokens[first + 1].word if first + 1 < len(selection.tokens) else ""
     if is_after_noun and not token.is_name and word_after in ("a", "an", "the", "no", "any", "at"):
@@ -171,6 +175,11 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     if token.word.endswith("ing") and len(token.word) > _MAX_SHORT_VERB_LETTERS:
         return is_after_noun
     return token.word.endswith("ed") and len(token.word) > _MAX_SHORT_VERB_LETTERS
+
+
+def _is_in_noun(selection: SpanSelection, index: int) -> bool:
+    """ "*Dented* parcels": whether the token names the documents; a word before it modifies it."""
+    return any(isinstance(link.meaning, BucketNoun) and link.first <= index < link.last for link in selection.links)
 
 
 def _stands_for_documents(link: SpanLink) -> bool:

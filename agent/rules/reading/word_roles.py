@@ -29,6 +29,7 @@ from storage.text.identifiers import is_identifier
 
 _DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
+_MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
 _WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _APPOSITION_WORDS = frozenset({"named", "called"})
@@ -69,6 +70,12 @@ def find_word_roles(selection: SpanSelection, runs: Mapping[str, tuple[int, int]
     return {text: _role_of_run(selection, phrase, first, last) for text, (first, last) in runs.items()}
 
 
+def find_guessed_noun(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> tuple[int, int] | None:
+    """Returns first and last token of the word that stands where the noun of the documents stands, if none is known."""
+    phrase = _find_noun_phrase(selection, runs)
+    return (phrase.noun_first, phrase.noun_last) if phrase is not None and phrase.is_guessed else None
+
+
 def _understands_anything(selection: SpanSelection) -> bool:
     return bool(selection.literal_spans) or any(_is_value(link) for link in selection.links)
 
@@ -76,7 +83,8 @@ def _understands_anything(selection: SpanSelection) -> bool:
 def _role_of_run(selection: SpanSelection, phrase: _NounPhrase | None, first: int, last: int) -> WordRole:
     tokens = selection.tokens
     if phrase is not None and phrase.is_guessed and (first, last) == (phrase.noun_first, phrase.noun_last):
-        return WordRole.KIND
+        is_near = selection.similarities.similarity_to_noun(tokens[last - 1].word) >= _MIN_NOUN_SIMILARITY
+        return WordRole.KIND if is_near else WordRole.UNKNOWN
     if _is_in_idiom(tokens, first):
         return WordRole.REQUEST
     if any(_is_name(token) for token in tokens[first:last]) or is_identifier(_text_of(selection, first, last)):
@@ -152,7 +160,8 @@ def _stands_like_noun(selection: SpanSelection, first: int, last: int) -> bool:
     introduced = any(tokens[index].word in QUANTIFIERS | {"many"} for index in range(max(first - 3, 0), first))
     if not (looks_plural(token) or introduced):
         return False
-    if last < len(tokens) and not _has_mark_between(selection, last - 1):
+    is_asked_for = first > 0 and tokens[first - 1].word in QUANTIFIERS | {"many"}
+    if last < len(tokens) and not is_asked_for and not _has_mark_between(selection, last - 1):
         word_after = tokens[last].word
         starts_phrase = word_after in PREPOSITIONS | RELATIVE_PRONOUNS | STOP_WORDS
         if not starts_phrase and not _covers_token(selection, last):
