@@ -39,13 +39,20 @@ from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.question_reader import QuestionReader
-from storage.search.conditions import conjunction_of, conjuncts_of
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    conjunction_of,
+    conjuncts_of,
+)
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
     ComputeNumbers,
     FindPassages,
+    Leg,
     LegCombination,
     ListDocuments,
     Plan,
@@ -86,6 +93,10 @@ _VERSUS = re.compile(
 _TOP_REQUEST = re.compile(
     r"\W*(?:(?:and|ok|just|only|now|then|show|give|list|me|us|the|please)\s+)*(?:top|first)\s+"
     rf"(?P<number>\d{{1,3}}|{'|'.join(SMALL_NUMBERS)})(?:\s+(?:ones|results|of\s+(?:them|those|these)|please))?\W*",
+    re.IGNORECASE,
+)
+_CONDITION_START = re.compile(
+    r"\W*(?:(?:and|but|ok|okay|now)\s+)*(?:(?:what|how)\s+about|same\s+for|only|just|in|from|for|drop|forget|whatever)\s+(?!(?:it|its|that|this|the\s+\w+)\W*$)",
     re.IGNORECASE,
 )
 _UNION_REQUEST = re.compile(
@@ -179,7 +190,7 @@ def _apply_to_all_sides(
 def _read_follow_up(
     question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan]
 ) -> FollowUpMessage | None:
-    leg = last_plan.legs[-1]
+    leg = _find_continued_leg(question, last_plan, earlier_plans)
     correction = blank_correction_words(question)
     rephrased = _SAME_AGAIN.sub(
         lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), correction.text
@@ -208,6 +219,31 @@ def _read_follow_up(
         reader=reader,
         corrects=correction.corrects or with_field != rephrased,
         requested_count=int(count_match[0]) if count_match else None,
+    )
+
+
+def _find_continued_leg(question: str, last_plan: Plan, earlier_plans: Sequence[Plan]) -> Leg:
+    """ "How about Oslo?", after a question about one document of a list: returns the leg of the list.
+
+    Only a message that begins like a condition goes back to it; "is it sold?" stays with the document.
+    """
+    leg = last_plan.legs[-1]
+    if not _CONDITION_START.match(question) or not _is_by_id(leg):
+        return leg
+    lists = (plan.legs[-1] for plan in reversed(earlier_plans))
+    return next(
+        (before for before in lists if before.search.buckets == leg.search.buckets and not _is_by_id(before)), leg
+    )
+
+
+def _is_by_id(leg: Leg) -> bool:
+    """Whether the leg is about a document of an earlier list."""
+    return any(
+        isinstance(condition, ComparisonCondition)
+        and condition.field == DOC_ID_FIELD
+        and condition.op is ComparisonOperator.EQ
+        for clause in leg.search.clauses
+        for condition in conjuncts_of(clause.condition)
     )
 
 
@@ -290,8 +326,11 @@ def _plan_dropped_condition(follow_up: FollowUpMessage) -> PlannedQuestion | Non
     if dropped is None or len(clauses) != 1:
         return None
     conditions = conjuncts_of(clauses[0].condition)
-    gone = find_dropped_conditions(dropped, follow_up.reading, conditions, follow_up.lexicon)
-    if not gone:
+    readings = follow_up.reader.readings_of(dropped)
+    reading = next(found for found in readings if found.bucket == follow_up.reading.bucket)
+    gone = find_dropped_conditions(dropped, reading, conditions, follow_up.lexicon)
+    names_field = bool(reading.asked_mentions) and not (reading.conditions or reading.unlinked_words)
+    if not gone and not names_field:
         return None
     kept = [condition for condition in conditions if condition not in gone]
     search = follow_up.leg.search.with_clauses(replace(clauses[0], condition=conjunction_of(*kept)))

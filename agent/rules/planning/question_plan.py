@@ -1,6 +1,7 @@
 """Plans a question of one part or several."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
@@ -83,7 +84,7 @@ def _plan_part(
         return compared
     continuation = None if plan is None else continue_part(part, plan, reader, is_first=not earlier_parts)
     if continuation is not None:
-        return (continuation,)
+        return (_share_references(continuation, earlier_parts),)
     completed = add_missing_noun(part, earlier_parts[-1], reader) if earlier_parts else part
     readings = reader.readings_of(normalize_summary_request(completed))
     if not (_has_own_content(readings[0]) or _asks_about_all(readings[0], reader.lexicons)):
@@ -91,6 +92,14 @@ def _plan_part(
     leg, alternatives = _plan_leg_with_corrections(LegId("a"), completed, readings, reader)
     assumptions = assumptions_of_leg(leg, readings[0], reader.lexicons)
     return (QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions),)
+
+
+def _share_references(part: QuestionPart, earlier_parts: Sequence[QuestionPart]) -> QuestionPart:
+    """ "Which is the oldest, what is its price and who has it?": returns a part about that document."""
+    before = earlier_parts[-1] if earlier_parts else None
+    if before is None or part.references or part.leg.search.clauses != before.leg.search.clauses:
+        return part
+    return replace(part, references=before.references)
 
 
 def _plan_compared_sides(part: str, reader: QuestionReader) -> Sequence[QuestionPart]:

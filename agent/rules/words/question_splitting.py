@@ -29,6 +29,7 @@ _JOINT = (
 _AND_BEFORE_QUESTION = re.compile(
     rf"{_JOINT}(?=(?:{_JOINED_QUESTION}|give|tell|count)\b)"
     rf"|(?:\s*[,;–—-]+|(?=\s+(?:oh\s+and|plus)\b)){_JOINT}(?=(?:is|are|was|were|does|do|did|{_ENDS_OF_RESULTS})\b)"
+    rf"|\s*[,;]\s*(?:and\s+)?then\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
     rf"|,?\s+and\s+(?:(?:also|then)\s+)?(?=(?:{_JOINED_QUESTION})\b)|,\s+and\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
     r"|,\s+(?=(?:how\s+(?:many|much)|what(?:['’]s|\s+(?:is|are|was|were|did))|who(?:['’]s|\s+(?:is|was))"
     r"|when\s+(?:is|was|did|does))\b)",

@@ -25,7 +25,8 @@ _CLAUSE_BOUNDARY = re.compile(
     r"(?<=[.!?…])\s+|\s*\n\s*|\s*[,;]\s+|\s+[-–—]+\s+|(?<=\w):\s+|\s*[()]\s*"
     r"|\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
     r"|\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
-    r"|(?<=\bsure)\s+(?=but\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
+    r"|\s+(?=but\s+(?:can|could|would|how|what|which|who|where|when|is|are|do|does|did|i|we|list|show|give|please)\b)"
+    r"|\s+(?=when(?:ever)?\s+(?:you|u|possible|convenient|free)\b)|\s+(?=if\s+(?:you|possible|that['’]s|u)\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -34,10 +35,12 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(r"for\s+(?:my|our)\s", re.IGNORECASE)
+_ASIDE_PURPOSE = re.compile(r"(?:for|before|ahead\s+of|in\s+time\s+for)\s+(?:my|our|the|a)\s+[a-z ]+\W*$")
+_FIRST_PERSON = re.compile(r"\b(?:i|we)(?:['’](?:m|re|ve|ll|d))?\s", re.IGNORECASE)
 _LEADING_PURPOSE = re.compile(
     r"(?:[Ff]or|[Aa]s\s+per|[Pp]er|[Oo]n\s+behalf\s+of|[Aa]t\s+the\s+request\s+of)\s+(?:my|our|the|a|an)\s+[a-z'’ ]+$"
 )  # without a name
-_DOUBT = re.compile(r"(?:i\s+)?(?:no\s+idea|not\s+sure|do\s+not\s+know|have\s+no\s+idea|never)\b", re.IGNORECASE)
+_DOUBT = re.compile(r"(?:i\s+)?(?:no\s+idea|not\s+sure|do\s+not\s+know|have\s+no\s+idea|never)\b|when", re.IGNORECASE)
 _PERSONAL_CLAUSE = re.compile(
     r"(?:and\s+|but\s+|well\s+|since\s+|as\s+|just\s+|so\s+)*"
     r"(?:i|we|it|they|he|she|you|this|that)(?:['’](?:m|s|re|ve|ll|d))?(?:\s+[a-z']+|$)",
@@ -50,6 +53,7 @@ _REPORTED_WISH = re.compile(
     re.IGNORECASE,
 )
 _POSSESSIVE_CLAUSE = re.compile(r"(?:my|our)\s+[a-z]+\s+[a-z]+", re.IGNORECASE)  # "my niece loves it"
+_HOPE = re.compile(r"(?:i\s+|we\s+)?(?:hope|hoping|trust)\b", re.IGNORECASE)
 _OBJECT_CLAUSE = re.compile(r"[a-z]+\s+(?:it|this|that|them|these)\s+(?:for|to|by|before|asap)\b", re.IGNORECASE)
 _ASIDE_START = re.compile(r"(?:not?|it(?:['’]s|\s+is)|this\s+is|that(?:['’]s|\s+is)|no)\s", re.IGNORECASE)
 _SIGNATURE = re.compile(
@@ -61,7 +65,7 @@ _LEADING_MARKS = re.compile(r"^[\s,;:!.)–—-]+(?=\s)")
 _LEADING_CONNECTIVE = re.compile(r"^\s+(?:but|so)\b,?", re.IGNORECASE)
 _PRETTY_PLEASE = re.compile(r"\bpretty\s+please\b", re.IGNORECASE)
 _WEEKDAY_WISH = re.compile(r"happy\s+\w+", re.IGNORECASE)
-_MAX_GREETING_WORDS = 4
+_MAX_GREETING_WORDS, _MAX_THANKS_WORDS = 4, 8
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS | ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
 _TASK_WORDS = LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | QUESTION_WORDS | REFERRING_WORDS
 
@@ -94,6 +98,9 @@ def _clauses_of(text: str) -> Iterator[tuple[int, int]]:
 def _blank_leading_greeting(text: str, has_meaning: HasMeaning) -> str:
     """ "Hi all can you …": blanks the greeting where no mark ends it."""
     words = list(_WORD.finditer(text))
+    first_clause = next(iter(_clauses_of(text)), (0, 0))
+    if len(_WORD.findall(text[slice(*first_clause)])) <= _MAX_GREETING_WORDS and first_clause[1] < len(text.rstrip()):
+        return text  # "Hi Sam - …": a clause of its own
     count = next((index for index, word in enumerate(words) if word[0].lower() not in GREETING_WORDS | {"good"}), 0)
     if not count or words[count - 1][0].lower() == "good" or has_meaning(words[0].start(), words[count - 1].end()):
         return text
@@ -119,24 +126,28 @@ def _is_empty_clause(
         return True  # "it's urgent", even where "urgent" is a value
     if has_meaning(*span):
         return False
-    if _is_greeting(clause, words) or _is_purpose(clause, is_first=span == clauses[0]):
+    if _is_greeting(clause, words) or _is_purpose(clause, is_first=span == clauses[0], is_set_off=is_set_off):
         return True
     if is_idle:
         return True
     if clause.endswith("?") or set(words) & (AGGREGATE_WORDS | QUESTION_WORDS) or words[0] in LIST_VERBS:
         return False
-    says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE)
-    return any(pattern.match(clause) for pattern in says_aside) and not _refers_and_restricts(words)
+    says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE, _HOPE)
+    is_aside = any(pattern.match(clause) for pattern in says_aside) or bool(_FIRST_PERSON.search(clause))
+    return is_aside and not _refers_and_restricts(words)
 
 
 def _is_greeting(clause: str, words: Sequence[str]) -> bool:
     begins = words[0] in GREETING_WORDS or (words[0] == "good" and words[1:2] and words[1] in GREETING_WORDS)
     begins = begins or bool(_WEEKDAY_WISH.match(clause)) or words[0] in ("thanks", "thank", "cheers", "thx")
-    return bool(begins) and len(words) <= _MAX_GREETING_WORDS
+    is_thanks = words[0] in ("thanks", "thank", "thx")
+    return bool(begins) and len(words) <= (_MAX_THANKS_WORDS if is_thanks else _MAX_GREETING_WORDS)
 
 
-def _is_purpose(clause: str, *, is_first: bool) -> bool:
-    return bool(_LEADING_PURPOSE.match(clause) if is_first else _PURPOSE.match(clause))
+def _is_purpose(clause: str, *, is_first: bool, is_set_off: bool) -> bool:
+    if is_first:
+        return bool(_LEADING_PURPOSE.match(clause))
+    return bool(_PURPOSE.match(clause)) or (is_set_off and bool(_ASIDE_PURPOSE.match(clause)))
 
 
 def _is_idle(words: Sequence[str], *, allows_question_word: bool) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from agent.decomposition import EmptyExportRequest, ExportRequest
 from storage.search.conditions import ComparisonOperator as Op
 from storage.search.plan import AggregateFunction, ComputeNumbers, LegCombination, ListDocuments
-from tests.agent.rules.followups.test_follow_up_plan import conditions_of_plan, plan_conversation
+from tests.agent.rules.followups.test_follow_up_plan import conditions_of_plan, plan_conversation, plan_next_message
 from tests.agent.rules.reading.test_bucket_reading import QUESTION_CONTEXT, comparison_on, decompose_question
 
 BLUE_VAN = comparison_on("carrier", Op.EQ, "Blue Van")
@@ -103,3 +103,20 @@ def test_a_refinement_that_was_not_understood_does_not_stay() -> None:
     decomposition = decompose_question("in 2024", context)
     assert set(conditions_of_plan(decomposition.plan)) == {BLUE_VAN, IN_2024}  # type: ignore[union-attr]
     assert decomposition.plan.legs[0].search.clauses[0].required_terms == ()  # type: ignore[union-attr]
+
+
+def test_a_new_condition_goes_back_to_the_list_after_a_question_about_one_of_it() -> None:
+    plan = plan_conversation("heaviest parcel by Blue Van", "what's its width", "how about Redline Post")[-1]
+    assert conditions_of_plan(plan) == [REDLINE]
+
+
+def test_a_condition_that_is_not_there_changes_nothing_when_dropped() -> None:
+    plans = plan_conversation("parcels by Blue Van", "forget the weight")
+    assert plans[-1].legs[0].search.clauses == plans[0].legs[0].search.clauses
+
+
+def test_a_word_that_was_not_understood_is_asked_about() -> None:
+    plan = plan_conversation("parcels by Blue Van")[-1]
+    planned = plan_next_message([plan], "only the gilded ones")
+    assert planned.alternatives[0].unknown_words == ("gilded",)
+    assert planned.plan.legs[0].search.clauses[0].required_terms == ()

@@ -90,6 +90,11 @@ def test_a_question_about_the_first_of_a_list_refers_to_it() -> None:
     assert [reference.leg for reference in planned.references] == [planned.plan.legs[1].id]
 
 
+def test_several_questions_about_the_first_of_a_list_refer_to_it() -> None:
+    planned = plan_question("which parcel is the heaviest, what's its width and what's its length?")
+    assert [reference.leg for reference in planned.references] == [leg.id for leg in planned.plan.legs[1:]]
+
+
 @pytest.mark.parametrize(
     "question",
     [

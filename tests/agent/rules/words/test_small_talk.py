@@ -41,6 +41,11 @@ def remaining_text(text: str) -> str:
         ("@helper which KITES are red", "which KITES are red"),
         ("list the KITES. Kind regards, Marta", "list the KITES."),
         ("pretty please the KITES", "the KITES"),
+        ("the KITES of May when you have a minute", "the KITES of May"),
+        ("Hi Kim - hope all is fine - which KITES are red?", "which KITES are red?"),
+        ("for background I am writing a column: how many KITES are red", "how many KITES are red"),
+        ("list the red KITES, before the briefing", "list the red KITES"),
+        ("Thanks for your patience yesterday! Which KITES are red", "Which KITES are red"),
     ],
 )
 def test_clauses_that_say_nothing_about_the_documents_are_blanked(text: str, remaining: str) -> None:
