@@ -56,6 +56,7 @@ class QuestionContext:
     last_plan: Plan | None
     earlier_plans: tuple[Plan, ...] = ()  # the plans before the last one, oldest first
     conversation_summary: str = ""  # the latest questions and outcomes, a line each
+    found_nothing: bool = False  # the last message found no document, or was not understood
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,7 @@ class SpellingCorrection:
 
     corrections: tuple[tuple[str, str], ...]
     leg: Leg
+    unknown_words: tuple[str, ...] = ()  # those that are not understood in the corrected leg either
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,11 @@ class StartOverRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class EmptyExportRequest:
+    """The user asks for a file of the results, but there are none."""
+
+
+@dataclass(frozen=True, slots=True)
 class HelpRequest:
     """The user says hello, or asks which questions are possible."""
 
@@ -173,4 +180,6 @@ class UnrecognisedQuestion:
     unknown_words: tuple[str, ...]
 
 
-Decomposition: TypeAlias = PlannedQuestion | ExportRequest | StartOverRequest | HelpRequest | UnrecognisedQuestion
+Decomposition: TypeAlias = (
+    PlannedQuestion | ExportRequest | EmptyExportRequest | StartOverRequest | HelpRequest | UnrecognisedQuestion
+)

@@ -12,9 +12,11 @@ from agent.compose.replies import (
     SEARCHING_PROGRESS,
     STARTED_OVER_TEXT,
     clarify_not_understood,
+    clarify_nothing_to_export,
 )
 from agent.context import AgentContext
 from agent.decomposition import (
+    EmptyExportRequest,
     ExportRequest,
     HelpRequest,
     LegAlternatives,
@@ -49,6 +51,8 @@ async def answer(question: str, context: AgentContext) -> Outcome:
             return StartOverOutcome(text=NOTHING_BEFORE_TEXT if nothing_before else STARTED_OVER_TEXT)
         case ExportRequest():
             return await _prepare_export(session, decomposition, question_context, context.reasoner)
+        case EmptyExportRequest():
+            return clarify_nothing_to_export(question, session, question_context)
         case HelpRequest():
             return await answer_help_request(question, session, question_context)
         case UnrecognisedQuestion(unknown_words=words):
@@ -131,6 +135,7 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
         now=context.now,
         locale=context.locale,
         conversation_summary=context.conversation_summary,
+        found_nothing=context.found_nothing,
         last_plan=_plan_if_visible(context.last_plan, schemas),
         earlier_plans=tuple(
             earlier_plan

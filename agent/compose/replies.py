@@ -14,6 +14,7 @@ NOTHING_BEFORE_TEXT = "There was nothing before that: we are back at the start."
 NO_BUCKET_GRANTED_TEXT = (
     "There is nothing here that you may ask. An admin can grant a bucket to you or to this channel."
 )
+_NOTHING_TO_EXPORT_TEXT = "There is nothing to export: the last question found no documents. Ask for some first."
 _THANKS_REPLY = "You are welcome."
 
 
@@ -21,11 +22,21 @@ def clarify_not_understood(
     question: str, unknown_words: tuple[str, ...], session: RetrievalSession, question_context: QuestionContext
 ) -> Clarify:
     """Says that no word of the question is known here. Offers no choices."""
-    search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
-    leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
     quoted_words = ", ".join(f"“{escape_markdown(word)}”" for word in unknown_words[:5])
     text = "I found nothing: no word of this stands in the documents" + (f" ({quoted_words})." if quoted_words else ".")
-    text = _THANKS_REPLY if is_thanks(question) else text
+    return _reply_without_search(question, _THANKS_REPLY if is_thanks(question) else text, session, question_context)
+
+
+def clarify_nothing_to_export(question: str, session: RetrievalSession, question_context: QuestionContext) -> Clarify:
+    """Says that there are no results to make a file of. Offers no choices."""
+    return _reply_without_search(question, _NOTHING_TO_EXPORT_TEXT, session, question_context)
+
+
+def _reply_without_search(
+    question: str, text: str, session: RetrievalSession, question_context: QuestionContext
+) -> Clarify:
+    search = Search(clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=question)
+    leg = Leg(id=LegId("a"), question=question, search=search, answer_form=FindPassages())
     return Clarify(
         plan=Plan(question=question, legs=(leg,)),
         kind=OutcomeKind.NO_RESULTS,

@@ -53,6 +53,9 @@ _HELP_PHRASES = parse_phrases(
 _THANKS_PHRASES = parse_phrases(
     "thank you|thank you very much|many thanks|much appreciated|cheers|great thank you|perfect thank you"
 )
+_WORDS_AFTER_THANKS = frozenset(
+    "thank you thx thnx a lot so much very million again all everyone for that the this your quick help answer".split()
+)
 _NUMBER_PATTERN = rf"\d{{1,3}}|{'|'.join(SMALL_NUMBERS)}"
 _MORE_PATTERN = re.compile(
     r"\W*(?:(?:please|and|now|then|ok|okay|can|could|you|i|we|see|show|give|list|get|want|like|to|me|us|let|the|are|there"
@@ -80,7 +83,15 @@ def is_help_request(question: str) -> bool:
 
 def is_thanks(question: str) -> bool:
     words = _content_words_of(question)
-    return words in _THANKS_PHRASES or (not words and "thanks" in question.lower())
+    is_more_thanks = bool(re.search(r"\bth(?:ank|n?x)", question, re.IGNORECASE)) and set(words) <= _WORDS_AFTER_THANKS
+    return words in _THANKS_PHRASES or is_more_thanks
+
+
+def asks_for_file_only(question: str) -> bool:
+    """ "Export them", "as CSV": whether the message asks for a file and names no documents."""
+    words = _WORD.findall(question.lower())
+    has_other_words = any(word not in _EXPORT_FILLER | REFERRING_WORDS and not word.isdigit() for word in words)
+    return bool(set(words) & _FILE_WORDS) and not has_other_words
 
 
 def leg_to_export(question: str, last_plan: Plan) -> LegId | None:
@@ -90,8 +101,7 @@ def leg_to_export(question: str, last_plan: Plan) -> LegId | None:
         return None
     if last_plan.question == question:
         return last_plan.legs[-1].id if set(words) & EXPORT_WORDS else None
-    other_words = [word for word in words if word not in _EXPORT_FILLER | REFERRING_WORDS and not word.isdigit()]
-    return last_plan.legs[-1].id if not other_words else None
+    return last_plan.legs[-1].id if asks_for_file_only(question) else None
 
 
 def strip_file_request(question: str) -> str | None:

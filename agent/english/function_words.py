@@ -246,3 +246,33 @@ START_OVER_PHRASES = (
     ("start", "over"), ("start", "again"), ("new", "topic"), ("reset",), ("forget", "it"), ("forget", "that"),
     ("never", "mind"),
 )  # fmt: skip
+# Words of a chat that stand for another word, if the documents do not use them.
+NUMBER_NOUN = "number"
+SHORT_FORMS = {
+    "nr": NUMBER_NOUN, "qty": "quantity", "amt": "amount", "avg": "average", "approx": "about", "yr": "year",
+    "yrs": "years", "mth": "month", "mths": "months", "dept": "department", "depts": "departments", "mgr":
+    "manager", "mgrs": "managers", "ur": "your", "ppl": "people", "abt": "about", "wich": "which", "whcih":
+    "which", "hwo": "how", "hw": "how", "waht": "what", "wat": "what", "teh": "the", "adn": "and", "mnay":
+    "many", "amny": "many", "howmany": "how many", "bc": "because", "cuz": "because", "coz": "because", "cos":
+    "because", "tmrw": "tomorrow", "addr": "address",
+}  # fmt: skip
+# A message's words of courtesy. They carry nothing wherever they stand.
+COURTESY_WORDS = frozenset(
+    """pls plz please thx thnx thanks ta tia ty cheers asap btw fyi lol haha hmm hm um umm uh er oops
+    afaik imo tbh""".split()
+)
+GREETING_WORDS = frozenset("hi hello hey hiya heya howdy yo greetings dear morning afternoon evening gday".split())
+ADDRESSEES = frozenset(
+    "all team folks everyone everybody guys people there colleagues both friend friends mate bot gang".split()
+)
+# Words about the asker and the asking. A clause of these and of function words carries nothing.
+ASKING_WORDS = frozenset(
+    """am 'm im wondering wonder wondered curious sure unsure certain think thinking guess suppose sorry apologies
+    excuse quick quickly short small question questions q qs ask asks asked asking query thing things sec second
+    seconds minute minutes moment chance possible possibly maybe perhaps time rush hurry urgent urgently soon
+    today help favour favor hand great good nice lovely super awesome perfect brilliant helpful useful
+    appreciated appreciate grateful advance lot much happy hope hoping day week weekend again back mind bother
+    bothering trouble idea know remember forgot forget check checking really very two three few couple try
+    trying first next another ok okay right anyway well so oh ah while when whenever get got free sense makes
+    start begin begins""".split()
+)

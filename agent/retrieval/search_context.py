@@ -33,6 +33,7 @@ class SearchContext:
     last_plan: Plan | None = None  # the last plan of this conversation under this scope
     earlier_plans: tuple[Plan, ...] = ()  # the plans before it, oldest first
     conversation_summary: str = ""  # the latest questions and outcomes under this scope, a line each
+    found_nothing: bool = False  # the last turn found no document, or was not understood
     clarifications_in_a_row: int = 0  # clarifications in a row before this turn
     just_answer: bool = False  # do not ask back in this turn
     may_go_private: bool = False  # the asker may see more than this audience: offer to continue in private

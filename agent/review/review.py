@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from agent.assumptions import CorrectedSpelling
 from agent.decomposition import LegAlternatives, PlannedQuestion, QuestionContext
 from agent.forms.registry import build_leg_requests
 from agent.refine.refinements import OfferedChoice
@@ -110,6 +111,9 @@ async def _search_and_decide(
 
 def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlternatives:
     """Returns the alternatives that remain for a leg that is searched again."""
+    respelled = alternatives.spelling_correction
+    if respelled is not None and any(isinstance(assumption, CorrectedSpelling) for assumption in more.assumptions):
+        alternatives = replace(alternatives, unknown_words=respelled.unknown_words)
     return (
         LegAlternatives(
             leg=alternatives.leg,

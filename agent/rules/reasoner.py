@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.assumptions import ForeignLanguage
+from agent.assumptions import CorrectedSpelling, ForeignLanguage
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.registry import compose_facts
 from agent.decomposition import (
     Decomposition,
+    EmptyExportRequest,
     ExportRequest,
     HelpRequest,
     KeptQuestion,
@@ -17,21 +18,25 @@ from agent.decomposition import (
     UnrecognisedQuestion,
 )
 from agent.english.commands import (
+    asks_for_file_only,
     is_help_request,
     is_start_over_request,
     is_thanks,
     is_undo_request,
-    leg_to_export,
     strip_file_request,
 )
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
+from agent.rules.followups.corrections import blank_correction_words
 from agent.rules.followups.follow_up_plan import plan_follow_up
+from agent.rules.followups.followup_context import skip_failed_refinement
+from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
 from agent.rules.linking.lexicon_cache import LexiconCache
-from agent.rules.planning.question_plan import plan_parts, plan_single_question
+from agent.rules.planning.plain_message import PlainMessage, simplify_message
+from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
@@ -55,9 +60,10 @@ class RuleReasoner:
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
         lexicons = self._lexicon_cache.lexicons_for(question_context)
-        similarities = await self._label_embeddings.compare_words(question, lexicons)
+        plain_message = simplify_message(question, lexicons)
+        similarities = await self._label_embeddings.compare_words(plain_message.text, lexicons)
         reader = QuestionReader(lexicons, question_context.now.date(), similarities)
-        return self._decompose_question(question, question_context, reader)
+        return self._decompose_question(question, plain_message, question_context, reader)
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
@@ -68,27 +74,36 @@ class RuleReasoner:
         return compose_facts(facts, review)
 
     def _decompose_question(
-        self, question: str, question_context: QuestionContext, reader: QuestionReader
+        self, question: str, plain_message: PlainMessage, question_context: QuestionContext, reader: QuestionReader
     ) -> Decomposition:
-        if is_start_over_request(question):
-            return StartOverRequest()
-        if is_undo_request(question):
-            return _previous_plan(question_context)
-        if is_help_request(question):
-            return HelpRequest()
-        if is_thanks(question):
-            return UnrecognisedQuestion(unknown_words=())
+        command = _find_command(question, question_context)
+        if command is not None:
+            return command
         language = detect_foreign_language(question)
         if language is not None:
             return _plan_text_search(question, language, question_context)
-        if question_context.last_plan is not None:
-            leg = leg_to_export(question, question_context.last_plan)
-            if leg is not None:
-                return ExportRequest(plan=question_context.last_plan, leg=leg)
+        if plain_message.text == question:
+            return self._decompose_plain_message(question, question_context, reader)
+        command = _find_command(plain_message.text, question_context)
+        if command is not None:
+            return command
+        decomposition = self._decompose_plain_message(plain_message.text, question_context, reader)
+        return _with_original(decomposition, question, plain_message)
+
+    def _decompose_plain_message(
+        self, question: str, question_context: QuestionContext, reader: QuestionReader
+    ) -> Decomposition:
+        if asks_for_file_only(question):
+            return _plan_export(question_context)
+        question_context = skip_failed_refinement(question_context)
         list_request = strip_file_request(question)
         if list_request is not None:
-            return _as_export(self._decompose_question(list_request, question_context, reader))
+            return _as_export(self._decompose_plain_message(list_request, question_context, reader))
         parts = split_questions(question)
+        if len(parts) > 1 and has_compared_part(parts):
+            planned_parts = plan_parts(question, parts, reader, question_context.last_plan)
+            if planned_parts is not None:
+                return planned_parts
         comparison = plan_comparison(question, reader)
         follow_up = (
             plan_follow_up(question, question_context.last_plan, reader, question_context.earlier_plans)
@@ -97,6 +112,9 @@ class RuleReasoner:
         )
         if follow_up is not None and (comparison is None or follow_up.references):
             return follow_up
+        correction = blank_correction_words(question)
+        if correction.corrects:
+            return self._decompose_plain_message(correction.text, replace(question_context, last_plan=None), reader)
         if comparison is not None and comparison.is_certain:
             return comparison.planned
         planned_parts = plan_parts(question, parts, reader, question_context.last_plan) if len(parts) > 1 else None
@@ -112,6 +130,41 @@ class RuleReasoner:
         reader = QuestionReader(lexicons, question_context.now.date())
         reading = reader.readings_of(normalize_summary_request(question))[0]
         return reading.bucket, tuple(recognise_forms(reading, lexicons[reading.bucket]))
+
+
+def _find_command(question: str, question_context: QuestionContext) -> Decomposition | None:
+    """Returns the decision for a message that is not about documents; None for any other message."""
+    if is_start_over_request(question):
+        return StartOverRequest()
+    if is_undo_request(question):
+        return _previous_plan(question_context)
+    if is_help_request(question):
+        return HelpRequest()
+    return UnrecognisedQuestion(unknown_words=()) if is_thanks(question) else None
+
+
+def _with_original(decomposition: Decomposition, question: str, plain_message: PlainMessage) -> Decomposition:
+    """Returns the decision with the question as it was written, and with the corrections in it as assumptions."""
+    if not isinstance(decomposition, (PlannedQuestion, ExportRequest)) or _is_undo(decomposition):
+        return decomposition
+    corrections = tuple(CorrectedSpelling(written=written, meant=meant) for written, meant in plain_message.corrections)
+    return replace(
+        decomposition,
+        plan=replace(decomposition.plan, question=question),
+        assumptions=(*corrections, *decomposition.assumptions),
+    )
+
+
+def _is_undo(decomposition: Decomposition) -> bool:
+    return isinstance(decomposition, PlannedQuestion) and decomposition.is_undo
+
+
+def _plan_export(question_context: QuestionContext) -> ExportRequest | EmptyExportRequest:
+    """Returns an export of the last results; of none if the last message found nothing."""
+    plan = question_context.last_plan
+    if plan is None or question_context.found_nothing or searches_everything(plan.legs[-1]):
+        return EmptyExportRequest()
+    return ExportRequest(plan=plan, leg=plan.legs[-1].id)
 
 
 def _as_export(decomposition: Decomposition) -> Decomposition:

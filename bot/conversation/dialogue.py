@@ -269,6 +269,7 @@ class ConversationDialogue:
             last_plan=plans.last_plan,
             earlier_plans=plans.earlier_plans,
             conversation_summary=render_summary(summary_of(state)),
+            found_nothing=summary_of(state).found_nothing,
             clarifications_in_a_row=state.clarifications_in_a_row,
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,

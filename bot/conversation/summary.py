@@ -7,7 +7,8 @@ from typing import Any as Json
 
 from pydantic import Field, TypeAdapter
 
-from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, Refused, StartOverOutcome
+from agent.english.commands import is_thanks
+from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
 
 SUMMARY_BUDGET_TOKENS = 400
 _MAX_EXCHANGES = 12  # stored in the database; the token budget may render fewer
@@ -25,6 +26,7 @@ class SummaryExchange:
     filters: Annotated[tuple[str, ...], Field(alias="kept")] = ()  # in words
     titles: Annotated[tuple[str, ...], Field(alias="documents")] = ()  # of the cited documents
     turn: str = ""  # empty in old summaries
+    found_nothing: bool = False  # no part of the question found a document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,12 @@ class ConversationSummary:
                 return self._with_exchange(replace(_exchange_of(question, outcome), turn=turn))
             case _:
                 assert_never(outcome)
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether the last question, thanks not counted, found no document."""
+        exchanges = [exchange for exchange in self.exchanges if not is_thanks(exchange.question)]
+        return bool(exchanges) and exchanges[-1].found_nothing
 
     def without_turns(self, turns: Collection[str]) -> "ConversationSummary":
         return ConversationSummary(
@@ -80,7 +88,11 @@ _SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields
 
 
 def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
-    return {"version": 1, **_SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)}
+    data = _SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)
+    for exchange in data["exchanges"]:
+        if not exchange["found_nothing"]:
+            del exchange["found_nothing"]  # as summaries were stored before
+    return {"version": 1, **data}
 
 
 def summary_from_json(data: Mapping[str, Json]) -> ConversationSummary:
@@ -98,6 +110,7 @@ def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
         count=count,
         filters=outcome.kept_conditions,
         titles=tuple(titles)[:_MAX_TITLES],
+        found_nothing=all(leg.kind is OutcomeKind.NO_RESULTS for leg in outcome.legs) and not is_thanks(question),
     )
 
 

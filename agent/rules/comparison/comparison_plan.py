@@ -173,9 +173,16 @@ def _answer_form_for(
         return _form_for_fields(names, sides, lexicon)
     if _shared_topic(sides, whole_reading):
         return FindPassages()
+    if _counts_documents(masked_question, whole_reading):
+        return ComputeNumbers(functions=(AggregateFunction.COUNT,))
     if sides.is_plural or sides.is_grouped:
         return ListDocuments()
     return ReadFields(fields=tuple((lexicon.bucket, name) for name in comparable_fields(lexicon)))
+
+
+def _counts_documents(masked_question: MaskedQuestion, whole_reading: BucketReading) -> bool:
+    """ "Did A send *more parcels* than B": whether numbers of documents are compared."""
+    return whole_reading.has_plural_noun and bool({"more", "fewer", "less"} & set(masked_question.comparatives))
 
 
 def _asks_same_extreme(whole_reading: BucketReading) -> bool:

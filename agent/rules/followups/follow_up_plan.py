@@ -15,6 +15,7 @@ from agent.english.function_words import (
     AGGREGATE_WORDS,
     DAY_WORDS,
     LIST_VERBS,
+    SMALL_NUMBERS,
     SUMMARY_WORDS,
     SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
@@ -22,24 +23,36 @@ from agent.english.function_words import (
 from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
+from agent.rules.followups.combined_sets import unite_legs
+from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
-from agent.rules.followups.followup_filters import add_implied_year, narrow_search, plan_refinement
+from agent.rules.followups.followup_filters import add_implied_year, add_unknown_words, narrow_search, plan_refinement
+from agent.rules.followups.inherited_fields import add_last_field, find_inherited_form
 from agent.rules.followups.ordinal_references import (
     MAX_SIDES,
     plan_ordinal_reference,
     plan_remainder,
     plan_repeated_comparison,
 )
+from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.question_reader import QuestionReader
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    conjunction_of,
+    conjuncts_of,
+)
 from storage.search.ids import FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
     ComputeNumbers,
     FindPassages,
+    Leg,
     LegCombination,
     ListDocuments,
     Plan,
@@ -61,6 +74,10 @@ _SUPERLATIVE_COUNT = re.compile(
     + r")\b)",
     re.IGNORECASE,
 )
+_COUNT_AFTER_SUPERLATIVE = re.compile(
+    rf"\b({'|'.join(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1)})\s+(\d{{1,3}})\b(?=\W*$)",
+    re.IGNORECASE,
+)
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _ASCENDING_WORDS = frozenset(
     "ascending asc lowest smallest cheapest oldest earliest shortest lightest increasing up".split()
@@ -68,6 +85,26 @@ _ASCENDING_WORDS = frozenset(
 _DESCENDING_WORDS = frozenset(
     """descending desc highest largest biggest newest latest recent longest heaviest decreasing down expensive reverse
     most""".split()
+)
+_VERSUS = re.compile(
+    r"\W*(?:and\s+)?(?:vs\.?|versus|(?:as\s+)?compared\s+(?:to|with)|against|how\s+does\s+(?:that|it)\s+compare\s+(?:to|with))\s",
+    re.IGNORECASE,
+)
+_TOP_REQUEST = re.compile(
+    r"\W*(?:(?:and|ok|just|only|now|then|show|give|list|me|us|the|please)\s+)*(?:top|first)\s+"
+    rf"(?P<number>\d{{1,3}}|{'|'.join(SMALL_NUMBERS)})(?:\s+(?:ones|results|of\s+(?:them|those|these)|please))?\W*",
+    re.IGNORECASE,
+)
+_CONDITION_START = re.compile(
+    r"\W*(?:(?:and|but|ok|okay|now)\s+)*(?:(?:what|how)\s+about|same\s+for|only|just|in|from|for|drop|forget|whatever)\s+(?!(?:it|its|that|this|the\s+\w+)\W*$)",
+    re.IGNORECASE,
+)
+_UNION_REQUEST = re.compile(
+    r"\W*(?:(?:and|now|then|what|how|about|for|give|show|me|us|list|please)\s+)*"
+    r"(?:(?:the\s+)?(?:two|both|three|all)(?:\s+of\s+(?:them|those|these))?\s+"
+    r"(?:combined|together|added(?:\s+up|\s+together)?|summed(?:\s+up)?|taken\s+together|in\s+total|joined)"
+    r"|both(?:\s+of\s+(?:them|those))?|combined|together|(?:add|put|take|combine)\s+(?:them|those|both|the\s+two)(?:\s+up|\s+together)?)\W*",
+    re.IGNORECASE,
 )
 _COUNT_WORDS = frozenset(
     "more less fewer than at least most over under about around exactly of them those these are there is it so really "
@@ -86,13 +123,30 @@ def plan_follow_up(
     follow_up = _read_follow_up(question, last_plan, reader, earlier_plans)
     if follow_up is None:
         return None
-    for step in (_plan_next_page, plan_remainder, plan_repeated_comparison):
+    first_steps = (
+        _plan_next_page,
+        _plan_top_of_list,
+        plan_remainder,
+        _plan_dropped_condition,
+        _plan_union,
+        _plan_added_side,
+        plan_repeated_comparison,
+    )
+    for step in first_steps:
         planned = step(follow_up)
         if planned is not None:
             return planned
     if _is_new_topic(follow_up):
         return None
-    for step in (_plan_sort, plan_ordinal_reference, _plan_share_of_results, _plan_count, _plan_new_form):
+    steps = (
+        _plan_sort,
+        plan_ordinal_reference,
+        _plan_share_of_results,
+        _plan_count,
+        plan_single_document,
+        _plan_new_form,
+    )
+    for step in steps:
         planned = step(follow_up)
         if planned is not None:
             return planned
@@ -136,8 +190,12 @@ def _apply_to_all_sides(
 def _read_follow_up(
     question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan]
 ) -> FollowUpMessage | None:
-    leg = last_plan.legs[-1]
-    rephrased = _SAME_AGAIN.sub(lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), question)
+    leg = _find_continued_leg(question, last_plan, earlier_plans)
+    correction = blank_correction_words(question)
+    rephrased = _SAME_AGAIN.sub(
+        lambda match: match["lead"] + " " * (len(match[0]) - len(match["lead"])), correction.text
+    )
+    rephrased = _COUNT_AFTER_SUPERLATIVE.sub(r"\2 \1", rephrased)
     rephrased = replace_comparatives(add_implied_year(rephrase_as_count(rephrased), leg))
     count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is no value of a field
     readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), rephrased))
@@ -145,17 +203,47 @@ def _read_follow_up(
     words = tuple(_WORD_PATTERN.findall(rephrased.lower()))
     if reading is None or not words:
         return None
+    with_field = add_last_field(rephrased, leg, reading, reader)
+    if with_field != rephrased:
+        readings = reader.readings_of(with_field)
+        reading = next(found for found in readings if found.bucket == reading.bucket)
     return FollowUpMessage(
         question=question,
         words=words,
         last_plan=last_plan,
         earlier_plans=earlier_plans,
-        leg=leg,
+        leg=without_claims(leg, reading, reader.lexicons[reading.bucket]),
         readings=readings,
         reading=reading,
         lexicon=reader.lexicons[reading.bucket],
         reader=reader,
+        corrects=correction.corrects or with_field != rephrased,
         requested_count=int(count_match[0]) if count_match else None,
+    )
+
+
+def _find_continued_leg(question: str, last_plan: Plan, earlier_plans: Sequence[Plan]) -> Leg:
+    """ "How about Oslo?", after a question about one document of a list: returns the leg of the list.
+
+    Only a message that begins like a condition goes back to it; "is it sold?" stays with the document.
+    """
+    leg = last_plan.legs[-1]
+    if not _CONDITION_START.match(question) or not _is_by_id(leg):
+        return leg
+    lists = (plan.legs[-1] for plan in reversed(earlier_plans))
+    return next(
+        (before for before in lists if before.search.buckets == leg.search.buckets and not _is_by_id(before)), leg
+    )
+
+
+def _is_by_id(leg: Leg) -> bool:
+    """Whether the leg is about a document of an earlier list."""
+    return any(
+        isinstance(condition, ComparisonCondition)
+        and condition.field == DOC_ID_FIELD
+        and condition.op is ComparisonOperator.EQ
+        for clause in leg.search.clauses
+        for condition in conjuncts_of(clause.condition)
     )
 
 
@@ -191,6 +279,75 @@ def _plan_next_page(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         follow_up.leg.search,
         ListDocuments(order=answer_form.list_order, limit=page_size, skip=answer_form.list_skip + shown_count),
     )
+
+
+def _plan_top_of_list(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Top 3": the first documents of the list, or the first groups."""
+    match = _TOP_REQUEST.fullmatch(follow_up.question)
+    answer_form = follow_up.leg.answer_form
+    if match is None:
+        return None
+    number = match["number"].lower()
+    limit = int(number) if number.isdigit() else SMALL_NUMBERS[number]
+    if answer_form.lists_documents:
+        new_form: AnswerForm = ListDocuments(order=answer_form.list_order, limit=limit)
+    elif isinstance(answer_form, ComputeNumbers) and answer_form.group is not None:
+        new_form = replace(answer_form, limit=limit)
+    else:
+        return None
+    return replace(continue_plan(follow_up, follow_up.leg.search, new_form), references=())
+
+
+# -- more documents than those of the last question
+
+
+def _plan_added_side(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Vs Oslo?": the last question beside the same one with the new condition."""
+    match = _VERSUS.match(follow_up.question)
+    if match is None or len(follow_up.last_plan.legs) > 1:
+        return None
+    side = follow_up.question[match.end() :]
+    message = _read_follow_up(side, follow_up.last_plan, follow_up.reader, follow_up.earlier_plans)
+    other = None if message is None else plan_refinement(replace(message, corrects=True))
+    if other is None or other.plan.legs[0].search.clauses == follow_up.leg.search.clauses:
+        return None
+    legs = tuple(
+        replace(leg, id=LegId(letter)) for leg, letter in zip((follow_up.leg, other.plan.legs[0]), "ab", strict=True)
+    )
+    plan = Plan(question=follow_up.question, legs=legs, combination=LegCombination.COMPARE)
+    alternatives = tuple(LegAlternatives(leg=leg.id) for leg in legs)
+    return replace(other, plan=plan, alternatives=alternatives, references=())
+
+
+def _plan_dropped_condition(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Whatever the price", "forget the year": the last search without the conditions that the message names."""
+    dropped = find_dropped_part(follow_up.question)
+    clauses = follow_up.leg.search.clauses
+    if dropped is None or len(clauses) != 1:
+        return None
+    conditions = conjuncts_of(clauses[0].condition)
+    readings = follow_up.reader.readings_of(dropped)
+    reading = next(found for found in readings if found.bucket == follow_up.reading.bucket)
+    gone = find_dropped_conditions(dropped, reading, conditions, follow_up.lexicon)
+    names_field = bool(reading.asked_mentions) and not (reading.conditions or reading.unlinked_words)
+    if not gone and not names_field:
+        return None
+    kept = [condition for condition in conditions if condition not in gone]
+    search = follow_up.leg.search.with_clauses(replace(clauses[0], condition=conjunction_of(*kept)))
+    return replace(continue_plan(follow_up, search, follow_up.leg.answer_form), references=())
+
+
+def _plan_union(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "The two of them combined": the union of the last results, or of those of the last two questions."""
+    if _UNION_REQUEST.fullmatch(follow_up.question) is None:
+        return None
+    legs = follow_up.last_plan.legs
+    if len(legs) == 1 and follow_up.earlier_plans:
+        legs = (follow_up.earlier_plans[-1].legs[-1], *legs)
+    united = unite_legs(legs) if len(legs) > 1 else None
+    if united is None:
+        return None
+    return replace(continue_plan(follow_up, united.search, united.answer_form), references=())
 
 
 # -- the same documents in another form
@@ -296,7 +453,8 @@ def _plan_new_form(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         search = Search(clauses=follow_up.leg.search.clauses, ranking_text=follow_up.question)
         return continue_plan(follow_up, search, own_form)
     search, kept_conditions = narrow_search(follow_up) if follow_up.has_own_content else (follow_up.leg.search, None)
-    return continue_plan(follow_up, search, own_form, kept_conditions=kept_conditions)
+    planned = continue_plan(follow_up, search, own_form, kept_conditions=kept_conditions)
+    return add_unknown_words(planned, follow_up) if follow_up.has_own_content else planned
 
 
 def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
@@ -314,6 +472,9 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         and not reading.conditions
     ):
         return ReadFields(fields=((reading.bucket, answer_form.computed_field),))
+    inherited_form = find_inherited_form(follow_up, answer_form)
+    if inherited_form is not None:
+        return inherited_form
     if answer_form.computes and (
         words & AGGREGATE_WORDS or AggregateFunction.DISTINCT in answer_form.computed_functions
     ):
@@ -340,7 +501,7 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         and (reading.unlinked_words or reading.conditions)
     ):
         return FindPassages()
-    if follow_up.words[0] in LIST_VERBS or (
+    if follow_up.words[0] in LIST_VERBS | {"any"} or (
         follow_up.words[0] == "which" and (follow_up.is_elliptic or follow_up.refers_to_results)
     ):
         return ListDocuments(order=follow_up.leg.answer_form.list_order)

@@ -11,20 +11,21 @@ from agent.decomposition import (
     LegAlternatives,
     OrdinalReference,
     PlannedQuestion,
+    QuestionContext,
 )
 from agent.english.commands import parse_phrases
-from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, QUESTION_WORDS, YES_NO_VERBS
+from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, PREPOSITIONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
-from storage.search.conditions import conjuncts_of
+from storage.search.conditions import TEXT_FIELD, ComparisonCondition, conjuncts_of
 from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
 
 _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
     """without|except|excluding|exclude|not|no|minus|drop|remove|leave out|include|including|add|or|make it|make that
     |same|the same|filter|keep|instead|in|from|for|with|over|under|since|before|after|between|by|then|ok|okay|those
-    |these|ones|more|less|at"""
+    |these|ones|the one|the ones|the top|top|whole|the whole|more|less|at"""
 )
 _RESULT_PRONOUNS = frozenset("them those these they their theirs ones it its same".split())  # they refer to the results
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
@@ -45,10 +46,11 @@ class FollowUpMessage:
     lexicon: BucketLexicon
     reader: QuestionReader
     requested_count: int | None  # the number of documents it asks for
+    corrects: bool = False  # it says that the last question was wrong: "no, I meant …"
 
     @property
     def has_opener(self) -> bool:
-        return any(self.words[: len(start)] == start for start in _FOLLOW_UP_OPENERS)
+        return self.corrects or any(self.words[: len(start)] == start for start in _FOLLOW_UP_OPENERS)
 
     @property
     def refers_to_results(self) -> bool:
@@ -72,15 +74,45 @@ class FollowUpMessage:
 
     @property
     def is_elliptic(self) -> bool:
-        """ "Which are from 2024?", "how many were paid by card?": whether the subject is left out (ellipsis)."""
-        verb_index = 2 if self.words[:2] == ("how", "many") else 1 if self.words[:1] in (("which",), ("who",)) else 0
+        """ "Which are from 2024?", "how many for Acme?": whether the subject is left out (ellipsis)."""
+        asks_number = self.words[:2] in (("how", "many"), ("how", "much"))
+        verb_index = 2 if asks_number else 1 if self.words[:1] in (("which",), ("who",)) else 0
         verbs = {"are", "were", "have", "had", "is", "was", "of", "do", "did"}
+        verbs |= PREPOSITIONS if asks_number else frozenset[str]()
         return (
             bool(verb_index)
             and self.words[verb_index : verb_index + 1] != ()
             and self.words[verb_index] in verbs
             and not self.reading.has_noun
         )
+
+
+def skip_failed_refinement(question_context: QuestionContext) -> QuestionContext:
+    """Returns the context without a last plan that found nothing for words that no document holds.
+
+    The plan before it stays, so that one word that was not understood does not spoil the messages after it.
+    """
+    last_plan, earlier_plans = question_context.last_plan, question_context.earlier_plans
+    if not question_context.found_nothing or last_plan is None or not earlier_plans:
+        return question_context
+    before = earlier_plans[-1]
+    if last_plan.legs[-1].search.buckets != before.legs[-1].search.buckets:
+        return question_context
+    new_words = _required_words_of(last_plan) - _required_words_of(before)
+    if not new_words:
+        return question_context
+    return replace(question_context, last_plan=before, earlier_plans=earlier_plans[:-1])
+
+
+def _required_words_of(plan: Plan) -> set[str]:
+    clauses = [clause for leg in plan.legs for clause in leg.search.clauses]
+    texts = [
+        str(condition.value)
+        for clause in clauses
+        for condition in conjuncts_of(clause.condition)
+        if isinstance(condition, ComparisonCondition) and condition.field == TEXT_FIELD
+    ]
+    return {*texts, *(word for clause in clauses for word in clause.required_terms)}
 
 
 def continue_plan(
@@ -134,6 +166,9 @@ def _picks_of_limited_list(follow_up: FollowUpMessage, leg: Leg) -> tuple[Ordina
     is_same_set = leg.search.clauses == follow_up.leg.search.clauses
     if limit is None or not (is_same_set or follow_up.is_restricted_to_results):
         return ()
+    asks_anew = leg.answer_form.list_limit is not None or (limit == 1 and leg.answer_form.computes)
+    if asks_anew and not follow_up.refers_to_results:
+        return ()  # "and the dearest?", after the cheapest: of the same set
     if is_same_set and leg.answer_form.lists_documents and leg.answer_form.list_order == last_form.list_order:
         return ()  # the same list, of another length
     return (OrdinalReference(leg=leg.id, list_leg=follow_up.leg, positions=tuple(range(1, limit + 1))),)

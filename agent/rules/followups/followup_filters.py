@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.decomposition import KeptCondition, PlannedQuestion
+from agent.english.function_words import MENTION_WORDS
+from agent.rules.followups.combined_sets import widen_value
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.days import ENGLISH_MONTHS
@@ -24,6 +26,15 @@ from storage.search.plan import AnswerForm, Clause, Leg, ListDocuments, Search
 _WIDENING_WORDS = frozenset("also too include including add plus".split())
 _MONTH_WITHOUT_YEAR = re.compile(
     rf"\b(?:in|from|of|since|until|before|after|for|during)\s+(?P<month>{'|'.join(ENGLISH_MONTHS)})\b(?!\s*,?\s*\d)",
+    re.IGNORECASE,
+)
+
+_LEADING_WORDS = (
+    r"\W*(?:(?:and|or|now|then|ok|okay|just|only|for|in|over|make\s+(?:it|that)|(?:what|how)\s+about|same\s+for)\s+)*"
+)
+_LONE_MONTH = re.compile(rf"^(?P<lead>{_LEADING_WORDS})(?P<month>{'|'.join(ENGLISH_MONTHS)})(?=\W*$)", re.IGNORECASE)
+_WHOLE_YEAR = re.compile(
+    rf"{_LEADING_WORDS}(?:the\s+)?(?:whole|entire|full|all)\s+(?:of\s+the\s+|the\s+|of\s+that\s+|that\s+)?year\W*",
     re.IGNORECASE,
 )
 
@@ -48,7 +59,38 @@ def plan_refinement(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     ):
         return None
     search, kept_conditions = narrow_search(follow_up)
-    return continue_plan(follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept_conditions)
+    planned = continue_plan(
+        follow_up, search, _without_skip(follow_up.leg.answer_form), kept_conditions=kept_conditions
+    )
+    return add_unknown_words(planned, follow_up)
+
+
+def add_unknown_words(planned: PlannedQuestion, follow_up: FollowUpMessage) -> PlannedQuestion:
+    """Returns the plan with the words of the message that were not understood, to ask about them."""
+    reading = follow_up.reading
+    words = _find_unknown_words(reading) if not _reads_one_document(follow_up.leg) else ()
+    if not words or reading.bucket not in planned.plan.legs[0].search.buckets:
+        return planned
+    suggested_fields = reading.similarities.rank_fields(words)
+    return replace(
+        planned,
+        alternatives=tuple(
+            replace(alternatives, unknown_words=words, suggested_fields=suggested_fields)
+            for alternatives in planned.alternatives
+        ),
+    )
+
+
+def _find_unknown_words(reading: BucketReading) -> tuple[str, ...]:
+    """ "Only the lapsed ones": the words that restrict the results in a way that was not understood.
+
+    Names and identifiers are not among them, nor what the text is said to mention.
+    """
+    words = [token.word for token in reading.tokens]
+    if set(words) & MENTION_WORDS or words[:1] in (["about"], ["with"], ["without"]):
+        return reading.unknown_words
+    plain = tuple(word for word in reading.required_words if word.isalpha() and word.islower())
+    return (*reading.unknown_words, *plain)
 
 
 def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[KeptCondition, ...]]:
@@ -76,6 +118,9 @@ def add_implied_year(question: str, leg: Leg) -> str:
     }
     if len(years) != 1:
         return question
+    if _WHOLE_YEAR.fullmatch(question):
+        return f"in {min(years)}"
+    question = _LONE_MONTH.sub(lambda match: f"{match['lead']}in {match['month']} {min(years)}", question)
     return _MONTH_WITHOUT_YEAR.sub(lambda match: f"{match[0]} {min(years)}", question)
 
 
@@ -116,7 +161,7 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
     new: list[Condition] = []
     for condition in conditions:
         before = next((other for other in old if fields_of(other) == fields_of(condition)), None)
-        new.append(_either_value(before, condition) if widens and before is not None else condition)
+        new.append(widen_value(before, condition) if widens and before is not None else condition)
     kept = [
         condition for condition in old if isinstance(condition, NotCondition) or not fields_of(condition) & replaced
     ]
@@ -143,29 +188,11 @@ def _replace_document(clause: Clause, reading: BucketReading, conditions: Sequen
 
 
 def _required_terms(clause: Clause, reading: BucketReading) -> tuple[str, ...]:
-    return (*clause.required_terms, *reading.unlinked_words, *reading.unlinked_quotations)
+    unknown = _find_unknown_words(reading)
+    required = (word for word in reading.required_words if word not in unknown)
+    return (*clause.required_terms, *required, *reading.unlinked_quotations)
 
 
 def is_presence_check(condition: Condition) -> bool:
     """ "Which of them has the latest date": whether the condition only says that a field has a value."""
     return isinstance(condition, NotCondition) and isinstance(condition.condition, MissingCondition)
-
-
-def _either_value(old_condition: Condition, new_condition: Condition) -> Condition:
-    """ "Also from Acme": returns a condition that allows the old and the new values."""
-    both = [
-        condition
-        for condition in (old_condition, new_condition)
-        if isinstance(condition, ComparisonCondition) and condition.op in (ComparisonOperator.EQ, ComparisonOperator.IN)
-    ]
-    if len(both) < 2:
-        return new_condition
-    values = [
-        value
-        for condition in both
-        for value in (condition.value if isinstance(condition.value, tuple) else (condition.value,))
-    ]
-    words = ", ".join(condition.words for condition in both if condition.words)
-    return ComparisonCondition(
-        field=both[0].field, op=ComparisonOperator.IN, value=tuple(dict.fromkeys(values)), words=words
-    )

@@ -456,6 +456,10 @@ class BucketLexicon:
             stem in self._max_length_by_stem or self._value_index.has_term(stem) or self._value_index.has_prefix(stem)
         )
 
+    def knows_word(self, word: str) -> bool:
+        """Whether a name or a value of the bucket contains the word, in any inflection."""
+        return all(map(self._knows_stem, self._stems_in(word)))
+
     def correct_spelling(self, token: QuestionToken) -> tuple[str, str] | None:
         """Returns the known word that `token` misspells, and its stem; None for a word that is known, too short or
         not close to a known word.

@@ -190,15 +190,18 @@ def _is_beyond_negation(distance: int, word: str) -> bool:
 def _leads_to_value(
     link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
 ) -> bool:
-    """ "Not *dated* from 2017", "not *sponsored* by Acme": whether the link mentions a field whose value follows."""
+    """ "Not *dated* from 2017", "not *sponsored* by Acme": whether the link mentions a field whose value follows.
+
+    After a participle, the value of another field is negated as well: "not *sent* by Acme", where "sent" is a date.
+    """
     word_after = tokens[link.last].word if link.last < len(tokens) else ""
     if not isinstance(link.meaning, FieldMention) or lexicon.is_flag(link.meaning):
         return False
     value_index = link.last + (word_after in _ARTICLES_AND_PREPOSITIONS)
     if any(
         isinstance(other.meaning, (ValueMatch, PartialMatch))
-        and other.meaning.field == link.meaning.field
         and other.first == value_index
+        and (other.meaning.field == link.meaning.field or _is_participle_before(link, value_index, tokens))
         for other in links
     ):
         return True
@@ -208,6 +211,13 @@ def _leads_to_value(
     )
 
 
+def _is_participle_before(link: SpanLink, value_index: int, tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the link is a participle, with a preposition between it and the value."""
+    is_single = link.last - link.first == 1 and value_index == link.last + 1
+    return is_single and tokens[link.first].word.endswith(_PARTICIPLE_SUFFIXES)
+
+
+_PARTICIPLE_SUFFIXES = ("ed", "en", "wn", "id", "nt")
 _CLAUSE_BOUNDARIES = frozenset({"and", "but", "that", "which", "with"})
 
 

@@ -1,12 +1,16 @@
 """Plans a question of one part or several."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.english.commands import leg_to_export
 from agent.english.function_words import DOCUMENT_NOUNS
+from agent.rules.comparison.comparison_plan import plan_comparison
+from agent.rules.comparison.cues import mask_comparison
 from agent.rules.comparison.share import plan_share
+from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.question_parts import (
     QuestionPart,
     add_missing_noun,
@@ -24,21 +28,28 @@ from agent.rules.words.overview_questions import normalize_summary_request
 from storage.search.ids import BucketId, LegId
 from storage.search.plan import AggregateFunction, Leg, LegCombination, Plan
 
+_MAX_LEGS = 4
+
 
 def plan_parts(
     question: str, parts: Sequence[str], reader: QuestionReader, last_plan: Plan | None
 ) -> PlannedQuestion | None:
-    """Plans a leg per part; a part may continue the leg before it. Returns None if a part is no question."""
+    """Plans a leg per part, or a leg per side of a comparison; a part may continue the leg before it.
+
+    Returns None if a part is no question, or if there are too many legs.
+    """
     planned_parts: list[QuestionPart] = []
     plan = last_plan
-    for index, part in enumerate(parts):
-        planned_part = _plan_part(part, LegId(chr(97 + index)), planned_parts, plan, reader)
-        if planned_part is None:
+    for part in parts:
+        new_parts = _plan_part(part, planned_parts, plan, reader)
+        if not new_parts or len(planned_parts) + len(new_parts) > _MAX_LEGS:
             return None
-        planned_parts.append(planned_part)
-        plan = Plan(question=question, legs=tuple(planned_part.leg for planned_part in planned_parts))
+        planned_parts += new_parts
+        united = unite_legs([new_part.leg for new_part in new_parts])
+        plan = Plan(question=question, legs=(united or planned_parts[-1].leg,))
     if any(later.continues_search and searches_everything(earlier.leg) for earlier, later in pairwise(planned_parts)):
         return None  # "it" has no referent yet, so this is one question
+    planned_parts = [planned.with_leg_id(LegId(chr(97 + index))) for index, planned in enumerate(planned_parts)]
     is_sequence = any(planned_part.continues_search for planned_part in planned_parts[1:])
     return PlannedQuestion(
         plan=Plan(
@@ -53,26 +64,51 @@ def plan_parts(
     )
 
 
+def has_compared_part(parts: Sequence[str]) -> bool:
+    """Whether some part compares by itself, and others ask something else."""
+    comparing = [mask_comparison(part).is_explicit for part in parts]
+    return any(comparing) and not all(comparing)
+
+
 def _plan_part(
-    part: str,
-    leg_id: LegId,
-    earlier_parts: Sequence[QuestionPart],
-    plan: Plan | None,
-    reader: QuestionReader,
-) -> QuestionPart | None:
-    """`plan` is that of the parts before it, or of the last message."""
+    part: str, earlier_parts: Sequence[QuestionPart], plan: Plan | None, reader: QuestionReader
+) -> Sequence[QuestionPart]:
+    """Returns the part as a leg, or as a leg per compared side; nothing for a part that is no question.
+
+    `plan` is that of the parts before it, or of the last message.
+    """
     if only_asks_to_show(part):
-        return None
+        return ()
+    compared = _plan_compared_sides(part, reader)
+    if compared:
+        return compared
     continuation = None if plan is None else continue_part(part, plan, reader, is_first=not earlier_parts)
     if continuation is not None:
-        return continuation.with_leg_id(leg_id, part)
-    part = add_missing_noun(part, earlier_parts[-1], reader) if earlier_parts else part
-    readings = reader.readings_of(normalize_summary_request(part))
-    if not (_has_own_content(readings[0]) or _asks_for_number(readings[0], reader.lexicons)):
-        return None
-    leg, alternatives = _plan_leg_with_corrections(leg_id, part, readings, reader)
+        return (_share_references(continuation, earlier_parts),)
+    completed = add_missing_noun(part, earlier_parts[-1], reader) if earlier_parts else part
+    readings = reader.readings_of(normalize_summary_request(completed))
+    if not (_has_own_content(readings[0]) or _asks_about_all(readings[0], reader.lexicons)):
+        return ()
+    leg, alternatives = _plan_leg_with_corrections(LegId("a"), completed, readings, reader)
     assumptions = assumptions_of_leg(leg, readings[0], reader.lexicons)
-    return QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions)
+    return (QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions),)
+
+
+def _share_references(part: QuestionPart, earlier_parts: Sequence[QuestionPart]) -> QuestionPart:
+    """ "Which is the oldest, what is its price and who has it?": returns a part about that document."""
+    before = earlier_parts[-1] if earlier_parts else None
+    if before is None or part.references or part.leg.search.clauses != before.leg.search.clauses:
+        return part
+    return replace(part, references=before.references)
+
+
+def _plan_compared_sides(part: str, reader: QuestionReader) -> Sequence[QuestionPart]:
+    """ "Spending in 2024 vs 2023": returns a part per side; nothing if the part compares no known things."""
+    comparison = plan_comparison(part, reader) if mask_comparison(part).is_explicit else None
+    if comparison is None or not comparison.is_certain:
+        return ()
+    pairs = zip(comparison.planned.plan.legs, comparison.planned.alternatives, strict=True)
+    return tuple(QuestionPart(leg=leg, alternatives=alternatives) for leg, alternatives in pairs)
 
 
 def plan_single_question(question: str, reader: QuestionReader) -> Decomposition:
@@ -102,9 +138,13 @@ def _has_own_content(reading: BucketReading) -> bool:
     return bool(reading.conditions or reading.unlinked_words or reading.unlinked_quotations or reading.asked_mentions)
 
 
-def _asks_for_number(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
-    """ "How many receipts are there?" is about all receipts; "list the receipts" may be about earlier results."""
-    return reading.has_noun and answer_form_of(reading, lexicons[reading.bucket]).computes
+def _asks_about_all(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> bool:
+    """ "How many receipts are there?", "which is the oldest receipt": the question is about all receipts.
+
+    "List the receipts" may be about earlier results.
+    """
+    answer_form = answer_form_of(reading, lexicons[reading.bucket])
+    return reading.has_noun and (answer_form.computes or answer_form.list_limit is not None)
 
 
 def _wants_all_documents(leg: Leg, readings: Sequence[BucketReading]) -> bool:

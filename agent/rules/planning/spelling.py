@@ -37,8 +37,11 @@ def add_spelling_correction(
     )
     if not words:
         return leg_with_alternatives
-    corrected_leg, _ = plan_leg(leg.id, question, corrected_readings, reader.lexicons)
-    return leg, replace(alternatives, spelling_correction=SpellingCorrection(corrections=words, leg=corrected_leg))
+    corrected_leg, corrected_alternatives = plan_leg(leg.id, question, corrected_readings, reader.lexicons)
+    correction = SpellingCorrection(
+        corrections=words, leg=corrected_leg, unknown_words=corrected_alternatives.unknown_words
+    )
+    return leg, replace(alternatives, spelling_correction=correction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -242,7 +242,10 @@ def _select_meanings(
     literal_spans = [(literal, *token_range_in(tokens, *literal_extent_in(literal, lexicon))) for literal in literals]
     date_tokens = {first for literal, first, last in literal_spans if isinstance(literal, DateLiteral) and first < last}
     links = [_weigh_in_context(link, links, tokens, lexicon) for link in links]
-    links = [_weigh_as_date(link, date_tokens, tokens, lexicon) for link in links]
+    links = [
+        link if _names_documents(link, links, tokens) else _weigh_as_date(link, date_tokens, tokens, lexicon)
+        for link in links
+    ]
     noun_boundaries = {
         boundary for link in links if isinstance(link.meaning, BucketNoun) for boundary in (link.first, -link.last)
     }
@@ -301,7 +304,7 @@ def _weigh_in_context(
     """Returns the link with its weight adjusted by its neighbours."""
     meaning = link.meaning
     if isinstance(meaning, FieldMention) and not meaning.is_hint:
-        if looks_plural(tokens[link.last - 1]) and any(_is_noun_on_same_span(other, link) for other in links):
+        if _names_documents(link, links, tokens):
             return replace(link, weight=link.weight - 0.5)  # "parts" names the documents rather than a field
         is_likely = (
             _precedes_own_value(link, meaning, links, tokens)
@@ -442,6 +445,11 @@ def _is_plural_kind(
         for other in links
     )
     return is_plural and ends_with_noun
+
+
+def _names_documents(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """ "Orders in 2024": whether a noun for the documents, in the plural, stands on the span of the link."""
+    return looks_plural(tokens[link.last - 1]) and any(_is_noun_on_same_span(other, link) for other in links)
 
 
 def _is_noun_on_same_span(other_link: SpanLink, link: SpanLink) -> bool:

@@ -3,6 +3,8 @@
 import re
 from itertools import pairwise
 
+from agent.english.function_words import SUPERLATIVE_PHRASES
+
 _MAX_QUESTIONS = 4
 _QUESTION_STARTS = (
     r"how|what|which|who|whose|whom|when|where|list|show|find|count|summari[sz]e|compare|give|tell|is|are|was|were|does|do|"
@@ -15,11 +17,29 @@ _QUESTION_BOUNDARY = re.compile(
     rf"|\s*;\s+(?=(?:and\s+|also\s+)*(?:{_QUESTION_STARTS})\b)",
     re.IGNORECASE,
 )
+_LONE_SUPERLATIVES = "|".join(sorted(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1))
+_ENDS_OF_RESULTS = rf"the\s+(?:{_LONE_SUPERLATIVES}|most|average|total|sum|mean|median)"  # "and the oldest"
+_JOINED_QUESTION = r"how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|list|show|find|summari[sz]e"
+# "Also", "plus", "oh and", "while you're at it": a joint between two questions, whatever the first one begins with.
+_JOINT = (
+    r"(?:\s*[,;–—-]+)?\s+(?:oh\s+and|(?:oh\s+)?(?:and\s+|but\s+)?(?:also|plus|as\s+well\s+as|additionally|besides"
+    r"|in\s+addition|on\s+top\s+of\s+that|while\s+(?:you|we)(?:['’]re|\s+are)\s+at\s+it|(?:one|another)\s+more\s+thing))"
+    r"(?:\s*[,:]\s*|\s+)(?:and\s+|also\s+)*"
+)
 _AND_BEFORE_QUESTION = re.compile(
-    r",?\s+and\s+(?:(?:also|then)\s+)?(?=(?:how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|"
-    r"list|show|find|summari[sz]e)\b)",
+    rf"{_JOINT}(?=(?:{_JOINED_QUESTION}|give|tell|count)\b)"
+    rf"|(?:\s*[,;–—-]+|(?=\s+(?:oh\s+and|plus)\b)){_JOINT}(?=(?:is|are|was|were|does|do|did|{_ENDS_OF_RESULTS})\b)"
+    rf"|\s*[,;]\s*(?:and\s+)?then\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
+    rf"|,?\s+and\s+(?:(?:also|then)\s+)?(?=(?:{_JOINED_QUESTION})\b)|,\s+and\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
+    r"|,\s+(?=(?:how\s+(?:many|much)|what(?:['’]s|\s+(?:is|are|was|were|did))|who(?:['’]s|\s+(?:is|was))"
+    r"|when\s+(?:is|was|did|does))\b)",
     re.IGNORECASE,
 )
+_ENDS_INSIDE_CLAUSE = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|can|will|who|that|which|do|does|did)$", re.IGNORECASE
+)  # "… that is also what the law says"
+_STRONG_JOINT = re.compile(_JOINT, re.IGNORECASE)
+_SINGULAR_REFERENCE = re.compile(r"\b(?:it|its|he|she|him|his|her)\b", re.IGNORECASE)
 _AND_BEFORE_PREPOSITION = re.compile(
     r",\s+and\s+(?:also\s+)?(?=(?:in|from|at|for|on|by|with|during)\s+[^,?;]{1,60}\??$)", re.IGNORECASE
 )  # "how many in 2024, and in 2023?"
@@ -31,7 +51,9 @@ _NUMBERED_ITEM = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEADING_CONNECTIVE = re.compile(
     r"^(?:and|also|then|plus|additionally|finally|next|secondly|furthermore)\b,?\s+", re.IGNORECASE
 )
-_HOW_MANY_THERE_ARE = re.compile(r"\bhow many (?:there|they) (?:are|were)\b", re.IGNORECASE)
+_HOW_MANY_THERE_ARE = re.compile(
+    r"\bhow many (?:(?:there|they) (?:are|were)\b|(?:are|were|is|was) (?:they|there|those|that|it)\W*$)", re.IGNORECASE
+)
 _RELATIVE_PRONOUN = re.compile(r"(?<=\w)\s+(?:which|who|that|whose)\b", re.IGNORECASE)
 _STARTS_RELATIVE_CLAUSE = re.compile(r"(?:which|who)\b", re.IGNORECASE)
 _MAY_START_RELATIVE_CLAUSE = re.compile(
@@ -42,6 +64,7 @@ _LIST_REQUEST = re.compile(
     r"(?:list|show|find|give|get|name|which|what|all|every|the)\b",
     re.IGNORECASE,
 )  # "which" after a list request describes the listed documents
+_WHAT_IS = re.compile(r"(?:what|who|when|where)(?:['’]s|\s+(?:is|was|did|does))\b", re.IGNORECASE)
 _BACK_REFERENCE = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her)\b", re.IGNORECASE)
 
 
@@ -57,7 +80,11 @@ def split_questions(text: str) -> tuple[str, ...]:
     sentences = [
         question for part in parts for joined in _split_at_and(part) for question in _split_elliptic_question(joined)
     ]
-    questions = [part for part in sentences if part.endswith("?") or _starts_question(part)]
+    questions = [
+        part
+        for index, part in enumerate(sentences)
+        if items or part.endswith("?") or _starts_question(part) or (not index and len(sentences) > len(parts))
+    ]
     if len(questions) < 2 or len(questions) != len(sentences):
         return (text.strip(),)
     return (
@@ -86,13 +113,16 @@ def _numbered_items(text: str) -> list[str]:
 def _split_at_and(sentence: str) -> list[str]:
     """Splits questions joined by "and", but not two relative clauses about one noun ("which … and which …")."""
     parts = [part.strip() for part in _AND_BEFORE_QUESTION.split(sentence)]
-    all_ask = all(part and _starts_question(part) for part in parts) and not any(
-        _HOW_MANY_THERE_ARE.search(part) for part in parts[1:]
-    )
+    if any(_ENDS_INSIDE_CLAUSE.search(part) for part in parts[:-1]):
+        return [sentence]
+    first_asks = _starts_question(parts[0]) or (bool(parts[0]) and _STRONG_JOINT.match(sentence, len(parts[0])))
+    all_ask = first_asks and all(_starts_question(part) for part in parts[1:])
+    all_ask = all_ask and not any(_HOW_MANY_THERE_ARE.search(part) for part in parts[1:])
     has_relative_clause = any(
         (_STARTS_RELATIVE_CLAUSE.match(after) and _RELATIVE_PRONOUN.search(before))
-        or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before))
+        or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before) and not _WHAT_IS.match(before))
         for before, after in pairwise(parts)
+        if not _SINGULAR_REFERENCE.search(after)
     )
     return parts if all_ask and not has_relative_clause else [sentence]
 
@@ -111,6 +141,6 @@ def _split_elliptic_question(sentence: str) -> list[str]:
 
 def _starts_question(sentence: str) -> bool:
     return (
-        bool(re.match(rf"(?:{_QUESTION_STARTS})\b", sentence, re.IGNORECASE))
+        bool(re.match(rf"(?:{_QUESTION_STARTS}|{_ENDS_OF_RESULTS})\b", sentence, re.IGNORECASE))
         or _LEADING_FRAME.match(sentence) is not None
     )

@@ -1,0 +1,163 @@
+"""Request frames: "can you tell me …", "I was wondering whether …", "could you put together a sheet with …".
+
+What stands before the noun of the set is the request. Its verb may be any verb, so it is known by its place: after a
+modal frame or at the beginning, before a determiner and a noun of a bucket.
+"""
+
+import re
+from collections.abc import Callable
+
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    BREAKDOWN_WORDS,
+    COMPARATORS,
+    EXPORT_WORDS,
+    FILLER_WORDS,
+    LIST_VERBS,
+    PREPOSITIONS,
+    QUESTION_WORDS,
+    STOP_WORDS,
+    SUMMARY_WORDS,
+    YES_NO_VERBS,
+)
+from agent.rules.words.small_talk import HasMeaning
+
+NamesSet = Callable[[int, int], bool]  # whether a noun for the documents of a bucket stands in `text[start:end]`
+
+_SOFTENERS = r"(?:(?:please|just|maybe|perhaps|possibly|kindly|quickly|also|then|happen\s+to|be\s+able\s+to)\s+)*"
+_START = r"(?P<lead>(?:^|[.!?:;]\s)\W*(?:(?:and|but|so|ok|okay|well|please|now|also|then)\W+)*)"
+_WHO_IS_ASKED = r"(?:you|we|i|someone|anyone|somebody|anybody|they)"
+# A frame that ends before a question or "whether": "do you know", "I was wondering".
+_ASKING_FRAME = re.compile(
+    _START + r"(?P<frame>(?:"
+    rf"(?:(?:can|could|would|will|might|may)\s+{_WHO_IS_ASKED}\s+{_SOFTENERS})?"
+    r"(?:tell|let|remind|inform|advise|show)\s+(?:me|us)(?:\s+know)?(?:\s+(?:about|of))?"
+    rf"|(?:can|could|would)\s+{_WHO_IS_ASKED}\s+{_SOFTENERS}(?:say|(?:double[\s-]?)?check|see|confirm|find\s+out|look\s+up|work\s+out|verify)"
+    r"|(?:would|do)\s+you\s+mind\s+(?:telling|showing|letting|reminding)\s+(?:me|us)(?:\s+know)?"
+    rf"|do(?:es)?\s+{_WHO_IS_ASKED}\s+{_SOFTENERS}(?:know|remember|recall)"
+    rf"|(?:i|we)(?:['’]d|\s+would)?\s+{_SOFTENERS}(?:want|like|love|need|wish|have)\s+to\s+(?:know|ask|find\s+out|see|check)"
+    rf"|(?:i|we)(?:['’]m|['’]re|\s+am|\s+are|\s+was|\s+were)?\s+{_SOFTENERS}(?:wonder(?:ing|ed)?|asking)"
+    r"|(?:i|we)(?:['’]ve|\s+have)?\s+(?:been|were|was)\s+(?:asked|told)\s+to\s+(?:check|see|find\s+out|say)"
+    r"|(?:(?:the|my|our|a)\s+)?[a-z]+\s+(?:wants|needs|would\s+like|asked|asks|is\s+asking|keeps\s+asking)(?:\s+(?:me|us))?"
+    r"(?:\s+to\s+(?:know|see|find\s+out|hear))?"
+    r"|(?:just\s+)?wondering|any\s+idea|is\s+it\s+known|check|confirm|find\s+out|(?:please\s+)?tell\s+me"
+    r")\s*,?\s+)"
+    r"(?P<link>if|whether|(?=(?:what|which|when|where|who|whom|whose|how|why)\b)|(?<=know )(?=(?:the|a|an|any)\b))",
+    re.IGNORECASE,
+)
+_BELIEF_FRAME = re.compile(
+    _START + r"(?P<frame>(?:i|we)\s+(?:think|guess|believe|suppose|reckon|assume|gather)\s+(?:that\s+)?)", re.IGNORECASE
+)
+_DO_FRAME = re.compile(
+    _START + r"(?P<frame>(?:"
+    rf"(?:can|could|would|will)\s+(?:you|someone|anyone|somebody|anybody|we|i)\s+{_SOFTENERS}(?:help\s+(?:me|us)\s+(?:to\s+)?)?"
+    r"|any\s+chance\s+(?:that\s+)?(?:(?:you|someone|we|i)\s+(?:could|can|would|might)|to)\s+"
+    r"|(?:is|was|would)\s+(?:it|there)\s+(?:be\s+)?(?:possible|a\s+way|any\s+way)\s+(?:for\s+\w+\s+)?to\s+"
+    r"|(?:(?:it|that)(?:['’]d|\s+would)\s+be|would\s+be)\s+(?:really\s+|very\s+|so\s+)?"
+    r"(?:good|great|nice|lovely|helpful|useful|cool|super|handy)\s+(?:to|if\s+(?:you|we|i|someone)\s+(?:could|can|would))\s+"
+    r"|would\s+you\s+mind\s+(?=[a-z]+ing\b)"
+    r"|would\s+it\s+be\s+possible\s+(?:for\s+\w+\s+)?to\s+"
+    rf"|(?:i|we)(?:['’]d|\s+would)?\s+{_SOFTENERS}(?:want|like|love|need|wish|have|hope)\s+(?:you\s+)?to\s+"
+    rf"|(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)\s+{_SOFTENERS}(?:trying|hoping|looking)\s+to\s+"
+    r"|(?:(?:the|my|our|a)\s+)?[a-z]+\s+(?:asked|told|wants|needs|expects|requested)\s+(?:me|us)\s+to\s+"
+    r"|(?:i|we)(?:['’]ve|\s+have)?\s+(?:been|were|was)\s+(?:asked|told)\s+to\s+"
+    r"|help\s+(?:me|us)\s+(?:to\s+)?|let(?:['’]s|\s+(?:me|us))\s+|(?:go\s+ahead\s+and|try\s+to|kindly)\s+"
+    r")?)"
+    r"(?P<verb>[a-z]+)(?P<particle>\s+(?:up|out|together|down|over|through|back|off|around))?(?P<for>\s+(?:me|us))?"
+    r"(?=\s+(?P<object>[\w'’-]+))",
+    re.IGNORECASE,
+)
+_WANT_FRAME = re.compile(
+    _START + r"(?P<frame>(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)\s+(?:just\s+)?"
+    r"(?:after|looking\s+for|searching\s+for|interested\s+in|hunting\s+for|in\s+need\s+of)\s+)",
+    re.IGNORECASE,
+)
+_DETERMINERS = frozenset("the all every each any a an my our your those these some everything".split())
+_HOLDER = re.compile(
+    r"(?:(?:a|an|one)\s+)(?:[a-z]+\s+){0,2}?(?P<noun>[a-z]+)\s+(?:of|with|containing|showing|listing|that\s+(?:has|shows|lists))\s+",
+    re.IGNORECASE,
+)
+_KEPT_WORDS = (
+    LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | EXPORT_WORDS | BREAKDOWN_WORDS
+    | frozenset("compare comparison difference contrast sort order rank group explain describe number count".split())
+)  # fmt: skip
+_NO_REQUESTS = STOP_WORDS | FILLER_WORDS | QUESTION_WORDS | _KEPT_WORDS | PREPOSITIONS | COMPARATORS
+_AUXILIARY = re.compile(rf"\s(?P<verb>{'|'.join(sorted(YES_NO_VERBS))})\b", re.IGNORECASE)
+_LONG_LIST_VERB, _SHORT_LIST_VERB = "list", "get"
+
+
+def blank_request_frames(question: str, names_set: NamesSet, has_meaning: HasMeaning) -> str:
+    """Returns the question, as long as before, without its request frames.
+
+    A verb that only asks for the documents becomes "list"; "whether X is …" becomes "is X …".
+    """
+    text = _ASKING_FRAME.sub(_blank_asking_frame, question)
+    text = _invert_indirect_question(text, question)
+    for frame in (_WANT_FRAME, _BELIEF_FRAME):
+        text = frame.sub(lambda match: match["lead"] + " " * len(match["frame"]), text)
+    return _DO_FRAME.sub(lambda match: _replace_request_verb(match, names_set, has_meaning), text, count=1)
+
+
+def _blank_asking_frame(match: re.Match[str]) -> str:
+    link = match["link"]
+    return match["lead"] + " " * len(match["frame"]) + (" " * len(link) if link else "")
+
+
+def _invert_indirect_question(text: str, question: str) -> str:
+    """ "Whether Fir Hall is let": returns "is Fir Hall let"; unchanged without "whether" or its verb."""
+    match = _ASKING_FRAME.search(question)
+    if match is None or not match["link"]:
+        return text
+    verb = _AUXILIARY.search(text, match.end())
+    if verb is None:
+        return text
+    inverted = f"{verb['verb']}{text[match.end() : verb.start()]}"
+    start = match.end() - len(match["link"])
+    return text[:start] + inverted.ljust(verb.end() - start) + text[verb.end() :]
+
+
+def _replace_request_verb(match: re.Match[str], names_set: NamesSet, has_meaning: HasMeaning) -> str:
+    """Returns the matched text with "list" in place of the verb, or without its frame, or unchanged."""
+    verb, text = match["verb"].lower(), match.string
+    blanked_frame = match["lead"] + " " * len(match["frame"])
+    if match["frame"] and verb in _KEPT_WORDS | {"see", "have", "know"}:
+        return blanked_frame + match[0][len(blanked_frame) :]
+    end = _end_of_clause(text, match.end())
+    is_request = match["object"].lower() in _DETERMINERS or bool(match["for"])
+    if not match["frame"] and (verb.endswith(("ing", "ed")) or _asks_later(text[match.end() : end])):
+        return match[0]  # "considering the orders of May, which …"
+    names_object = bool(match["particle"]) and has_meaning(match.end(), end)
+    if (
+        (verb in _NO_REQUESTS and not (verb in LIST_VERBS and match["particle"]))
+        or has_meaning(*match.span("verb"))
+        or not (names_object or (is_request and names_set(match.end(), end)))
+    ):
+        return match[0]
+    rest = len(match[0]) - len(blanked_frame)
+    list_verb = _LONG_LIST_VERB if rest >= len(_LONG_LIST_VERB) else _SHORT_LIST_VERB
+    return blanked_frame + list_verb.ljust(rest)
+
+
+def _asks_later(text: str) -> bool:
+    return bool(set(re.findall(r"[a-z]+", text.lower())) & QUESTION_WORDS)
+
+
+def blank_holder_nouns(question: str, names_set: NamesSet, has_meaning: HasMeaning) -> str:
+    """ "List a sheet with the open tickets": returns the question, as long as before, without "a sheet with"."""
+    match = _HOLDER.search(question)
+    if match is None or not _follows_request(question[: match.start()]):
+        return question
+    is_kept = match["noun"].lower() in _KEPT_WORDS - LIST_VERBS or has_meaning(*match.span())
+    if is_kept or not names_set(match.end(), _end_of_clause(question, match.end())):
+        return question
+    return question[: match.start()] + " " * len(match[0]) + question[match.end() :]
+
+
+def _follows_request(before: str) -> bool:
+    words = re.findall(r"\w+", before.lower())
+    return all(word in STOP_WORDS | FILLER_WORDS | LIST_VERBS for word in words)
+
+
+def _end_of_clause(text: str, start: int) -> int:
+    boundary = re.compile(r"[.!?;\n](?:\s|$)").search(text, start)
+    return boundary.start() if boundary else len(text)

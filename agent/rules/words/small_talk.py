@@ -1,0 +1,187 @@
+"""Small talk: greetings, thanks, hedges and reasons around a question. They say nothing about the documents."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from agent.english.function_words import (
+    ADDRESSEES,
+    AGGREGATE_WORDS,
+    ASKING_WORDS,
+    COURTESY_WORDS,
+    FILLER_WORDS,
+    GREETING_WORDS,
+    LIST_VERBS,
+    QUESTION_WORDS,
+    REFERRING_WORDS,
+    STOP_WORDS,
+    SUMMARY_WORDS,
+)
+
+HasMeaning = Callable[[int, int], bool]  # whether a noun, a field or a value stands in `text[start:end]`
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CLAUSE_BOUNDARY = re.compile(
+    r"(?<=[.!?…])\s+|\s*\n\s*|\s*[,;]\s+|\s+[-–—]+\s+|(?<=\w):\s+|\s*[()]\s*"
+    r"|\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
+    r"|\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
+    r"|\s+(?=but\s+(?:can|could|would|how|what|which|who|where|when|is|are|do|does|did|i|we|list|show|give|please)\b)"
+    r"|\s+(?=when(?:ever)?\s+(?:you|u|possible|convenient|free)\b)|\s+(?=if\s+(?:you|possible|that['’]s|u)\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"(?:and\s+|but\s+)?(?:(?:because|['’]cause)\b(?!\s+of\b)|so\s+(?:that\s+)?(?:i|we|he|she|they)\b|in\s+case\b"
+    r"|(?:since|as)\s+(?:i|we|he|she|they|it|someone|everyone|my|our)(?:['’]\w+)?\s+[a-z])",
+    re.IGNORECASE,
+)
+_PURPOSE = re.compile(r"for\s+(?:my|our)\s", re.IGNORECASE)
+_ASIDE_PURPOSE = re.compile(r"(?:for|before|ahead\s+of|in\s+time\s+for)\s+(?:my|our|the|a)\s+[a-z ]+\W*$")
+_FIRST_PERSON = re.compile(r"\b(?:i|we)(?:['’](?:m|re|ve|ll|d))?\s", re.IGNORECASE)
+_LEADING_PURPOSE = re.compile(
+    r"(?:[Ff]or|[Aa]s\s+per|[Pp]er|[Oo]n\s+behalf\s+of|[Aa]t\s+the\s+request\s+of)\s+(?:my|our|the|a|an)\s+[a-z'’ ]+$"
+)  # without a name
+_DOUBT = re.compile(r"(?:i\s+)?(?:no\s+idea|not\s+sure|do\s+not\s+know|have\s+no\s+idea|never)\b|when", re.IGNORECASE)
+_PERSONAL_CLAUSE = re.compile(
+    r"(?:and\s+|but\s+|well\s+|since\s+|as\s+|just\s+|so\s+)*"
+    r"(?:i|we|it|they|he|she|you|this|that)(?:['’](?:m|s|re|ve|ll|d))?(?:\s+[a-z']+|$)",
+    re.IGNORECASE,
+)
+# "The auditor is asking": a noun with the finite verb of a wish or a state.
+_REPORTED_WISH = re.compile(
+    r"(?:and\s+|but\s+|since\s+|as\s+)*(?:(?:the|my|our|a|an|some)\s+)?(?:\w+\s+){1,3}"
+    r"(?:(?:is|are|was|were|has|have|had|will|keeps?|kept)\s+)?(?:want|need|ask|insist|request|requir|demand|wait|tell|told)\w*\b",
+    re.IGNORECASE,
+)
+_POSSESSIVE_CLAUSE = re.compile(r"(?:my|our)\s+[a-z]+\s+[a-z]+", re.IGNORECASE)  # "my niece loves it"
+_HOPE = re.compile(r"(?:i\s+|we\s+)?(?:hope|hoping|trust)\b", re.IGNORECASE)
+_OBJECT_CLAUSE = re.compile(r"[a-z]+\s+(?:it|this|that|them|these)\s+(?:for|to|by|before|asap)\b", re.IGNORECASE)
+_ASIDE_START = re.compile(r"(?:not?|it(?:['’]s|\s+is)|this\s+is|that(?:['’]s|\s+is)|no)\s", re.IGNORECASE)
+_SIGNATURE = re.compile(
+    r"(?<=[.!?,\n])\s*(?i:(?:kind|best|warm|many)\s+)?(?i:regards|wishes|sincerely|cheers|thanks|thank\s+you|best|br|rgds)"
+    r"[\s,!.]+[A-Z][\w-]+(?:\s[A-Z][\w-]+)?\W*$"
+)
+_MENTION = re.compile(r"(?<![\w.])@[\w.-]+")
+_LEADING_MARKS = re.compile(r"^[\s,;:!.)–—-]+(?=\s)")
+_LEADING_CONNECTIVE = re.compile(r"^\s+(?:but|so)\b,?", re.IGNORECASE)
+_PRETTY_PLEASE = re.compile(r"\bpretty\s+please\b", re.IGNORECASE)
+_WEEKDAY_WISH = re.compile(r"happy\s+\w+", re.IGNORECASE)
+_MAX_GREETING_WORDS, _MAX_THANKS_WORDS = 4, 8
+_EMPTY_WORDS = STOP_WORDS | FILLER_WORDS | ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
+_TASK_WORDS = LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | QUESTION_WORDS | REFERRING_WORDS
+
+
+def blank_small_talk(question: str, has_meaning: HasMeaning) -> str:
+    """Returns the question, as long as before, with spaces in place of clauses that carry nothing.
+
+    A question that has nothing else is returned unchanged.
+    """
+    text = _MENTION.sub(lambda match: " " * len(match[0]), question)
+    text = _SIGNATURE.sub(lambda match: " " * len(match[0]), text)
+    text = _PRETTY_PLEASE.sub(lambda match: " " * len(match[0]), text)
+    text = _blank_leading_greeting(text, has_meaning)
+    clauses = list(_clauses_of(text))
+    empty_clauses = [span for span in clauses if _is_empty_clause(text, span, clauses, has_meaning)]
+    text = _blank_spans(text, empty_clauses)
+    text = _WORD.sub(lambda match: _blank_courtesy(match, has_meaning), text)
+    text = _LEADING_CONNECTIVE.sub(lambda match: " " * len(match[0]), text) if empty_clauses else text
+    text = _LEADING_MARKS.sub(lambda match: " " * len(match[0]), text)
+    return text if _has_letters(text) else question
+
+
+def _clauses_of(text: str) -> Iterator[tuple[int, int]]:
+    boundaries = [(0, 0), *(match.span() for match in _CLAUSE_BOUNDARY.finditer(text)), (len(text), len(text))]
+    for (_, start), (end, _) in pairwise(boundaries):
+        if text[start:end].strip():
+            yield start, end
+
+
+def _blank_leading_greeting(text: str, has_meaning: HasMeaning) -> str:
+    """ "Hi all can you …": blanks the greeting where no mark ends it."""
+    words = list(_WORD.finditer(text))
+    first_clause = next(iter(_clauses_of(text)), (0, 0))
+    if len(_WORD.findall(text[slice(*first_clause)])) <= _MAX_GREETING_WORDS and first_clause[1] < len(text.rstrip()):
+        return text  # "Hi Sam - …": a clause of its own
+    count = next((index for index, word in enumerate(words) if word[0].lower() not in GREETING_WORDS | {"good"}), 0)
+    if not count or words[count - 1][0].lower() == "good" or has_meaning(words[0].start(), words[count - 1].end()):
+        return text
+    count += count < len(words) and words[count][0].lower() in ADDRESSEES
+    end = words[count - 1].end()
+    is_alone = count == len(words) or text[end : words[count].start()].strip() or words[0][0].lower() in ("hi", "hey")
+    return " " * end + text[end:] if count > 1 or is_alone or words[0][0].lower() == "hello" else text
+
+
+def _is_empty_clause(
+    text: str, span: tuple[int, int], clauses: Sequence[tuple[int, int]], has_meaning: HasMeaning
+) -> bool:
+    """Whether the clause at `span` says nothing about the documents."""
+    clause = text[span[0] : span[1]].strip()
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(clause)]
+    if not words or len(clauses) == 1:
+        return False
+    is_set_off = text[: span[0]].rstrip().endswith((",", ".", "-", "–", "(")) or not text[: span[0]].strip()
+    if _REASON.match(clause) and (is_set_off or words[0] not in ("since", "as") or not has_meaning(*span)):
+        return True
+    is_idle = _is_idle(words, allows_question_word=bool(_DOUBT.match(clause)))
+    if is_idle and _ASIDE_START.match(clause):
+        return True  # "it's urgent", even where "urgent" is a value
+    if has_meaning(*span):
+        return False
+    if _is_greeting(clause, words) or _is_purpose(clause, is_first=span == clauses[0], is_set_off=is_set_off):
+        return True
+    if is_idle:
+        return True
+    if clause.endswith("?") or set(words) & (AGGREGATE_WORDS | QUESTION_WORDS) or words[0] in LIST_VERBS:
+        return False
+    says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE, _HOPE)
+    is_aside = any(pattern.match(clause) for pattern in says_aside) or bool(_FIRST_PERSON.search(clause))
+    return is_aside and not _refers_and_restricts(words)
+
+
+def _is_greeting(clause: str, words: Sequence[str]) -> bool:
+    begins = words[0] in GREETING_WORDS or (words[0] == "good" and words[1:2] and words[1] in GREETING_WORDS)
+    begins = begins or bool(_WEEKDAY_WISH.match(clause)) or words[0] in ("thanks", "thank", "cheers", "thx")
+    is_thanks = words[0] in ("thanks", "thank", "thx")
+    return bool(begins) and len(words) <= (_MAX_THANKS_WORDS if is_thanks else _MAX_GREETING_WORDS)
+
+
+def _is_purpose(clause: str, *, is_first: bool, is_set_off: bool) -> bool:
+    if is_first:
+        return bool(_LEADING_PURPOSE.match(clause))
+    return bool(_PURPOSE.match(clause)) or (is_set_off and bool(_ASIDE_PURPOSE.match(clause)))
+
+
+def _is_idle(words: Sequence[str], *, allows_question_word: bool) -> bool:
+    """ "Just wondering", "if possible", "not sure but": only words about the asking, and not a lone connective."""
+    parts = [part for word in words for part in word.split("'")]
+    content_words = [part for part in parts if part not in STOP_WORDS | FILLER_WORDS]
+    is_about_asking = bool(set(content_words) & (ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES))
+    task_words = _TASK_WORDS - {"that", "it", "this"} - (QUESTION_WORDS if allows_question_word else frozenset())
+    return is_about_asking and set(parts) <= _EMPTY_WORDS and not set(words) & task_words
+
+
+def _refers_and_restricts(words: Sequence[str]) -> bool:
+    """ "I meant …", "it must be …", "they should …": the words may correct or restrict the results."""
+    return bool(set(words) & {"meant", "mean", "must", "should", "instead", "rather", "only"})
+
+
+def _blank_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Returns the text without the spans and without the marks that set them off."""
+    for start, end in spans:
+        before, after = text[:start], text[end:]
+        marked_after = re.match(r"\s*[,;:.!…()–—-]+(?=\s|$)", after)
+        width = marked_after.end() if marked_after else 0
+        before = before[:-1] + " " if before.endswith("(") else before
+        text = before + " " * (end - start + width) + after[width:]
+        kept_before = re.search(r"[\s,;:–—(-]+$", text[:start])
+        if kept_before and not text[end + width :].strip(" ?!."):
+            text = text[: kept_before.start()] + " " * (start - kept_before.start()) + text[start:]
+    return text
+
+
+def _blank_courtesy(match: re.Match[str], has_meaning: HasMeaning) -> str:
+    is_courtesy = match[0].lower() in COURTESY_WORDS and not has_meaning(*match.span())
+    return " " * len(match[0]) if is_courtesy else match[0]
+
+
+def _has_letters(text: str) -> bool:
+    return any(character.isalnum() for character in text)

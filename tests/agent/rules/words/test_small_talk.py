@@ -1,0 +1,105 @@
+"""Small talk around a question. The words with a meaning are those in capitals."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.rules.words.small_talk import HasMeaning, blank_small_talk
+
+
+def meaning_of_capitals(text: str) -> HasMeaning:
+    def has_meaning(start: int, end: int) -> bool:
+        return any(word.isupper() and len(word) > 1 for word in text[start:end].split())
+
+    return has_meaning
+
+
+def remaining_text(text: str) -> str:
+    return " ".join(blank_small_talk(text, meaning_of_capitals(text)).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "remaining"),
+    [
+        ("Hi there, which KITES are late?", "which KITES are late?"),
+        ("evening folks! list the KITES", "list the KITES"),
+        ("hello all could someone list KITES", "could someone list KITES"),
+        ("just curious, how many KITES are there? ta", "how many KITES are there?"),
+        ("list the KITES, thx", "list the KITES"),
+        ("the KITES of May asap please", "the KITES of May"),
+        ("list KITES because the landlord keeps nagging", "list KITES"),
+        ("list KITES since we want to plan ahead", "list KITES"),
+        ("KITES from Oslo, as I have to write to them", "KITES from Oslo"),
+        ("which KITES are blue so that I can order string", "which KITES are blue"),
+        ("which KITES are blue? It's for our picnic on Sunday", "which KITES are blue?"),
+        ("which KITES are blue, my cousin wants one", "which KITES are blue"),
+        ("KITES over 3 m for my talk", "KITES over 3 m"),
+        ("for the club evening: KITES over 3 m", "KITES over 3 m"),
+        ("if possible, list the KITES", "list the KITES"),
+        ("Not sure where to begin, but how many KITES are red", "how many KITES are red"),
+        ("the KITES (the jury needs these) of 2020", "the KITES of 2020"),
+        ("@helper which KITES are red", "which KITES are red"),
+        ("list the KITES. Kind regards, Marta", "list the KITES."),
+        ("pretty please the KITES", "the KITES"),
+        ("the KITES of May when you have a minute", "the KITES of May"),
+        ("Hi Kim - hope all is fine - which KITES are red?", "which KITES are red?"),
+        ("for background I am writing a column: how many KITES are red", "how many KITES are red"),
+        ("list the red KITES, before the briefing", "list the red KITES"),
+        ("Thanks for your patience yesterday! Which KITES are red", "Which KITES are red"),
+    ],
+)
+def test_clauses_that_say_nothing_about_the_documents_are_blanked(text: str, remaining: str) -> None:
+    assert remaining_text(text) == remaining
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KITES since 2020",
+        "KITES since March",
+        "KITES since we opened the MUSEUM",
+        "KITES rejected because of the wind",
+        "KITES for my MUSEUM",
+        "KITES, lanterns",
+        "we paid for KITES, how many?",
+        "the morning KITES",
+        "how are you",
+        "thanks",
+        "what is the most common cause of KITES breaking",
+        "KITES with a tail, not under 3 m",
+    ],
+)
+def test_clauses_that_may_describe_documents_stay(text: str) -> None:
+    assert remaining_text(text) == text
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "hi",
+                "all",
+                "KITES",
+                "OSLO",
+                "thx",
+                "because",
+                "since",
+                "we",
+                "are",
+                "late",
+                "red",
+                "it",
+                ",",
+                ".",
+                "2020",
+            ]
+        ),
+        max_size=12,
+    )
+)
+def test_offsets_and_meaningful_words_are_kept_and_something_always_remains(words: list[str]) -> None:
+    text = " ".join(words)
+    blanked = blank_small_talk(text, meaning_of_capitals(text))
+    assert len(blanked) == len(text)
+    assert all(after in (before, " ") for before, after in zip(text, blanked, strict=True))
+    assert any(map(str.isalnum, blanked)) == any(map(str.isalnum, text))
