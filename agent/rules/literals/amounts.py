@@ -24,54 +24,85 @@ _DASHED_RANGE = re.compile(
     rf"(?:{SIGN_PATTERN})?\s?(?P<high>{DIGITS_PATTERN})"
     rf"(?:\s?(?P<unit>(?i:{UNIT_PATTERN})))?(?![\w-]|[.,]\d)"
 )
-_COMPARATOR_BEFORE = re.compile(r"\b(?:than|over|under|least|most|within|exceeding|above|below)\s+$", re.IGNORECASE)
+_ARTICLE_COMPARATOR = re.compile(
+    r"\b(?:than|over|under|least|most|within|exceeding|above|below|after|half|once|for|by)\s+$", re.IGNORECASE
+)
+_RATE = re.compile(
+    r"\s*(?:(?:an?|per|each|every|/)\s*(?:month|year|week|quarter|day|annum|night)\b|p\.?a\.?(?!\w)|pcm\b"
+    r"|monthly\b|yearly\b|annually\b|weekly\b|quarterly\b)",
+    re.IGNORECASE,
+)
+_MAX_RANGE_DIGITS = 5  # of a dashed range without a unit; longer numbers are identifiers or telephone numbers
 
 
 def find_quantities(question: str, taken_spans: Sequence[tuple[int, int]]) -> Iterator[QuantityLiteral]:
-    """Yields the numbers outside `taken_spans`: dashed ranges, then digits, then spelled numbers with a measure."""
+    """Yields the numbers outside `taken_spans`: dashed ranges, then digits, then spelled numbers."""
     spans = list(taken_spans)
+    for quantity in _find_candidates(question):
+        free = _trim_to_free_span(quantity, spans)
+        if free is not None:
+            completed = _complete_rate(question, free)
+            spans.append((completed.start, completed.end))
+            yield completed
+
+
+def _find_candidates(question: str) -> Iterator[QuantityLiteral]:
     for match in _DASHED_RANGE.finditer(question):
         quantity = _parse_dashed_range(match)
-        if quantity is not None and _is_free_span(quantity.start, quantity.end, spans):
-            spans.append((quantity.start, quantity.end))
+        if quantity is not None:
             yield quantity
-    for measure in find_measures(question):
-        if _is_free_span(measure.start, measure.digits_start + 1, spans):
-            end = min([measure.end, *(start for start, _ in spans if start >= measure.digits_end)])
-            spans.append((measure.start, end))
-            quantity = _quantity_of_measure(measure)
-            yield quantity if end == measure.end else replace(quantity, end=measure.digits_end, unit="")
+    yield from map(_quantity_of_measure, find_measures(question))
     for measure in find_spelled_measures(question):
-        counts = not measure.is_article or _COMPARATOR_BEFORE.search(question, 0, measure.start)
-        if counts and _is_free_span(measure.start, measure.end, spans):
-            spans.append((measure.start, measure.end))
-            yield _quantity_of_measure(measure)
+        if not measure.is_article or _ARTICLE_COMPARATOR.search(question, 0, measure.start):
+            yield replace(_quantity_of_measure(measure), is_spelled=True)
+
+
+def _trim_to_free_span(quantity: QuantityLiteral, taken_spans: Sequence[tuple[int, int]]) -> QuantityLiteral | None:
+    """Returns the quantity, without its unit if another literal begins there; None if its number is taken."""
+    if not _is_free_span(quantity.start, min(quantity.unit_start, quantity.end), taken_spans):
+        return None
+    following = [start for start, _ in taken_spans if start > quantity.number_start]
+    if all(quantity.end <= start for start in following):
+        return quantity
+    end = min(quantity.unit_start, *following)
+    return replace(quantity, end=end, unit="", unit_start=end)
+
+
+def _complete_rate(question: str, quantity: QuantityLiteral) -> QuantityLiteral:
+    """ "1,500 a month", "EUR 900 pcm": returns the amount with the period that it is paid for."""
+    match = _RATE.match(question, quantity.unit_start)
+    if match is None:
+        return quantity
+    return replace(quantity, end=match.end(), unit="", unit_start=match.end(), is_rate=True)
 
 
 def _quantity_of_measure(measure: MeasureSpan) -> QuantityLiteral:
-    return QuantityLiteral(
+    quantity = QuantityLiteral(
         start=measure.start, end=measure.end, op=ComparisonOperator.EQ, low=measure.number, unit=measure.unit,
         currency=measure.currency, is_bare=True, number_start=measure.start, unit_start=measure.unit_start,
     )  # fmt: skip
+    if measure.unit.lower() == "ish":
+        return replace(quantity, unit="", end=measure.digits_end, unit_start=measure.digits_end)
+    return quantity
 
 
 def _parse_dashed_range(match: re.Match[str]) -> QuantityLiteral | None:
-    """ "EUR 10-25", "0.3–0.7 W": returns the range; None without a currency or unit."""
+    """ "EUR 10-25", "0.3–0.7 W", "12-30": returns the range; None for what looks like an identifier."""
     unit = match["unit"] if is_unit_word(match["unit"] or "") else ""
     unit_currency = currency_of_measure("", unit)
     currency = currency_of_measure(match["sign"] or "", "") or unit_currency
-    if not (currency or unit):
-        return None
     low, high = (
         parse_amount(digits, currency) if currency else parse_number(digits) for digits in (match["low"], match["high"])
     )
     if low is None or high is None:
         return None
-    end = match.end("high") if currency and not unit_currency else match.end()
+    if not (currency or unit) and not (low < high and len(match["high"]) <= _MAX_RANGE_DIGITS):
+        return None
+    end = match.end("high") if not unit or (currency and not unit_currency) else match.end()
     return QuantityLiteral(
         start=match.start(), end=end, op=ComparisonOperator.BETWEEN, low=low, high=high,
         unit="" if currency else unit, currency=currency, number_start=match.start(),
-        unit_start=match.start("unit") if unit else end,
+        unit_start=match.start("unit") if unit else end, is_bare=not (currency or unit),
     )  # fmt: skip
 
 

@@ -23,6 +23,10 @@ class QuantityLiteral:
     number_start: int = 0  # where the number itself begins
     unit_start: int = 0  # where the unit begins; a word that is no known unit may be linked otherwise
     comparator_span: tuple[int, int] | None = None  # of a comparator before the field's name
+    is_age: bool = False  # "older than 3 years": how long ago something began
+    is_approximate: bool = False  # "around 50": `low` and `high` are 10 % apart from the number written
+    is_rate: bool = False  # "1,500 a month": money for each period
+    is_spelled: bool = False  # a number in words; without a unit or comparator it is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,9 @@ class DateLiteral:
     is_year_only: bool = False  # a bare year, which may also be a number
     lacks_year: bool = False  # written without a year; a range takes the year of its end
     number_start: int = 0
+    compared_day: date | None = None  # what a comparator compares with, if that is a day: "before the end of June"
+    counts_back: bool = False  # "3 years ago": more is earlier
+    is_approximate: bool = False
 
 
 QuestionLiteral: TypeAlias = QuantityLiteral | DateLiteral
