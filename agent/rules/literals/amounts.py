@@ -24,9 +24,7 @@ _DASHED_RANGE = re.compile(
     rf"(?:{SIGN_PATTERN})?\s?(?P<high>{DIGITS_PATTERN})"
     rf"(?:\s?(?P<unit>(?i:{UNIT_PATTERN})))?(?![\w-]|[.,]\d)"
 )
-_ARTICLE_COMPARATOR = re.compile(
-    r"\b(?:than|over|under|least|most|within|exceeding|above|below|after|half|once|for|by)\s+$", re.IGNORECASE
-)
+_ARTICLE_COMPARATOR = re.compile(r"\b(?:than|over|under|least|most|within|exceeding|above|below)\s+$", re.IGNORECASE)
 _RATE = re.compile(
     r"\s*(?:(?:an?|per|each|every|/)\s*(?:month|year|week|quarter|day|annum|night)\b|p\.?a\.?(?!\w)|pcm\b"
     r"|monthly\b|yearly\b|annually\b|weekly\b|quarterly\b)",

@@ -23,6 +23,7 @@ class QuantityLiteral:
     number_start: int = 0  # where the number itself begins
     unit_start: int = 0  # where the unit begins; a word that is no known unit may be linked otherwise
     comparator_span: tuple[int, int] | None = None  # of a comparator before the field's name
+    tail_start: int | None = None  # of a comparator after the number: "30 seats *tops*"
     is_age: bool = False  # "older than 3 years": how long ago something began
     is_approximate: bool = False  # "around 50": `low` and `high` are 10 % apart from the number written
     is_rate: bool = False  # "1,500 a month": money for each period

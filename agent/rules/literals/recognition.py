@@ -89,7 +89,8 @@ def _attach_comparator(question: str, literal: QuestionLiteral, search_start: in
         return _apply_comparator(literal, before, start=before.start)
     after = find_comparator_after(question, literal.end)
     if after is not None and not (after.is_temporal and isinstance(literal, QuantityLiteral)):
-        return _apply_comparator(literal, after, end=after.end)
+        compared = _apply_comparator(literal, after, end=after.end)
+        return compared if isinstance(compared, DateLiteral) else replace(compared, tail_start=after.start)
     if isinstance(literal, DateLiteral) or literal.is_age:
         return literal
     distant = find_distant_comparator(question, search_start, literal.start, literal.end)

@@ -43,13 +43,15 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from agent.rules.reading.deadline_conditions import build_deadline_conditions
+from agent.rules.reading.field_fit import candidate_fields_for, field_key_of
 from agent.rules.reading.literal_conditions import (
     AlternativeCondition,
     LiteralAlternatives,
     build_literal_conditions,
-    candidate_fields_for,
-    field_key_of,
+    mentioned_keys_near,
 )
+from agent.rules.reading.number_roles import is_identifier, is_rank_or_count
 from agent.rules.reading.unlinked_words import find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, looks_plural, tokenize_question
@@ -116,7 +118,7 @@ def read_question(
     selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {})
     selection.today = today
     alternatives = LiteralAlternatives()
-    conditions = [*build_literal_conditions(selection, alternatives)]
+    conditions = [*build_literal_conditions(selection, alternatives), *build_deadline_conditions(selection)]
     conditions = [*build_value_conditions(selection), *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
@@ -206,7 +208,8 @@ def _select_meanings(
         span
         for span in literal_spans
         if span[1] < span[2]
-        and not _is_rank_or_count(span, noun_boundaries, tokens)
+        and not is_rank_or_count(span, noun_boundaries, tokens)
+        and not is_identifier(span, tokens, links, lexicon)
         and _may_bind(span, lexicon, links)
     ]
     links = filter_links(links, tokens, bindable_spans, lexicon)
@@ -230,16 +233,6 @@ def _select_meanings(
 _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support from its neighbours
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
-
-
-def _is_rank_or_count(
-    literal_span: tuple[QuestionLiteral, int, int], noun_boundaries: set[int], tokens: Sequence[QuestionToken]
-) -> bool:
-    """ "Contract 17", "5 contracts", "top 5": whether the number names or counts documents and compares no field."""
-    literal, first, last = literal_span
-    is_bare = isinstance(literal, QuantityLiteral) and literal.is_bare and not literal.currency
-    follows_rank = first > 0 and tokens[first - 1].word in ("top", "first", "last", "bottom")
-    return is_bare and ((first > 0 and -first in noun_boundaries) or last in noun_boundaries or follows_rank)
 
 
 def _weigh_in_context(
@@ -450,7 +443,7 @@ def _may_bind(
 ) -> bool:
     """Whether some field fits the literal. A bare number needs a mention of the field nearby, unless it has a unit."""
     literal, first, last = literal_span
-    candidates = candidate_fields_for(literal, lexicon)
+    candidates = candidate_fields_for(literal, lexicon, mentioned_keys_near(links, first, last))
     if (
         isinstance(literal, QuantityLiteral)
         and literal.op is ComparisonOperator.EQ
@@ -466,6 +459,8 @@ def _may_bind(
         isinstance(literal, DateLiteral)
         or not literal.is_bare
         or literal.currency
+        or literal.is_age
+        or literal.is_rate
         or (literal.unit and has_known_unit(literal, lexicon))
     ):
         return bool(candidates)
