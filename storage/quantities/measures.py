@@ -30,7 +30,7 @@ _SCALE_EXPONENTS = {
     "billion": 9,
 }  # fmt: skip
 _SCALE_WORDS = "|".join(scale for scale in sorted(_SCALE_EXPONENTS, key=lambda scale: -len(scale)) if len(scale) > 1)
-_SCALE_PATTERN = rf"(?i:{_SCALE_WORDS})|[km]|(?<=\d)[KM]"
+SCALE_PATTERN = rf"(?i:{_SCALE_WORDS})|[km]|(?<=\d)[KM]"
 SCALE_LETTERS = {"m": 10**6, "M": 10**6, "K": 10**3}  # letters that are units as well: `5 m`, `300 K`
 UNIT_PATTERN = (
     rf"(?i:{CURRENCY_NAME_PATTERN})(?!\w)|(?:degrees?|deg\.?)\s+(?:celsius|centigrade|fahrenheit|kelvin|[CFK](?!\w))"
@@ -46,13 +46,14 @@ DIGITS_PATTERN = (
 _NUMBER_WITH_UNIT = re.compile(
     rf"(?<![\w.,])(?<!\w-)(?P<debit>(?<!\S)[-−](?={CURRENCY_SIGN_PATTERN}\d))?(?P<sign>{SIGN_PATTERN})?\s?"
     rf"(?P<minus>(?:minus\s+|[-−])(?=\d))?(?P<digits>{DIGITS_PATTERN})"
-    rf"(?:\s?(?P<scale>{_SCALE_PATTERN})(?![\w²³2]))?"
+    rf"(?:\s?(?P<scale>{SCALE_PATTERN})(?![\w²³2]))?"
     rf"(?:[\s-]?(?P<unit>(?i:{UNIT_PATTERN})))?(?!\w|/(?!\s?(?:month|year|week|day))|[.,:]\d|-(?!old\b)[A-Za-z\d])",
 )
 _WORDS = alternatives_of(NUMBERS_BY_WORD, low=2)
-_COLLECTIVES = {"dozen": Decimal(12), "couple": Decimal(2)}
+_COLLECTIVES = {"dozen": Decimal(12), "couple": Decimal(2), "grand": Decimal(1000)}
 _SPELLED_NUMBER_WITH_UNIT = re.compile(
-    rf"(?<![\w-])(?P<number>(?:half\s+a|an?|one|{_WORDS})\s+(?P<collective>dozen|couple)\b(?:\s+of\b)?"
+    rf"(?<![\w-])(?P<number>(?:half\s+a|an?|one|{_WORDS})\s+(?P<collective>dozen|couple|grand(?=\s*(?:$|[^\w\s]|(?:or|and|an?|per|tops|max)\b)))\b"
+    rf"(?:\s+of\b)?"
     rf"|(?:half\s+an?|half|an?(?!\s+(?:{_WORDS})\b)|one|{_WORDS})\b"
     rf"(?:[\s-]+(?:and\s+)?(?:one|{_WORDS}|{alternatives_of(MULTIPLIERS_BY_WORD)})\b)*(?P<half>\s+and\s+a\s+half\b)?)"
     rf"(?:[\s-]+(?P<unit>{UNIT_PATTERN}))?",
@@ -77,7 +78,13 @@ class MeasureSpan:
     digits_start: int
     digits_end: int
     unit_start: int  # `end` where there is no unit
+    scale: int = 1  # of `2.5 million`, which `number` includes
     is_article: bool = False  # `a volt`: an article in place of a number
+
+
+def factor_of_scale(scale: str) -> int:
+    """1000 for `k` and `thousand`; 1 for no scale."""
+    return 10 ** _SCALE_EXPONENTS.get(scale.lower(), 0)
 
 
 def is_unit_word(word: str) -> bool:
@@ -131,7 +138,7 @@ def currency_of_measure(sign: str, unit: str) -> str:
 
 
 def _start_of_unit(match: re.Match[str], unit: str, end: int) -> int:
-    return match.start("unit") if match["unit"] else end - len(unit)
+    return match.start("unit") if match["unit"] == unit else end - len(unit)
 
 
 def _measure_of_match(match: re.Match[str]) -> MeasureSpan | None:
@@ -139,15 +146,16 @@ def _measure_of_match(match: re.Match[str]) -> MeasureSpan | None:
     if not is_unit_word(unit):
         unit, end = "", max(match.end("digits"), match.end("scale"))
     scale = match["scale"] or ""
-    if scale in SCALE_LETTERS and not sign and not unit:
-        scale, unit = "", scale  # "5 m" is a length unless money is meant
+    if scale in SCALE_LETTERS and not sign and not currency_of_measure("", unit):
+        scale, unit, end = "", scale, match.end("scale")  # "5 m" is a length unless money is meant
     after, before = currency_of_measure("", unit), currency_of_measure(sign, "")
     number = parse_amount(match["digits"], before or after) if before or after else parse_number(match["digits"])
     if number is None:
         return None
-    number *= 10 ** _SCALE_EXPONENTS.get(scale.lower().rstrip("."), 0)
+    factor = factor_of_scale(scale)
+    number *= factor
     return MeasureSpan(
-        number=-number if match["minus"] or match["debit"] else number, start=match.start(), end=end,
+        number=-number if match["minus"] or match["debit"] else number, scale=factor, start=match.start(), end=end,
         unit="" if after else unit, currency=before or after, digits_start=match.start("digits"),
         digits_end=match.end("digits"), unit_start=_start_of_unit(match, unit, end) if unit and not after else end,
     )  # fmt: skip

@@ -41,7 +41,7 @@ _ORDINALS = {word: number for word, number in ORDINALS_BY_WORD.items() if number
     "1st": 1, "2nd": 2, "3rd": 3, "4th": 4
 }  # fmt: skip
 _ORDINAL_DAY = alternatives_of(ORDINALS_BY_WORD, high=31)
-_DECADES_BY_WORD = {f"{word[:-1]}ies": number for word, number in NUMBERS_BY_WORD.items() if 20 <= number <= 90}
+DECADES_BY_WORD = {f"{word[:-1]}ies": number for word, number in NUMBERS_BY_WORD.items() if 20 <= number <= 90}
 _BEFORE_DECADE = r"(?:(?<=\bthe\s)|(?<=\bearly\s)|(?<=\bmid\s)|(?<=\bmid-)|(?<=\blate\s)|(?<=['’]))"
 _PATTERNS = tuple(  # where two match, the first is the more exact
     re.compile(pattern, re.IGNORECASE)
@@ -54,7 +54,7 @@ _PATTERNS = tuple(  # where two match, the first is the more exact
         rf"\bH(?P<half>[12])[\s/-]*{YEAR_PATTERN}\b",
         r"\b(?:the\s+)?(?P<decade>(?:19|20)\d0)s\b",
         rf"{_BEFORE_DECADE}(?P<tens>[2-9]0)['’]?s\b",
-        rf"{_BEFORE_DECADE}(?P<tens>{'|'.join(_DECADES_BY_WORD)})\b",
+        rf"{_BEFORE_DECADE}(?P<tens>{'|'.join(DECADES_BY_WORD)})\b",
         rf"\b{_WEEKDAY_BEFORE}{DAY_PATTERN}{_DAY_OF}\s+(?P<month>{MONTH_PATTERN})\.?,?(?:\s+de)?\s+{_YEAR_OF_DAY}\b",
         rf"\b{_WEEKDAY_BEFORE}(?P<month>{ENGLISH_MONTH_PATTERN})\.?\s+{DAY_PATTERN},?\s+{_YEAR_OF_DAY}\b",
         rf"\b(?P<word>{_ORDINAL_DAY})\s+(?:day\s+)?of\s+(?P<month>{MONTH_PATTERN}),?\s+{YEAR_PATTERN}\b",
@@ -66,7 +66,7 @@ _PATTERNS = tuple(  # where two match, the first is the more exact
         rf"\b{YEAR_PATTERN}[\s/-]*Q(?P<quarter>[1-4])\b",
         rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\s+quarter\s+(?:of\s+)?{YEAR_PATTERN}\b",
         rf"\b(?P<half>first|second)\s+half\s+(?:of\s+)?{YEAR_PATTERN}\b",
-        rf"(?<![\w.,/{SIGN_CHARACTERS}-]){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
+        rf"(?:(?<![\w.,/{SIGN_CHARACTERS}-])|(?<=\bmid-)){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
     )
 )
 
@@ -115,7 +115,7 @@ def _bounds_of_parts(parts: dict[str, str], day_first: bool) -> tuple[date, date
     if "decade" in parts:
         return date(int(parts["decade"]), 1, 1), date(int(parts["decade"]) + 9, 12, 31)
     if "tens" in parts:
-        tens = int(parts["tens"]) if parts["tens"].isdigit() else _DECADES_BY_WORD[parts["tens"].lower()]
+        tens = int(parts["tens"]) if parts["tens"].isdigit() else DECADES_BY_WORD[parts["tens"].lower()]
         first_year = (2000 if tens == 20 else 1900) + tens
         return date(first_year, 1, 1), date(first_year + 9, 12, 31)
     year = int(parts["year"]) if "year" in parts else full_year(parts["short"])

@@ -64,7 +64,7 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case WordsTakenAsField(words=words, field_label=label):
             return f"took “{words}” to mean {label}"
         case DateFieldTaken(words=words, field_label=label, other_labels=others):
-            return f"took “{words}” as the {label.lower()}, not the {join_words([other.lower() for other in others])}"
+            return f"took “{words}” to mean {label}, not {' or '.join(others)}"
         case MarginTaken(words=words):
             return f"took “{words}” as 10 % more or less"
         case UnmatchedSuperlative(words=words):

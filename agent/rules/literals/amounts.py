@@ -3,26 +3,30 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from agent.rules.literals.literal_types import QuantityLiteral
 from storage.quantities.measures import (
     DIGITS_PATTERN,
+    SCALE_PATTERN,
     SIGN_PATTERN,
     UNIT_PATTERN,
     MeasureSpan,
     currency_of_measure,
+    factor_of_scale,
     find_measures,
     find_spelled_measures,
     is_unit_word,
 )
 from storage.quantities.money import parse_amount
 from storage.quantities.numbers import parse_number
+from storage.quantities.periods import DECADES_BY_WORD
 from storage.search.conditions import ComparisonOperator
 
 _DASHED_RANGE = re.compile(
     rf"(?<![\w.,-])(?P<sign>{SIGN_PATTERN})?\s?(?P<low>{DIGITS_PATTERN})\s?[-–—]\s?"
     rf"(?:{SIGN_PATTERN})?\s?(?P<high>{DIGITS_PATTERN})"
-    rf"(?:\s?(?P<unit>(?i:{UNIT_PATTERN})))?(?![\w-]|[.,]\d)"
+    rf"(?:\s?(?P<scale>(?!m(?:\s|$)){SCALE_PATTERN})(?!\w))?(?:\s?(?P<unit>(?i:{UNIT_PATTERN})))?(?![\w-]|[.,]\d)"
 )
 _ARTICLE_COMPARATOR = re.compile(r"\b(?:than|over|under|least|most|within|exceeding|above|below)\s+$", re.IGNORECASE)
 _RATE = re.compile(
@@ -30,6 +34,12 @@ _RATE = re.compile(
     r"|monthly\b|yearly\b|annually\b|weekly\b|quarterly\b)",
     re.IGNORECASE,
 )
+_AGE_DECADE = re.compile(
+    r"\b(?:in\s+)?(?:his|her|their|your|my|our)\s+(?:(?P<third>early|mid|late)[\s-]+)?"
+    rf"(?:(?P<word>{'|'.join(DECADES_BY_WORD)})|(?P<tens>[2-9]0)['’]?s)\b",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"(?<![\w.,-])(?P<digits>[1-9]\d{0,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _MAX_RANGE_DIGITS = 5  # of a dashed range without a unit; longer numbers are identifiers or telephone numbers
 
 
@@ -45,6 +55,12 @@ def find_quantities(question: str, taken_spans: Sequence[tuple[int, int]]) -> It
 
 
 def _find_candidates(question: str) -> Iterator[QuantityLiteral]:
+    yield from map(_parse_age_decade, _AGE_DECADE.finditer(question))
+    for match in _ORDINAL.finditer(question):
+        yield QuantityLiteral(
+            start=match.start(), end=match.end(), op=ComparisonOperator.EQ, low=Decimal(match["digits"]), is_bare=True,
+            number_start=match.start(), unit_start=match.end(), is_ordinal=True,
+        )  # fmt: skip
     for match in _DASHED_RANGE.finditer(question):
         quantity = _parse_dashed_range(match)
         if quantity is not None:
@@ -53,6 +69,16 @@ def _find_candidates(question: str) -> Iterator[QuantityLiteral]:
     for measure in find_spelled_measures(question):
         if not measure.is_article or _ARTICLE_COMPARATOR.search(question, 0, measure.start):
             yield replace(_quantity_of_measure(measure), is_spelled=True)
+
+
+def _parse_age_decade(match: re.Match[str]) -> QuantityLiteral:
+    """ "In their early thirties" is from 30 to 33 years old."""
+    first = Decimal(match["tens"] or DECADES_BY_WORD[match["word"].lower()])
+    low, high = {"early": (0, 3), "mid": (4, 6), "late": (7, 9)}.get((match["third"] or "").lower(), (0, 9))
+    return QuantityLiteral(
+        start=match.start(), end=match.end(), op=ComparisonOperator.BETWEEN, low=first + low, high=first + high,
+        unit="years", number_start=match.start(), unit_start=match.end(), is_age=True,
+    )  # fmt: skip
 
 
 def _trim_to_free_span(quantity: QuantityLiteral, taken_spans: Sequence[tuple[int, int]]) -> QuantityLiteral | None:
@@ -77,11 +103,16 @@ def _complete_rate(question: str, quantity: QuantityLiteral) -> QuantityLiteral:
 def _quantity_of_measure(measure: MeasureSpan) -> QuantityLiteral:
     quantity = QuantityLiteral(
         start=measure.start, end=measure.end, op=ComparisonOperator.EQ, low=measure.number, unit=measure.unit,
-        currency=measure.currency, is_bare=True, number_start=measure.start, unit_start=measure.unit_start,
+        currency=measure.currency, is_bare=True, scale=measure.scale, number_start=measure.start,
+        unit_start=measure.unit_start,
     )  # fmt: skip
-    if measure.unit.lower() == "ish":
-        return replace(quantity, unit="", end=measure.digits_end, unit_start=measure.digits_end)
-    return quantity
+    match measure.unit.lower():
+        case "ish":
+            return replace(quantity, unit="", end=measure.digits_end, unit_start=measure.digits_end)
+        case "quarter" | "quarters":
+            return replace(quantity, unit="months", low=3 * measure.number)
+        case _:
+            return quantity
 
 
 def _parse_dashed_range(match: re.Match[str]) -> QuantityLiteral | None:
@@ -94,9 +125,12 @@ def _parse_dashed_range(match: re.Match[str]) -> QuantityLiteral | None:
     )
     if low is None or high is None:
         return None
+    factor = factor_of_scale(match["scale"] or "")
+    low, high = low * (factor if low < high else 1), high * factor
     if not (currency or unit) and not (low < high and len(match["high"]) <= _MAX_RANGE_DIGITS):
         return None
-    end = match.end("high") if not unit or (currency and not unit_currency) else match.end()
+    number_end = max(match.end("high"), match.end("scale"))
+    end = number_end if not unit or (currency and not unit_currency) else match.end()
     return QuantityLiteral(
         start=match.start(), end=end, op=ComparisonOperator.BETWEEN, low=low, high=high,
         unit="" if currency else unit, currency=currency, number_start=match.start(),

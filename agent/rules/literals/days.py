@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from agent.rules.literals.clock_periods import calendar_period_of, find_clock_periods, shift_months
 from agent.rules.literals.literal_types import DateLiteral
@@ -37,7 +37,7 @@ def find_dates(question: str, today: date) -> Iterator[DateLiteral]:
         if all(literal.end <= other.start or literal.start >= other.end for other in literals):
             literals.append(literal)
     for literal in _complete_years(question, sorted(literals, key=lambda literal: literal.start), today):
-        yield _take_part(question, literal, today)
+        yield _take_edge(question, _take_part(question, literal, today))
 
 
 def _find_periods_with_year(question: str) -> Iterator[DateLiteral]:
@@ -51,15 +51,26 @@ def _find_periods_with_year(question: str) -> Iterator[DateLiteral]:
 def _complete_years(question: str, literals: Sequence[DateLiteral], today: date) -> Iterator[DateLiteral]:
     """ "Spring 2024", "Q3 of last year": yields the periods with the year after them as one."""
     end = 0
-    for literal in literals:
+    for literal, following in zip_longest(literals, literals[1:]):
         if literal.start < end:
             continue
+        if following is not None and _shares_year(question, literal, following):
+            shift = 12 * (following.first_day.year - literal.first_day.year)
+            literal = replace(shift_literal(literal, shift), lacks_year=False)
         match = _YEAR_AFTER.match(question, literal.end) if literal.lacks_year else None
         if match is not None:
             shift = 12 * (_year_of_match(match, today) - literal.first_day.year)
             literal = replace(shift_literal(literal, shift), end=match.end(), lacks_year=False)
         end = literal.end
         yield literal
+
+
+def _shares_year(question: str, literal: DateLiteral, following: DateLiteral) -> bool:
+    """ "May or June 2010": whether both periods lie in the year that is written once."""
+    between = question[literal.end : following.start].strip().lower()
+    if not literal.lacks_year or following.lacks_year or following.is_year_only or following.counts_back:
+        return False
+    return between in ("or", "and", ",", "/", "&") and literal.first_day.month <= following.first_day.month
 
 
 def _year_of_match(match: re.Match[str], today: date) -> int:
@@ -78,6 +89,17 @@ def shift_literal(literal: DateLiteral, months: int) -> DateLiteral:
     compared = literal.compared_day and (last if literal.compared_day == literal.last_day else None)
     first = shift_months(literal.first_day, months)
     return replace(literal, first_day=first, last_day=last, compared_day=compared or (literal.compared_day and first))
+
+
+_EDGE_AFTER = re.compile(r"\s+(?:(?P<end>ends?|is\s+over|is\s+out|closes?)|starts?|begins?)\b", re.IGNORECASE)
+
+
+def _take_edge(question: str, literal: DateLiteral) -> DateLiteral:
+    """ "Before 2026 *ends*"."""
+    match = _EDGE_AFTER.match(question, literal.end)
+    if match is None or literal.compared_day is not None:
+        return literal
+    return replace(literal, end=match.end(), compared_day=literal.last_day if match["end"] else literal.first_day)
 
 
 def _take_part(question: str, literal: DateLiteral, today: date) -> DateLiteral:

@@ -25,8 +25,12 @@ class QuantityLiteral:
     comparator_span: tuple[int, int] | None = None  # of a comparator before the field's name
     tail_start: int | None = None  # of a comparator after the number: "30 seats *tops*"
     is_age: bool = False  # "older than 3 years": how long ago something began
+    is_overdue: bool = False  # "30 days overdue": how long ago something had to be done
+    is_ordinal: bool = False  # "3rd": compares a field only right before its name
     is_approximate: bool = False  # "around 50": `low` and `high` are 10 % apart from the number written
     is_rate: bool = False  # "1,500 a month": money for each period
+    is_ongoing: bool = False  # "for more than 3 years": what began so long ago, unless a duration fits
+    scale: int = 1  # of "60 thousand", which `low` includes
     is_spelled: bool = False  # a number in words; without a unit or comparator it is none
 
 

@@ -66,6 +66,8 @@ def _combine_ends(low: QuestionLiteral, high: QuestionLiteral) -> QuestionLitera
 def _combine_quantities(low: QuantityLiteral, high: QuantityLiteral) -> QuantityLiteral | None:
     if low.high is not None or high.high is not None or (low.is_rate and not high.is_rate):
         return None
+    if low.scale == 1 and low.low < high.low / high.scale:
+        low = replace(low, low=low.low * high.scale)  # "50 to 60 thousand"
     top = _convert_to_unit(high, low.unit)
     if top is None or (low.currency and high.currency and low.currency != high.currency):
         return None
@@ -139,8 +141,11 @@ def _with_unit_of(quantity: QuantityLiteral, other: QuantityLiteral, between: st
     have_no_bound = {quantity.op, other.op} <= {ComparisonOperator.EQ, ComparisonOperator.BETWEEN}
     are_choices = have_no_bound and _CHOICE_SEPARATOR.fullmatch(between)
     is_before = quantity.start < other.start
-    if not lacks_unit or not (are_ends or (are_choices and is_before)):
-        return None
+    is_near = (quantity.low < other.low) == is_before or max(quantity.low, other.low) < 10 * min(
+        quantity.low, other.low
+    )
+    if not lacks_unit or not ((are_ends and is_near) or (are_choices and is_before)):
+        return None  # "no more than 900 and at least 40 sqm" are two measures
     return replace(quantity, unit=other.unit, currency=other.currency, unit_start=quantity.end)
 
 

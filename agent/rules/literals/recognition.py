@@ -25,6 +25,10 @@ from storage.quantities.durations import is_time_unit
 from storage.search.conditions import ComparisonOperator
 
 _AGE_AFTER = re.compile(r"[\s-]*(?:old|of\s+age|in\s+age)\b", re.IGNORECASE)
+_OVERDUE_AFTER = re.compile(
+    r"\s+(?:overdue|late|past\s+(?:(?:its|their|the)\s+)?(?:due(?:\s+dates?)?|deadlines?))\b", re.IGNORECASE
+)
+_OVERDUE_BEFORE = re.compile(r"\b(?:overdue|late)\s+(?:by|for)\s+$", re.IGNORECASE)
 _AGE_BEFORE = re.compile(r"\baged\s+$", re.IGNORECASE)
 _TOLERANCE = Decimal("0.1")  # of "around 50"
 
@@ -54,7 +58,7 @@ def _attach_comparators(question: str, literals: Sequence[QuestionLiteral]) -> I
     for literal, following in zip_longest(literals, literals[1:]):
         aged = _extend_age(question, literal)
         compared = _attach_comparator(question, aged, search_start)
-        compared = _widen_to_age_before(question, compared, search_start)
+        compared = _mark_ongoing(question, _widen_to_age_before(question, compared, search_start))
         if following is not None and compared.end > following.start:
             compared = aged
         search_start = compared.end
@@ -63,18 +67,32 @@ def _attach_comparators(question: str, literals: Sequence[QuestionLiteral]) -> I
 
 def _extend_age(question: str, literal: QuestionLiteral) -> QuestionLiteral:
     """ "Ten years *old*": returns the literal with the words that make it an age."""
-    match = _AGE_AFTER.match(question, literal.end)
-    if match is None or not isinstance(literal, QuantityLiteral) or not is_time_unit(literal.unit):
+    if not isinstance(literal, QuantityLiteral) or not is_time_unit(literal.unit):
         return literal
-    return replace(literal, end=match.end(), is_age=True)
+    if match := _AGE_AFTER.match(question, literal.end):
+        return replace(literal, end=match.end(), is_age=True)
+    if match := _OVERDUE_AFTER.match(question, literal.end):
+        return replace(literal, end=match.end(), is_age=True, is_overdue=True)
+    return literal
 
 
 def _widen_to_age_before(question: str, literal: QuestionLiteral, search_start: int) -> QuestionLiteral:
     """ "*Aged* over 60"."""
-    match = _AGE_BEFORE.search(question, search_start, literal.start)
-    if match is None or not isinstance(literal, QuantityLiteral) or not _may_be_age(literal):
+    if not isinstance(literal, QuantityLiteral) or not _may_be_age(literal):
         return literal
-    return replace(literal, start=match.start(), is_age=True)
+    before = question[search_start : literal.start]
+    if match := _AGE_BEFORE.search(before):
+        return replace(literal, start=search_start + match.start(), is_age=True)
+    if is_time_unit(literal.unit) and (match := _OVERDUE_BEFORE.search(before)):
+        return replace(literal, start=search_start + match.start(), is_age=True, is_overdue=True)
+    return literal
+
+
+def _mark_ongoing(question: str, literal: QuestionLiteral) -> QuestionLiteral:
+    """ "In use *for* more than 3 years"."""
+    if not isinstance(literal, QuantityLiteral) or not is_time_unit(literal.unit):
+        return literal
+    return replace(literal, is_ongoing=question[: literal.start].rstrip().lower().endswith((" for", " since")))
 
 
 def _may_be_age(literal: QuantityLiteral) -> bool:

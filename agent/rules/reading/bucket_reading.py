@@ -443,6 +443,8 @@ def _may_bind(
 ) -> bool:
     """Whether some field fits the literal. A bare number needs a mention of the field nearby, unless it has a unit."""
     literal, first, last = literal_span
+    if isinstance(literal, QuantityLiteral) and literal.is_ordinal and not _precedes_mention(last, links):
+        return False
     candidates = candidate_fields_for(literal, lexicon, mentioned_keys_near(links, first, last))
     if (
         isinstance(literal, QuantityLiteral)
@@ -470,6 +472,10 @@ def _may_bind(
         if isinstance(link.meaning, FieldMention) and min(abs(first - link.last), abs(link.first - last)) <= 4
     }
     return any(field_key_of(field, row_field) in near_fields for field, row_field, _ in candidates)
+
+
+def _precedes_mention(last: int, links: Sequence[SpanLink]) -> bool:
+    return any(isinstance(link.meaning, FieldMention) and link.first == last for link in links)
 
 
 def _is_mentioned_before(

@@ -88,6 +88,8 @@ def _period_ahead(literal: QuantityLiteral, unit: str, today: date) -> DateLiter
 def _period_past(literal: QuantityLiteral, unit: str, today: date) -> DateLiteral | None:
     """More than 3 years old is before the day 3 years ago; 3 years old is between 3 and 4 years ago."""
     last = shift_by_duration(today, -literal.low, unit)
+    if last is not None and literal.is_overdue and literal.op is ComparisonOperator.EQ:
+        return _literal_between(last, last, ComparisonOperator.LTE)
     if last is None or literal.op in MIRRORED:
         return last and _literal_between(last, last, MIRRORED[literal.op])
     top = literal.low if literal.high is None else literal.high

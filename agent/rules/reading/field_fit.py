@@ -8,8 +8,9 @@ from agent.rules.linking.span_selection import has_known_unit, is_measured_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from storage.quantities.durations import is_time_unit
 from storage.quantities.measures import SCALE_LETTERS
-from storage.quantities.units import convert_unit
+from storage.quantities.units import convert_unit, parse_unit
 from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonOperator
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 
@@ -24,6 +25,7 @@ _BEGINNING_FIELD_WORDS = frozenset(
     hired hire joined joining purchase purchased bought acquired acquisition service created creation issued registered
     registration launched launch introduced entry admission planted""".split()
 )
+_BIRTH_FIELD_WORDS = frozenset("birth born birthday".split())  # the beginning of a person comes before any other
 _DEADLINE_FIELD_WORDS = frozenset(
     """due deadline expiry expires expire expired expiration end ends ended ending until till termination renewal lapse
     lapses maturity matures payable valid""".split()
@@ -52,17 +54,18 @@ def holds_years(field: SchemaField, row_field: FieldName | None, lexicon: Bucket
     return is_plain and bounds is not None and _FIRST_YEAR <= bounds[0] <= bounds[1] <= _LAST_YEAR
 
 
-def unit_of_field(field: SchemaField) -> str:
-    """The field's unit, or the unit of time in its name: "term months"."""
-    return field.unit or next((word for word in sorted(words_of_field(field)) if is_time_unit(word)), "")
+def unit_for_literal(literal: QuantityLiteral, field: SchemaField) -> str:
+    """The field's unit, or a unit in its name that measures what the literal's does: "term months"."""
+    if field.unit or not literal.unit:
+        return field.unit
+    words = (word for word in sorted(words_of_field(field)) if parse_unit(word) is not None)
+    return next((word for word in words if convert_unit(literal.low, literal.unit, word) is not None), "")
 
 
-def number_for_field(literal: QuantityLiteral, number: float, field: SchemaField) -> float:
+def number_for_field(literal: QuantityLiteral, number: float, field: SchemaField, lexicon: BucketLexicon) -> float:
     """Returns the number without its unit: "1.5m" is 1.5 million where nothing is measured in metres."""
-    may_scale = literal.unit in SCALE_LETTERS and (
-        not field.unit or convert_unit(literal.low, literal.unit, field.unit) is None
-    )
-    return number * SCALE_LETTERS[literal.unit] if may_scale else number
+    is_unit = literal.unit.lower() in words_of_field(field) or has_known_unit(literal, lexicon)
+    return number if is_unit else number * SCALE_LETTERS.get(literal.unit, 1)
 
 
 def candidate_fields_for(
@@ -93,7 +96,7 @@ def _field_fit(
     elif literal.is_age:
         fit = _age_fit(literal, field, row_field, lexicon)
     elif field.type is FieldType.DATE:
-        fit = 0.5 if is_mentioned and row_field is None and is_time_unit(literal.unit) else None
+        fit = _term_fit(literal, field, row_field, is_mentioned=is_mentioned)
     elif field.type is FieldType.MONEY:
         fit = _money_fit(literal, field, lexicon, is_mentioned=is_mentioned)
     else:
@@ -110,6 +113,8 @@ def _date_fit(
     literal: DateLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
 ) -> float | None:
     if field.type is FieldType.DATE:
+        if words_of_field(field) & _BIRTH_FIELD_WORDS:
+            return 0.6  # a birthday is rarely the date of a document
         return 1.5 if _is_main_date(field, row_field, lexicon) else 1.0
     return 2.0 if literal.is_year_only and holds_years(field, row_field, lexicon) else None
 
@@ -119,17 +124,33 @@ def _age_fit(
 ) -> float | None:
     """ "Older than 5 years": the age itself, else the day or year of the beginning, else a duration."""
     words = words_of_field(field)
+    if literal.is_overdue:
+        return 4.0 if is_deadline(field) else None
     if field.type is FieldType.NUMBER and words & _AGE_FIELD_WORDS:
         return 4.0
     begins = bool(words & _BEGINNING_FIELD_WORDS)
     if field.type is FieldType.DATE:
         if is_deadline(field) and not begins:
             return 0.2
-        return (3.0 if begins else 1.5) + (0.3 if _is_main_date(field, row_field, lexicon) else 0.0)
+        fit = 4.0 if words & _BIRTH_FIELD_WORDS else 3.0 if begins else 1.5
+        return fit + (0.3 if _is_main_date(field, row_field, lexicon) else 0.0)
     if holds_years(field, row_field, lexicon):
         return 2.5 if begins else 1.2
-    is_duration = field.type is FieldType.NUMBER and is_time_unit(unit_of_field(field))
+    is_duration = field.type is FieldType.NUMBER and bool(unit_for_literal(literal, field))
     return 1.0 if is_duration and literal.unit else None
+
+
+def _term_fit(
+    literal: QuantityLiteral, field: SchemaField, row_field: FieldName | None, *, is_mentioned: bool
+) -> float | None:
+    """ "Ends within 30 days", "in service for more than 5 years": whether a date is counted from today."""
+    if row_field is not None or not is_time_unit(literal.unit):
+        return None
+    if literal.is_ongoing and is_deadline(field) and literal.op in (ComparisonOperator.GT, ComparisonOperator.GTE):
+        return None  # "running for more than 5 years" says when it began
+    words = words_of_field(field)
+    began = literal.is_ongoing and words & _BEGINNING_FIELD_WORDS and not words & _BIRTH_FIELD_WORDS
+    return 0.5 if is_mentioned or began else None
 
 
 def _is_main_date(field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon) -> bool:
@@ -155,13 +176,17 @@ def _number_fit(
     ):
         return None
     else:
-        score, value = 0.5 if not field.unit else 0.0, number_for_field(literal, float(literal.low), field)
+        score, value = 0.5 if not field.unit else 0.0, number_for_field(literal, float(literal.low), field, lexicon)
     bounds = _value_range(field, row_field, lexicon)
+    if is_time_unit(literal.unit) and not is_mentioned:
+        is_beyond = not is_within_field_range(literal, field, row_field, lexicon)
+        if is_beyond and (literal.is_ongoing or is_far_outside_range(literal, field, row_field, lexicon)):
+            return None
     return score + (1.0 if bounds is not None and bounds[0] <= value <= bounds[1] else 0.0)
 
 
 def _convert_for_field(literal: QuantityLiteral, field: SchemaField) -> float | None:
-    unit = unit_of_field(field) if is_time_unit(literal.unit) else field.unit
+    unit = unit_for_literal(literal, field)
     return convert_unit(literal.low, literal.unit, unit) if literal.unit and unit else None
 
 
@@ -215,4 +240,4 @@ def _number_and_range(
     if isinstance(literal, DateLiteral) or bounds is None:
         return None
     in_unit = _convert_for_field(literal, field)
-    return (number_for_field(literal, float(literal.low), field) if in_unit is None else in_unit, *bounds)
+    return (number_for_field(literal, float(literal.low), field, lexicon) if in_unit is None else in_unit, *bounds)

@@ -22,10 +22,9 @@ from agent.rules.reading.field_fit import (
     is_far_outside_range,
     is_within_field_range,
     number_for_field,
-    unit_of_field,
+    unit_for_literal,
 )
 from agent.rules.words.tokens import QuestionToken, looks_plural
-from storage.quantities.durations import is_time_unit
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -136,6 +135,7 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
             _consume_label(selection, label_tokens, best_field, row_field)
         elif not is_pointed_at:
             _assume_main_date(selection, choice)
+            _assume_field_at_hand(selection, choice)
         _assume_margin(selection, literal)
         if not choice.is_negated:
             _record_alternatives(
@@ -147,6 +147,9 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
             )  # fmt: skip
 
 
+_ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
+
+
 @dataclass(slots=True)
 class _LiteralChoice:
     """A literal at `tokens[first:last]` and the fields that it may belong to, the likeliest first."""
@@ -155,7 +158,7 @@ class _LiteralChoice:
     first: int
     last: int
     label_tokens: Sequence[int]
-    ranked_fields: "list[_ScoredField]"
+    ranked_fields: list[_ScoredField]
     is_negated: bool
 
     @property
@@ -191,16 +194,33 @@ def _are_opposed(selection: SpanSelection, choice: _LiteralChoice, later: _Liter
 
 
 def _separate_choices(selection: SpanSelection, choice: _LiteralChoice, later: _LiteralChoice) -> None:
-    """Gives one of the literals to the next field that fits it nearly as well, if there is one."""
+    """Gives one of two opposed bounds to the next field that fits it nearly as well, if there is one.
+
+    Two days or two numbers without a comparator stay: they are alternatives.
+    """
+    if choice.literal.op is later.literal.op:
+        return
     options = [
         (each.ranked_fields[0][0] - scored_field[0], each, scored_field)
         for each in (later, choice)
         for scored_field in each.ranked_fields[1:]
-        if field_key_of(*scored_field[1:]) != choice.field_key
+        if _may_separate(selection, each, scored_field, choice.field_key)
     ]
     loss, moved, taken = min(options, key=lambda option: option[0], default=(_MAX_LOSS, choice, None))
     if taken is not None and loss < _MAX_LOSS:
         moved.ranked_fields = [taken, *(other for other in moved.ranked_fields if other is not taken)]
+
+
+def _may_separate(
+    selection: SpanSelection, choice: _LiteralChoice, scored_field: _ScoredField, opposed_key: FieldKey
+) -> bool:
+    """Whether the field may hold the literal: a number must be in its range, a day needs a mention of the field."""
+    _, field, row_field = scored_field
+    if row_field is not None or field_key_of(field, row_field) == opposed_key:
+        return False
+    if isinstance(choice.literal, DateLiteral):
+        return _mention_nearness(selection, field, row_field, choice.first, choice.last) > 0
+    return is_within_field_range(choice.literal, field, row_field, selection.lexicon)
 
 
 def _assume_main_date(selection: SpanSelection, choice: _LiteralChoice) -> None:
@@ -224,13 +244,17 @@ def _lacks_measure(literal: QuestionLiteral, lexicon: BucketLexicon) -> bool:
     return not (literal.unit and has_known_unit(literal, lexicon))
 
 
+def _assume_field_at_hand(selection: SpanSelection, choice: _LiteralChoice) -> None:
+    """Says what a number that has no unit was taken to be, where it could be something else."""
+    if len(choice.ranked_fields) > 1 and _lacks_measure(choice.literal, selection.lexicon):
+        words = selection.question[slice(*literal_extent_in(choice.literal, selection.lexicon))].strip()
+        selection.assumptions.append(WordsTakenAsField(words=words, field_label=choice.ranked_fields[0][1].label))
+
+
 def _assume_margin(selection: SpanSelection, literal: QuestionLiteral) -> None:
     if isinstance(literal, QuantityLiteral) and literal.is_approximate:
         words = selection.question[literal.start : literal.end].strip()
         selection.assumptions.append(MarginTaken(words=words))
-
-
-_ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
 
 def _rank_fields(
@@ -245,6 +269,9 @@ def _rank_fields(
     label_stems = {selection.tokens[index].stem for index in label_tokens}
     mentioned_keys = mentioned_keys_near((*selection.links, *selection.measure_links), first, last)
     candidates = candidate_fields_for(literal, selection.lexicon, mentioned_keys)
+    if not candidates:  # the mention that let it bind lost against the literal
+        every_key = frozenset(field_key_of(*pair) for pair in selection.lexicon.measurable_fields)
+        candidates = candidate_fields_for(literal, selection.lexicon, every_key)
     is_in_some_range = any(
         is_within_field_range(literal, field, row_field, selection.lexicon) for field, row_field, _ in candidates
     )
@@ -457,7 +484,7 @@ def _literal_condition(
     elif field.type is FieldType.DATE or _is_year_of_age(literal, field, row_field, selection.lexicon):
         condition = _age_condition(literal, field, selection.today, words)
     else:
-        condition = _number_condition(literal, field, words)
+        condition = _number_condition(literal, field, words, selection.lexicon)
     return (
         condition
         if row_field is None
@@ -477,13 +504,13 @@ def _age_condition(literal: QuantityLiteral, field: SchemaField, today: date | N
     return NotCondition(MissingCondition(field=field.name, words=words)) if condition is None else condition
 
 
-def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str) -> Condition:
-    low = _number_in_field(literal, literal.low, field)
+def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, lexicon: BucketLexicon) -> Condition:
+    low = _number_in_field(literal, literal.low, field, lexicon)
     op = literal.op
     if literal.is_bare and field.bare is not BareValueMatch.EXACTLY:
         op = ComparisonOperator.GTE if field.bare is BareValueMatch.AT_LEAST else ComparisonOperator.LTE
     if literal.high is not None:
-        high = _number_in_field(literal, literal.high, field)
+        high = _number_in_field(literal, literal.high, field, lexicon)
         comparison = ComparisonCondition(
             field=field.name, op=ComparisonOperator.BETWEEN, value=(min(low, high), max(low, high)), words=words
         )
@@ -497,7 +524,7 @@ def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str) 
     return comparison
 
 
-def _number_in_field(literal: QuantityLiteral, number: Decimal, field: SchemaField) -> float:
-    unit = unit_of_field(field) if is_time_unit(literal.unit) else field.unit
+def _number_in_field(literal: QuantityLiteral, number: Decimal, field: SchemaField, lexicon: BucketLexicon) -> float:
+    unit = unit_for_literal(literal, field)
     converted = convert_unit(number, literal.unit, unit) if literal.unit and unit else None
-    return number_for_field(literal, float(number), field) if converted is None else converted
+    return number_for_field(literal, float(number), field, lexicon) if converted is None else converted

@@ -27,7 +27,7 @@ def is_rank_or_count(
 ) -> bool:
     """ "Contract 17", "5 contracts", "top 5": whether the number names or counts documents and compares no field."""
     literal, first, last = literal_span
-    is_bare = isinstance(literal, QuantityLiteral) and literal.is_bare and not literal.currency
+    is_bare = isinstance(literal, QuantityLiteral) and literal.is_bare and not (literal.currency or literal.is_age)
     follows_rank = first > 0 and tokens[first - 1].word in ("top", "first", "last", "bottom")
     return is_bare and ((first > 0 and -first in noun_boundaries) or last in noun_boundaries or follows_rank)
 
@@ -40,7 +40,13 @@ def is_identifier(
 ) -> bool:
     """ "Room 214", "line 12": whether the number names a thing, with its noun in the singular before it."""
     literal, first, last = literal_span
-    if not isinstance(literal, QuantityLiteral) or not literal.is_bare or literal.currency or literal.is_rate:
+    if (
+        not isinstance(literal, QuantityLiteral)
+        or not literal.is_bare
+        or literal.currency
+        or literal.is_rate
+        or literal.is_ordinal
+    ):
         return False
     if first == 0 or literal.is_age or _counts_noun(last, tokens, links):
         return False
@@ -63,6 +69,5 @@ def _counts_noun(last: int, tokens: Sequence[QuestionToken], links: Sequence[Spa
 
 def _counts_things(mention: FieldMention, token: QuestionToken, lexicon: BucketLexicon) -> bool:
     """ "Room 214", of a field "rooms": whether the field counts what the token names in the singular."""
-    field = lexicon.get_field(mention.field, mention.column)
-    words = {*fold_text(field.label).split(), *(word for name in field.synonyms for word in fold_text(name).split())}
-    return not mention.is_hint and token.word not in words and f"{token.word}s" in words
+    label_words = fold_text(lexicon.get_field(mention.field, mention.column).label).split()
+    return token.word not in label_words and f"{token.word}s" in label_words
