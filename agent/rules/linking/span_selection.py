@@ -207,7 +207,8 @@ def _leads_to_value(
         return True
     is_day = lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.DATE
     return word_after in ("is", "are", "was", "were") or (
-        is_day and word_after in ("from", "in", "at", "before", "after", "on")
+        is_day
+        and word_after in ("from", "in", "at", "before", "after", "on", "since", "by", "until", "during", "within")
     )
 
 

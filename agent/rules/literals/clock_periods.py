@@ -38,6 +38,8 @@ _PATTERNS = tuple(
         r"\b(?P<relative>(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|today|yesterday|tomorrow)\b",
         r"\b(?P<weekend>this|next|the|last)\s+weekend\b",
         r"\b(?P<todate>(?:the\s+)?year\s+to\s+date|ytd|so\s+far\s+this\s+year|this\s+year\s+so\s+far)\b",
+        rf"\b(?:between\s+)?(?P<count>{_COUNT_PATTERN})\s*(?:to|and|-|–)\s*(?P<upper>{_COUNT_PATTERN})\s+"
+        rf"(?P<ago>{_SPAN_PATTERN})s?\s+ago\b",
         rf"\b(?P<count>{_COUNT_PATTERN}|an?)\s+(?P<ago>{_SPAN_PATTERN})s?\s+(?:ago|back)\b",
         rf"\b(?P<which>this|last|past|previous|next|coming)\s+(?P<name>{_SEASON_PATTERN}|{ENGLISH_MONTH_PATTERN})\b(?!\s+\d)",
         r"\b(?P<which>this|last|past|previous|current|next|coming|following)\s+"
@@ -78,7 +80,7 @@ def _complete_by_clock(question: str, match: re.Match[str], today: date) -> Date
     except (KeyError, ValueError, OverflowError):  # a dotless i matches an i in a name; 31 February
         return None
     name = "lone" if "lone" in parts and "which" not in parts else "bare" if "bare" in parts else 0
-    counts_back = "ago" in parts
+    counts_back = "ago" in parts and "upper" not in parts
     return DateLiteral(
         start=match.start(name), end=match.end(), op=ComparisonOperator.EQ, first_day=first, last_day=last,
         lacks_year=_lacks_year(parts), number_start=match.start(name), counts_back=counts_back,
@@ -130,6 +132,8 @@ def _weekend_period(parts: dict[str, str], today: date) -> tuple[date, date]:
 def _period_ago(parts: dict[str, str], today: date) -> tuple[date, date]:
     """ "3 days ago" is a day; "2 months ago" is that calendar month."""
     day, unit = _day_before(today, parts), parts["ago"].lower()
+    if "upper" in parts:  # "10 to 15 years ago"
+        return shift_day(today, -_count_of({"count": parts["upper"]}), unit), day
     if unit == "day":
         return day, day
     return calendar_period_of(day, unit)

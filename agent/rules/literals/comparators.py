@@ -32,6 +32,7 @@ class ComparatorMatch:
     is_age: bool = False  # "older than": compares an age, so a date the other way round
     is_approximate: bool = False
     is_temporal: bool = False  # compares dates only: "before", "since"
+    is_day: bool = False  # "later than": compares days, not numbers
     is_weak: bool = False  # a preposition that also has other meanings: "from", "by"
 
 
@@ -100,6 +101,7 @@ _DOWNWARD_COMPARATIVES = frozenset(
     closer poorer worse softer quieter dimmer shallower tinier slimmer sooner quicker lesser scarcer rarer drier leaner
     milder littler flatter finer""".split()
 )
+_DAY_COMPARATIVES = frozenset({"later", "earlier", "sooner"})
 _AGE_UP, _AGE_DOWN = frozenset({"older", "elder"}), frozenset({"younger", "newer", "fresher"})
 _IRREGULAR_COMPARATIVES = frozenset({"more", "less", "worse", "better", "fewer", "further", "farther"})
 _NO_COMPARATIVES = frozenset(
@@ -182,7 +184,8 @@ def _comparative_at_end(words: Sequence[_WrittenWord]) -> ComparatorMatch | None
     op = direction_of_comparative(word.text)
     if op is None:
         return None
-    return ComparatorMatch(word.start, end, op, is_age=word.text in _AGE_UP | _AGE_DOWN)
+    is_day = word.text in _DAY_COMPARATIVES
+    return ComparatorMatch(word.start, end, op, is_age=word.text in _AGE_UP | _AGE_DOWN, is_day=is_day)
 
 
 def direction_of_comparative(word: str) -> ComparisonOperator | None:
@@ -264,7 +267,8 @@ def _coordinated_comparator(word: str, match: re.Match[str]) -> ComparatorMatch 
         op = None if direction is None else _GTE if direction is _GT else _LTE
     if op is None:
         return None
-    return ComparatorMatch(match.start(), match.end(), op, is_age=word in _AGE_UP | _AGE_DOWN)
+    is_age, is_day = word in _AGE_UP | _AGE_DOWN, word in _DAY_COMPARATIVES
+    return ComparatorMatch(match.start(), match.end(), op, is_age=is_age, is_day=is_day)
 
 
 # Where the name of a field stands between a comparator and its number: "a minimum drain current of 8 A".

@@ -31,6 +31,7 @@ class QuantityLiteral:
     is_rate: bool = False  # "1,500 a month": money for each period
     is_ongoing: bool = False  # "for more than 3 years": what began so long ago, unless a duration fits
     scale: int = 1  # of "60 thousand", which `low` includes
+    may_be_year: bool = False  # "over 2000", "up to 2020": a number, or a year
     is_spelled: bool = False  # a number in words; without a unit or comparator it is none
 
 

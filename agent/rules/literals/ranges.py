@@ -59,8 +59,19 @@ def _combine_ends(low: QuestionLiteral, high: QuestionLiteral) -> QuestionLitera
         ):
             first = high.first_day.replace(day=int(low.low))  # "between 5 and 20 March 2024"
             return replace(high, start=low.start, first_day=first, number_start=low.start)
+        case DateLiteral(is_year_only=True), QuantityLiteral() if low.first_day.year == low.last_day.year:
+            return _combine_quantities(_number_of_year(low), high)  # "between 2000 and 2500"
+        case QuantityLiteral(), DateLiteral(is_year_only=True) if high.first_day.year == high.last_day.year:
+            return _combine_quantities(low, _number_of_year(high))
         case _:
             return None
+
+
+def _number_of_year(literal: DateLiteral) -> QuantityLiteral:
+    return QuantityLiteral(
+        start=literal.start, end=literal.end, op=ComparisonOperator.EQ, low=Decimal(literal.first_day.year),
+        is_bare=True, number_start=literal.number_start, unit_start=literal.end,
+    )  # fmt: skip
 
 
 def _combine_quantities(low: QuantityLiteral, high: QuantityLiteral) -> QuantityLiteral | None:

@@ -103,9 +103,11 @@ def _attach_comparator(question: str, literal: QuestionLiteral, search_start: in
     if literal.op is ComparisonOperator.BETWEEN:
         return literal
     before = find_comparator_before(question, search_start, literal.start)
-    if before is not None and _fits_literal(before, question, literal):
-        return _apply_comparator(literal, before, start=before.start)
+    number = literal if before is None else _read_as_number(literal, before)
+    if before is not None and _fits_literal(before, question, number):
+        return _apply_comparator(number, before, start=before.start)
     after = find_comparator_after(question, literal.end)
+    literal = literal if after is None else _read_as_number(literal, after)
     if after is not None and not (after.is_temporal and isinstance(literal, QuantityLiteral)):
         compared = _apply_comparator(literal, after, end=after.end)
         return compared if isinstance(compared, DateLiteral) else replace(compared, tail_start=after.start)
@@ -115,6 +117,19 @@ def _attach_comparator(question: str, literal: QuestionLiteral, search_start: in
     if distant is None:
         return literal
     return replace(literal, op=distant.op, is_bare=False, comparator_span=(distant.start, distant.end))
+
+
+def _read_as_number(literal: QuestionLiteral, comparator: ComparatorMatch) -> QuestionLiteral:
+    """ "Over 2000": returns the year as a number, unless the comparator compares days ("since", "newer than")."""
+    if not isinstance(literal, DateLiteral) or not literal.is_year_only or comparator.op not in MIRRORED:
+        return literal
+    is_single_year = literal.first_day.year == literal.last_day.year and literal.end - literal.start == len("2000")
+    if not is_single_year or comparator.is_temporal or comparator.is_weak or comparator.is_age or comparator.is_day:
+        return literal
+    return QuantityLiteral(
+        start=literal.start, end=literal.end, op=ComparisonOperator.EQ, low=Decimal(literal.first_day.year),
+        is_bare=True, number_start=literal.start, unit_start=literal.end, may_be_year=True,
+    )  # fmt: skip
 
 
 def _fits_literal(comparator: ComparatorMatch, question: str, literal: QuestionLiteral) -> bool:

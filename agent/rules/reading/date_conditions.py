@@ -61,6 +61,12 @@ def build_date_condition(literal: DateLiteral, field: SchemaField, words: str) -
     return ComparisonCondition(field=field.name, op=op, value=value, words=words)
 
 
+def period_of_year(literal: QuantityLiteral) -> DateLiteral:
+    """Returns the year that the number is."""
+    year = int(literal.low)
+    return _literal_between(date(year, 1, 1), date(year, 12, 31), literal.op)
+
+
 def build_age_condition(literal: QuantityLiteral, field: SchemaField, today: date, words: str) -> Condition | None:
     """Compares a date, or a number that is a year, with the day that lies so long ago, or so far ahead of `today` if
     the field is a deadline. None beyond the calendar.

@@ -44,7 +44,11 @@ def words_of_field(field: SchemaField) -> frozenset[str]:
 
 def is_deadline(field: SchemaField) -> bool:
     """Whether the date is one by which something ends or must be done."""
-    return field.type is FieldType.DATE and bool(words_of_field(field) & _DEADLINE_FIELD_WORDS)
+    if field.type is not FieldType.DATE:
+        return False
+    label_words = frozenset(fold_text(f"{field.name.replace('_', ' ')} {field.title}").split())
+    words = label_words if label_words & (_BEGINNING_FIELD_WORDS | _DEADLINE_FIELD_WORDS) else words_of_field(field)
+    return bool(words & _DEADLINE_FIELD_WORDS)
 
 
 def holds_years(field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon) -> bool:
@@ -144,6 +148,8 @@ def _term_fit(
     literal: QuantityLiteral, field: SchemaField, row_field: FieldName | None, *, is_mentioned: bool
 ) -> float | None:
     """ "Ends within 30 days", "in service for more than 5 years": whether a date is counted from today."""
+    if literal.may_be_year:
+        return 0.8 if is_mentioned else -1.0
     if row_field is not None or not is_time_unit(literal.unit):
         return None
     if literal.is_ongoing and is_deadline(field) and literal.op in (ComparisonOperator.GT, ComparisonOperator.GTE):

@@ -13,7 +13,12 @@ from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatc
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from agent.rules.reading.contradictions import are_contradictory
-from agent.rules.reading.date_conditions import build_age_condition, build_date_condition, resolve_year
+from agent.rules.reading.date_conditions import (
+    build_age_condition,
+    build_date_condition,
+    period_of_year,
+    resolve_year,
+)
 from agent.rules.reading.field_fit import (
     FieldKey,
     candidate_fields_for,
@@ -481,6 +486,8 @@ def _literal_condition(
         if literal.lacks_year:
             literal = resolve_year(literal, field, row_field, selection.lexicon, selection.today)
         condition = build_date_condition(literal, field, words)
+    elif literal.may_be_year and field.type is FieldType.DATE:
+        condition = build_date_condition(period_of_year(literal), field, words)
     elif field.type is FieldType.DATE or _is_year_of_age(literal, field, row_field, selection.lexicon):
         condition = _age_condition(literal, field, selection.today, words)
     else:
