@@ -65,10 +65,16 @@ def _find_candidates(question: str) -> Iterator[QuantityLiteral]:
         quantity = _parse_dashed_range(match)
         if quantity is not None:
             yield quantity
-    yield from map(_quantity_of_measure, find_measures(question))
+    for measure in find_measures(question):
+        yield _with_weight_unit(_quantity_of_measure(measure), question)
     for measure in find_spelled_measures(question):
         if not measure.is_article or _ARTICLE_COMPARATOR.search(question, 0, measure.start):
-            yield replace(_quantity_of_measure(measure), is_spelled=True)
+            yield replace(_quantity_of_measure(measure), is_spelled=True, is_article=measure.is_article)
+
+
+def _with_weight_unit(quantity: QuantityLiteral, question: str) -> QuantityLiteral:
+    word = question[: quantity.end].rsplit(maxsplit=1)[-1].lower()
+    return replace(quantity, weight_unit=word) if word in ("pounds", "pound") else quantity
 
 
 def _parse_age_decade(match: re.Match[str]) -> QuantityLiteral:
@@ -129,6 +135,7 @@ def _parse_dashed_range(match: re.Match[str]) -> QuantityLiteral | None:
     low, high = low * (factor if low < high else 1), high * factor
     if not (currency or unit) and not (low < high and len(match["high"]) <= _MAX_RANGE_DIGITS):
         return None
+    low, high = min(low, high), max(low, high)
     number_end = max(match.end("high"), match.end("scale"))
     end = number_end if not unit or (currency and not unit_currency) else match.end()
     return QuantityLiteral(

@@ -75,6 +75,8 @@ def _complete_by_clock(question: str, match: re.Match[str], today: date) -> Date
     parts = {name: value for name, value in match.groupdict().items() if value}
     if "bare" in parts and not _is_month_in(question, match):
         return None
+    if "lone" in parts and _is_first_name(question, match):
+        return None
     try:
         first, last = _resolve_period(parts, today)
     except (KeyError, ValueError, OverflowError):  # a dotless i matches an i in a name; 31 February
@@ -103,6 +105,16 @@ def _is_month_in(question: str, match: re.Match[str]) -> bool:
     if match["bare"].lower() not in _AMBIGUOUS_MONTHS:
         return True
     return bool(_ENDS_PHRASE.match(question, match.end())) and match.start() > 0
+
+
+_WORDS_BEFORE_NAMES = ("of", "for", "from", "and", "or", "to", "the", "on")
+
+
+def _is_first_name(question: str, match: re.Match[str]) -> bool:
+    """ "Loans of April Quist": whether a month after a word that also precedes people is followed by a name."""
+    word_before = match[0][: match.start("lone") - match.start()].strip().lower()
+    is_name = match["lone"][0].isupper() and _NAME_AFTER.match(question, match.end())
+    return word_before in _WORDS_BEFORE_NAMES and bool(is_name)
 
 
 def _resolve_period(parts: dict[str, str], today: date) -> tuple[date, date]:

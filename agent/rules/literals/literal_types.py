@@ -19,6 +19,7 @@ class QuantityLiteral:
     high: Decimal | None = None  # of `between`
     unit: str = ""  # as written; empty for none
     currency: str = ""  # ISO 4217; empty for none
+    weight_unit: str = ""  # of "20 pounds", which `currency` takes for money
     is_bare: bool = False
     number_start: int = 0  # where the number itself begins
     unit_start: int = 0  # where the unit begins; a word that is no known unit may be linked otherwise
@@ -32,6 +33,7 @@ class QuantityLiteral:
     is_ongoing: bool = False  # "for more than 3 years": what began so long ago, unless a duration fits
     scale: int = 1  # of "60 thousand", which `low` includes
     may_be_year: bool = False  # "over 2000", "up to 2020": a number, or a year
+    is_article: bool = False  # "more than one kiln" counts nothing unless a field is named
     is_spelled: bool = False  # a number in words; without a unit or comparator it is none
 
 

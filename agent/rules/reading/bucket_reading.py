@@ -43,7 +43,7 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
-from agent.rules.reading.deadline_conditions import build_deadline_conditions
+from agent.rules.reading.deadline_conditions import build_deadline_conditions, find_due_links
 from agent.rules.reading.field_fit import candidate_fields_for, field_key_of
 from agent.rules.reading.literal_conditions import (
     AlternativeCondition,
@@ -191,7 +191,7 @@ def _select_meanings(
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
     measure_links = list(_measure_links(lexicon, tokens))
-    links += measure_links
+    links += [*measure_links, *find_due_links(lexicon, tokens)]
     literal_spans = [(literal, *token_range_in(tokens, *literal_extent_in(literal, lexicon))) for literal in literals]
     date_tokens = {first for literal, first, last in literal_spans if isinstance(literal, DateLiteral) and first < last}
     links = [_weigh_in_context(link, links, tokens, lexicon) for link in links]
@@ -459,7 +459,7 @@ def _may_bind(
         ]
     if (
         isinstance(literal, DateLiteral)
-        or not literal.is_bare
+        or not (literal.is_bare or literal.is_article)
         or literal.currency
         or literal.is_age
         or literal.is_rate

@@ -1,11 +1,12 @@
 """Conditions for "overdue" and "due" without a date: the day is past, and nothing says that the matter is settled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from agent.rules.linking.lexicon import FieldMention
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.literals.literal_types import DateLiteral
 from agent.rules.reading.field_fit import is_deadline, words_of_field
+from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
@@ -21,6 +22,7 @@ _SETTLED_FIELD_WORDS = frozenset(
     """returned return paid payment closed completed completion done settled resolved resolution finished received
     delivered handed""".split()
 )
+_HINT_WEIGHT = 0.4  # less than every other meaning
 _WORDS_BEFORE_DUE = frozenset("is are was were be currently now still already falling fall falls".split())
 _OPEN_QUESTION_WORDS = frozenset("when how until".split())
 
@@ -45,6 +47,16 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
         parts.append(MissingCondition(field=settled.name, words=words))
     condition = conjunction_of(*parts)
     yield NotCondition(condition) if first in selection.negated_tokens else condition
+
+
+def find_due_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+    """Yields a hint at the deadline for the word "due", which is too short to be known by the schema's other words."""
+    fields = [field for field in lexicon.schema.fields if is_deadline(field) and "due" in words_of_field(field)]
+    if len(fields) == 1:
+        for index, token in enumerate(tokens):
+            if token.word == "due" and not token.is_quoted:
+                meaning = FieldMention(fields[0].name, is_hint=True)
+                yield SpanLink(first=index, last=index + 1, meaning=meaning, weight=_HINT_WEIGHT)
 
 
 def _find_deadline_words(selection: SpanSelection) -> tuple[int, int, ComparisonOperator] | None:

@@ -1,6 +1,7 @@
 """How well a literal fits a field: by dimension, unit, the range of the field's values and the words of the schema."""
 
 from collections.abc import Set
+from dataclasses import replace
 from typing import TypeAlias
 
 from agent.rules.linking.lexicon import BucketLexicon
@@ -104,7 +105,7 @@ def _field_fit(
     elif field.type is FieldType.MONEY:
         fit = _money_fit(literal, field, lexicon, is_mentioned=is_mentioned)
     else:
-        fit = _number_fit(literal, field, row_field, lexicon, is_mentioned=is_mentioned)
+        fit = _number_fit(take_as_weight(literal), field, row_field, lexicon, is_mentioned=is_mentioned)
     return None if fit is None else fit + filled
 
 
@@ -184,11 +185,20 @@ def _number_fit(
     else:
         score, value = 0.5 if not field.unit else 0.0, number_for_field(literal, float(literal.low), field, lexicon)
     bounds = _value_range(field, row_field, lexicon)
-    if is_time_unit(literal.unit) and not is_mentioned:
+    if not is_mentioned and _measures_time(literal):
         is_beyond = not is_within_field_range(literal, field, row_field, lexicon)
         if is_beyond and (literal.is_ongoing or is_far_outside_range(literal, field, row_field, lexicon)):
             return None
     return score + (1.0 if bounds is not None and bounds[0] <= value <= bounds[1] else 0.0)
+
+
+def take_as_weight(literal: QuantityLiteral) -> QuantityLiteral:
+    """ "20 pounds" for a field of numbers: returns the weight instead of the money."""
+    return replace(literal, unit=literal.weight_unit, currency="") if literal.weight_unit else literal
+
+
+def _measures_time(literal: QuantityLiteral) -> bool:
+    return bool(literal.unit) and convert_unit(literal.low, literal.unit, "day") is not None
 
 
 def _convert_for_field(literal: QuantityLiteral, field: SchemaField) -> float | None:

@@ -27,6 +27,7 @@ from agent.rules.reading.field_fit import (
     is_far_outside_range,
     is_within_field_range,
     number_for_field,
+    take_as_weight,
     unit_for_literal,
 )
 from agent.rules.words.tokens import QuestionToken, looks_plural
@@ -491,7 +492,8 @@ def _literal_condition(
     elif field.type is FieldType.DATE or _is_year_of_age(literal, field, row_field, selection.lexicon):
         condition = _age_condition(literal, field, selection.today, words)
     else:
-        condition = _number_condition(literal, field, words, selection.lexicon)
+        measured = take_as_weight(literal) if field.type is FieldType.NUMBER else literal
+        condition = _number_condition(measured, field, words, selection.lexicon)
     return (
         condition
         if row_field is None
