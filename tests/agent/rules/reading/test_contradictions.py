@@ -1,5 +1,9 @@
 """Two conditions on one field contradict each other where no number fulfils both."""
 
+import operator
+from collections.abc import Callable, Mapping
+from typing import cast
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,12 +11,12 @@ from agent.rules.reading.contradictions import are_contradictory
 from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.ids import FieldName
 
-_HOLDS = {
-    ComparisonOperator.GT: lambda number, value: number > value,
-    ComparisonOperator.GTE: lambda number, value: number >= value,
-    ComparisonOperator.LT: lambda number, value: number < value,
-    ComparisonOperator.LTE: lambda number, value: number <= value,
-    ComparisonOperator.EQ: lambda number, value: number == value,
+_HOLDS: Mapping[ComparisonOperator, Callable[[float, float], bool]] = {
+    ComparisonOperator.GT: operator.gt,
+    ComparisonOperator.GTE: operator.ge,
+    ComparisonOperator.LT: operator.lt,
+    ComparisonOperator.LTE: operator.le,
+    ComparisonOperator.EQ: operator.eq,
 }
 CONDITIONS = st.builds(
     ComparisonCondition,
@@ -27,7 +31,11 @@ def test_two_conditions_contradict_each_other_where_no_number_fulfils_both(
     condition: ComparisonCondition, other: ComparisonCondition
 ) -> None:
     halves = [number / 2 for number in range(-2, 16)]
-    fulfilled = [number for number in halves if all(_HOLDS[part.op](number, part.value) for part in (condition, other))]
+    fulfilled = [
+        number
+        for number in halves
+        if all(_HOLDS[part.op](number, cast(float, part.value)) for part in (condition, other))
+    ]
 
     assert are_contradictory(condition, other) is not bool(fulfilled)
 
