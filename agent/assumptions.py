@@ -85,6 +85,22 @@ class WordsTakenAsField:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DateFieldTaken:
+    """The question names no date field, so the words were taken for the main one."""
+
+    words: str
+    field_label: str
+    other_labels: tuple[str, ...]  # of the date fields that were not taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginTaken:
+    """A number that is about right was taken as 10 % more or less."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnmatchedSuperlative:
     """The superlative fits no field, so the list is not in its order."""
 
@@ -117,6 +133,8 @@ Assumption: TypeAlias = (
     | AnyTextSearched
     | ForeignLanguage
     | WordsTakenAsField
+    | DateFieldTaken
+    | MarginTaken
     | UnmatchedSuperlative
     | IgnoredSuperlative
     | IgnoredGrouping

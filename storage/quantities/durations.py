@@ -1,8 +1,10 @@
 """Durations in whole days, weeks, months, quarters or years: `thirty (30) days`, `six-month`."""
 
 import re
-from collections.abc import Iterator
+from calendar import monthrange
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 
 from storage.quantities.spelled_numbers import SPELLED_NUMBER_PATTERN, parse_spelled_number
@@ -39,3 +41,39 @@ def find_durations(folded: str, start: int = 0, end: int | None = None) -> Itera
         number = Decimal(written) if written else parse_spelled_number(match["words"])
         if number:
             yield DurationSpan(number, match["unit"], match.start(), match.end())
+
+
+# -- durations from a day
+
+_CALENDAR_UNITS: Mapping[str, tuple[str, int]] = {
+    spelling: unit
+    for unit, spellings in (
+        (("day", 1), "day days"),
+        (("day", 7), "week weeks wk wks"),
+        (("month", 1), "month months mth mths"),
+        (("month", 3), "quarter quarters"),
+        (("month", 12), "year years yr yrs"),
+        (("month", 120), "decade decades"),
+    )
+    for spelling in spellings.split()
+}
+
+
+def is_time_unit(unit: str) -> bool:
+    """Whether an age is measured in the unit: days, weeks, months, years."""
+    return unit.lower() in _CALENDAR_UNITS
+
+
+def shift_by_duration(day: date, number: Decimal, unit: str) -> date | None:
+    """The day that is `number` units later; half units count. None for another unit and beyond the calendar."""
+    if not is_time_unit(unit):
+        return None
+    base, factor = _CALENDAR_UNITS[unit.lower()]
+    try:
+        if base == "day":
+            return day + timedelta(days=int(number * factor))
+        index = day.year * 12 + day.month - 1 + int(number * factor)
+        year, month = divmod(index, 12)
+        return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    except (ValueError, OverflowError):
+        return None

@@ -17,7 +17,7 @@ from storage.quantities.days import (
     full_year,
 )
 from storage.quantities.money import CURRENCIES_BY_NAME, SIGN_CHARACTERS
-from storage.quantities.spelled_numbers import ORDINALS_BY_WORD, alternatives_of
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD, alternatives_of
 from storage.quantities.units import UNITS_BY_SPELLING
 
 YEAR_PATTERN = r"(?P<year>(?:19|20|21)\d\d)"
@@ -32,12 +32,17 @@ _YEAR_OF_DAY = rf"(?:{YEAR_PATTERN}|['’](?P<short>\d\d))"
 _UNIT_WORDS = {
     *"V A W C F K m g pieces units calories square minutes seconds kilos days weeks months".split(),
     *(word for word in {**UNITS_BY_SPELLING, **CURRENCIES_BY_NAME} if word.isalpha() and len(word) > 1),
-} - set("in min mins ha deg bar sec secs year years month week day mile um won bucks sterling pa".split())
+} - set(
+    """in min mins ha deg bar sec secs year years yr yrs decade decades month week day mile um won bucks sterling
+    pa""".split()
+)
 _UNIT_AFTER = rf"(?:{'|'.join(sorted(_UNIT_WORDS, key=lambda word: (-len(word), word)))}|met(?:er|re)s?|lit(?:er|re)s?)"
 _ORDINALS = {word: number for word, number in ORDINALS_BY_WORD.items() if number <= 4} | {
     "1st": 1, "2nd": 2, "3rd": 3, "4th": 4
 }  # fmt: skip
 _ORDINAL_DAY = alternatives_of(ORDINALS_BY_WORD, high=31)
+DECADES_BY_WORD = {f"{word[:-1]}ies": number for word, number in NUMBERS_BY_WORD.items() if 20 <= number <= 90}
+_BEFORE_DECADE = r"(?:(?<=\bthe\s)|(?<=\bearly\s)|(?<=\bmid\s)|(?<=\bmid-)|(?<=\blate\s)|(?<=['’]))"
 _PATTERNS = tuple(  # where two match, the first is the more exact
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -48,6 +53,8 @@ _PATTERNS = tuple(  # where two match, the first is the more exact
         rf"(?<![\d/]){_MONTH_NUMBER}/{YEAR_PATTERN}\b",
         rf"\bH(?P<half>[12])[\s/-]*{YEAR_PATTERN}\b",
         r"\b(?:the\s+)?(?P<decade>(?:19|20)\d0)s\b",
+        rf"{_BEFORE_DECADE}(?P<tens>[2-9]0)['’]?s\b",
+        rf"{_BEFORE_DECADE}(?P<tens>{'|'.join(DECADES_BY_WORD)})\b",
         rf"\b{_WEEKDAY_BEFORE}{DAY_PATTERN}{_DAY_OF}\s+(?P<month>{MONTH_PATTERN})\.?,?(?:\s+de)?\s+{_YEAR_OF_DAY}\b",
         rf"\b{_WEEKDAY_BEFORE}(?P<month>{ENGLISH_MONTH_PATTERN})\.?\s+{DAY_PATTERN},?\s+{_YEAR_OF_DAY}\b",
         rf"\b(?P<word>{_ORDINAL_DAY})\s+(?:day\s+)?of\s+(?P<month>{MONTH_PATTERN}),?\s+{YEAR_PATTERN}\b",
@@ -59,7 +66,7 @@ _PATTERNS = tuple(  # where two match, the first is the more exact
         rf"\b{YEAR_PATTERN}[\s/-]*Q(?P<quarter>[1-4])\b",
         rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\s+quarter\s+(?:of\s+)?{YEAR_PATTERN}\b",
         rf"\b(?P<half>first|second)\s+half\s+(?:of\s+)?{YEAR_PATTERN}\b",
-        rf"(?<![\w.,/{SIGN_CHARACTERS}-]){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
+        rf"(?:(?<![\w.,/{SIGN_CHARACTERS}-])|(?<=\bmid-)){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
     )
 )
 
@@ -99,7 +106,7 @@ def _period_of_match(match: re.Match[str], day_first: bool) -> PeriodSpan | None
         first, last = _bounds_of_parts(parts, day_first)
     except (KeyError, ValueError):  # a dotless i matches an i in a name; the calendar has no such day
         return None
-    is_year_only = set(parts) <= {"year", "until", "decade"}
+    is_year_only = set(parts) <= {"year", "until", "decade", "tens"}
     return PeriodSpan(first, last, match.start(), match.end(), is_year_only)
 
 
@@ -107,6 +114,10 @@ def _bounds_of_parts(parts: dict[str, str], day_first: bool) -> tuple[date, date
     """Raises `ValueError` for a day that does not exist."""
     if "decade" in parts:
         return date(int(parts["decade"]), 1, 1), date(int(parts["decade"]) + 9, 12, 31)
+    if "tens" in parts:
+        tens = int(parts["tens"]) if parts["tens"].isdigit() else DECADES_BY_WORD[parts["tens"].lower()]
+        first_year = (2000 if tens == 20 else 1900) + tens
+        return date(first_year, 1, 1), date(first_year + 9, 12, 31)
     year = int(parts["year"]) if "year" in parts else full_year(parts["short"])
     if "until" in parts:
         return date(year, 1, 1), date(int(parts["until"]), 12, 31)

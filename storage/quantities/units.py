@@ -20,8 +20,9 @@ ohm ohms Ω · mohm mΩ · kohm kΩ · Mohm MΩ · uF μF · nF · pF · Hz · k
 mm · cm · m metre metres meter meters · km · um μm · nm · inch inches in " ″ · ft feet · mile miles
 m**2 m2 sqm · cm**2 cm2 · km**2 km2 sqkm · ft**2 ft2 sqft · hectare hectares ha · acre acres · m**3 m3 cbm · cm**3 cm3
 g grams · kg kilograms kilos kilo · mg · lb lbs pounds · oz ounces · l L litre litres liter liters · ml mL
-ms · s sec secs second seconds · min mins minute minutes · hour hours h hr hrs · day days · week weeks · month months
-year years · degC °C celsius Celsius centigrade · degF °F fahrenheit Fahrenheit · K kelvin Kelvin · deg °
+ms · s sec secs second seconds · min mins minute minutes · hour hours h hr hrs · day days · week weeks wk wks
+month months mth mths · year years yr yrs · decade decades
+degC °C celsius Celsius centigrade · degF °F fahrenheit Fahrenheit · K kelvin Kelvin · deg °
 percent % pct · rpm · kB · MB · GB · TB · mph · km/hour km/h · m/s · g/mol · g/cm**3 g/cm3 · kg/m**3 kg/m3
 """
 _ENTRIES = [entry.split() for line in _UNITS.strip().splitlines() for entry in line.split(" · ")]

@@ -7,12 +7,14 @@ from agent.assumptions import (
     AnyTextSearched,
     Assumption,
     CorrectedSpelling,
+    DateFieldTaken,
     FallbackReading,
     FirstOfSeveral,
     ForeignLanguage,
     IgnoredGrouping,
     IgnoredSuperlative,
     IgnoredWord,
+    MarginTaken,
     RequiredWords,
     TakenReading,
     UnknownWords,
@@ -64,6 +66,10 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             )
         case WordsTakenAsField(words=words, field_label=label):
             return f"took “{words}” to mean {label}"
+        case DateFieldTaken(words=words, field_label=label, other_labels=others):
+            return f"took “{words}” to mean {label}, not {' or '.join(others)}"
+        case MarginTaken(words=words):
+            return f"took “{words}” as 10 % more or less"
         case UnmatchedSuperlative(words=words):
             return f"“{' '.join(words)}” fits no field, so nothing is in order of it"
         case IgnoredSuperlative(words=words):

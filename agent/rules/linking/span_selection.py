@@ -19,7 +19,8 @@ from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilariti
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
-from storage.quantities.units import convert_unit
+from storage.quantities.measures import SCALE_LETTERS
+from storage.quantities.units import convert_unit, parse_unit
 from storage.search.schema import FieldType
 
 LITERAL_WEIGHT = 2.1
@@ -44,14 +45,23 @@ class SpanSelection:
 
 
 def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
-    """Returns start and end of the literal, without a word after the number that is no unit in this bucket."""
-    if isinstance(literal, QuantityLiteral) and literal.unit and not has_known_unit(literal, lexicon):
+    """Returns start and end of the literal, without a word after the number that is no unit here nor elsewhere."""
+    if (
+        isinstance(literal, QuantityLiteral)
+        and literal.unit
+        and not (is_measured_in(literal.unit) or has_known_unit(literal, lexicon))
+    ):
         return literal.start, min(literal.end, literal.unit_start)
     return literal.start, literal.end
 
 
 def has_known_unit(literal: QuantityLiteral, lexicon: BucketLexicon) -> bool:
     return any(convert_unit(literal.low, literal.unit, unit) is not None for unit in lexicon.field_units)
+
+
+def is_measured_in(unit: str) -> bool:
+    """Whether the word is a unit of measurement or a scale, not a noun that a number counts."""
+    return unit in SCALE_LETTERS or parse_unit(unit) is not None
 
 
 def token_range_in(tokens: Sequence[QuestionToken], start: int, end: int) -> tuple[int, int]:
@@ -207,7 +217,8 @@ def _leads_to_value(
         return True
     is_day = lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.DATE
     return word_after in ("is", "are", "was", "were") or (
-        is_day and word_after in ("from", "in", "at", "before", "after", "on")
+        is_day
+        and word_after in ("from", "in", "at", "before", "after", "on", "since", "by", "until", "during", "within")
     )
 
 

@@ -1,142 +1,169 @@
-"""Finds days and periods in a question: those with a year, and those that depend on the current date.
+"""Finds days and periods in a question, and what is said of them: "early 2023", "the week of 3 May", "March last year".
 
-The second kind includes "the last two months", "5 March" and "in May".
+Those with a year come from `storage.quantities.periods`, those completed by the current date from `clock_periods`.
 """
 
-import calendar
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
+from itertools import pairwise, zip_longest
 
+from agent.rules.literals.clock_periods import calendar_period_of, find_clock_periods, shift_months
 from agent.rules.literals.literal_types import DateLiteral
-from storage.quantities.days import ENGLISH_MONTH_NUMBERS, ENGLISH_MONTH_PATTERN, ENGLISH_MONTHS
-from storage.quantities.periods import DAY_PATTERN, find_periods, month_bounds
-from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
+from storage.quantities.periods import find_periods
 from storage.search.conditions import ComparisonOperator
 
-_MONTH_PATTERN = rf"(?P<month>{ENGLISH_MONTH_PATTERN})\.?"
-_PATTERNS_BY_CLOCK = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{DAY_PATTERN}(?:\s+of)?\s+{_MONTH_PATTERN}\b(?!\s+\d)",
-        rf"\b{_MONTH_PATTERN}\s+{DAY_PATTERN}\b(?![\d,.]*\d)",
-        rf"\b{_MONTH_PATTERN}(?=\s*(?:to|and|until|till|through|-|–)\s*(?:{ENGLISH_MONTH_PATTERN}\b))",
-        r"\b(?P<relative>today|yesterday)\b",
-        r"\b(?P<weekend>this|next|the)\s+weekend\b",
-        r"\b(?P<which>this|last|past|previous|current|next|coming|following)\s+"
-        rf"(?:(?P<count>\d{{1,3}}|{alternatives_of(NUMBERS_BY_WORD)})\s+)?(?P<span>day|week|month|quarter|year)s?\b",
-        rf"\b(?:in|during|of)\s+(?P<lone>{'|'.join(ENGLISH_MONTHS)})\b(?!\s+\d)",
-    )
+_YEAR_AFTER = re.compile(
+    r"\s*,?\s*(?:(?:of|in)\s+)?(?:(?P<year>(?:19|20|21)\d\d)(?:/(?:20)?\d\d)?(?![\w/-])|['’](?P<short>\d\d)\b"
+    r"|(?P<which>this|last|next|(?:the\s+)?previous)\s+year\b)",
+    re.IGNORECASE,
+)
+_PART_NUMBERS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
+_PART_BEFORE = re.compile(
+    r"\b(?:(?P<third>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of|(?P<rest>rest|remainder)\s+of"
+    r"|(?:the\s+)?(?P<nth>first|second|third|fourth|last|final|1st|2nd|3rd|4th)\s+(?P<part>half|third|quarter|week|month)"
+    r"\s+(?:of|in)|(?:the\s+)?week\s+(?P<week>of|commencing|beginning|starting|ending)"
+    r"|(?:the\s+)?day\s+(?P<day>before|after))"
+    r"[\s-]+(?:the\s+)?(?:(?:month|year)\s+(?:of\s+)?)?$",
+    re.IGNORECASE,
 )
 
 
 def find_dates(question: str, today: date) -> Iterator[DateLiteral]:
     """Yields the days and periods, without overlaps; periods with a year precede those completed by `today`."""
-    taken = list[tuple[int, int]]()
+    literals = list[DateLiteral]()
+    for literal in (*_find_periods_with_year(question), *find_clock_periods(question, today)):
+        if all(literal.end <= other.start or literal.start >= other.end for other in literals):
+            literals.append(literal)
+    for literal in _complete_years(question, sorted(literals, key=lambda literal: literal.start), today):
+        yield _take_edge(question, _take_part(question, literal, today))
+
+
+def _find_periods_with_year(question: str) -> Iterator[DateLiteral]:
     for period in find_periods(question):
-        taken.append((period.start, period.end))
         yield DateLiteral(
             start=period.start, end=period.end, op=ComparisonOperator.EQ, first_day=period.first_day,
             last_day=period.last_day, is_year_only=period.is_year_only, number_start=period.start,
         )  # fmt: skip
-    for pattern in _PATTERNS_BY_CLOCK:
-        for match in pattern.finditer(question):
-            literal = _complete_by_clock(match, today)
-            if literal is not None and all(literal.end <= start or literal.start >= end for start, end in taken):
-                taken.append((literal.start, literal.end))
-                yield literal
 
 
-def _complete_by_clock(match: re.Match[str], today: date) -> DateLiteral | None:
-    parts = {name: value for name, value in match.groupdict().items() if value}
-    try:
-        first, last = _resolve_period(parts, today)
-    except (KeyError, ValueError):  # a dotless i matches an i in a name; 31 February
-        return None
-    start = match.start("lone") if "lone" in parts else match.start()
-    return DateLiteral(
-        start=start, end=match.end(), op=ComparisonOperator.EQ, first_day=first, last_day=last,
-        lacks_year="month" in parts or "lone" in parts, number_start=start,
+def _complete_years(question: str, literals: Sequence[DateLiteral], today: date) -> Iterator[DateLiteral]:
+    """ "Spring 2024", "Q3 of last year": yields the periods with the year after them as one."""
+    end = 0
+    for literal, following in zip_longest(literals, literals[1:]):
+        if literal.start < end:
+            continue
+        if following is not None and _shares_year(question, literal, following):
+            shift = 12 * (following.first_day.year - literal.first_day.year)
+            literal = replace(shift_literal(literal, shift), lacks_year=False)
+        match = _YEAR_AFTER.match(question, literal.end) if literal.lacks_year else None
+        if match is not None:
+            shift = 12 * (_year_of_match(match, today) - literal.first_day.year)
+            literal = replace(shift_literal(literal, shift), end=match.end(), lacks_year=False)
+        end = literal.end
+        yield literal
+
+
+def _shares_year(question: str, literal: DateLiteral, following: DateLiteral) -> bool:
+    """ "May or June 2010": whether both periods lie in the year that is written once."""
+    between = question[literal.end : following.start].strip().lower()
+    if not literal.lacks_year or following.lacks_year or following.is_year_only or following.counts_back:
+        return False
+    return between in ("or", "and", ",", "/", "&") and literal.first_day.month <= following.first_day.month
+
+
+def _year_of_match(match: re.Match[str], today: date) -> int:
+    if match["year"]:
+        return int(match["year"])
+    if match["short"]:
+        return 2000 + int(match["short"])
+    return today.year + {"this": 0, "next": 1}.get(match["which"].lower(), -1)
+
+
+def shift_literal(literal: DateLiteral, months: int) -> DateLiteral:
+    """Returns the period `months` later; whole months stay whole."""
+    day_after = shift_months(literal.last_day + timedelta(1), months)
+    ends_month = (literal.last_day + timedelta(1)).day == 1
+    last = day_after - timedelta(1) if ends_month else shift_months(literal.last_day, months)
+    compared = literal.compared_day and (last if literal.compared_day == literal.last_day else None)
+    first = shift_months(literal.first_day, months)
+    return replace(literal, first_day=first, last_day=last, compared_day=compared or (literal.compared_day and first))
+
+
+_EDGE_AFTER = re.compile(r"\s+(?:(?P<end>ends?|is\s+over|is\s+out|closes?)|starts?|begins?)\b", re.IGNORECASE)
+
+
+def _take_edge(question: str, literal: DateLiteral) -> DateLiteral:
+    """ "Before 2026 *ends*"."""
+    match = _EDGE_AFTER.match(question, literal.end)
+    if match is None or literal.compared_day is not None:
+        return literal
+    return replace(literal, end=match.end(), compared_day=literal.last_day if match["end"] else literal.first_day)
+
+
+def _take_part(question: str, literal: DateLiteral, today: date) -> DateLiteral:
+    """ "Early 2023", "the end of June", "the week of 3 May": returns the part that the words before the period name."""
+    match = _PART_BEFORE.search(question, max(literal.start - 40, 0), literal.start)
+    if match is None:
+        return literal
+    first, last = _bounds_of_part(match, literal, today)
+    compared = {"end": literal.last_day, "start": literal.first_day, "beginning": literal.first_day}
+    return replace(
+        literal, start=match.start(), first_day=first, last_day=last, is_year_only=False,
+        compared_day=compared.get((match["edge"] or "").lower(), literal.compared_day),
     )  # fmt: skip
 
 
-def _resolve_period(parts: dict[str, str], today: date) -> tuple[date, date]:
-    if "relative" in parts:
-        day = today if parts["relative"].lower() == "today" else today - timedelta(days=1)
+_THIRDS = {"early": 0, "mid": 1, "late": 2, "beginning": 0, "start": 0, "middle": 1, "end": 2}
+
+
+def _bounds_of_part(match: re.Match[str], period: DateLiteral, today: date) -> tuple[date, date]:
+    if match["rest"]:
+        return max(period.first_day, today), period.last_day
+    if match["day"]:
+        day = period.first_day - timedelta(1) if match["day"].lower() == "before" else period.last_day + timedelta(1)
         return day, day
-    if "weekend" in parts:
-        saturday = today + timedelta(days=(5 - today.weekday()) if today.weekday() < 6 else -1)
-        saturday += timedelta(days=7 * (parts["weekend"].lower() == "next"))
-        return saturday, saturday + timedelta(days=1)
-    if "span" in parts:
-        return _relative_period(parts, today)
-    if "lone" in parts:
-        month = ENGLISH_MONTH_NUMBERS[parts["lone"].lower()]
-        return month_bounds(today.year if month <= today.month else today.year - 1, month)
-    month = ENGLISH_MONTH_NUMBERS[parts["month"].lower()]
-    if "day" in parts:
-        day = date(today.year, month, int(parts["day"]))
-        return day, day
-    return month_bounds(today.year, month)
+    if match["week"]:
+        return _week_about(match["week"].lower(), period)
+    if match["third"] or match["edge"]:
+        return _split_period(period, 3)[_THIRDS[(match["third"] or match["edge"]).lower()]]
+    return _numbered_part(match["nth"].lower(), match["part"].lower(), period)
 
 
-def _relative_period(parts: dict[str, str], today: date) -> tuple[date, date]:
-    written = parts.get("count", "1").lower()
-    count = NUMBERS_BY_WORD.get(written) or int(written)
-    now = parts["which"].lower() in ("this", "current")
-    rolling = "count" in parts
-    if parts["which"].lower() in ("next", "coming", "following"):
-        return _period_ahead(parts["span"].lower(), today, count if rolling else None)
-    match parts["span"].lower():
-        case "day":
-            return (
-                (today, today) if now else (today - timedelta(days=count), today if rolling else today - timedelta(1))
-            )
-        case "week":
-            monday = today - timedelta(days=today.weekday())
-            return (monday, monday + timedelta(6)) if now else (monday - timedelta(7 * count), monday - timedelta(1))
-        case "month":
-            return _months_before(today, 0 if now else count, rolling)
-        case "quarter":
-            start = date(today.year, (today.month - 1) // 3 * 3 + 1, 1)
-            first = _shift_months(start, 0 if now else -3 * count)
-            return first, (_shift_months(start, 3) if now else start) - timedelta(1)
-        case _:
-            if now:
-                return date(today.year, 1, 1), date(today.year, 12, 31)
-            if rolling:
-                return _shift_months(today, -12 * count), today
-            return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+def _week_about(word: str, period: DateLiteral) -> tuple[date, date]:
+    if word == "of":
+        return calendar_period_of(period.first_day, "week")
+    if word == "ending":
+        return period.last_day - timedelta(6), period.last_day
+    return period.first_day, period.first_day + timedelta(6)
 
 
-def _period_ahead(unit: str, today: date, count: int | None) -> tuple[date, date]:
-    """ "Next month" is the next calendar month; "the next 3 months" begin today."""
-    months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
-    if months is None:
-        days = 7 if unit == "week" else 1
-        monday = today - timedelta(days=today.weekday())
-        if count is None:
-            return (
-                (monday + timedelta(7), monday + timedelta(13))
-                if days == 7
-                else (today + timedelta(1), today + timedelta(1))
-            )
-        return today, today + timedelta(days * count)
-    if count is not None:
-        return today, _shift_months(today, months * count)
-    first = date(today.year, (today.month - 1) // months * months + 1, 1)
-    return _shift_months(first, months), _shift_months(first, 2 * months) - timedelta(1)
+def _numbered_part(nth: str, unit: str, period: DateLiteral) -> tuple[date, date]:
+    """ "The first half", "the last week": returns the part; a part that is not there is the whole period."""
+    if unit == "week":
+        first = period.first_day + timedelta(7 * _PART_NUMBERS.get(nth, 0))
+        return (
+            (first, first + timedelta(6)) if nth in _PART_NUMBERS else (period.last_day - timedelta(6), period.last_day)
+        )
+    count = {"half": 2, "third": 3, "quarter": 4}.get(unit) or _months_in(period)
+    parts = _split_period(period, max(count, 1))
+    index = _PART_NUMBERS.get(nth, len(parts) - 1)
+    return parts[index] if index < len(parts) else (period.first_day, period.last_day)
 
 
-def _months_before(today: date, count: int, is_rolling: bool) -> tuple[date, date]:
-    start = today.replace(day=1)
-    if is_rolling:
-        return _shift_months(today, -count), today
-    first = _shift_months(start, -count)
-    return first, month_bounds(first.year, first.month)[1]
+def _months_in(period: DateLiteral) -> int:
+    last = period.last_day + timedelta(1)
+    return (last.year - period.first_day.year) * 12 + last.month - period.first_day.month
 
 
-def _shift_months(day: date, months: int) -> date:
-    index = day.year * 12 + day.month - 1 + months
-    year, month = divmod(index, 12)
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+def _split_period(period: DateLiteral, count: int) -> list[tuple[date, date]]:
+    """Returns equal parts: of whole months where that is possible, else of days, the last with the days left over."""
+    months = _months_in(period)
+    if period.first_day.day == 1 and months and months % count == 0:
+        starts = [shift_months(period.first_day, months // count * index) for index in range(count + 1)]
+    else:
+        days = (period.last_day - period.first_day).days + 1
+        starts = [period.first_day + timedelta(days // count * index) for index in range(count)]
+        starts.append(period.last_day + timedelta(1))
+    return [(start, end - timedelta(1)) for start, end in pairwise(starts)]

@@ -44,13 +44,15 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from agent.rules.reading.deadline_conditions import build_deadline_conditions, find_due_links
+from agent.rules.reading.field_fit import candidate_fields_for, field_key_of
 from agent.rules.reading.literal_conditions import (
     AlternativeCondition,
     LiteralAlternatives,
     build_literal_conditions,
-    candidate_fields_for,
-    field_key_of,
+    mentioned_keys_near,
 )
+from agent.rules.reading.number_roles import is_identifier, is_rank_or_count
 from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.reading.word_roles import WordRole
@@ -135,7 +137,7 @@ def read_question(
     selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {}, similarities)
     selection.today, selection.similarities = today, similarities
     alternatives = LiteralAlternatives()
-    conditions = [*build_literal_conditions(selection, alternatives)]
+    conditions = [*build_literal_conditions(selection, alternatives), *build_deadline_conditions(selection)]
     conditions = [*build_value_conditions(selection), *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
@@ -238,7 +240,7 @@ def _select_meanings(
     measure_links = list(_measure_links(lexicon, tokens))
     asking_tokens = frozenset[int]().union(*(link.phrase_tokens for link in links))
     measure_links = [link for link in measure_links if link.first not in asking_tokens]
-    links += measure_links
+    links += [*measure_links, *find_due_links(lexicon, tokens)]
     literal_spans = [(literal, *token_range_in(tokens, *literal_extent_in(literal, lexicon))) for literal in literals]
     date_tokens = {first for literal, first, last in literal_spans if isinstance(literal, DateLiteral) and first < last}
     links = [_weigh_in_context(link, links, tokens, lexicon) for link in links]
@@ -258,7 +260,8 @@ def _select_meanings(
         span
         for span in literal_spans
         if span[1] < span[2]
-        and not _is_rank_or_count(span, noun_boundaries, tokens)
+        and not is_rank_or_count(span, noun_boundaries, tokens)
+        and not is_identifier(span, tokens, links, lexicon)
         and _may_bind(span, lexicon, links)
     ]
     links = filter_links(links, tokens, bindable_spans, lexicon)
@@ -286,16 +289,6 @@ _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a
 _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
-
-
-def _is_rank_or_count(
-    literal_span: tuple[QuestionLiteral, int, int], noun_boundaries: set[int], tokens: Sequence[QuestionToken]
-) -> bool:
-    """ "Contract 17", "5 contracts", "top 5": whether the number names or counts documents and compares no field."""
-    literal, first, last = literal_span
-    is_bare = isinstance(literal, QuantityLiteral) and literal.is_bare and not literal.currency
-    follows_rank = first > 0 and tokens[first - 1].word in ("top", "first", "last", "bottom")
-    return is_bare and ((first > 0 and -first in noun_boundaries) or last in noun_boundaries or follows_rank)
 
 
 def _weigh_in_context(
@@ -576,7 +569,9 @@ def _may_bind(
 ) -> bool:
     """Whether some field fits the literal. A bare number needs a mention of the field nearby, unless it has a unit."""
     literal, first, last = literal_span
-    candidates = candidate_fields_for(literal, lexicon)
+    if isinstance(literal, QuantityLiteral) and literal.is_ordinal and not _precedes_mention(last, links):
+        return False
+    candidates = candidate_fields_for(literal, lexicon, mentioned_keys_near(links, first, last))
     if (
         isinstance(literal, QuantityLiteral)
         and literal.op is ComparisonOperator.EQ
@@ -590,8 +585,10 @@ def _may_bind(
         ]
     if (
         isinstance(literal, DateLiteral)
-        or not literal.is_bare
+        or not (literal.is_bare or literal.is_article)
         or literal.currency
+        or literal.is_age
+        or literal.is_rate
         or (literal.unit and has_known_unit(literal, lexicon))
     ):
         return bool(candidates)
@@ -601,6 +598,10 @@ def _may_bind(
         if isinstance(link.meaning, FieldMention) and min(abs(first - link.last), abs(link.first - last)) <= 4
     }
     return any(field_key_of(field, row_field) in near_fields for field, row_field, _ in candidates)
+
+
+def _precedes_mention(last: int, links: Sequence[SpanLink]) -> bool:
+    return any(isinstance(link.meaning, FieldMention) and link.first == last for link in links)
 
 
 def _is_mentioned_before(

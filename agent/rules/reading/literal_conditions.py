@@ -1,16 +1,35 @@
 """Assigns literals to fields by dimension, value range and distance to a mention of the field."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from typing import TypeAlias
 
-from agent.assumptions import WordsTakenAsField
+from agent.assumptions import DateFieldTaken, MarginTaken, WordsTakenAsField
 from agent.english.function_words import COMPARATORS, FILLER_WORDS, STOP_WORDS
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from agent.rules.reading.contradictions import are_contradictory
+from agent.rules.reading.date_conditions import (
+    build_age_condition,
+    build_date_condition,
+    period_of_year,
+    resolve_year,
+)
+from agent.rules.reading.field_fit import (
+    FieldKey,
+    candidate_fields_for,
+    field_key_of,
+    holds_years,
+    is_far_outside_range,
+    is_within_field_range,
+    number_for_field,
+    take_as_weight,
+    unit_for_literal,
+)
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
@@ -19,6 +38,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    MissingCondition,
     NotCondition,
     OrCondition,
     RowCondition,
@@ -27,11 +47,12 @@ from storage.search.ids import FieldName
 from storage.search.schema import BareValueMatch, FieldType, SchemaField
 
 _TIE_MARGIN = 0.35  # score difference below which two fields for a literal are ambiguous
+_AT_HAND_MARGIN = 0.9  # the same for a number that has neither a unit nor the name of its field
 _PLAUSIBLE_MARGIN = 2.0  # score difference below which a field is a fallback, if the best one matches nothing
-_FAR_FACTOR = 20  # a number this many times above the highest value or below the lowest is far outside the range
 _OUT_OF_RANGE_PENALTY = 3.0  # for a number far outside the range of one field and in the range of another
 _MAX_MENTION_DISTANCE = 6  # tokens between a literal and a mention that belongs to it
 _MAX_LABEL_WORDS = 3
+_MAX_LOSS = 2.5  # score that a literal may lose with the field that spares a contradiction
 _BETWEEN_LABEL_AND_VALUE = COMPARATORS | frozenset("of is are was were a an the to no not equal equals than".split())
 _WORDS_BEFORE_LABEL = frozenset("with whose a an the having has have of and or where its their for".split())
 
@@ -43,9 +64,6 @@ class AlternativeCondition:
     original: Condition
     replacement: Condition
     all_conditions: tuple[Condition, ...] = ()
-
-
-FieldKey: TypeAlias = tuple[FieldName, FieldName | None]
 
 
 @dataclass(slots=True)
@@ -88,12 +106,19 @@ def _join_alternatives(selection: SpanSelection, bound_literals: Sequence[_Bound
         start += len(group)
 
 
+def _has_disjunction_between(selection: SpanSelection, literal: QuestionLiteral, following: QuestionLiteral) -> bool:
+    words_between = selection.question[literal.end : following.start].casefold().split()
+    return "or" in words_between or words_between == ["/"]
+
+
 def _are_alternatives(selection: SpanSelection, bound_literal: _BoundLiteral, next_literal: _BoundLiteral) -> bool:
     if bound_literal.field_key != next_literal.field_key or bound_literal.is_negated != next_literal.is_negated:
         return False
-    words_between = selection.question[bound_literal.literal.end : next_literal.literal.start].casefold().split()
-    if "or" in words_between or words_between == ["/"]:
+    if _has_disjunction_between(selection, bound_literal.literal, next_literal.literal):
         return True
+    if not bound_literal.is_negated and are_contradictory(bound_literal.condition, next_literal.condition):
+        return True  # "under 3 kg, over 5 kg"
+    words_between = selection.question[bound_literal.literal.end : next_literal.literal.start].casefold().split()
     are_dates = isinstance(bound_literal.literal, DateLiteral) and isinstance(next_literal.literal, DateLiteral)
     return (
         are_dates
@@ -104,37 +129,138 @@ def _are_alternatives(selection: SpanSelection, bound_literal: _BoundLiteral, ne
 
 
 def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) -> Iterator[_BoundLiteral]:
-    used_ops: dict[FieldKey, list[ComparisonOperator]] = defaultdict(list)
-    for literal, first, last in selection.literal_spans:
-        label_tokens = _find_label_tokens(selection, literal, first)
-        ranked_fields = _rank_fields(selection, literal, first, last, used_ops, label_tokens)
-        (_, best_field, row_field), other_fields = ranked_fields[0], ranked_fields[1:]
-        used_ops[field_key_of(best_field, row_field)].append(literal.op)
+    for choice in _choose_fields(selection):
+        literal, first, last = choice.literal, choice.first, choice.last
+        (_, best_field, row_field), other_fields = choice.ranked_fields[0], choice.ranked_fields[1:]
+        is_pointed_at = _mention_nearness(selection, best_field, row_field, first, last) > 0
         is_named = _use_nearby_mentions(selection, best_field, row_field, first, last)
         condition = _literal_condition(literal, best_field, row_field, selection)
-        is_negated = any(index in selection.negated_tokens for index in range(first, last))
-        yield _BoundLiteral(field_key_of(best_field, row_field), literal, condition, is_negated)
+        yield _BoundLiteral(field_key_of(best_field, row_field), literal, condition, choice.is_negated)
+        label_tokens = choice.label_tokens or _find_counted_noun(selection, literal, best_field, last)
         if label_tokens and not is_named:
             _consume_label(selection, label_tokens, best_field, row_field)
-        elif (
-            not label_tokens
-            and not is_named
-            and (counted_noun := _find_counted_noun(selection, literal, best_field, last))
-        ):
-            _consume_label(selection, counted_noun, best_field, row_field)
-        if not is_negated:
+        elif not is_pointed_at:
+            _assume_main_date(selection, choice)
+            _assume_field_at_hand(selection, choice)
+        _assume_margin(selection, literal)
+        if not choice.is_negated:
             _record_alternatives(
-                selection,
-                alternatives,
-                literal,
-                condition,
-                ranked_fields[0],
-                () if is_named else other_fields,
-                is_labelled=bool(label_tokens),
-            )
+                selection, alternatives, literal, condition, choice.ranked_fields[0], () if is_named else other_fields,
+                is_labelled=bool(choice.label_tokens),
+                is_at_hand=not is_pointed_at
+                and _lacks_measure(literal, selection.lexicon)
+                and not _precedes_value(selection, last),
+            )  # fmt: skip
 
 
 _ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
+
+
+@dataclass(slots=True)
+class _LiteralChoice:
+    """A literal at `tokens[first:last]` and the fields that it may belong to, the likeliest first."""
+
+    literal: QuestionLiteral
+    first: int
+    last: int
+    label_tokens: Sequence[int]
+    ranked_fields: list[_ScoredField]
+    is_negated: bool
+
+    @property
+    def field_key(self) -> FieldKey:
+        return field_key_of(self.ranked_fields[0][1], self.ranked_fields[0][2])
+
+
+def _choose_fields(selection: SpanSelection) -> list[_LiteralChoice]:
+    used_ops: dict[FieldKey, list[ComparisonOperator]] = defaultdict(list)
+    choices: list[_LiteralChoice] = []
+    for literal, first, last in selection.literal_spans:
+        label_tokens = _find_label_tokens(selection, literal, first)
+        ranked_fields = _rank_fields(selection, literal, first, last, used_ops, label_tokens)
+        is_negated = any(index in selection.negated_tokens for index in range(first, last))
+        choice = _LiteralChoice(literal, first, last, label_tokens, ranked_fields, is_negated)
+        used_ops[choice.field_key].append(literal.op)
+        choices.append(choice)
+    for index, choice in enumerate(choices):
+        for earlier in choices[:index]:
+            if _are_opposed(selection, earlier, choice):
+                _separate_choices(selection, earlier, choice)
+    return choices
+
+
+def _are_opposed(selection: SpanSelection, choice: _LiteralChoice, later: _LiteralChoice) -> bool:
+    """Whether the conditions of two literals on one field leave no value: "under 3" and "over 5"."""
+    if choice.field_key != later.field_key or choice.is_negated or later.is_negated:
+        return False
+    if _has_disjunction_between(selection, choice.literal, later.literal):
+        return False
+    conditions = [_literal_condition(each.literal, *each.ranked_fields[0][1:], selection) for each in (choice, later)]
+    return are_contradictory(*conditions)
+
+
+def _separate_choices(selection: SpanSelection, choice: _LiteralChoice, later: _LiteralChoice) -> None:
+    """Gives one of two opposed bounds to the next field that fits it nearly as well, if there is one.
+
+    Two days or two numbers without a comparator stay: they are alternatives.
+    """
+    if choice.literal.op is later.literal.op:
+        return
+    options = [
+        (each.ranked_fields[0][0] - scored_field[0], each, scored_field)
+        for each in (later, choice)
+        for scored_field in each.ranked_fields[1:]
+        if _may_separate(selection, each, scored_field, choice.field_key)
+    ]
+    loss, moved, taken = min(options, key=lambda option: option[0], default=(_MAX_LOSS, choice, None))
+    if taken is not None and loss < _MAX_LOSS:
+        moved.ranked_fields = [taken, *(other for other in moved.ranked_fields if other is not taken)]
+
+
+def _may_separate(
+    selection: SpanSelection, choice: _LiteralChoice, scored_field: _ScoredField, opposed_key: FieldKey
+) -> bool:
+    """Whether the field may hold the literal: a number must be in its range, a day needs a mention of the field."""
+    _, field, row_field = scored_field
+    if row_field is not None or field_key_of(field, row_field) == opposed_key:
+        return False
+    if isinstance(choice.literal, DateLiteral):
+        return _mention_nearness(selection, field, row_field, choice.first, choice.last) > 0
+    return is_within_field_range(choice.literal, field, row_field, selection.lexicon)
+
+
+def _assume_main_date(selection: SpanSelection, choice: _LiteralChoice) -> None:
+    """Says which of several dates was taken, where the question names none."""
+    (score, best_field, row_field), others = choice.ranked_fields[0], choice.ranked_fields[1:]
+    other_labels = tuple(
+        field.label for _, field, other_row in others if field.type is FieldType.DATE and other_row is None
+    )
+    is_tied = bool(others) and score - others[0][0] < _TIE_MARGIN
+    if best_field.type is FieldType.DATE and row_field is None and other_labels and not is_tied:
+        words = selection.question[choice.literal.start : choice.literal.end].strip()
+        selection.assumptions.append(
+            DateFieldTaken(words=words, field_label=best_field.label, other_labels=other_labels)
+        )
+
+
+def _lacks_measure(literal: QuestionLiteral, lexicon: BucketLexicon) -> bool:
+    """Whether the number fits many fields, since nothing says what it measures."""
+    if isinstance(literal, DateLiteral) or literal.currency or literal.is_age or literal.is_rate:
+        return False
+    return not (literal.unit and has_known_unit(literal, lexicon))
+
+
+def _assume_field_at_hand(selection: SpanSelection, choice: _LiteralChoice) -> None:
+    """Says what a number that has no unit was taken to be, where it could be something else."""
+    if len(choice.ranked_fields) > 1 and _lacks_measure(choice.literal, selection.lexicon):
+        words = selection.question[slice(*literal_extent_in(choice.literal, selection.lexicon))].strip()
+        selection.assumptions.append(WordsTakenAsField(words=words, field_label=choice.ranked_fields[0][1].label))
+
+
+def _assume_margin(selection: SpanSelection, literal: QuestionLiteral) -> None:
+    if isinstance(literal, QuantityLiteral) and literal.is_approximate:
+        words = selection.question[literal.start : literal.end].strip()
+        selection.assumptions.append(MarginTaken(words=words))
 
 
 def _rank_fields(
@@ -147,16 +273,20 @@ def _rank_fields(
 ) -> list[_ScoredField]:
     """Returns the fields that the literal may belong to, the likeliest first."""
     label_stems = {selection.tokens[index].stem for index in label_tokens}
-    candidates = candidate_fields_for(literal, selection.lexicon)
+    mentioned_keys = mentioned_keys_near((*selection.links, *selection.measure_links), first, last)
+    candidates = candidate_fields_for(literal, selection.lexicon, mentioned_keys)
+    if not candidates:  # the mention that let it bind lost against the literal
+        every_key = frozenset(field_key_of(*pair) for pair in selection.lexicon.measurable_fields)
+        candidates = candidate_fields_for(literal, selection.lexicon, every_key)
     is_in_some_range = any(
-        _is_within_field_range(literal, field, row_field, selection.lexicon) for field, row_field, _ in candidates
+        is_within_field_range(literal, field, row_field, selection.lexicon) for field, row_field, _ in candidates
     )
     scored_fields = [
         (
             score
             - (
                 _OUT_OF_RANGE_PENALTY
-                if is_in_some_range and _is_far_outside_range(literal, field, row_field, selection.lexicon)
+                if is_in_some_range and is_far_outside_range(literal, field, row_field, selection.lexicon)
                 else 0.0
             )
             + _mention_nearness(selection, field, row_field, first, last)
@@ -171,34 +301,6 @@ def _rank_fields(
     return sorted(scored_fields, key=lambda scored_field: -scored_field[0])
 
 
-def _is_within_field_range(
-    literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
-) -> bool:
-    """Whether the number lies between the lowest and the highest value of the field."""
-    bounds = _number_and_range(literal, field, row_field, lexicon)
-    return bounds is not None and bounds[1] <= bounds[0] <= bounds[2]
-
-
-def _is_far_outside_range(
-    literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
-) -> bool:
-    """ "Between 200k and 250k" is no number of bedrooms: whether the number is far from all values of the field."""
-    bounds = _number_and_range(literal, field, row_field, lexicon)
-    return bounds is not None and (bounds[0] > _FAR_FACTOR * max(bounds[2], 1.0) or bounds[0] * _FAR_FACTOR < bounds[1])
-
-
-def _number_and_range(
-    literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
-) -> tuple[float, float, float] | None:
-    """Returns the number in the field's unit, the lowest and the highest value of the field; None for dates."""
-    vocabulary = lexicon.vocabulary_of(*field_key_of(field, row_field))
-    low, high = (vocabulary.low, vocabulary.high) if vocabulary else (None, None)
-    if isinstance(literal, DateLiteral) or not isinstance(low, float) or not isinstance(high, float):
-        return None
-    in_unit = convert_unit(literal.low, literal.unit, field.unit) if literal.unit and field.unit else None
-    return (float(literal.low) if in_unit is None else in_unit, low, high)
-
-
 def _record_alternatives(
     selection: SpanSelection,
     alternatives: LiteralAlternatives,
@@ -208,22 +310,24 @@ def _record_alternatives(
     other_fields: Sequence[_ScoredField],
     *,
     is_labelled: bool,
+    is_at_hand: bool,
 ) -> None:
     def alternative_for(scored_field: _ScoredField) -> AlternativeCondition:
         return AlternativeCondition(
             original=condition, replacement=_literal_condition(literal, scored_field[1], scored_field[2], selection)
         )
 
+    tie_margin = _AT_HAND_MARGIN if is_at_hand else _TIE_MARGIN
     alternatives.equal_alternatives += [
         alternative_for(scored_field)
         for scored_field in other_fields[:1]
-        if best_field[0] - scored_field[0] < _TIE_MARGIN
+        if best_field[0] - scored_field[0] < (tie_margin if scored_field[1].unit == best_field[1].unit else _TIE_MARGIN)
     ]
     is_uncertain = is_labelled or (isinstance(literal, QuantityLiteral) and bool(literal.unit) and not literal.currency)
     alternatives.fallback_alternatives += [
         alternative_for(scored_field)
         for scored_field in other_fields
-        if is_uncertain and _TIE_MARGIN <= best_field[0] - scored_field[0] < _PLAUSIBLE_MARGIN
+        if is_uncertain and tie_margin <= best_field[0] - scored_field[0] < _PLAUSIBLE_MARGIN
     ]
     if isinstance(literal, QuantityLiteral) and literal.is_bare and best_field[1].type is FieldType.NUMBER:
         at_least = _literal_condition(
@@ -291,8 +395,14 @@ def _consume_label(
         selection.assumptions.append(WordsTakenAsField(words=label, field_label=field.label))
 
 
-def field_key_of(field: SchemaField, row_field: FieldName | None) -> FieldKey:
-    return (field.name, None) if row_field is None else (row_field, field.name)
+def mentioned_keys_near(links: Iterable[SpanLink], first: int, last: int) -> frozenset[FieldKey]:
+    """Returns the fields that are mentioned within a few tokens of `tokens[first:last]`."""
+    return frozenset(
+        (link.meaning.field, link.meaning.column)
+        for link in links
+        if isinstance(link.meaning, FieldMention)
+        and min(abs(first - link.last), abs(link.first - last)) <= _MAX_MENTION_DISTANCE
+    )
 
 
 def _repetition_penalty(used_ops: Sequence[ComparisonOperator], literal: QuestionLiteral) -> float:
@@ -314,70 +424,14 @@ def _counting_penalty(selection: SpanSelection, literal: QuestionLiteral, field:
     """ "4 winter tires" counts things: returns a penalty for fields of money or with a unit that is not given."""
     if not isinstance(literal, QuantityLiteral) or literal.currency:
         return 0.0
-    precedes_value = any(
-        link.first == last and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in selection.links
-    )
     needs_unit = field.type is FieldType.MONEY or (
         field.unit and not (literal.unit and has_known_unit(literal, selection.lexicon))
     )
-    return 1.0 if precedes_value and needs_unit else 0.0
+    return 1.0 if needs_unit and _precedes_value(selection, last) else 0.0
 
 
-def candidate_fields_for(
-    literal: QuestionLiteral, lexicon: BucketLexicon
-) -> list[tuple[SchemaField, FieldName | None, float]]:
-    """Returns the fields a literal may belong to, in the schema's order, with a score of their dimension and range."""
-    return [
-        (field, row_field, score - (0.7 if row_field else 0.0))
-        for field, row_field in lexicon.measurable_fields
-        if (score := _field_fit(literal, field, row_field, lexicon)) is not None
-    ]
-
-
-def _field_fit(
-    literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
-) -> float | None:
-    vocabulary = lexicon.vocabulary_of(*field_key_of(field, row_field))
-    filled_share = vocabulary.document_count / max(lexicon.document_count, 1) if vocabulary else 0.0
-    if isinstance(literal, DateLiteral):
-        if field.type is FieldType.DATE:
-            natural_order = lexicon.schema.natural_order
-            return (
-                1.0
-                + 0.3 * filled_share
-                + (0.5 if natural_order and natural_order.field == field.name and row_field is None else 0.0)
-            )
-        if field.type is FieldType.NUMBER and literal.is_year_only and not field.unit and vocabulary:
-            low, high = vocabulary.low, vocabulary.high
-            if isinstance(low, float) and isinstance(high, float) and 1800 <= low <= high <= 2200:
-                return 2.0 + 0.3 * filled_share
-        return None
-    if field.type is FieldType.MONEY:
-        return _money_fit(literal, field, filled_share, lexicon)
-    if field.type is not FieldType.NUMBER or literal.currency:
-        return None
-    score = 0.3 * filled_share
-    if literal.unit and has_known_unit(literal, lexicon):
-        value = convert_unit(literal.low, literal.unit, field.unit) if field.unit else None
-        if value is None:
-            return None
-        score += 3.0
-    else:
-        value = float(literal.low)
-        score += 0.5 if not field.unit else 0.0
-    low, high = (vocabulary.low, vocabulary.high) if vocabulary else (None, None)
-    is_in_range = isinstance(low, float) and isinstance(high, float) and low <= value <= high
-    return score + (1.0 if is_in_range else 0.0)
-
-
-def _money_fit(
-    literal: QuantityLiteral, field: SchemaField, filled_share: float, lexicon: BucketLexicon
-) -> float | None:
-    if literal.unit and has_known_unit(literal, lexicon):
-        return None
-    if literal.currency and field.currency and field.currency != literal.currency:
-        return None
-    return 0.3 * filled_share + (3.0 if literal.currency else 1.0)
+def _precedes_value(selection: SpanSelection, last: int) -> bool:
+    return any(link.first == last and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in selection.links)
 
 
 def _mention_nearness(
@@ -425,74 +479,47 @@ def _literal_condition(
             for index, token in enumerate(selection.tokens)
             if literal.comparator_span[0] <= token.start < literal.comparator_span[1]
         )
-    name = field.name
-    if isinstance(literal, DateLiteral) and literal.lacks_year:
-        literal = _resolve_year(literal, field, row_field, selection.lexicon)
-    condition = (
-        _date_condition(literal, field, words)
-        if isinstance(literal, DateLiteral)
-        else _number_condition(literal, field, words, selection)
-    )
+    if isinstance(literal, QuantityLiteral) and literal.tail_start is not None:
+        selection.consumed_tokens.update(
+            index for index, token in enumerate(selection.tokens) if literal.tail_start <= token.start < literal.end
+        )
+    if isinstance(literal, DateLiteral):
+        if literal.lacks_year:
+            literal = resolve_year(literal, field, row_field, selection.lexicon, selection.today)
+        condition = build_date_condition(literal, field, words)
+    elif literal.may_be_year and field.type is FieldType.DATE:
+        condition = build_date_condition(period_of_year(literal), field, words)
+    elif field.type is FieldType.DATE or _is_year_of_age(literal, field, row_field, selection.lexicon):
+        condition = _age_condition(literal, field, selection.today, words)
+    else:
+        measured = take_as_weight(literal) if field.type is FieldType.NUMBER else literal
+        condition = _number_condition(measured, field, words, selection.lexicon)
     return (
-        condition if row_field is None else RowCondition(rows_field=row_field, condition=condition, words=words or name)
+        condition
+        if row_field is None
+        else RowCondition(rows_field=row_field, condition=condition, words=words or field.name)
     )
 
 
-def _resolve_year(
-    literal: DateLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
-) -> DateLiteral:
-    """ "In December": returns the date in this, the next or the last year, where the field has dates."""
-    vocabulary = lexicon.vocabulary_of(*field_key_of(field, row_field))
-    low, high = (vocabulary.low, vocabulary.high) if vocabulary else (None, None)
-    if not isinstance(low, str) or not isinstance(high, str):
-        return literal
-    for years in (0, 1, -1):
-        first, last = _shift_years(literal.first_day, years), _shift_years(literal.last_day, years)
-        if first.isoformat() <= high and last.isoformat() >= low:
-            return replace(literal, first_day=first, last_day=last)
-    return literal
+def _is_year_of_age(
+    literal: QuantityLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
+) -> bool:
+    return literal.is_age and holds_years(field, row_field, lexicon)
 
 
-def _shift_years(day: date, year_count: int) -> date:
-    """Returns the same day in another year; February 28 for a leap day."""
-    is_leap_day = (day.month, day.day) == (2, 29) and year_count
-    return day.replace(year=day.year + year_count, day=28 if is_leap_day else day.day)
+def _age_condition(literal: QuantityLiteral, field: SchemaField, today: date | None, words: str) -> Condition:
+    """Compares the date with today; without a clock, and beyond the calendar, any date fits."""
+    condition = None if today is None else build_age_condition(literal, field, today, words)
+    return NotCondition(MissingCondition(field=field.name, words=words)) if condition is None else condition
 
 
-def _date_condition(literal: DateLiteral, field: SchemaField, words: str) -> Condition:
-    first: float | str = literal.first_day.isoformat()
-    last: float | str = literal.last_day.isoformat()
-    if field.type is FieldType.NUMBER:
-        first, last = float(literal.first_day.year), float(literal.last_day.year)
-    match literal.op:
-        case ComparisonOperator.GT:
-            op, value = ComparisonOperator.GT, last
-        case ComparisonOperator.GTE:
-            op, value = ComparisonOperator.GTE, first
-        case ComparisonOperator.LT:
-            op, value = ComparisonOperator.LT, first
-        case ComparisonOperator.LTE:
-            op, value = ComparisonOperator.LTE, last
-        case _ if first == last:
-            op, value = ComparisonOperator.EQ, first
-        case _:
-            return ComparisonCondition(
-                field=field.name, op=ComparisonOperator.BETWEEN, value=(first, last), words=words
-            )
-    return ComparisonCondition(field=field.name, op=op, value=value, words=words)
-
-
-def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, selection: SpanSelection) -> Condition:
-    def number_or(number: float | None, fallback: float) -> float:
-        return fallback if number is None else number
-
-    unit = literal.unit if field.unit and literal.unit else ""
-    low = number_or(convert_unit(literal.low, unit, field.unit) if unit else None, float(literal.low))
+def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, lexicon: BucketLexicon) -> Condition:
+    low = _number_in_field(literal, literal.low, field, lexicon)
     op = literal.op
     if literal.is_bare and field.bare is not BareValueMatch.EXACTLY:
         op = ComparisonOperator.GTE if field.bare is BareValueMatch.AT_LEAST else ComparisonOperator.LTE
     if literal.high is not None:
-        high = number_or(convert_unit(literal.high, unit, field.unit) if unit else None, float(literal.high))
+        high = _number_in_field(literal, literal.high, field, lexicon)
         comparison = ComparisonCondition(
             field=field.name, op=ComparisonOperator.BETWEEN, value=(min(low, high), max(low, high)), words=words
         )
@@ -504,3 +531,9 @@ def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, 
         )
         return AndCondition((comparison, currency))
     return comparison
+
+
+def _number_in_field(literal: QuantityLiteral, number: Decimal, field: SchemaField, lexicon: BucketLexicon) -> float:
+    unit = unit_for_literal(literal, field)
+    converted = convert_unit(number, literal.unit, unit) if literal.unit and unit else None
+    return number_for_field(literal, float(number), field, lexicon) if converted is None else converted

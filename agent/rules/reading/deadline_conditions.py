@@ -1,0 +1,118 @@
+"""Conditions for "overdue" and "due" without a date: the day is past, and nothing says that the matter is settled."""
+
+from collections.abc import Iterator, Sequence
+
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
+from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.literals.literal_types import DateLiteral
+from agent.rules.reading.field_fit import is_deadline, words_of_field
+from agent.rules.words.tokens import QuestionToken
+from storage.search.conditions import (
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    conjunction_of,
+)
+from storage.search.schema import FieldType, SchemaField
+
+_DUE_FIELD_WORDS = frozenset("due deadline payable".split())
+_SETTLED_FIELD_WORDS = frozenset(
+    """returned return paid payment closed completed completion done settled resolved resolution finished received
+    delivered handed""".split()
+)
+_HINT_WEIGHT = 0.4  # less than every other meaning
+_WORDS_BEFORE_DUE = frozenset("is are was were be currently now still already falling fall falls".split())
+_OPEN_QUESTION_WORDS = frozenset("when how until".split())
+
+
+def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
+    """Yields what "overdue" and "due" mean, if the bucket has a date by which something must be done."""
+    span = _find_deadline_words(selection)
+    field = _find_deadline_field(selection)
+    if span is None or field is None or selection.today is None:
+        return
+    first, last, op = span
+    selection.consumed_tokens.update(range(first, last))
+    selection.used_links.update(
+        index for index, link in enumerate(selection.links) if first <= link.first and link.last <= last
+    )
+    words = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
+    parts: list[Condition] = [
+        ComparisonCondition(field=field.name, op=op, value=selection.today.isoformat(), words=words)
+    ]
+    settled = _find_settled_field(selection, field)
+    if settled is not None:
+        parts.append(MissingCondition(field=settled.name, words=words))
+    condition = conjunction_of(*parts)
+    yield NotCondition(condition) if first in selection.negated_tokens else condition
+
+
+def find_due_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+    """Yields a hint at the deadline for the word "due", which is too short to be known by the schema's other words."""
+    fields = [field for field in lexicon.schema.fields if is_deadline(field) and "due" in words_of_field(field)]
+    if len(fields) == 1:
+        for index, token in enumerate(tokens):
+            if token.word == "due" and not token.is_quoted:
+                meaning = FieldMention(fields[0].name, is_hint=True)
+                yield SpanLink(first=index, last=index + 1, meaning=meaning, weight=_HINT_WEIGHT)
+
+
+def _find_deadline_words(selection: SpanSelection) -> tuple[int, int, ComparisonOperator] | None:
+    """Returns the tokens of "overdue", "past due" or "are due", and how the day compares with today."""
+    words = [token.word for token in selection.tokens]
+    for index, word in enumerate(words):
+        if selection.tokens[index].is_quoted or _is_value_or_flag(selection, index):
+            continue
+        if word == "overdue":
+            return index, index + 1, ComparisonOperator.LT
+        if word == "past" and "due" in words[index + 1 : index + 4]:
+            last = words.index("due", index) + 1
+            is_date = words[last : last + 1] in (["date"], ["dates"])
+            return index, last + is_date, ComparisonOperator.LT
+    return _find_due_word(selection, words)
+
+
+def _find_due_word(selection: SpanSelection, words: list[str]) -> tuple[int, int, ComparisonOperator] | None:
+    """ "Which bills are due?": the word alone, without a day and not asked for."""
+    has_date = any(isinstance(literal, DateLiteral) or literal.unit for literal, _, _ in selection.literal_spans)
+    if (
+        has_date
+        or "due" not in words[1:]
+        or set(words) & _OPEN_QUESTION_WORDS
+        or "to" in words[words.index("due") :][:2]
+    ):
+        return None
+    index = words.index("due", 1)
+    is_predicate = words[index - 1] in _WORDS_BEFORE_DUE and not _is_value_or_flag(selection, index)
+    return (index, index + 1, ComparisonOperator.LTE) if is_predicate else None
+
+
+def _is_value_or_flag(selection: SpanSelection, index: int) -> bool:
+    """Whether the word at `index` is a value of the bucket or sets a flag."""
+    return any(
+        link.first <= index < link.last
+        and (not isinstance(link.meaning, FieldMention) or selection.lexicon.is_flag(link.meaning))
+        for link in selection.links
+    )
+
+
+def _find_deadline_field(selection: SpanSelection) -> SchemaField | None:
+    fields = [field for field in selection.lexicon.schema.fields if is_deadline(field)]
+    return next((field for field in fields if words_of_field(field) & _DUE_FIELD_WORDS), fields[0] if fields else None)
+
+
+def _find_settled_field(selection: SpanSelection, deadline: SchemaField) -> SchemaField | None:
+    """Returns the date on which the matter was settled: an absent one leaves it open."""
+    return next(
+        (
+            field
+            for field in selection.lexicon.schema.fields
+            if field.type is FieldType.DATE
+            and field.name != deadline.name
+            and not is_deadline(field)
+            and words_of_field(field) & _SETTLED_FIELD_WORDS
+        ),
+        None,
+    )
