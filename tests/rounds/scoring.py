@@ -88,7 +88,8 @@ def states_truth(truth: Truth, result: ResultJson) -> bool:
     if truth.number is not None:
         return _states_number(truth.number, truth.tolerance, result)
     if truth.values is not None:
-        text = " ".join((str(result["text"]), *result["doc_ids"]))
+        leaders = [f"{group['label']} {group['value']}" for group in result["groups"][:1]]  # of a ranking
+        text = " ".join((str(result["text"]), *result["doc_ids"], *leaders))
         return _is_focused(truth, result) and any(
             states_answer(words, text) for words in (truth.values, *truth.alternatives)
         )

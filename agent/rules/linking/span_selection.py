@@ -13,6 +13,7 @@ from agent.english.function_words import (
     FILLER_WORDS,
     NEGATION_PAIRS,
     NEGATIONS,
+    RELATIVE_PRONOUNS,
     STOP_WORDS,
 )
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
@@ -186,7 +187,7 @@ def _negation_scope(
         elif (
             not (after_disjunction and word in _ARTICLES_AND_PREPOSITIONS)
             if has_negated
-            else _is_beyond_negation(index - start, word)
+            else _is_beyond_negation(index - start, word) and not _goes_on_after_pronoun(index, tokens)
         ):
             return
         yield index
@@ -195,6 +196,11 @@ def _negation_scope(
 def _is_beyond_negation(distance: int, word: str) -> bool:
     """Whether the word is too far from the negation or starts a new clause."""
     return distance > _MAX_NEGATION_DISTANCE or (word in _CLAUSE_BOUNDARIES and distance > 0)
+
+
+def _goes_on_after_pronoun(index: int, tokens: Sequence[QuestionToken]) -> bool:
+    """ "Leaving out any *that* have lapsed": whether a relative clause says what the pronoun before it stands for."""
+    return tokens[index].word in RELATIVE_PRONOUNS and tokens[index - 1].word in _PRONOUNS_BEFORE_CLAUSE
 
 
 def _leads_to_value(
@@ -229,6 +235,7 @@ def _is_participle_before(link: SpanLink, value_index: int, tokens: Sequence[Que
 
 
 _PARTICIPLE_SUFFIXES = ("ed", "en", "wn", "id", "nt")
+_PRONOUNS_BEFORE_CLAUSE = frozenset("any those ones all anything anyone everyone everything them one".split())
 _CLAUSE_BOUNDARIES = frozenset({"and", "but", "that", "which", "with"})
 
 

@@ -7,7 +7,8 @@ import pytest
 from agent.decomposition import LegAlternatives, PlannedQuestion
 from agent.rules.reasoner import RuleReasoner
 from storage.embedder import WordLlamaEmbedder
-from storage.search.conditions import ComparisonCondition, conjuncts_of
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, conjuncts_of
+from storage.search.ids import FieldName
 from storage.search.plan import Leg
 from tests.agent.rules.reading.test_bucket_reading import QUESTION_CONTEXT, plan_question
 
@@ -106,3 +107,10 @@ def test_a_noun_beside_a_value_says_what_the_value_is(question: str) -> None:
     _, alternatives = _plan_leg(question)
 
     assert not {"network"} & set(alternatives.unknown_words)
+
+
+@pytest.mark.parametrize("exclusion", ["leaving out any that", "except those that", "without the ones that"])
+def test_a_negation_reaches_into_the_clause_of_its_pronoun(exclusion: str) -> None:
+    leg, _ = _plan_leg(f"parcels by Blue Van, {exclusion} are insured")
+
+    assert ComparisonCondition(field=FieldName("insured"), op=ComparisonOperator.EQ, value=False) in _comparisons(leg)
