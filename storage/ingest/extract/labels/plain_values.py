@@ -1,0 +1,136 @@
+"""Reduces the text of a labelled value to the value alone: `about EUR 900 per month (net)` is `EUR 900`."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from storage.ingest.extract.document_text import fold_characters
+from storage.ingest.extract.labels.person_names import is_person_name
+from storage.ingest.schemas.literals import parse_flag
+from storage.quantities.days import find_dates, full_year, parse_date
+from storage.quantities.durations import find_durations
+from storage.quantities.money import parse_money
+from storage.quantities.numbers import NUMBER_PATTERN, parse_number
+from storage.quantities.units import parse_quantity
+
+_MARKS_AROUND = ' \t*_`"“”;,'
+_ABOUT = re.compile(r"(?:approx(?:imately|\.)?|about|around|circa|ca\.?|c\.|roughly|some|~|≈)\s*", re.IGNORECASE)
+_QUALIFIER = re.compile(
+    r"\s*(?:[(\[].{0,80}[)\]]|(?:/|per|a|an|each|p\.?\s?(?:a|m|w|cm)\b\.?)\s?[^\d]{0,20}"
+    r"|(?:[,;–—-]\s*|\b)(?:incl|excl|plus|net|gross|before|after|payable|due|in\s+(?:total|all|words|advance|arrears)|only|"
+    r"flat|fixed|total|exactly|each|monthly|weekly|yearly|annually|quarterly|daily|per|from)\b[^\d]{0,60}|[,;][^\d]{0,80})?"
+    r"[\s.]*",
+    re.IGNORECASE,
+)
+_CLOCK_AFTER = re.compile(
+    r"[\s,]*(?:at|um|@|from|,|à)?\s*(?:\d{1,2}(?:[:.]\d{2}){1,2}|\d{1,2}(?=\s*(?:[ap]\.?m|h\b|uhr)))?\s*(?:[ap]\.?m\.?|h|hrs|hours|uhr)?"
+    r"(?:\s*(?:to|until|[–-])\s*\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?m\.?|h|hrs|uhr)?)?"
+    r"(?:\s*(?:[A-Z]{2,4}|[+-]\d{4}))?(?:\s*\([^()]{0,40}\))?[\s.]*",
+    re.IGNORECASE,
+)
+_BEFORE_DATE = re.compile(
+    r"(?:[^\W\d_]{2,10}\.?,?\s+|(?:[^\W\d_][\w.'’-]*\s?){1,3},\s*(?:[^\W\d_]{2,10},?\s+)?|on\s+|from\s+|by\s+|the\s+){0,2}",
+    re.IGNORECASE,
+)
+_OPEN_CENTS = re.compile(r"(?<=\d)[.,](?:-{1,2}|–|—)(?=\s|$)")
+_RATING = re.compile(
+    rf"(?P<number>{NUMBER_PATTERN})\s*(?:/|out\s+of|of|von)\s*(?P<most>5|10|100)(?:\s*(?:stars?|points?))?"
+)
+_CLOCK_DURATION = re.compile(
+    r"(?P<hours>\d{1,3})\s*(?:h|hrs?|hours?)\s*(?:and\s+)?(?P<minutes>\d{1,2})\s*(?:m|min|mins|minutes?)?",
+    re.IGNORECASE,
+)
+_LEADING_VALUE = re.compile(
+    rf"(?:[^\d\s.,+−-]{{1,4}}\.?\s?)?{NUMBER_PATTERN}(?:\s?(?:%|°\s?[CF]|[^\W\d_°]{{1,10}}[²³23]?(?:/[^\W\d_]{{1,4}})?|[€£$¥]))?"
+)
+_ANGLE_ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>")
+_ROLE = re.compile(r"\s*\([^()]{1,60}\)\s*$|,\s+[a-z][^,;]{2,60}$")
+
+
+def plain_value_of(text: str) -> str:
+    """Returns the value as metadata would have it: a day, amount, quantity or name without words around it.
+
+    Any other text is returned as it is written, without marks around it.
+    """
+    value = _ANGLE_ADDRESS.sub("", text.strip(_MARKS_AROUND)).strip(_MARKS_AROUND) or text.strip(_MARKS_AROUND)
+    bare = _OPEN_CENTS.sub("", value)
+    if _is_measured(bare) or parse_flag(bare) is not None:
+        return bare
+    about = _ABOUT.match(bare)
+    reduced = next(_reduced_values(bare[about.end() :] if about else bare), None)
+    if reduced is not None:
+        return reduced
+    head = _ROLE.sub("", value)
+    return (
+        head if head != value and is_person_name(head) else value.removesuffix(".") if value.count(".") == 1 else value
+    )
+
+
+def _is_measured(text: str) -> bool:
+    return (
+        parse_number(text) is not None
+        or parse_date(text, day_first=True) is not None
+        or parse_money(text) is not None
+        or parse_quantity(text) is not None
+    )
+
+
+def _reduced_values(text: str) -> Iterator[str]:
+    if _is_measured(text):
+        yield text
+    if rating := _RATING.fullmatch(text.rstrip(".")):
+        yield rating["number"]
+    if clock := _CLOCK_DURATION.fullmatch(text.rstrip(".")):
+        yield f"{int(clock['hours']) * 60 + int(clock['minutes'])} min"
+    yield from _leading_date(text)
+    yield from _leading_measure(text)
+    yield from _spelled_duration(text)
+
+
+def _leading_date(text: str) -> Iterator[str]:
+    """Yields the only day of the text where nothing but a place, a weekday or a time stands beside it."""
+    if len(text) > 80:
+        return
+    days = find_dates(fold_characters(text))
+    if len(days) != 1 or not _BEFORE_DATE.fullmatch(text, 0, days[0].start):
+        return
+    if _CLOCK_AFTER.fullmatch(text, days[0].end) or _QUALIFIER.fullmatch(text, days[0].end):
+        written = text[days[0].start : days[0].end]
+        yield days[0].iso if days[0].is_unambiguous or "." in written else _with_full_year(written)
+
+
+def _with_full_year(written: str) -> str:
+    """Returns an ambiguous day with a year of four digits, as `parse_date` needs it."""
+    head, tail = written[:-2], written[-2:]
+    return written if head[-2:].isdigit() else f"{head}{full_year(tail)}"
+
+
+def _leading_measure(text: str) -> Iterator[str]:
+    """Yields an amount or a quantity at the beginning, where only a qualifier without a number follows."""
+    match = _LEADING_VALUE.match(text)
+    for end in _possible_ends(text, match.end()) if match else ():
+        head = text[:end].strip()
+        if _QUALIFIER.fullmatch(text, end) and (
+            parse_money(head) is not None
+            or parse_quantity(head) is not None
+            or (parse_number(head) is not None and text[end:].lstrip().startswith(("(", "[")))
+        ):
+            yield head
+            return
+
+
+def _possible_ends(text: str, end: int) -> Iterator[int]:
+    """Yields the end of a leading value, then the end of its number without the word behind it."""
+    yield end
+    digits = [i for i in range(end) if text[i].isdigit()]
+    if digits and digits[-1] + 1 < end:
+        yield digits[-1] + 1
+
+
+def _spelled_duration(text: str) -> Iterator[str]:
+    folded = fold_characters(text)
+    durations = list(find_durations(folded))
+    if len(durations) != 1 or durations[0].start > 0 or not _QUALIFIER.fullmatch(text, durations[0].end):
+        return
+    number, unit = durations[0].number, durations[0].unit
+    yield f"{number * 3} months" if unit == "quarter" else f"{number if number % 1 else Decimal(int(number))} {unit}s"
