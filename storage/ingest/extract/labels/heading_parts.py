@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from storage.ingest.documents.headings import reads_as_heading
+from storage.ingest.documents.headings import leading_heading, reads_as_heading
 from storage.ingest.extract.document_text import DocumentText, TextSpan
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
 from storage.ingest.extract.labels.line_labels import plain_line
@@ -46,8 +46,8 @@ def find_heading_span(document: DocumentText) -> TextSpan | None:
             filled.append(document.trim_span(line.start, line.end))
         if len(filled) == _TITLE_LINES:
             break
-    is_heading = bool(filled) and reads_as_heading(plain_line(document.text[filled[0].start : filled[0].end]))
-    return filled[0] if is_heading else None
+    heading = leading_heading(document.text)
+    return filled[0] if filled and heading and reads_as_heading(plain_line(heading)) else None
 
 
 def reference_in(text: str) -> str:

@@ -5,11 +5,16 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from storage.ingest.extract.labels.heading_parts import KIND_LABEL
+from storage.ingest.extract.labels.document_kinds import (
+    is_kind_label,
+    nouns_of_kinds,
+    read_alternating_kinds,
+    select_recurring_kinds,
+)
 from storage.ingest.extract.labels.label_joining import header_key_of, join_labels, stemmed_words_of
-from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, label_key_of
+from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
-from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel, min_documents_for
+from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel
 from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of
 from storage.ingest.schemas.inference import infer_schema
 from storage.ingest.schemas.literals import is_missing_value
@@ -21,7 +26,6 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MIN_FLAG_SHARE = 0.9  # of the documents that say yes or no; else an absent flag would mean no
-_MIN_KIND_SHARE = 0.5  # of the documents whose heading gives one of several recurring kinds
 _MIN_COUNT_SHARE = 0.9  # of the values that are a number with the same noun
 _COUNT_WITH_NOUN = re.compile(r"(?P<number>\d{1,6})(?:\s+(?P<noun>[^\W\d_]{3,20}?)s?)?")
 _HEADER_TITLES = {"sender": "Sender", "recipient": "Recipient", "subject": "Subject", "date": "Date"}
@@ -47,6 +51,7 @@ class LabelledFields:
     fields: Sequence[LabelledField] = ()
     document_count: int = 0  # documents that were read
     profiles: Mapping[FieldName, ValueProfile] = field(default_factory=dict[FieldName, ValueProfile])
+    nouns: Sequence[str] = ()  # for the documents, by the kind that most headings give
 
     def add_details(self, schema: Schema) -> Schema:
         """Returns the schema, inferred from the profiles, with labels, notations and kinds; one currency is fixed."""
@@ -60,7 +65,10 @@ class LabelledFields:
         dropped = {schema_field.currency_field for schema_field in schema.fields if schema_field.currency_field}
         kept = {schema_field.currency_field for schema_field in detailed if schema_field.currency_field}
         generated = dropped - kept - self.profiles.keys()
-        return replace(schema, fields=tuple(each for each in detailed if each.name not in generated))
+        names = {label_key_of(word) for each in detailed for word in (each.name, *each.synonyms)}
+        nouns = [noun for noun in self.nouns if noun not in schema.synonyms and noun not in names]
+        fields = tuple(each for each in detailed if each.name not in generated)
+        return replace(schema, fields=fields, synonyms=(*schema.synonyms, *nouns))
 
     def _with_details(self, schema_field: SchemaField, labelled: LabelledField) -> SchemaField:
         profile = self.profiles[labelled.name]
@@ -82,7 +90,9 @@ class LabelledFields:
 def fields_of_labels(tally: LabelTally, taken_names: Collection[str] = ()) -> LabelledFields:
     """Returns the fields of the labels that recur. `taken_names` are names of fields that the bucket has already."""
     taken = {stemmed_words_of(label_key_of(name.replace("_", " "))) for name in taken_names}
-    recurring = [label for label in tally.recurring_labels() if label.key not in RESERVED_FIELDS]
+    recurring = read_alternating_kinds(
+        [label for label in tally.recurring_labels() if label.key not in RESERVED_FIELDS]
+    )
     rare = tally.rare_labels(label.key for label in recurring)
     fields = [
         labelled
@@ -92,7 +102,8 @@ def fields_of_labels(tally: LabelTally, taken_names: Collection[str] = ()) -> La
     ]
     chosen = sorted(fields, key=lambda labelled: -len(labelled.values_by_document))[:_MAX_FIELDS]
     named = list(_with_unique_names([labelled for labelled in fields if labelled in chosen], taken_names))
-    return LabelledFields(named, tally.document_count, _profiles_of(named))
+    nouns = nouns_of_kinds(recurring, tally.document_count)
+    return LabelledFields(named, tally.document_count, _profiles_of(named), nouns)
 
 
 class _LabelFields:
@@ -121,9 +132,9 @@ def _profiles_of(fields: Sequence[LabelledField]) -> dict[FieldName, ValueProfil
 
 
 def _field_of_group(group: Sequence[RecurringLabel], document_count: int) -> LabelledField | None:
-    values, is_kind = _raw_values(group), group[0].spelling == KIND_LABEL and _is_implied(group)
+    values, is_kind = _raw_values(group), is_kind_label(group[0])
     if is_kind:
-        values = _recurring_kinds(values, document_count)
+        values = select_recurring_kinds(values, document_count)
     if not values:
         return None
     header = _HEADER_TITLES.get(header_key_of(group[0]))
@@ -132,22 +143,6 @@ def _field_of_group(group: Sequence[RecurringLabel], document_count: int) -> Lab
     return LabelledField(
         name=field_name_for(title), labels=labels, title=title, values_by_document=values, is_kind=is_kind
     )
-
-
-def _is_implied(group: Sequence[RecurringLabel]) -> bool:
-    return all(form is LabelForm.HEADING for label in group for form in label.forms)
-
-
-def _recurring_kinds(values: Mapping[int, RawValue], document_count: int) -> dict[int, RawValue]:
-    """Returns the kinds that recur; none if most headings give no such kind, or all the same."""
-    counts = Counter(str(value).casefold() for value in values.values())
-    recurring = {
-        document: value
-        for document, value in values.items()
-        if counts[str(value).casefold()] >= min_documents_for(document_count)
-    }
-    several = len({str(value).casefold() for value in recurring.values()}) > 1
-    return recurring if several and len(recurring) >= _MIN_KIND_SHARE * document_count else {}
 
 
 def _title_of(spelling: str) -> str:

@@ -106,7 +106,8 @@ def _english_analyser() -> SnowballAnalyser:
 
 def _between_same_neighbours(label: RecurringLabel, other: RecurringLabel) -> bool:
     """Whether both labels mostly stand between the same two labels."""
-    (pair, count), (other_pair, other_count) = label.neighbours.most_common(1)[0], other.neighbours.most_common(1)[0]
+    pair, other_pair = label.usual_neighbours, other.usual_neighbours
+    count, other_count = label.neighbours[pair], other.neighbours[other_pair]
     return (
         pair == other_pair
         and all(pair)

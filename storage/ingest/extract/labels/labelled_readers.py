@@ -8,7 +8,9 @@ from typing import cast
 
 from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
+from storage.ingest.extract.labels.document_kinds import kind_texts_in
 from storage.ingest.extract.labels.find_labels import find_labelled_texts
+from storage.ingest.extract.labels.heading_parts import KIND_LABEL
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
 from storage.ingest.extract.labels.prose_values import ProsePattern, find_prose_values
@@ -61,6 +63,8 @@ class LabelledReaders:
         texts = find_labelled_texts(document)
         for field in self._fields:
             own = [labelled for labelled in texts if labelled.key in self._keys[field.name]]
+            if KIND_LABEL in field.labels:
+                own = [*kind_texts_in(texts, field.values), *own]
             if field.type is FieldType.LIST:
                 found[field.name] = list(_member_candidates(own))
             else:

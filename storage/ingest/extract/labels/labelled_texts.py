@@ -41,6 +41,7 @@ class LabelledText:
     end: int | None
     form: LabelForm
     items: tuple[str, ...] = ()  # of a list below the label
+    stands_alone: bool = False  # whether it is a paragraph of one line near the top, as a heading is
 
     @property
     def key(self) -> str:

@@ -25,6 +25,7 @@ _FRONT_MATTER_LIST = re.compile(r"\[(?P<members>[^\[\]]*)\]$")
 _MAX_LINE_CHARACTERS = 400
 _MAX_BLOCK_CHARACTERS = 80  # of a value on the line below its label
 _MAX_ITEMS = 30
+_HEAD_LINES = 40  # in which a line by itself can be a heading
 
 
 def find_line_labels(document: DocumentText) -> Iterator[LabelledText]:
@@ -88,7 +89,25 @@ def _labelled_texts_in(
     text = "; ".join(items) or value
     if text and (items or len(text) <= MAX_VALUE_CHARACTERS):
         trimmed = document.trim_span(span.start, span.end)
-        yield LabelledText(label=label, text=text, start=trimmed.start, end=trimmed.end, form=form, items=items)
+        yield LabelledText(
+            label=label,
+            text=text,
+            start=trimmed.start,
+            end=trimmed.end,
+            form=form,
+            items=items,
+            stands_alone=_stands_alone(document, trimmed),
+        )
+
+
+def _stands_alone(document: DocumentText, span: TextSpan) -> bool:
+    """Whether blank lines, or the ends of the text, are around a single line near the top."""
+    first = document.line_number_at(span.start)
+    if first > _HEAD_LINES or "\n" in document.text[span.start : span.end]:
+        return False
+    around = [number for number in (first - 1, first + 1) if 0 <= number < len(document.line_starts)]
+    lines = map(document.line_by_number, around)
+    return not any(document.text[line.start : line.end].strip() for line in lines)
 
 
 def _texts_below_label(

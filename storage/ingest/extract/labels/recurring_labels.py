@@ -17,6 +17,7 @@ _WEAK_FORMS = frozenset({LabelForm.DASH, LabelForm.BLOCK})
 _MAX_REPEATS = 1.3  # labels of one key in a document, on average; more are lines of a table or of a dialogue
 _MAX_LIST_CHARACTERS = 60  # of the members of a list whose label is repeated
 _MAX_PROSE_SHARE = 0.5  # of the values that are sentences
+_MIN_ALONE_SHARE = 0.9
 _MIN_PROSE_WORDS, _MIN_SENTENCE_WORDS = 9, 4
 MAX_LABELS_PER_DOCUMENT = 400
 FIRST_COUNTS = frozenset("from to cc date sent subject".split())  # a mail repeats them in what it quotes
@@ -49,6 +50,26 @@ class RecurringLabel:
     def is_repeated(self) -> bool:
         """Whether documents give the label several values."""
         return sum(map(len, self.texts_by_document.values())) > _MAX_REPEATS * len(self.texts_by_document)
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the label mostly stands in a paragraph of its own near the top, as the heading of a document does."""
+        alone = sum(labelled.stands_alone for labelled in self.first_texts)
+        return alone >= _MIN_ALONE_SHARE * len(self.texts_by_document)
+
+    @property
+    def usual_neighbours(self) -> tuple[str, str]:
+        """The labels before and after it in most documents; empty at the ends."""
+        return max(self.neighbours, key=lambda pair: (self.neighbours[pair], pair))
+
+    @property
+    def usual_sides(self) -> tuple[str, str]:
+        """The label most often before it, and the one most often after it; empty at the ends."""
+        before, after = Counter[str](), Counter[str]()
+        for (previous, following), count in self.neighbours.items():
+            before[previous] += count
+            after[following] += count
+        return (max(before, key=lambda key: (before[key], key)), max(after, key=lambda key: (after[key], key)))
 
     @property
     def spelling(self) -> str:
