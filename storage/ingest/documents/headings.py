@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from storage.quantities.days import find_dates
 
 _HEADING = re.compile(r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<words>\S.*?)[ \t#]*$|^ {0,3}(?P<fence>```|~~~)", re.MULTILINE)
 
-_FIRST_LINE = re.compile(r"\s*(?P<line>\S[^\n]*)\n?")
+_FILLED_LINE = re.compile(r"[ \t]*(?P<line>[^\s][^\n]*)\n?")
+_NUMBERED = re.compile(r"\b(?:no\.?|nr\.?|number|#)\s*[A-Z]{0,5}-?\d", re.IGNORECASE)
+_TOP_LINES, _TOP_CHARACTERS = 3, 1_000
 _NOT_IN_HEADING = re.compile(r":\s|[|\t]|\s{3,}|\.{3}|^(?:Dear|Hi|Hello)\b")
 _MAX_HEADING_CHARACTERS, _MAX_HEADING_WORDS = 80, 10
 _MAX_DATELINE_WORDS_CHARACTERS = 20  # beside the day of a dateline
@@ -24,17 +27,19 @@ def first_heading(text: str) -> str:
 
 
 def leading_heading(text: str) -> str:
-    """Returns the first filled line of a plain text if it is a heading; else empty.
+    """Returns the first line of a plain text that is a heading; empty if there is none at its top.
 
-    A heading is short, begins with a capital letter and is no sentence, label or day. It is in capitals, or holds a
-    number, or a blank line follows it.
+    A heading is short, begins with a capital letter and is no sentence, label or day. The first filled line is one if
+    it is in capitals, holds a number, or a blank line follows it; the next two if they are in capitals or give a number
+    (`INVOICE No. 17` below the name of a company).
     """
-    match = _FIRST_LINE.match(text)
-    if match is None:
-        return ""
-    line, after = match["line"].strip(), text[match.end() : match.end() + 1]
-    is_set_apart = line.isupper() or any(c.isdigit() for c in line) or (after == "\n" and text[match.end() :].strip())
-    return line if is_set_apart and reads_as_heading(line) else ""
+    for rank, match in enumerate(islice(_FILLED_LINE.finditer(text, 0, _TOP_CHARACTERS), _TOP_LINES)):
+        line, after = match["line"].strip(), text[match.end() :]
+        is_marked = line.isupper() or bool(_NUMBERED.search(line))
+        is_set_apart = rank == 0 and (any(c.isdigit() for c in line) or (after[:1] == "\n" and bool(after.strip())))
+        if (is_marked or is_set_apart) and reads_as_heading(line):
+            return line
+    return ""
 
 
 def reads_as_heading(line: str) -> bool:

@@ -27,7 +27,7 @@ _COUNT_WORDS = frozenset(
 )
 _IDENTIFIER_WORDS = frozenset(
     "id no nr zip zipcode plz postcode postal phone fax tel mobile sku ean isbn issn ssn iban "
-    "imei vin uuid barcode code ref serial".split()
+    "imei vin uuid barcode code ref reference serial".split()
 )
 
 

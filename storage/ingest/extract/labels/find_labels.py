@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.labels.heading_parts import REFERENCE_LABEL, find_heading_parts
-from storage.ingest.extract.labels.labelled_texts import LabelledText, drop_repeated_texts
+from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, drop_repeated_texts
 from storage.ingest.extract.labels.letter_parts import (
     DATE_LABEL,
     RECIPIENT_LABEL,
@@ -21,7 +21,16 @@ _WRITTEN_LABELS = {SENDER_LABEL: "from", RECIPIENT_LABEL: "to", DATE_LABEL: "dat
 def find_labelled_texts(document: DocumentText) -> list[LabelledText]:
     """Returns the labels of a document with their values; written ones first, then implied ones that add something."""
     written = list(drop_repeated_texts((*find_line_labels(document), *find_table_labels(document))))
+    signed = [part for part in find_letter_parts(document) if part.label != DATE_LABEL]
+    written = [labelled for labelled in written if not _is_part_of_letter(labelled, signed)]
     return [*written, *_implied_texts(document, written)]
+
+
+def _is_part_of_letter(labelled: LabelledText, signed: list[LabelledText]) -> bool:
+    """Whether two lines that look like label and value are a salutation or a signature: `Kind regards` above a name."""
+    return labelled.form is LabelForm.BLOCK and any(
+        (labelled.start or 0) < (part.end or 0) and (part.start or 0) < (labelled.end or 0) for part in signed
+    )
 
 
 def _implied_texts(document: DocumentText, written: list[LabelledText]) -> Iterator[LabelledText]:

@@ -3,16 +3,19 @@
 import re
 from collections.abc import Iterator
 
-from storage.ingest.documents.headings import leading_heading, reads_as_heading
-from storage.ingest.extract.document_text import DocumentText, TextSpan
+from storage.ingest.documents.headings import leading_heading
+from storage.ingest.extract.document_text import DocumentText, TextSpan, fold_characters
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
+from storage.ingest.extract.labels.letter_parts import DATE_LABEL
 from storage.ingest.extract.labels.line_labels import plain_line
+from storage.quantities.days import find_dates
 
 KIND_LABEL, REFERENCE_LABEL = "Document type", "Reference"
 REFERENCE_PATTERN = re.compile(
     r"(?<![\w/-])(?:[A-Z]{1,6}[-/]?\d[\w]*(?:[-/.]\w+)*|[A-Z]{1,6}(?:[-/][A-Z\d]+)*[-/]\d\w*|\d+[-/][A-Z]+[-/]?\d*)(?![\w])"
 )
 _NUMBERED = re.compile(r"(?:\bno\.?|\bnr\.?|\bnumber|#)\s*(?P<number>[A-Z]{0,5}-?\d[\w/-]*)", re.IGNORECASE)
+_FINAL_NUMBER = re.compile(r"[^\W\d_]{3}[^\d]*\s(?P<number>\d{3,})")  # `Invoice 20412`
 _KIND_END = re.compile(
     r"\s*(?:[:,(\[|#]|\s[–—-]\s|\d|\b(?:no|nr|number|for|about|from|to|re|regarding|dated)\b)",
     re.IGNORECASE,
@@ -31,6 +34,11 @@ def find_heading_parts(document: DocumentText) -> Iterator[LabelledText]:
     start, end = (span.start, span.end) if span else (None, None)
     if kind := _kind_in(heading):
         yield LabelledText(label=KIND_LABEL, text=kind, start=start, end=end, form=LabelForm.HEADING)
+    days = find_dates(fold_characters(heading))
+    if len(days) == 1:
+        day = heading[days[0].start : days[0].end]
+        yield LabelledText(label=DATE_LABEL, text=day, start=start, end=end, form=LabelForm.HEADING)
+        heading = heading[: days[0].start] + heading[days[0].end :]
     if reference := reference_in(heading):
         yield LabelledText(label=REFERENCE_LABEL, text=reference, start=start, end=end, form=LabelForm.HEADING)
 
@@ -47,14 +55,14 @@ def find_heading_span(document: DocumentText) -> TextSpan | None:
         if len(filled) == _TITLE_LINES:
             break
     heading = leading_heading(document.text)
-    return filled[0] if filled and heading and reads_as_heading(plain_line(heading)) else None
+    return next((line for line in filled if document.text[line.start : line.end] == heading), None)
 
 
 def reference_in(text: str) -> str:
     """Returns the reference in a heading: `IR-204`, `No. 17`; empty if there is none."""
     if match := REFERENCE_PATTERN.search(text):
         return match[0]
-    numbered = _NUMBERED.search(text)
+    numbered = _NUMBERED.search(text) or _FINAL_NUMBER.fullmatch(text)
     return numbered["number"] if numbered else ""
 
 

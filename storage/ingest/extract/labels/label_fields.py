@@ -13,6 +13,7 @@ from storage.ingest.extract.labels.document_kinds import (
 )
 from storage.ingest.extract.labels.label_joining import header_key_of, join_labels, stemmed_words_of
 from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
+from storage.ingest.extract.labels.letter_parts import DATE_LABEL
 from storage.ingest.extract.labels.plain_values import plain_value_of
 from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel
 from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of
@@ -30,6 +31,7 @@ _MIN_COUNT_SHARE = 0.9  # of the values that are a number with the same noun
 _COUNT_WITH_NOUN = re.compile(r"(?P<number>\d{1,6})(?:\s+(?P<noun>[^\W\d_]{3,20}?)s?)?")
 _HEADER_TITLES = {"sender": "Sender", "recipient": "Recipient", "subject": "Subject", "date": "Date"}
 _MAX_FIELDS = 80
+_MAX_ACRONYM_LETTERS = 3  # `VAT` stays in capitals
 _SCRATCH_BUCKET = BucketId("labels")
 
 
@@ -101,7 +103,8 @@ def fields_of_labels(tally: LabelTally, taken_names: Collection[str] = ()) -> La
         and stemmed_words_of(label_key_of(labelled.title)) not in taken
     ]
     chosen = sorted(fields, key=lambda labelled: -len(labelled.values_by_document))[:_MAX_FIELDS]
-    named = list(_with_unique_names([labelled for labelled in fields if labelled in chosen], taken_names))
+    shown = sorted((labelled for labelled in fields if labelled in chosen), key=lambda each: each.title != DATE_LABEL)
+    named = list(_with_unique_names(shown, taken_names))  # the document's own date first: it is the natural order
     nouns = nouns_of_kinds(recurring, tally.document_count)
     return LabelledFields(named, tally.document_count, _profiles_of(named), nouns)
 
@@ -148,7 +151,8 @@ def _field_of_group(group: Sequence[RecurringLabel], document_count: int) -> Lab
 def _title_of(spelling: str) -> str:
     """Returns a label as a title: `MONTHLY RENT` and `monthly_rent` are `Monthly rent`."""
     words = spelling.replace("_", " ").strip()
-    words = words.lower() if words.isupper() and len(words) > 4 else words
+    is_shouted = words.isupper() and sum(map(str.isalpha, words)) > _MAX_ACRONYM_LETTERS
+    words = words.lower() if is_shouted else words
     return words[:1].upper() + words[1:]
 
 

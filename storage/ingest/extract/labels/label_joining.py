@@ -2,24 +2,35 @@
 
 Two labels are joined if no document has both, their values are of one type and agree, and either their words are the
 same but for inflection and small words, or the thesaurus gives them one meaning, or one has a word more and they stand
-between the same neighbours. Labels that differ in any of this stay fields of their own.
+in the same place. Labels that differ in any of this stay fields of their own.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from statistics import median
 
+from storage.ingest.extract.labels.heading_parts import REFERENCE_LABEL
+from storage.ingest.extract.labels.labelled_texts import label_key_of
 from storage.ingest.extract.labels.recurring_labels import RecurringLabel
 from storage.ingest.schemas.profile import ValueProfile
 from storage.search.schema import FieldType, SchemaField
 from storage.text.snowball_analyser import SnowballAnalyser
 
-_SMALL_WORDS = frozenset("a an the of on at in for to by our your is full name exact".split())
+_SMALL_WORDS = frozenset("a an the of on at in for to by per our your is full name exact".split())
 _SMALL_WORDS_OF_DATES = frozenset("date day time dated".split())
-_NUMBER_WORDS = {"nr": "no", "number": "no", "ref": "reference", "num": "no"}
+_PLAIN_WORDS = {  # of each word the one that stands for it
+    **dict.fromkeys(("nr", "number", "num"), "no"),
+    "ref": "reference",
+    **dict.fromkeys(("monthly", "pcm", "pm"), "month"),
+    **dict.fromkeys(("yearly", "annual", "annually", "pa"), "year"),
+    **dict.fromkeys(("weekly", "pw"), "week"),
+}
+_NUMBER_WORDS = frozenset({"no", "reference", "id"})
+_BRACKETED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _MAX_FACTOR = 3.0  # between the medians of numbers that agree
 _MIN_SHARED_VALUES = 0.25  # of the distinct values of the label with fewer, for short lists of values
-_MIN_NEIGHBOUR_SHARE = 0.6  # of the documents in which a label stands between the same neighbours
+_DIGIT = re.compile(r"\d")
 _MAX_COMPARED_LABELS = 1_000
 # What mails call what letters imply. `from` and `to` only where their values are people or addresses.
 HEADER_KEYS = {"from": "sender", "to": "recipient", "sent": "date", "re": "subject"}
@@ -62,18 +73,32 @@ def _belongs_to(label: RecurringLabel, group: Sequence[RecurringLabel], field_of
 def _may_mean_the_same(label: RecurringLabel, group: Sequence[RecurringLabel], field_of: FieldOfLabel) -> bool:
     key = header_key_of(label)
     for other in group:
-        if key == header_key_of(other) or stemmed_words_of(label.key) == stemmed_words_of(other.key):
+        if key == header_key_of(other) or _words_of_label(label) == _words_of_label(other):
             return True
-        if _are_nested(label.key, other.key) and _between_same_neighbours(label, other):
+        if _are_nested(label, other) and _have_one_position(label, other):
             return True
-    field = field_of(group[0])[0]
-    words = stemmed_words_of(label.key)
-    return bool(words) and words in {stemmed_words_of(synonym.casefold()) for synonym in field.synonyms}
+    if label.spelling == REFERENCE_LABEL:
+        return any(_words_of_label(other) & _NUMBER_WORDS and _have_one_shape(label, other) for other in group)
+    synonyms = {stemmed_words_of(word.casefold()) for other in group[:2] for word in field_of(other)[0].synonyms}
+    return _words_of_label(label) in synonyms
 
 
-def _are_nested(key: str, other: str) -> bool:
+def _words_of_label(label: RecurringLabel) -> frozenset[str]:
+    """Returns the stems of a label's words; what stands in brackets is a unit and does not count."""
+    return stemmed_words_of(label_key_of(_BRACKETED.sub("", label.spelling)) or label.key)
+
+
+def _have_one_shape(label: RecurringLabel, other: RecurringLabel) -> bool:
+    """Whether references mostly have the same letters and marks around as many digits: `INV-204` and `INV-311`."""
+    shapes, others = (_DIGIT.sub("9", each.first_texts[0].text) for each in (label, other))
+    return shapes == others
+
+
+def _are_nested(label: RecurringLabel, other: RecurringLabel) -> bool:
     """Whether one label only says more than the other: "Fee" and "Monthly fee", but not "Net fee" and "Gross fee"."""
-    words, others = (set(each.split()) - _SMALL_WORDS for each in (key, other))
+    words, others = (
+        set(label_key_of(_BRACKETED.sub("", each.spelling)).split()) - _SMALL_WORDS for each in (label, other)
+    )
     return bool(words) and bool(others) and (words <= others or others <= words)
 
 
@@ -93,7 +118,7 @@ def _names_people(label: RecurringLabel) -> bool:
 @lru_cache(maxsize=10_000)
 def stemmed_words_of(key: str) -> frozenset[str]:
     """Returns the stems of the words of a label without small words: of "starts on" and "start date" the same."""
-    words = [_NUMBER_WORDS.get(word, word) for word in key.split()]
+    words = [_PLAIN_WORDS.get(word, word) for word in key.split()]
     content = [word for word in words if word not in _SMALL_WORDS] or words
     content = [word for word in content if word not in _SMALL_WORDS_OF_DATES] or content
     return frozenset(term.text for term in _english_analyser().extract_terms(" ".join(content)))
@@ -104,17 +129,10 @@ def _english_analyser() -> SnowballAnalyser:
     return SnowballAnalyser("en")
 
 
-def _between_same_neighbours(label: RecurringLabel, other: RecurringLabel) -> bool:
-    """Whether both labels mostly stand between the same two labels."""
-    pair, other_pair = label.usual_neighbours, other.usual_neighbours
-    count, other_count = label.neighbours[pair], other.neighbours[other_pair]
-    return (
-        pair == other_pair
-        and all(pair)
-        and len(label.texts_by_document) > 1
-        and count >= _MIN_NEIGHBOUR_SHARE * len(label.texts_by_document)
-        and other_count >= _MIN_NEIGHBOUR_SHARE * len(other.texts_by_document)
-    )
+def _have_one_position(label: RecurringLabel, other: RecurringLabel) -> bool:
+    """Whether both labels stand at the same place among the labels of their documents, or between the same two."""
+    is_between = label.usual_neighbours == other.usual_neighbours and all(label.usual_neighbours)
+    return is_between or abs(median(label.ranks) - median(other.ranks)) < 1
 
 
 def _are_compatible(field: SchemaField, other: SchemaField) -> bool:

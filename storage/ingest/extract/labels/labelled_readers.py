@@ -94,7 +94,7 @@ class LabelledReaders:
     ) -> Iterator[tuple[Mapping[FieldName, FieldValue], ValueCandidate]]:
         for labelled in own:
             plain = plain_value_of(labelled.text)
-            if is_missing_value(plain) or (labelled.form is LabelForm.HEADING and not _is_known_kind(field, plain)):
+            if is_missing_value(plain) or (labelled.label == KIND_LABEL and not _is_known_kind(field, plain)):
                 continue
             confidence = _CONFIDENCE_BY_FORM[labelled.form] - _REDUCED_PENALTY * (plain not in labelled.text)
             if values := self._typed_values(field, plain):
@@ -128,7 +128,7 @@ class LabelledReaders:
 
 
 def _is_known_kind(field: SchemaField, text: str) -> bool:
-    """Whether a heading gives one of the field's values, where the field lists them."""
+    """Whether a kind is one of those that recur, where the field lists them."""
     return not field.values or text.casefold() in {value.casefold() for value in field.values}
 
 
