@@ -8,9 +8,9 @@ from storage.ingest.extract.document_text import fold_characters
 from storage.ingest.extract.labels.person_names import is_person_name
 from storage.ingest.schemas.literals import parse_flag
 from storage.quantities.days import find_dates, full_year, parse_date
-from storage.quantities.durations import find_durations
+from storage.quantities.durations import find_durations, parse_hours_and_minutes
 from storage.quantities.money import parse_money
-from storage.quantities.numbers import NUMBER_PATTERN, parse_number
+from storage.quantities.numbers import NUMBER_PATTERN, parse_number, parse_rating
 from storage.quantities.units import parse_quantity
 
 _MARKS_AROUND = ' \t*_`"“”;,'
@@ -33,13 +33,6 @@ _BEFORE_DATE = re.compile(
     re.IGNORECASE,
 )
 _OPEN_CENTS = re.compile(r"(?<=\d)[.,](?:-{1,2}|–|—)(?=\s|$)")
-_RATING = re.compile(
-    rf"(?P<number>{NUMBER_PATTERN})\s*(?:/|out\s+of|of|von)\s*(?P<most>5|10|100)(?:\s*(?:stars?|points?))?"
-)
-_CLOCK_DURATION = re.compile(
-    r"(?P<hours>\d{1,3})\s*(?:h|hrs?|hours?)\s*(?:and\s+)?(?P<minutes>\d{1,2})\s*(?:m|min|mins|minutes?)?",
-    re.IGNORECASE,
-)
 _LEADING_VALUE = re.compile(
     rf"(?:[^\d\s.,+−-]{{1,4}}\.?\s?)?{NUMBER_PATTERN}(?:\s?(?:%|°\s?[CF]|[^\W\d_°]{{1,10}}[²³23]?(?:/[^\W\d_]{{1,4}})?|[€£$¥]))?"
 )
@@ -78,10 +71,10 @@ def _is_measured(text: str) -> bool:
 def _reduced_values(text: str) -> Iterator[str]:
     if _is_measured(text):
         yield text
-    if rating := _RATING.fullmatch(text.rstrip(".")):
-        yield rating["number"]
-    if clock := _CLOCK_DURATION.fullmatch(text.rstrip(".")):
-        yield f"{int(clock['hours']) * 60 + int(clock['minutes'])} min"
+    if rating := parse_rating(text):
+        yield str(rating[0])
+    if (minutes := parse_hours_and_minutes(text)) is not None:
+        yield f"{minutes} min"
     yield from _leading_date(text)
     yield from _leading_measure(text)
     yield from _spelled_duration(text)
