@@ -7,9 +7,9 @@ from decimal import Decimal
 from storage.ingest.extract.document_text import fold_characters
 from storage.ingest.extract.labels.person_names import is_person_name
 from storage.ingest.schemas.literals import parse_flag
-from storage.quantities.days import find_dates, full_year, parse_date
+from storage.quantities.days import find_dates, parse_date
 from storage.quantities.durations import find_durations, parse_hours_and_minutes
-from storage.quantities.money import parse_money
+from storage.quantities.money import BARE_SIGN_PATTERN, parse_money
 from storage.quantities.numbers import NUMBER_PATTERN, parse_number, parse_rating
 from storage.quantities.units import parse_quantity
 
@@ -23,18 +23,20 @@ _QUALIFIER = re.compile(
     re.IGNORECASE,
 )
 _CLOCK_AFTER = re.compile(
-    r"[\s,]*(?:at|um|@|from|,|à)?\s*(?:\d{1,2}(?:[:.]\d{2}){1,2}|\d{1,2}(?=\s*(?:[ap]\.?m|h\b|uhr)))?\s*(?:[ap]\.?m\.?|h|hrs|hours|uhr)?"
+    r"[\s,]*(?:at|um|@|from|,|à)?\s*(?:\d{1,2}(?:[:.]\d{2}){1,2}|\d{1,2}(?=\s*(?:[ap]\.?m|h\b|uhr)))?"
+    r"\s*(?:[ap]\.?m\.?|h|hrs|hours|uhr)?"
     r"(?:\s*(?:to|until|[–-])\s*\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?m\.?|h|hrs|uhr)?)?"
     r"(?:\s*(?:[A-Z]{2,4}|[+-]\d{4}))?(?:\s*\([^()]{0,40}\))?[\s.]*",
     re.IGNORECASE,
 )
 _BEFORE_DATE = re.compile(
-    r"(?:[^\W\d_]{2,10}\.?,?\s+|(?:[^\W\d_][\w.'’-]*\s?){1,3},\s*(?:[^\W\d_]{2,10},?\s+)?|on\s+|from\s+|by\s+|the\s+){0,2}",
+    r"(?:[^\W\d_]{2,10}\.?,?\s+|(?:[^\W\d_][\w.'’-]*\s?){1,3},\s*(?:[^\W\d_]{2,10},?\s+)?"
+    r"|on\s+|from\s+|by\s+|the\s+){0,2}",
     re.IGNORECASE,
 )
 _OPEN_CENTS = re.compile(r"(?<=\d)[.,](?:-{1,2}|–|—)(?=\s|$)")
 _LEADING_VALUE = re.compile(
-    rf"(?:[^\d\s.,+−-]{{1,4}}\.?\s?)?{NUMBER_PATTERN}(?:\s?(?:%|°\s?[CF]|[^\W\d_°]{{1,10}}[²³23]?(?:/[^\W\d_]{{1,4}})?|[€£$¥]))?"
+    rf"(?:[^\d\s.,+−-]{{1,4}}\.?\s?)?{NUMBER_PATTERN}(?:\s?(?:%|°\s?[CF]|[^\W\d_°]{{1,10}}[²³23]?(?:/[^\W\d_]{{1,4}})?|{BARE_SIGN_PATTERN}))?"
 )
 _ANGLE_ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>")
 _ROLE = re.compile(r"\s*\([^()]{1,60}\)\s*$|,\s+[a-z][^,;]{2,60}$")
@@ -89,13 +91,7 @@ def _leading_date(text: str) -> Iterator[str]:
         return
     if _CLOCK_AFTER.fullmatch(text, days[0].end) or _QUALIFIER.fullmatch(text, days[0].end):
         written = text[days[0].start : days[0].end]
-        yield days[0].iso if days[0].is_unambiguous or "." in written else _with_full_year(written)
-
-
-def _with_full_year(written: str) -> str:
-    """Returns an ambiguous day with a year of four digits, as `parse_date` needs it."""
-    head, tail = written[:-2], written[-2:]
-    return written if head[-2:].isdigit() else f"{head}{full_year(tail)}"
+        yield days[0].iso if days[0].is_unambiguous or "." in written else written
 
 
 def _leading_measure(text: str) -> Iterator[str]:
