@@ -10,6 +10,8 @@ _HEADING = re.compile(r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<words>\S.*?)[ \t#]*$|^
 
 _FILLED_LINE = re.compile(r"[ \t]*(?P<line>[^\s][^\n]*)\n?")
 _NUMBERED = re.compile(r"\b(?:no\.?|nr\.?|number|#)\s*[A-Z]{0,5}-?\d", re.IGNORECASE)
+_UNDERLINE = re.compile(r"[ \t]*(?:={3,}|-{3,})[ \t]*(?:\n|$)")
+_LEADING_REFERENCE = re.compile(r"^[A-Z]{1,6}[-/]?\d[\w/-]*:\s+")  # `INC-17: pump stopped`
 _TOP_LINES, _TOP_CHARACTERS = 3, 1_000
 _NOT_IN_HEADING = re.compile(r":\s|[|\t]|\s{3,}|\.{3}|^(?:Dear|Hi|Hello)\b")
 _MAX_HEADING_CHARACTERS, _MAX_HEADING_WORDS = 80, 10
@@ -36,7 +38,9 @@ def leading_heading(text: str) -> str:
     for rank, match in enumerate(islice(_FILLED_LINE.finditer(text, 0, _TOP_CHARACTERS), _TOP_LINES)):
         line, after = match["line"].strip(), text[match.end() :]
         is_marked = line.isupper() or bool(_NUMBERED.search(line))
-        is_set_apart = rank == 0 and (any(c.isdigit() for c in line) or (after[:1] == "\n" and bool(after.strip())))
+        is_underlined = _UNDERLINE.match(after) is not None
+        is_followed_by_blank = after[:1] == "\n" and bool(after.strip())
+        is_set_apart = is_underlined or (rank == 0 and (any(c.isdigit() for c in line) or is_followed_by_blank))
         if (is_marked or is_set_apart) and reads_as_heading(line):
             return line
     return ""
@@ -48,7 +52,7 @@ def reads_as_heading(line: str) -> bool:
         3 <= len(line) <= _MAX_HEADING_CHARACTERS
         and line[0].isupper()
         and line[-1] not in ".,;:!?"
-        and not _NOT_IN_HEADING.search(line)
+        and not _NOT_IN_HEADING.search(_LEADING_REFERENCE.sub("", line))
         and len(line.split()) <= _MAX_HEADING_WORDS
         and not _is_dateline(line)
     )

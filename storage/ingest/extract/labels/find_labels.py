@@ -12,6 +12,7 @@ from storage.ingest.extract.labels.letter_parts import (
     find_letter_parts,
 )
 from storage.ingest.extract.labels.line_labels import find_line_labels
+from storage.ingest.extract.labels.period_bounds import find_period_bounds
 from storage.ingest.extract.labels.table_labels import find_table_labels
 
 # The labels that a document may write for what a letter implies
@@ -35,6 +36,8 @@ def _is_part_of_letter(labelled: LabelledText, signed: list[LabelledText]) -> bo
 
 def _implied_texts(document: DocumentText, written: list[LabelledText]) -> Iterator[LabelledText]:
     keys, values = {labelled.key for labelled in written}, {labelled.text for labelled in written}
+    for labelled in written:
+        yield from (bound for bound in find_period_bounds(labelled) if bound.key not in keys)
     for labelled in find_letter_parts(document):
         is_written = any(other.start == labelled.start or other.end == labelled.end for other in written)
         if labelled.key not in keys and _WRITTEN_LABELS[labelled.label] not in keys and not is_written:

@@ -8,14 +8,10 @@ from storage.ingest.extract.document_text import DocumentText, TextSpan, fold_ch
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
 from storage.ingest.extract.labels.letter_parts import DATE_LABEL
 from storage.ingest.extract.labels.line_labels import plain_line
+from storage.ingest.extract.labels.references import REFERENCE_PATTERN, reference_in
 from storage.quantities.days import find_dates
 
 KIND_LABEL, REFERENCE_LABEL = "Document type", "Reference"
-REFERENCE_PATTERN = re.compile(
-    r"(?<![\w/-])(?:[A-Z]{1,6}[-/]?\d[\w]*(?:[-/.]\w+)*|[A-Z]{1,6}(?:[-/][A-Z\d]+)*[-/]\d\w*|\d+[-/][A-Z]+[-/]?\d*)(?![\w])"
-)
-_NUMBERED = re.compile(r"(?:\bno\.?|\bnr\.?|\bnumber|#)\s*(?P<number>[A-Z]{0,5}-?\d[\w/-]*)", re.IGNORECASE)
-_FINAL_NUMBER = re.compile(r"[^\W\d_]{3}[^\d]*\s(?P<number>\d{3,})")  # `Invoice 20412`
 _KIND_END = re.compile(
     r"\s*(?:[:,(\[|#]|\s[–—-]\s|\d|\b(?:no|nr|number|for|about|from|to|re|regarding|dated)\b)",
     re.IGNORECASE,
@@ -56,14 +52,6 @@ def find_heading_span(document: DocumentText) -> TextSpan | None:
             break
     heading = leading_heading(document.text)
     return next((line for line in filled if document.text[line.start : line.end] == heading), None)
-
-
-def reference_in(text: str) -> str:
-    """Returns the reference in a heading: `IR-204`, `No. 17`; empty if there is none."""
-    if match := REFERENCE_PATTERN.search(text):
-        return match[0]
-    numbered = _NUMBERED.search(text) or _FINAL_NUMBER.fullmatch(text)
-    return numbered["number"] if numbered else ""
 
 
 def _kind_in(heading: str) -> str:

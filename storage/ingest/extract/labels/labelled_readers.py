@@ -27,6 +27,7 @@ _CONFIDENCE_BY_FORM = {
     LabelForm.TABLE: 0.95,
     LabelForm.LEADER: 0.93,
     LabelForm.DASH: 0.9,
+    LabelForm.PLAIN: 0.8,
     LabelForm.BLOCK: 0.85,
     LabelForm.LETTER: 0.8,
     LabelForm.HEADING: 0.85,

@@ -26,6 +26,7 @@ class LabelForm(StrEnum):
     TABLE = "table"  # a row of two cells, or a header with one row below
     LEADER = "leader"  # `Label ..... value`, a tab or a wide gap
     DASH = "dash"  # `Label – value`
+    PLAIN = "plain"  # `Label 12 kg`, a line that ends with an amount, a quantity, a day or a reference
     BLOCK = "block"  # the value on the line below the label, or alone below a heading
     LETTER = "letter"  # implied by the parts of a letter: place and day, salutation, signature
     HEADING = "heading"  # implied by the first heading: kind and reference of the document

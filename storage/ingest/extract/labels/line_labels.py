@@ -11,6 +11,8 @@ from storage.ingest.extract.labels.labelled_texts import (
     has_label_case,
     is_label,
 )
+from storage.ingest.extract.labels.plain_values import is_measured_value
+from storage.ingest.extract.labels.references import REFERENCE_PATTERN
 
 _LINE_MARKS = re.compile(r"\s*(?:[-*•+·]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,2}(?:\.\d{1,2})*[.)]\s+)?")
 _BULLET = re.compile(r"\s*(?:[-*•+·]|\d{1,2}[.)])\s+(?P<item>\S.{0,100})$")
@@ -19,6 +21,7 @@ _HEADING_MARKS = re.compile(r"\s{0,3}#{1,6}\s+(?P<words>\S.*?)[\s#:]*$")
 _COLON = re.compile(r"(?P<label>[^:：=|\t]{1,60}?)\s*(?:[:：](?!//|:)|\s=(?=\s))\s*(?P<value>.*)$")
 _LEADER = re.compile(r"(?P<label>[^|\t]{1,60}?)\s*(?:\.{3,}|…+|_{3,}|(?:\. ){3,}\.?|\t+| {3,})\s*:?\s*(?P<value>\S.*)$")
 _DASH = re.compile(r"(?P<label>[^|\t]{1,50}?)\s+[–—-]\s+(?P<value>\S.*)$")
+_PLAIN = re.compile(r"(?P<label>[^\W\d_][^\d|\t:]{1,40}?)\s(?P<value>[^\s\w]?[A-Z]{0,6}[-/]?\s?\d\S*(?:\s\S+){0,4})")
 _CLOCK = re.compile(r".*\d$")
 _NEXT_LABEL = re.compile(r"(?:\s{2,}|\t|\s*[|;·•]\s+)(?=(?P<label>[^\W\d_][^:|;·•\t]{1,40}?)\s*[:：]\s)")
 _FRONT_MATTER_LIST = re.compile(r"\[(?P<members>[^\[\]]*)\]$")
@@ -63,6 +66,13 @@ def _texts_of_line(document: DocumentText, number: int, line: TextSpan) -> Itera
         if match and is_label(match["label"].strip()) and has_label_case(match["label"].strip()):
             yield from _labelled_texts_in(document, line, match["label"].strip(), match["value"], form)
             return
+    match = _PLAIN.fullmatch(plain)
+    if match and is_label(match["label"]) and has_label_case(match["label"]) and _is_clear_value(match["value"]):
+        yield from _labelled_texts_in(document, line, match["label"], match["value"], LabelForm.PLAIN)
+
+
+def _is_clear_value(text: str) -> bool:
+    return REFERENCE_PATTERN.fullmatch(text) is not None or is_measured_value(text)
 
 
 def _is_clock_time(match: re.Match[str]) -> bool:

@@ -15,13 +15,14 @@ from storage.quantities.units import parse_quantity
 
 _MARKS_AROUND = ' \t*_`"“”;,'
 _ABOUT = re.compile(r"(?:approx(?:imately|\.)?|about|around|circa|ca\.?|c\.|roughly|some|~|≈)\s*", re.IGNORECASE)
-_QUALIFIER = re.compile(
-    r"\s*(?:[(\[].{0,80}[)\]]|(?:/|per|a|an|each|p\.?\s?(?:a|m|w|cm)\b\.?)\s?[^\d]{0,20}"
-    r"|(?:[,;–—-]\s*|\b)(?:incl|excl|plus|net|gross|before|after|payable|due|in\s+(?:total|all|words|advance|arrears)|only|"
-    r"flat|fixed|total|exactly|each|monthly|weekly|yearly|annually|quarterly|daily|per|from)\b[^\d]{0,60}|[,;][^\d]{0,80})?"
-    r"[\s.]*",
+_QUALIFIER_START = re.compile(
+    r"\s*(?:[(\[,;/–—-]|(?:a|an|per|each|incl(?:uding|usive|\.)?|excl(?:uding|usive|\.)?|plus|net|gross|before|after|"
+    r"payable|due|in|only|flat|fixed|total|exactly|monthly|weekly|yearly|annually|quarterly|daily|from|by|with|via|at|"
+    r"approx\.?|p\.?\s?[amw]\.?|pcm)(?![^\W_]))",
     re.IGNORECASE,
 )
+_BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_MAX_QUALIFIER_CHARACTERS = 100
 _CLOCK_AFTER = re.compile(
     r"[\s,]*(?:at|um|@|from|,|à)?\s*(?:\d{1,2}(?:[:.]\d{2}){1,2}|\d{1,2}(?=\s*(?:[ap]\.?m|h\b|uhr)))?"
     r"\s*(?:[ap]\.?m\.?|h|hrs|hours|uhr)?"
@@ -39,7 +40,7 @@ _LEADING_VALUE = re.compile(
     rf"(?:[^\d\s.,+−-]{{1,4}}\.?\s?)?{NUMBER_PATTERN}(?:\s?(?:%|°\s?[CF]|[^\W\d_°]{{1,10}}[²³23]?(?:/[^\W\d_]{{1,4}})?|{BARE_SIGN_PATTERN}))?"
 )
 _ANGLE_ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>")
-_ROLE = re.compile(r"\s*\([^()]{1,60}\)\s*$|,\s+[a-z][^,;]{2,60}$")
+_ROLE = re.compile(r"\s*\([^()]{1,60}\)\s*$|,\s+[a-z][^,;]{2,60}$|(?:,|\s+on|\s+at)\s+[^,;]{0,20}\d[^;]{0,40}$")
 
 
 def plain_value_of(text: str) -> str:
@@ -59,6 +60,12 @@ def plain_value_of(text: str) -> str:
     return (
         head if head != value and is_person_name(head) else value.removesuffix(".") if value.count(".") == 1 else value
     )
+
+
+def is_measured_value(text: str) -> bool:
+    """Whether the text is an amount, a quantity with a unit or a day, with words around it; a bare number is not."""
+    plain = plain_value_of(text)
+    return parse_number(plain) is None and _is_measured(plain)
 
 
 def _is_measured(text: str) -> bool:
@@ -89,9 +96,17 @@ def _leading_date(text: str) -> Iterator[str]:
     days = find_dates(fold_characters(text))
     if len(days) != 1 or not _BEFORE_DATE.fullmatch(text, 0, days[0].start):
         return
-    if _CLOCK_AFTER.fullmatch(text, days[0].end) or _QUALIFIER.fullmatch(text, days[0].end):
+    if _CLOCK_AFTER.fullmatch(text, days[0].end) or _is_qualifier(text[days[0].end :]):
         written = text[days[0].start : days[0].end]
         yield days[0].iso if days[0].is_unambiguous or "." in written else written
+
+
+def _is_qualifier(rest: str) -> bool:
+    """Whether what follows a value only qualifies it: nothing, brackets, "per month", "plus VAT"; no other number."""
+    if not rest.strip(" ."):
+        return True
+    is_short = len(rest) <= _MAX_QUALIFIER_CHARACTERS
+    return is_short and bool(_QUALIFIER_START.match(rest)) and not any(c.isdigit() for c in _BRACKETED.sub("", rest))
 
 
 def _leading_measure(text: str) -> Iterator[str]:
@@ -99,7 +114,7 @@ def _leading_measure(text: str) -> Iterator[str]:
     match = _LEADING_VALUE.match(text)
     for end in _possible_ends(text, match.end()) if match else ():
         head = text[:end].strip()
-        if _QUALIFIER.fullmatch(text, end) and (
+        if _is_qualifier(text[end:]) and (
             parse_money(head) is not None
             or parse_quantity(head) is not None
             or (parse_number(head) is not None and text[end:].lstrip().startswith(("(", "[")))
@@ -119,7 +134,7 @@ def _possible_ends(text: str, end: int) -> Iterator[int]:
 def _spelled_duration(text: str) -> Iterator[str]:
     folded = fold_characters(text)
     durations = list(find_durations(folded))
-    if len(durations) != 1 or durations[0].start > 0 or not _QUALIFIER.fullmatch(text, durations[0].end):
+    if len(durations) != 1 or durations[0].start > 0 or not _is_qualifier(text[durations[0].end :]):
         return
     number, unit = durations[0].number, durations[0].unit
     yield f"{number * 3} months" if unit == "quarter" else f"{number if number % 1 else Decimal(int(number))} {unit}s"

@@ -13,7 +13,7 @@ from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
 
 _FEW_DOCUMENTS, _MIN_OF_FEW, _MIN_OF_MANY, _MIN_SHARE = 10, 2, 3, 0.05
 _MIN_WEAK_SHARE = 0.2
-_WEAK_FORMS = frozenset({LabelForm.DASH, LabelForm.BLOCK})
+_WEAK_FORMS = frozenset({LabelForm.DASH, LabelForm.PLAIN, LabelForm.BLOCK})
 _MAX_REPEATS = 1.3  # labels of one key in a document, on average; more are lines of a table or of a dialogue
 _MAX_LIST_CHARACTERS = 60  # of the members of a list whose label is repeated
 _MAX_PROSE_SHARE = 0.5  # of the values that are sentences

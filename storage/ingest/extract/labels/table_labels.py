@@ -20,14 +20,15 @@ class _TableRow:
     @property
     def is_rule(self) -> bool:
         """Whether the row only separates the header from the rows below it."""
-        return all(_RULE_CELL.fullmatch(cell) for cell in self.cells)
+        return all(map(_RULE_CELL.fullmatch, self.cells)) and any(self.cells)
 
 
 def find_table_labels(document: DocumentText) -> Iterator[LabelledText]:
     """Yields the labelled cells of all tables, in order."""
     for table in _tables_in(document):
         has_header = len(table) > 1 and table[1].is_rule
-        rows = [row for row in table if not row.is_rule]
+        rows = [row for row in table if not row.is_rule and any(row.cells)]
+        has_header = has_header and any(table[0].cells)
         yield from _texts_of_table(rows, has_header=has_header)
 
 
