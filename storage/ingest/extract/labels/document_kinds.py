@@ -13,7 +13,7 @@ from storage.ingest.schemas.values import RawValue
 _MIN_KIND_SHARE = 0.5  # of the documents that give one of several recurring kinds
 _MIN_NOUN_SHARE = 0.6  # of the documents whose heading gives the same kind, which then is what all are called
 
-_MAX_HEADING_MARKS = 4  # `### `
+_MIN_MARKED_SHARE = 0.1  # of the documents in which a mark or a reference shows that the kind is a heading
 
 
 def is_kind_label(label: RecurringLabel) -> bool:
@@ -87,8 +87,10 @@ def select_recurring_kinds(values: Mapping[int, RawValue], document_count: int) 
 def nouns_of_kinds(labels: Sequence[RecurringLabel], document_count: int) -> tuple[str, ...]:
     """Returns the nouns for documents that nearly all have one kind: of "Inspection report" also "report"."""
     label = next((label for label in labels if is_kind_label(label)), None)
-    counts = _kind_counts(labelled.text for labelled in (label.first_texts if label else []) if _says_more(labelled))
-    if not counts or counts.most_common(1)[0][1] < _MIN_NOUN_SHARE * document_count:
+    counts = _kind_counts(labelled.text for labelled in (label.first_texts if label else []))
+    marked = sum(map(_is_marked, label.first_texts)) if label else 0
+    is_kind = counts and counts.most_common(1)[0][1] >= _MIN_NOUN_SHARE * document_count
+    if not is_kind or marked < _MIN_MARKED_SHARE * document_count:
         return ()
     *first_words, last = counts.most_common(1)[0][0].split()
     if not last.isalpha():
@@ -98,9 +100,9 @@ def nouns_of_kinds(labels: Sequence[RecurringLabel], document_count: int) -> tup
     return tuple(dict.fromkeys([*full, *nouns]))
 
 
-def _says_more(labelled: LabelledText) -> bool:
-    """Whether the heading goes on after the kind: the name at the head of every letter does not."""
-    return (labelled.end or 0) - (labelled.start or 0) > len(labelled.text) + _MAX_HEADING_MARKS
+def _is_marked(labelled: LabelledText) -> bool:
+    """Whether a mark or more words are in the line of the kind: the name at the head of every letter has neither."""
+    return (labelled.end or 0) - (labelled.start or 0) > len(labelled.text)
 
 
 def _kind_counts(values: Iterable[RawValue]) -> Counter[str]:

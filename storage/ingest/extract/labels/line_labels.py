@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from storage.ingest.documents.headings import leading_heading
 from storage.ingest.extract.document_text import DocumentText, TextSpan
 from storage.ingest.extract.labels.labelled_texts import (
     MAX_VALUE_CHARACTERS,
@@ -33,13 +34,15 @@ _HEAD_LINES = 40  # in which a line by itself can be a heading
 
 def find_line_labels(document: DocumentText) -> Iterator[LabelledText]:
     """Yields the labelled lines of a text in order, each line read once."""
+    title = leading_heading(document.text)
     for number, line in enumerate(document.lines_from()):
         if line.end == line.start or line.end - line.start > _MAX_LINE_CHARACTERS:
             continue
         if heading := _HEADING_MARKS.match(document.text, line.start, line.end):
             yield from _texts_below_heading(document, number, line, plain_line(heading["words"]))
             continue
-        yield from _texts_of_line(document, number, line)
+        if document.text[line.start : line.end].strip() != title:
+            yield from _texts_of_line(document, number, line)
     yield from _block_texts(document)
 
 
