@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from storage.ingest.extract.labels.heading_parts import KIND_LABEL
+from storage.ingest.extract.labels.forms.heading_parts import KIND_LABEL
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
 from storage.ingest.extract.labels.recurring_labels import RecurringLabel, min_documents_for
 from storage.ingest.schemas.names import singular_and_plural_of

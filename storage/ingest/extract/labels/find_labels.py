@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 
 from storage.ingest.extract.document_text import DocumentText
-from storage.ingest.extract.labels.heading_parts import REFERENCE_LABEL, find_heading_parts
-from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, drop_repeated_texts
-from storage.ingest.extract.labels.letter_parts import (
+from storage.ingest.extract.labels.forms.heading_parts import REFERENCE_LABEL, find_heading_parts
+from storage.ingest.extract.labels.forms.letter_parts import (
     DATE_LABEL,
     RECIPIENT_LABEL,
     SENDER_LABEL,
     find_letter_parts,
 )
-from storage.ingest.extract.labels.line_labels import find_line_labels
-from storage.ingest.extract.labels.period_bounds import find_period_bounds
-from storage.ingest.extract.labels.table_labels import find_table_labels
+from storage.ingest.extract.labels.forms.line_labels import find_line_labels
+from storage.ingest.extract.labels.forms.period_bounds import find_period_bounds
+from storage.ingest.extract.labels.forms.table_labels import find_table_labels
+from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, drop_repeated_texts
 
 # The labels that a document may write for what a letter implies
 _WRITTEN_LABELS = {SENDER_LABEL: "from", RECIPIENT_LABEL: "to", DATE_LABEL: "date"}

@@ -11,9 +11,9 @@ from storage.ingest.extract.labels.document_kinds import (
     read_alternating_kinds,
     select_recurring_kinds,
 )
+from storage.ingest.extract.labels.forms.letter_parts import DATE_LABEL
 from storage.ingest.extract.labels.label_joining import header_key_of, join_labels, stemmed_words_of
 from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
-from storage.ingest.extract.labels.letter_parts import DATE_LABEL
 from storage.ingest.extract.labels.plain_values import plain_value_of
 from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel
 from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of

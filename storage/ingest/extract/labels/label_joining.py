@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from statistics import median
 
-from storage.ingest.extract.labels.heading_parts import REFERENCE_LABEL
+from storage.ingest.extract.labels.forms.heading_parts import REFERENCE_LABEL
 from storage.ingest.extract.labels.labelled_texts import label_key_of
 from storage.ingest.extract.labels.recurring_labels import RecurringLabel
 from storage.ingest.schemas.profile import ValueProfile

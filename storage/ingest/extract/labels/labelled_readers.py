@@ -10,7 +10,7 @@ from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.labels.document_kinds import kind_texts_in
 from storage.ingest.extract.labels.find_labels import find_labelled_texts
-from storage.ingest.extract.labels.heading_parts import KIND_LABEL
+from storage.ingest.extract.labels.forms.heading_parts import KIND_LABEL
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText, label_key_of
 from storage.ingest.extract.labels.plain_values import plain_value_of
 from storage.ingest.extract.labels.prose_values import ProsePattern, find_prose_values

@@ -41,6 +41,11 @@ def pairs_in(text: str) -> dict[str, str]:
         ("Skipper: Nora Falk · Hull: Oak", "Skipper", "Nora Falk"),
         ("Area (m²): 40", "Area (m²)", "40"),
         ("Our ref.: C-118", "Our ref.", "C-118"),
+        ("Voyage log\n\nDisplacement 12 kg\n", "Displacement", "12 kg"),
+        ("Voyage log\n\nContract no. H/2031/17\n", "Contract no.", "H/2031/17"),
+        ("| | |\n|---|---|\n| Skipper | Nora Falk |\n| Hull | Oak |", "Skipper", "Nora Falk"),
+        ("Hire period: 1 May 2031 to 30 June 2031", "End date", "30 June 2031"),
+        ("Trip: 1 May 2031 – 3 May 2031", "Trip start", "1 May 2031"),
     ],
 )
 def test_a_label_is_found_in_every_form(text: str, label: str, value: str) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from storage.ingest.documents.headings import leading_heading
 from storage.ingest.extract.document_text import DocumentText, TextSpan, fold_characters
+from storage.ingest.extract.labels.forms.letter_parts import DATE_LABEL
+from storage.ingest.extract.labels.forms.line_labels import plain_line
+from storage.ingest.extract.labels.forms.references import REFERENCE_PATTERN, reference_in
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
-from storage.ingest.extract.labels.letter_parts import DATE_LABEL
-from storage.ingest.extract.labels.line_labels import plain_line
-from storage.ingest.extract.labels.references import REFERENCE_PATTERN, reference_in
 from storage.quantities.days import find_dates
 
 KIND_LABEL, REFERENCE_LABEL = "Document type", "Reference"

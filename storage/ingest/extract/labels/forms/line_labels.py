@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from storage.ingest.documents.headings import leading_heading
 from storage.ingest.extract.document_text import DocumentText, TextSpan
+from storage.ingest.extract.labels.forms.references import REFERENCE_PATTERN
 from storage.ingest.extract.labels.labelled_texts import (
     MAX_VALUE_CHARACTERS,
     LabelForm,
@@ -13,7 +14,6 @@ from storage.ingest.extract.labels.labelled_texts import (
     is_label,
 )
 from storage.ingest.extract.labels.plain_values import is_measured_value
-from storage.ingest.extract.labels.references import REFERENCE_PATTERN
 
 _LINE_MARKS = re.compile(r"\s*(?:[-*•+·]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,2}(?:\.\d{1,2})*[.)]\s+)?")
 _BULLET = re.compile(r"\s*(?:[-*•+·]|\d{1,2}[.)])\s+(?P<item>\S.{0,100})$")

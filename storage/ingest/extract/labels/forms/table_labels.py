@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.ingest.extract.document_text import DocumentText, TextSpan
+from storage.ingest.extract.labels.forms.line_labels import plain_line
 from storage.ingest.extract.labels.labelled_texts import MAX_VALUE_CHARACTERS, LabelForm, LabelledText, is_label
-from storage.ingest.extract.labels.line_labels import plain_line
 
 _RULE_CELL = re.compile(r":?-{2,}:?|=+|")
 _MAX_ROW_CHARACTERS = 1_000
