@@ -32,10 +32,6 @@ class LabelSurvey:
     def is_complete(self) -> bool:
         return self._tally.document_count >= _MAX_DOCUMENTS
 
-    @property
-    def document_count(self) -> int:
-        return self._tally.document_count
-
     def add_record(self, record: SourceRecord) -> None:
         """Counts the labels of a document; further documents than two hundred are left out."""
         if not self.is_complete:

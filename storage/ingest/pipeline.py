@@ -331,7 +331,8 @@ class _IngestRun:
             return
         if bucket == self._bucket_for(None):
             self._survey_files(bucket, worker, detects_language=existing is None)
-        fields = self._label_surveys[bucket].decide_fields(self.profiles[bucket].keys())
+        survey = self._label_surveys.pop(bucket, LabelSurvey())
+        fields = survey.decide_fields(self.profiles[bucket].keys())
         self._labelled_fields[bucket] = fields
         if fields.fields:
             self.report_builder.add_remark(
