@@ -89,7 +89,9 @@ def fields(draw: st.DrawFn, name: str, *, is_column: bool = False) -> SchemaFiel
         currency=draw(st.sampled_from(["", "EUR", "JPY"])) if field_type is FieldType.MONEY else "",
         title=draw(st.sampled_from(["", "Título"])),
         synonyms=tuple(draw(st.lists(st.sampled_from(WORDS[:6]), max_size=2))),
+        labels=tuple(draw(st.lists(st.sampled_from(WORDS[:6]), max_size=2))),
         facet=draw(st.booleans()),
+        month_first=draw(st.booleans()) and field_type is FieldType.DATE,
         shared=draw(st.booleans()),
         columns=tuple(draw(fields(column_name, is_column=True)) for column_name in names),
     )

@@ -19,7 +19,9 @@ from storage.ingest.documents.build import DocumentBuilder
 from storage.ingest.dry_run import DryRunIndex, IngestTarget
 from storage.ingest.extract.annotation import DocumentAnnotator
 from storage.ingest.extract.candidates import Extractor
+from storage.ingest.extract.labels.label_fields import LabelledFields
 from storage.ingest.files import SourceFile, find_source_files, single_document_id
+from storage.ingest.label_survey import LabelSurvey, spread_sample
 from storage.ingest.limits import ParserLimits
 from storage.ingest.load import load_records
 from storage.ingest.parallel_reading import read_files_ahead
@@ -40,7 +42,6 @@ from storage.text.language_detection import LanguageDetector
 _BATCH_DOCUMENTS = 500
 _BATCH_CHARACTERS = 4_000_000
 _LANGUAGE_SAMPLE_FILES = 3  # files that are read twice to detect the language of a new bucket
-_LANGUAGE_SAMPLE_FILE_BYTES = 2_000_000
 _PROGRESS_EVERY_RECORDS = 200
 _BUCKET_NAME = re.compile(r"[^\s./\\\x00-\x1f](?:[^/\\\x00-\x1f]{0,98}[^\s/\\\x00-\x1f])?")
 _METADATA_IGNORED = (
@@ -159,8 +160,7 @@ async def _set_schemas(
     existing = {name: state.schema for name, state in (await index.load_bucket_states()).items()}
     changes: list[SchemaChange] = []
     for bucket in sorted(run.profiles):
-        if bucket not in existing:
-            await _run_in_thread(run, partial(run.sample_language, bucket, worker))
+        await _run_in_thread(run, partial(run.survey_bucket, bucket, existing.get(bucket), worker))
         before, after = existing.get(bucket), run.decide_schema(bucket, existing.get(bucket))
         if after == before:
             continue
@@ -278,6 +278,8 @@ class _IngestRun:
         self._remaining_copies = Counter[int]()  # hash of bucket and id -> how many records with this id are still due
         self._schemas: dict[BucketId, Schema] = {}
         self.profiles: dict[BucketId, dict[FieldName, ValueProfile]] = {}
+        self._label_surveys = defaultdict[BucketId, LabelSurvey](LabelSurvey)
+        self._labelled_fields: dict[BucketId, LabelledFields] = {}
         self._language_detectors = defaultdict[BucketId, LanguageDetector](LanguageDetector)
         self._document_counts = Counter[BucketId]()  # documents that the first pass counted
         self.report_builder = ReportBuilder()
@@ -297,6 +299,7 @@ class _IngestRun:
         for source, loaded in self._read_files(worker, is_first_pass=True):
             if isinstance(loaded, SourceRecord):
                 self._note_document(loaded.bucket, loaded.doc_id, loaded.metadata, loaded.text)
+                self._note_labels(loaded)
             elif loaded is None and (doc_id := single_document_id(source)):
                 self._note_document(None, doc_id, {}, "")
         self._remaining_copies = Counter({key: count for key, count in self._remaining_copies.items() if count > 1})
@@ -319,29 +322,62 @@ class _IngestRun:
 
     # -- between the passes
 
-    def sample_language(self, bucket: BucketId, worker: ParserWorker) -> None:
-        """Reads the first few files of a new bucket to detect its language, if the first pass read no text of it.
+    def survey_bucket(self, bucket: BucketId, existing: Schema | None, worker: ParserWorker) -> None:
+        """Reads files of a bucket without fields, for their language and for the labels that recur in their texts.
 
-        The first pass opens only tables, and the language must be known before the first document is put.
+        The first pass opens only tables, and the schema must be known before the first document is put.
         """
-        is_given = self.given_schema is not None and self.given_schema.bucket == bucket
-        if is_given or bucket != self._bucket_for(None) or self._language_detectors[bucket].word_count:
+        if (existing is not None and existing.fields) or self._has_given_schema(bucket):
             return
-        files = [file for file in self._files if not file.is_table and file.size_bytes <= _LANGUAGE_SAMPLE_FILE_BYTES]
-        for source in files[:_LANGUAGE_SAMPLE_FILES]:
-            for loaded in load_records(source, worker):
-                if self.is_stopped:
-                    return
-                if isinstance(loaded, SourceRecord):
-                    self._language_detectors[bucket].add_text(loaded.text)
+        if bucket == self._bucket_for(None):
+            self._survey_files(bucket, worker, detects_language=existing is None)
+        survey = self._label_surveys.pop(bucket, LabelSurvey())
+        fields = survey.decide_fields(self.profiles[bucket].keys())
+        self._labelled_fields[bucket] = fields
+        if fields.fields:
+            self.report_builder.add_remark(
+                f"{len(fields.fields)} fields of {bucket} come from labels in the texts of {fields.document_count:,} "
+                "documents; parley bucket review shows how sure their values are"
+            )
+
+    def _survey_files(self, bucket: BucketId, worker: ParserWorker, *, detects_language: bool) -> None:
+        needs_language = detects_language and not self._language_detectors[bucket].word_count
+        with closing(read_files_ahead(spread_sample(self._files), worker)) as files:
+            for number, (source, items) in enumerate(files):
+                for loaded in items:
+                    if self.is_stopped:
+                        return
+                    if not isinstance(loaded, SourceRecord):
+                        continue
+                    if needs_language and number < _LANGUAGE_SAMPLE_FILES:
+                        self._language_detectors[bucket].add_text(loaded.text)
+                    adapted = loaded if self.hooks is None else self.hooks.adapt_record(source, loaded)
+                    if isinstance(adapted, SourceRecord):
+                        self._note_labels(adapted)
+
+    def _note_labels(self, record: SourceRecord) -> None:
+        """Counts the labels of a document that has no metadata."""
+        bucket = self._bucket_for(record.bucket)
+        if bucket is None or self._has_given_schema(bucket) or not record.text:
+            return
+        if self._ignore_metadata or not record.metadata:
+            self._label_surveys[bucket].add_record(record)
+
+    def _has_given_schema(self, bucket: BucketId) -> bool:
+        return self.given_schema is not None and self.given_schema.bucket == bucket
 
     def evidence_for(self, schema: Schema) -> Mapping[str, str]:
         """Returns a line of evidence for each field: counts, ranges and examples of its values."""
-        return evidence_from_profiles(schema, self.profiles[schema.bucket], self._document_counts[schema.bucket])
+        labelled = self._labelled_fields.get(schema.bucket, LabelledFields())
+        from_labels = evidence_from_profiles(schema, labelled.profiles, labelled.document_count)
+        documents = self._document_counts[schema.bucket]
+        return {**from_labels, **evidence_from_profiles(schema, self.profiles[schema.bucket], documents)}
 
     def decide_schema(self, bucket: BucketId, existing: Schema | None) -> Schema:
         """Returns the given schema, else the existing one with added fields, else the inferred one."""
-        inferred = infer_schema(bucket, self.profiles[bucket], self._language_detectors[bucket].language)
+        labelled = self._labelled_fields.get(bucket, LabelledFields())
+        profiles = {**self.profiles[bucket], **labelled.profiles}
+        inferred = labelled.add_details(infer_schema(bucket, profiles, self._language_detectors[bucket].language))
         schema = self.given_schema if self.given_schema and self.given_schema.bucket == bucket else None
         self._schemas[bucket] = schema or (merge_schemas(existing, inferred) if existing else inferred)
         return self._schemas[bucket]

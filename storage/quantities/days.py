@@ -73,7 +73,8 @@ def parse_date(text: str, *, day_first: bool | None = None) -> date | None:
     """The day that the whole string is; None for any other string, and for an ambiguous one without `day_first`.
 
     `2031-05-09`, `2031-05-09T23:30:00-05:00` (the day in UTC), `9 May 2031`, `Friday, May 9, 2031`, `9 de mayo de
-    2031`, `09.05.2031` (the day is first), `2031/05/09`, `03/04/2031`. A year has four digits.
+    2031`, `09.05.2031` (the day is first), `2031/05/09`, `03/04/2031`. A year has four digits, or two after slashes
+    (`9/5/31`) and between pairs of digits (`09.05.31`).
     """
     text = text.strip()
     if len(text) < 6 or not any(c.isdigit() for c in text):
@@ -133,8 +134,10 @@ def _parse_numeric_date(match: re.Match[str], day_first: bool | None) -> date | 
     first, mark, second, third = match.groups()
     if len(first) == 4:
         return date_or_none(first, second, third) if len(third) <= 2 else None
-    if len(third) != 4 or len(first) > 2:
+    is_short = len(third) == 2 and (mark == "/" or (len(first) == len(second) == 2))
+    if (len(third) != 4 and not is_short) or len(first) > 2:
         return None
+    third = str(full_year(third))
     is_day_first = True if mark == "." else detect_day_first(match[0])
     if is_day_first is None:
         is_day_first = day_first if first != second else True

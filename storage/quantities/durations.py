@@ -1,4 +1,4 @@
-"""Durations in whole days, weeks, months, quarters or years: `thirty (30) days`, `six-month`."""
+"""Durations in whole days, weeks, months, quarters or years (`thirty (30) days`), and in hours and minutes."""
 
 import re
 from calendar import monthrange
@@ -17,6 +17,12 @@ _DURATION = re.compile(
 )
 
 
+_HOURS_AND_MINUTES = re.compile(
+    r"(?P<hours>\d{1,3})\s*(?:h|hrs?|hours?)[\s,]*(?:and\s+)?(?P<minutes>[0-5]?\d)\s*(?:m|mins?|minutes?)?\.?",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DurationSpan:
     """A duration at `text[start:end]`."""
@@ -30,6 +36,12 @@ class DurationSpan:
     def wording(self) -> str:
         """`1 year`, `30 days`."""
         return f"{self.number} {self.unit}{'' if self.number == 1 else 's'}"
+
+
+def parse_hours_and_minutes(text: str) -> int | None:
+    """Returns the minutes of `1 h 30 min`, `2h15` or `1 hour and 5 minutes`; None for any other string."""
+    match = _HOURS_AND_MINUTES.fullmatch(text.strip())
+    return 60 * int(match["hours"]) + int(match["minutes"]) if match else None
 
 
 def find_durations(folded: str, start: int = 0, end: int | None = None) -> Iterator[DurationSpan]:

@@ -48,6 +48,11 @@ _UNGROUPED_NUMBER = {
     ",": re.compile(r"[-+]?\d*,?\d+"),
 }
 _NOT_OF_NUMBER = {".": re.compile(r"[^\d.+-]"), ",": re.compile(r"[^\d,+-]")}
+_RATING = re.compile(
+    r"(?P<number>\d{1,3}(?:[.,]\d{1,2})?)\s*(?:/|out\s+of|of)\s*(?P<most>5|10|100)(?:\s*(?:stars?|points?))?\.?",
+    re.IGNORECASE,
+)
+_STARS = re.compile(r"[★⭐]{1,5}[☆\ufe0f]{0,8}")
 _MARK = re.compile(r"[.,]")
 
 
@@ -70,6 +75,15 @@ def parse_number(text: str, *, decimal_comma: bool | None = None) -> Decimal | N
         if _UNGROUPED_NUMBER[mark].fullmatch(text):
             return Decimal(text.replace(",", "."))
     return None
+
+
+def parse_rating(text: str) -> tuple[Decimal, int] | None:
+    """Returns the number and the most of a rating: `4/5`, `7 out of 10`, `★★★` (of five); None for any other string."""
+    if match := _RATING.fullmatch(text.strip()):
+        number = parse_number(match["number"])
+        return (number, int(match["most"])) if number is not None and number <= int(match["most"]) else None
+    stars = _STARS.fullmatch(text.strip())
+    return (Decimal(text.count("★") + text.count("⭐")), 5) if stars else None
 
 
 def detect_decimal_comma(text: str) -> bool | None:

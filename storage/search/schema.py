@@ -44,12 +44,14 @@ class SchemaField:
     title: str = ""  # the label for people; empty: the name, with blanks for underscores
     description: str = ""
     synonyms: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # under which texts give the value; then other words are not read as its label
     unit: str = ""  # of a number field, as pint reads it (V, W, degC, day); values are stored in this unit
     currency: str = ""  # ISO 4217, if all amounts of a money field are in one currency
     currency_field: FieldName | None = None  # the category field with each amount's currency
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # value -> synonyms
     facet: bool = False
     bare: BareValueMatch = BareValueMatch.EXACTLY
+    month_first: bool = False  # of a date field: how texts write a day of digits that could be read in two ways
     shared: bool = False  # a facet on the field may span all buckets in which it is shared
     columns: tuple["SchemaField", ...] = ()  # of a rows field; each is number, money, date, category, flag or text
 

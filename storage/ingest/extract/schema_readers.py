@@ -20,6 +20,7 @@ from storage.ingest.extract.fields.labelled_values import written_values_after
 from storage.ingest.extract.fields.numbers import number_candidates
 from storage.ingest.extract.fields.rows import RowColumns, row_candidates, row_columns_of
 from storage.ingest.extract.fields.term_ends import find_term_ends
+from storage.ingest.extract.labels.labelled_readers import LabelledReaders
 from storage.quantities.days import find_dates
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -45,7 +46,9 @@ class SchemaReaders:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        targets = targets_of(schema)
+        self._labelled_readers = LabelledReaders(schema)
+        labelled_names = self._labelled_readers.field_names
+        targets = [target for target in targets_of(schema) if target.field.name not in labelled_names]
         self._date_targets = [target for target in targets if target.field.type is FieldType.DATE]
         self._currency_fields = {target.field.currency_field for target in targets if target.field.currency_field}
         self._term_targets = [target for target in self._date_targets if target.concept and target.concept.term_pattern]
@@ -62,7 +65,7 @@ class SchemaReaders:
         ]
 
     def read_document(self, document: DocumentText) -> CandidatesByField:
-        candidates_by_field = {
+        candidates_by_field: dict[FieldName, Sequence[ValueCandidate]] = {
             field.name: _rank_candidates(field, islice(reader(document), _MAX_CANDIDATES))
             for field, reader in self._field_readers
         }
@@ -79,6 +82,8 @@ class SchemaReaders:
         for derived in self._derived_fields:
             days = candidates_by_field.get(derived.source_field, ())
             candidates_by_field[derived.field.name] = tuple(_date_part_of(day, derived.field) for day in days)
+        for name, candidates in self._labelled_readers.read_document(document).items():
+            candidates_by_field[name] = _rank_candidates(self._schema.by_name[name], candidates)
         return {name: candidates for name, candidates in candidates_by_field.items() if candidates}
 
     def _derived_field_for(self, target: ExtractionTarget) -> _DerivedField | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from storage.ingest.documents.surrogates import replace_surrogates
-from storage.ingest.documents.titles import title_of
+from storage.ingest.documents.titles import add_file_number, title_of
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.records import LoadedItem, LoadRemark, RecordOrigin, SourceRecord
@@ -46,9 +46,11 @@ def _parse_pages(source: SourceFile, worker: ParserWorker) -> ParsedPages:
 
 
 def _record_of_pages(source: SourceFile, pages: ParsedPages, text: str, starts: tuple[int, ...]) -> SourceRecord:
+    title = title_of(pages.title, text, source.path)
+    has_own_name = source.name.endswith(source.path.name)  # a page of a site has a temporary one
     return SourceRecord(
         doc_id=source.name,
-        title=replace_surrogates(title_of(pages.title, text, source.path)),
+        title=replace_surrogates(add_file_number(title, source.path) if has_own_name else title),
         text=text,
         source=source.name,
         origin=RecordOrigin(file=source.name, bytes_read=source.size_bytes),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from storage.ingest.documents.titles import title_from_file_name, title_of
+from storage.ingest.documents.titles import add_file_number, title_of
 from storage.ingest.errors import UnparsableFile
 from storage.ingest.files import SourceFile
 from storage.ingest.formats.encoding import FALLBACK_ENCODING, detect_encoding, fallback_encoding_remark, open_text_file
@@ -23,7 +23,7 @@ def read_text_record(source: SourceFile, worker: ParserWorker) -> Iterator[Loade
     pages = [0, *(i + 1 for i, c in enumerate(text) if c == "\f")] if "\f" in text else ()
     yield SourceRecord(
         doc_id=source.name,
-        title=title_of("", text, source.path) if source.file_format == "md" else title_from_file_name(source.path),
+        title=add_file_number(title_of("", text, source.path), source.path),
         text=text,
         source=source.name,
         origin=RecordOrigin(file=source.name, bytes_read=source.size_bytes),

@@ -9,6 +9,7 @@ from storage.ingest.schemas.names import title_from_name, word_forms_of, words_i
 from storage.ingest.schemas.profile import MAX_CATEGORY_CHARACTERS, ValueProfile
 from storage.ingest.schemas.synonyms import add_synonyms, expand_abbreviations, synonyms_by_value, synonyms_for_flag
 from storage.ingest.schemas.units import label_of_name
+from storage.quantities.money import BARE_SIGN_PATTERN, currency_of_sign
 from storage.quantities.units import convert_exactly
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
@@ -27,10 +28,12 @@ _COUNT_WORDS = frozenset(
 )
 _IDENTIFIER_WORDS = frozenset(
     "id no nr zip zipcode plz postcode postal phone fax tel mobile sku ean isbn issn ssn iban "
-    "imei vin uuid barcode code ref serial".split()
+    "imei vin uuid barcode code ref reference serial".split()
 )
 
 
+_SIGN_AT_END = re.compile(rf"[\s_]*[(\[]?\s*(?:in\s+)?(?P<sign>{BARE_SIGN_PATTERN})\s*[)\]]?\s*$")
+_QUESTION_WORDS = frozenset("is has was had can are does did".split())
 _CODES_THAT_ARE_WORDS = frozenset({"cad", "try", "all"})  # currency codes that are also ordinary words in names
 _SUFFIX_CURRENCIES = frozenset(
     "usd eur gbp jpy chf cad aud nzd cny inr sek nok dkk pln czk huf brl mxn zar sgd hkd krw try".split()
@@ -197,7 +200,7 @@ def _infer_field(name: FieldName, profile: ValueProfile, profiles: Mapping[Field
     kind, label = _infer_type(name, profile), label_of_name(name, profiles)
     is_number = kind is FieldType.NUMBER
     if is_number and (code := _currency_suffix_of(name)):
-        words = " ".join(words_in_name(name)[:-1])
+        words = " ".join(_SIGN_AT_END.sub("", name).split()) if _SIGN_AT_END.search(name) else _words_before_code(name)
         return SchemaField(
             name=name,
             type=FieldType.MONEY,
@@ -215,8 +218,16 @@ def _infer_field(name: FieldName, profile: ValueProfile, profiles: Mapping[Field
     )
 
 
+def _words_before_code(name: str) -> str:
+    """Returns the words of `salary_eur` and `cost in GBP` before the currency."""
+    words = words_in_name(name)[:-1]
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] == "in" else words)
+
+
 def _currency_suffix_of(name: str) -> str:
-    """Returns the currency code at the end of a name, as in `salary_eur`; empty if there is none."""
+    """Returns the currency at the end of a name, as in `salary_eur` or `Fee (€)`; empty if there is none."""
+    if sign := _SIGN_AT_END.search(name):
+        return currency_of_sign(sign["sign"]) or ""
     *words, last = words_in_name(name) or [""]
     is_currency = (
         last in _SUFFIX_CURRENCIES
@@ -237,11 +248,13 @@ def _infer_type(name: FieldName, profile: ValueProfile) -> FieldType:
         return FieldType.ROWS
     if shapes["list"] and not shapes["rows"]:
         return FieldType.LIST
+    if _is_question(name) and _are_zeros_and_ones(profile):
+        return FieldType.FLAG
     if (
         shapes["bool"] + readings["flag"] == value_count and shapes["bool"] + readings["yes"]
     ):  # `no` alone may be the code of Norway
         return FieldType.FLAG
-    numbers = shapes["number"] + readings["number"]
+    numbers = shapes["number"] + readings["number"] + _ratings_of_one_scale(profile)
     money = shapes["money"] + readings["money"]
     if reaches_share(money + numbers, _MEASURED_SHARE) and money > numbers:
         return FieldType.MONEY
@@ -263,6 +276,28 @@ def _infer_type(name: FieldName, profile: ValueProfile) -> FieldType:
         shapes["string"], 1
     )
     return FieldType.TEXT if is_long else FieldType.CATEGORY
+
+
+def _ratings_of_one_scale(profile: ValueProfile) -> int:
+    """Returns the number of ratings such as `4/5`; 0 where they have different scales."""
+    scales = [reading for reading in profile.readings if reading.startswith("rating of ")]
+    return profile.readings[scales[0]] if len(scales) == 1 else 0
+
+
+def _is_question(name: FieldName) -> bool:
+    """Whether the name asks for yes or no: `has_pet`, `isActive`."""
+    words = words_in_name(name)
+    return len(words) > 1 and words[0] in _QUESTION_WORDS
+
+
+def _are_zeros_and_ones(profile: ValueProfile) -> bool:
+    numbers = profile.shapes["number"] + profile.readings["number"]
+    return (
+        numbers > 0
+        and numbers == profile.value_count
+        and (profile.low, profile.high) == (0, 1)
+        and len(profile.distinct) == 2
+    )
 
 
 def _has_one_dimension(profile: ValueProfile) -> bool:

@@ -13,9 +13,8 @@ class NotationStyle:
     comma_separates_lists: bool = False  # of lists in strings: `red, blue` is two members
 
 
-_MISSING_VALUES = frozenset(
-    {"", "-", "--", "–", "—", "n/a", "n.a.", "na", "none", "null", "nil", "nan", "?", "unknown", "tbd"}
-)
+_EMPTY_MARKS = frozenset({"", "-", "--", "–", "—", "n/a", "n.a.", "null", "nan", "?"})  # no words
+_MISSING_VALUES = frozenset({*_EMPTY_MARKS, "na", "none", "nil", "unknown", "tbd"})
 _FLAG_BY_WORD: Mapping[str, bool] = {
     **dict.fromkeys(("yes", "true", "y", "ja", "oui", "si", "sí", "wahr", "vrai", "✓"), True),
     **dict.fromkeys(("no", "false", "n", "nein", "non", "falsch", "faux"), False),
@@ -25,6 +24,11 @@ _FLAG_BY_WORD: Mapping[str, bool] = {
 def is_missing_value(text: str) -> bool:
     """Whether the string stands for no value in a field of numbers, days or flags."""
     return text.strip().casefold() in _MISSING_VALUES
+
+
+def is_empty_mark(text: str) -> bool:
+    """Whether the string stands for no value in any field: a dash, `n/a`, but no word that could be a category."""
+    return text.strip().casefold() in _EMPTY_MARKS
 
 
 def parse_flag(text: str) -> bool | None:

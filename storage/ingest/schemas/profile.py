@@ -9,8 +9,9 @@ from functools import lru_cache
 from storage.ingest.schemas.literals import NotationStyle, is_missing_value, parse_flag
 from storage.ingest.schemas.values import RawScalar, RawValue
 from storage.quantities.days import detect_day_first, parse_date
+from storage.quantities.durations import parse_hours_and_minutes
 from storage.quantities.money import MoneyAmount, known_currency_codes, parse_money
-from storage.quantities.numbers import detect_decimal_comma, parse_number
+from storage.quantities.numbers import detect_decimal_comma, parse_number, parse_rating
 from storage.quantities.units import parse_quantity
 from storage.search.ids import FieldName
 
@@ -219,6 +220,10 @@ def _interpret_string(text: str) -> _StringReading:
             return _StringReading(("money",), currency=money.currency, decimal_comma=comma, measure=amount)
         if quantity := parse_quantity(text, decimal_comma=decimal_comma):
             return _StringReading(("quantity",), unit=quantity.unit, decimal_comma=detect_decimal_comma(text))
+    if rating := parse_rating(text):
+        return _StringReading((f"rating of {rating[1]}",), measure=float(rating[0]))
+    if (minutes := parse_hours_and_minutes(text)) is not None:
+        return _StringReading(("quantity",), unit="min", measure=float(minutes))
     if len(text) == 3 and text.upper() in known_currency_codes():
         return _StringReading(("currency",), currency=text.upper())
     return _StringReading()

@@ -20,17 +20,18 @@ _HEADER_COMMENT = """\
 # Then ingest or sync the documents again, to fill what is new from their texts.
 #
 # synonyms   what people call the documents (here), a field, or (under `values`) one value
+# labels     of a field: only lines with these labels in the texts give its values
 # order      the default sort order: {{field: NAME, descending: true}}; without it, the first date, newest first
 # Each field has a name (the key in the metadata) and a type:
 #   number    with its `unit` (V, kg, degC, day); `bare: at_least` where "1 W" means 1 W or more
 #   money     with `currency: EUR`, or `currency_field: NAME` where each document says its own
-#   date      a day; a time is cut to its day in UTC
+#   date      a day; a time is cut to its day in UTC; `month_first: true` where texts write 03/04/2031 for 4 March
 #   category  a short string       list  several of them       text  a long string
 #   flag      yes or no            rows  a table, its fields under `columns`
 # and may have a title, a description, synonyms, `facet: true` (offered to narrow a list) and `shared: true`.
 """
-_BOOLEAN_KEYS = frozenset({"facet", "shared", "descending"})
-_LIST_KEYS = frozenset({"synonyms", "fields", "columns"})
+_BOOLEAN_KEYS = frozenset({"facet", "shared", "month_first", "descending"})
+_LIST_KEYS = frozenset({"synonyms", "labels", "fields", "columns"})
 _MAPPING_KEYS = frozenset({"order", "values"})
 _ALLOWED_VALUES = {"type": [kind.value for kind in FieldType], "bare": [match.value for match in BareValueMatch]}
 _NULL_SPELLINGS = ("", "~", "null")

@@ -8,10 +8,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias, assert_never, cast
 
-from storage.ingest.schemas.literals import NotationStyle, is_missing_value, parse_flag
+from storage.ingest.schemas.literals import NotationStyle, is_empty_mark, is_missing_value, parse_flag
 from storage.quantities.days import parse_date
+from storage.quantities.durations import parse_hours_and_minutes
 from storage.quantities.money import MoneyAmount, currency_code_of, parse_money
-from storage.quantities.numbers import parse_number
+from storage.quantities.numbers import parse_number, parse_rating
 from storage.quantities.units import convert_exactly, parse_quantity
 from storage.search.conditions import RESERVED_FIELDS, Scalar
 from storage.search.documents import FieldValue, RowValues
@@ -274,13 +275,20 @@ def _list_members(raw: RawValue, style: NotationStyle) -> tuple[str, ...]:
     members: Sequence[object] = raw if isinstance(raw, tuple) else (raw,)
     if isinstance(raw, str):
         members = (_LIST_SEPARATOR_OR_COMMA if style.comma_separates_lists else _LIST_SEPARATOR).split(raw)
-    return tuple(dict.fromkeys(text for member in members if (text := _text_of_value(member))))
+    return tuple(
+        dict.fromkeys(text for member in members if (text := _text_of_value(member)) and not is_empty_mark(text))
+    )
 
 
 def _is_missing_value(field: SchemaField, raw: RawValue) -> bool:
-    """Whether a string such as "n/a" means a missing value, in a field of a type where it can mean nothing else."""
+    """Whether a string such as "n/a" means a missing value.
+
+    Among numbers, days and flags "none" does so too; a word may be the value of a category.
+    """
+    if not isinstance(raw, str):
+        return False
     measured = field.type in (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldType.FLAG)
-    return measured and isinstance(raw, str) and is_missing_value(raw)
+    return is_missing_value(raw) if measured else is_empty_mark(raw)
 
 
 def _typed_scalar(field: SchemaField, raw: RawValue, style: NotationStyle) -> Scalar | MoneyAmount | None:
@@ -317,6 +325,10 @@ def _typed_number(raw: RawScalar, unit: str, style: NotationStyle) -> float | No
     number = parse_number(raw, decimal_comma=style.decimal_comma)
     if number is None and unit and (quantity := parse_quantity(raw, decimal_comma=style.decimal_comma)):
         number = convert_exactly(quantity.number, quantity.unit, unit)
+    if number is None and unit and (minutes := parse_hours_and_minutes(raw)) is not None:
+        number = convert_exactly(Decimal(minutes), "min", unit)
+    if number is None and not unit and (rating := parse_rating(raw)):
+        number = rating[0]
     return None if number is None else _finite_double(number)
 
 
@@ -330,7 +342,7 @@ def _money_or_amount(raw: RawScalar, style: NotationStyle) -> MoneyAmount | floa
 
 def _typed_flag(raw: RawScalar) -> bool | None:
     if isinstance(raw, str):
-        return parse_flag(raw)
+        return {"1": True, "0": False}.get(raw.strip(), parse_flag(raw))
     return bool(raw) if not isinstance(raw, MoneyAmount) and raw in (0, 1) else None
 
 

@@ -340,3 +340,45 @@ def test_any_metadata_is_valid_under_its_inferred_schema(metadata: list[dict[str
         assert not result.unknown_keys
         validate_values(Document(doc_id=DocId("d"), title="", text="", values=result.values), schema)
     assert merge_schemas(schema, schema) == schema
+
+
+def inferred_types(columns: Mapping[str, list[str]]) -> dict[str, tuple[FieldType, str]]:
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return {field.name: (field.type, field.unit or field.currency) for field in infer_schema_of(*rows).fields}
+
+
+def test_ratings_durations_short_years_and_signs_in_names_are_typed() -> None:
+    columns = {
+        "grade": ["4/5", "3/5", "5/5"],
+        "stars": ["★★★", "★★★★", "★"],
+        "spent": ["1 h 30 min", "45 min", "2 h"],
+        "seen": ["9/5/31", "21/5/31", "30/6/31"],
+        "has_roof": ["1", "0", "1"],
+        "Fee (€)": ["12", "13", "14"],
+        "cost in GBP": ["12", "13", "15"],
+    }
+
+    assert inferred_types(columns) == {
+        "grade": (FieldType.NUMBER, ""),
+        "stars": (FieldType.NUMBER, ""),
+        "spent": (FieldType.NUMBER, "min"),
+        "seen": (FieldType.DATE, ""),
+        "has_roof": (FieldType.FLAG, ""),
+        "Fee (€)": (FieldType.MONEY, "EUR"),
+        "cost in GBP": (FieldType.MONEY, "GBP"),
+    }
+
+
+def test_ratings_of_several_scales_are_no_number() -> None:
+    assert inferred_types({"grade": ["4/5", "7/10", "5/5"]})["grade"] == (FieldType.CATEGORY, "")
+
+
+def test_a_mark_for_nothing_is_no_category_but_a_word_is() -> None:
+    fields = {
+        FieldName(name): SchemaField(name=FieldName(name), type=FieldType.CATEGORY)
+        for name in ("hull", "damage", "mast")
+    }
+
+    typed = type_values({FieldName("hull"): "n/a", FieldName("damage"): "none", FieldName("mast"): "–"}, fields, {})
+
+    assert typed.values == {"damage": "none"}

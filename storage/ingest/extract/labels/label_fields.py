@@ -1,0 +1,212 @@
+"""Makes fields of the labels that recur in a bucket's documents."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from storage.ingest.extract.labels.document_kinds import (
+    is_kind_label,
+    nouns_of_kinds,
+    read_alternating_kinds,
+    select_recurring_kinds,
+)
+from storage.ingest.extract.labels.forms.letter_parts import DATE_LABEL
+from storage.ingest.extract.labels.label_joining import header_key_of, join_labels, stemmed_words_of
+from storage.ingest.extract.labels.labelled_texts import LabelledText, label_key_of
+from storage.ingest.extract.labels.plain_values import plain_value_of
+from storage.ingest.extract.labels.recurring_labels import LabelTally, RecurringLabel
+from storage.ingest.extract.labels.value_members import are_lists_of_people, members_of
+from storage.ingest.schemas.inference import infer_schema
+from storage.ingest.schemas.literals import is_missing_value
+from storage.ingest.schemas.profile import ValueProfile, add_to_profiles
+from storage.ingest.schemas.values import RawValue, field_name_for
+from storage.quantities.units import parse_unit
+from storage.search.conditions import RESERVED_FIELDS
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_MIN_FLAG_SHARE = 0.9  # of the documents that say yes or no; else an absent flag would mean no
+_MIN_COUNT_SHARE = 0.9  # of the values that are a number with the same noun
+_COUNT_WITH_NOUN = re.compile(r"(?P<number>\d{1,6})(?:\s+(?P<noun>[^\W\d_]{3,20}?)s?)?")
+_HEADER_TITLES = {"sender": "Sender", "recipient": "Recipient", "subject": "Subject", "date": "Date"}
+_MAX_FIELDS = 80
+_MAX_ACRONYM_LETTERS = 3  # `VAT` stays in capitals
+_SCRATCH_BUCKET = BucketId("labels")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledField:
+    """A field of one or several labels. `values_by_document` has the raw value of each document that has a label."""
+
+    name: FieldName
+    labels: tuple[str, ...]  # the commonest first
+    title: str
+    values_by_document: Mapping[int, RawValue]
+    is_kind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledFields:
+    """The fields found in a bucket's texts, with profiles of their values by name."""
+
+    fields: Sequence[LabelledField] = ()
+    document_count: int = 0  # documents that were read
+    profiles: Mapping[FieldName, ValueProfile] = field(default_factory=dict[FieldName, ValueProfile])
+    nouns: Sequence[str] = ()  # for the documents, by the kind that most headings give
+
+    def add_details(self, schema: Schema) -> Schema:
+        """Returns the schema, inferred from the profiles, with labels, notations and kinds; one currency is fixed."""
+        by_name = {labelled.name: labelled for labelled in self.fields}
+        detailed = [
+            self._with_details(schema_field, by_name[schema_field.name])
+            if schema_field.name in by_name
+            else schema_field
+            for schema_field in schema.fields
+        ]
+        dropped = {schema_field.currency_field for schema_field in schema.fields if schema_field.currency_field}
+        kept = {schema_field.currency_field for schema_field in detailed if schema_field.currency_field}
+        generated = dropped - kept - self.profiles.keys()
+        names = {label_key_of(word) for each in detailed for word in (each.name, *each.synonyms)}
+        nouns = [noun for noun in self.nouns if noun not in schema.synonyms and noun not in names]
+        fields = tuple(each for each in detailed if each.name not in generated)
+        return replace(schema, fields=fields, synonyms=(*schema.synonyms, *nouns))
+
+    def _with_details(self, schema_field: SchemaField, labelled: LabelledField) -> SchemaField:
+        profile = self.profiles[labelled.name]
+        title = labelled.title if not schema_field.unit else schema_field.title
+        detailed = replace(schema_field, labels=labelled.labels, title=title)
+        if schema_field.type is FieldType.DATE:
+            return replace(detailed, month_first=profile.notation_style.day_first is False)
+        if schema_field.type is FieldType.MONEY and schema_field.currency_field and len(profile.currencies) == 1:
+            return replace(detailed, currency=next(iter(profile.currencies)), currency_field=None)
+        if schema_field.type is FieldType.FLAG and profile.value_count < _MIN_FLAG_SHARE * self.document_count:
+            return replace(detailed, type=FieldType.CATEGORY, values={}, facet=True)
+        if labelled.is_kind:
+            return replace(
+                detailed, values={kind: schema_field.values.get(kind, ()) for kind in sorted(profile.samples)}
+            )
+        return detailed
+
+
+def fields_of_labels(tally: LabelTally, taken_names: Collection[str] = ()) -> LabelledFields:
+    """Returns the fields of the labels that recur. `taken_names` are names of fields that the bucket has already."""
+    taken = {stemmed_words_of(label_key_of(name.replace("_", " "))) for name in taken_names}
+    recurring = read_alternating_kinds(
+        [label for label in tally.recurring_labels() if label.key not in RESERVED_FIELDS]
+    )
+    rare = tally.rare_labels(label.key for label in recurring)
+    fields = [
+        labelled
+        for group in join_labels(recurring, rare, _LabelFields().field_of)
+        if (labelled := _field_of_group(group, tally.document_count))
+        and stemmed_words_of(label_key_of(labelled.title)) not in taken
+    ]
+    chosen = sorted(fields, key=lambda labelled: -len(labelled.values_by_document))[:_MAX_FIELDS]
+    shown = sorted((labelled for labelled in fields if labelled in chosen), key=lambda each: each.title != DATE_LABEL)
+    named = list(_with_unique_names(shown, taken_names))  # the document's own date first: it is the natural order
+    nouns = nouns_of_kinds(recurring, tally.document_count)
+    return LabelledFields(named, tally.document_count, _profiles_of(named), nouns)
+
+
+class _LabelFields:
+    """The field that each label would be by itself; computed once."""
+
+    def __init__(self) -> None:
+        self._fields = dict[str, tuple[SchemaField, ValueProfile]]()
+
+    def field_of(self, label: RecurringLabel) -> tuple[SchemaField, ValueProfile]:
+        if label.key not in self._fields:
+            name = field_name_for(label.spelling)
+            profiles = dict[FieldName, ValueProfile]()
+            for value in _raw_values([label]).values():
+                add_to_profiles({name: value}, profiles)
+            schema = infer_schema(_SCRATCH_BUCKET, profiles)
+            self._fields[label.key] = schema.by_name[name], profiles[name]
+        return self._fields[label.key]
+
+
+def _profiles_of(fields: Sequence[LabelledField]) -> dict[FieldName, ValueProfile]:
+    profiles = dict[FieldName, ValueProfile]()
+    for labelled in fields:
+        for value in labelled.values_by_document.values():
+            add_to_profiles({labelled.name: value}, profiles)
+    return profiles
+
+
+def _field_of_group(group: Sequence[RecurringLabel], document_count: int) -> LabelledField | None:
+    values, is_kind = _raw_values(group), is_kind_label(group[0])
+    if is_kind:
+        values = select_recurring_kinds(values, document_count)
+    if not values:
+        return None
+    header = _HEADER_TITLES.get(header_key_of(group[0]))
+    title = header or _title_of(group[0].spelling)
+    labels = tuple(dict.fromkeys(label.spelling for label in group))
+    return LabelledField(
+        name=field_name_for(title), labels=labels, title=title, values_by_document=values, is_kind=is_kind
+    )
+
+
+def _title_of(spelling: str) -> str:
+    """Returns a label as a title: `MONTHLY RENT` and `monthly_rent` are `Monthly rent`."""
+    words = spelling.replace("_", " ").strip()
+    is_shouted = words.isupper() and sum(map(str.isalpha, words)) > _MAX_ACRONYM_LETTERS
+    words = words.lower() if is_shouted else words
+    return words[:1].upper() + words[1:]
+
+
+def _raw_values(group: Sequence[RecurringLabel]) -> dict[int, RawValue]:
+    """Returns the value of each document as metadata would have it."""
+    texts_by_document: dict[int, Sequence[LabelledText]] = {}
+    for label in group:
+        texts_by_document.update(label.texts_by_document)
+    are_lists = _are_lists(group, [texts[0] for texts in texts_by_document.values()])
+    values: dict[int, RawValue] = {
+        document: _members_in(texts) if are_lists else plain_value_of(texts[0].text)
+        for document, texts in sorted(texts_by_document.items())
+    }
+    given = {document: value for document, value in values.items() if value and not _is_missing(value)}
+    return given if are_lists else _counts_of_nouns(given)
+
+
+def _is_missing(value: RawValue) -> bool:
+    return isinstance(value, str) and is_missing_value(value)
+
+
+def _are_lists(group: Sequence[RecurringLabel], first_texts: Sequence[LabelledText]) -> bool:
+    has_items = any(labelled.items for labelled in first_texts)
+    is_repeated = any(label.is_repeated for label in group)
+    return has_items or is_repeated or are_lists_of_people(labelled.text for labelled in first_texts)
+
+
+def _members_in(texts: Sequence[LabelledText]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(member for labelled in texts for member in labelled.items or members_of(labelled.text)))
+
+
+def _counts_of_nouns(values: dict[int, RawValue]) -> dict[int, RawValue]:
+    """Returns `3 bedrooms` as 3 where nearly all values are a number of the same things."""
+    matches = {document: _COUNT_WITH_NOUN.fullmatch(str(value)) for document, value in values.items()}
+    nouns = Counter(
+        match["noun"] for match in matches.values() if match and match["noun"] and _is_no_unit(match["noun"])
+    )
+    noun = nouns.most_common(1)[0][0] if nouns else ""
+    fitting = {
+        document: int(match["number"]) for document, match in matches.items() if match and match["noun"] in (noun, None)
+    }
+    return {**values, **fitting} if noun and len(fitting) >= _MIN_COUNT_SHARE * len(values) else values
+
+
+def _is_no_unit(noun: str) -> bool:
+    return parse_unit(noun) is None and parse_unit(f"{noun}s") is None
+
+
+def _with_unique_names(fields: Sequence[LabelledField], taken_names: Collection[str]) -> Iterator[LabelledField]:
+    used = set[str](taken_names)
+    for labelled in fields:
+        name, copy = labelled.name, 1
+        while name in used:
+            copy += 1
+            name = FieldName(f"{labelled.name[:90]} {copy}")
+        used.add(name)
+        yield replace(labelled, name=name)

@@ -1,0 +1,40 @@
+"""Titles from front matter, headings, subjects and file names."""
+
+from pathlib import Path
+
+import pytest
+
+from storage.ingest.documents.titles import add_file_number, title_of
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\nauthor: Ann\ntitle: Tide table\n---\n# Other\n", "Tide table"),
+        ("# Tide table\n\nText.", "Tide table"),
+        ("From: a@x.example\nSubject: The late anchor\nDate: today\n\nHi", "The late anchor"),
+        ("TIDE TABLE\n\nHigh water is at noon.", "TIDE TABLE"),
+        ("Tide table\n==========\n\nHigh water is at noon.", "Tide table"),
+        ("Falk & Brand\nINVOICE No. 88\n\nTotal: EUR 4", "INVOICE No. 88"),
+        ("TT-17: the tide of May\n\nHigh water is at noon.", "TT-17: the tide of May"),
+        ("Bergen, 4 May 2031\n\nDear Ann,\n", "paper"),
+        ("Skipper: Nora\n\nHull: oak", "paper"),
+        ("The tide was high that day, and all the boats came in.\n\nThen it fell.", "paper"),
+        ("only one line", "paper"),
+    ],
+)
+def test_the_title_is_what_the_text_calls_itself(text: str, title: str) -> None:
+    assert title_of("", text, Path("paper.txt")) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "expected"),
+    [
+        ("Complaint", "C-118.txt", "Complaint (C-118)"),
+        ("Complaint C-118", "C-118.txt", "Complaint C-118"),
+        ("Complaint", "letter.txt", "Complaint"),
+        ("C-118", "C-118.txt", "C-118"),
+    ],
+)
+def test_a_title_without_a_number_gets_that_of_its_file(title: str, name: str, expected: str) -> None:
+    assert add_file_number(title, Path(name)) == expected
