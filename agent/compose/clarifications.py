@@ -3,7 +3,13 @@
 from agent.compose.composed_leg import ComposedLeg, LegComposer
 from agent.compose.phrases.conditions import describe_condition, escape_markdown, format_count
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
-from agent.forms.clarifications import NothingFoundFacts, SeveralDocumentsFacts, SeveralReadingsFacts, TooManyFacts
+from agent.forms.clarifications import (
+    NothingFoundFacts,
+    SeveralDocumentsFacts,
+    SeveralFieldsFacts,
+    SeveralReadingsFacts,
+    TooManyFacts,
+)
 from agent.refine.refinements import FacetSplit
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of
@@ -26,6 +32,15 @@ def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> Compo
 
 def _compose_several_readings(facts: SeveralReadingsFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(sentences=("This can be read in more than one way. Which do you mean?",))
+
+
+def _compose_several_fields(facts: SeveralFieldsFacts, review: LegReview) -> ComposedLeg:
+    asked = escape_markdown(review.leg.question.strip(" ?!."))
+    answer_form = facts.answer_form
+    ask = "By what" if answer_form.list_order is not None or answer_form.grouping is not None else "Of what"
+    if answer_form.reads_values:
+        return ComposedLeg(sentences=(f"Several values may answer “{asked}”. Which one?",))
+    return ComposedLeg(sentences=(f"“{asked}” can be measured in more than one way. {ask}?",))
 
 
 def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
@@ -53,6 +68,7 @@ def _compose_several_documents(facts: SeveralDocumentsFacts, review: LegReview) 
 COMPOSERS = (
     LegComposer(NothingFoundFacts, _compose_nothing_found),
     LegComposer(SeveralReadingsFacts, _compose_several_readings),
+    LegComposer(SeveralFieldsFacts, _compose_several_fields),
     LegComposer(TooManyFacts, _compose_too_many),
     LegComposer(SeveralDocumentsFacts, _compose_several_documents),
 )

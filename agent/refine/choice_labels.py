@@ -28,6 +28,13 @@ class FlagLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FieldLabel:
+    """A field that may be meant."""
+
+    field: SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeLabel:
     """Values from `low` up to, but not including, `high`; None: no upper end."""
 
@@ -137,6 +144,7 @@ ChoiceLabel: TypeAlias = (
     GivenLabel
     | BucketLabel
     | FlagLabel
+    | FieldLabel
     | RangeLabel
     | PeriodLabel
     | MissingFieldLabel

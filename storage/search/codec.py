@@ -300,6 +300,7 @@ _REFINEMENTS: Mapping[str, type[Refinement]] = {
     "only_bucket": refinements.OnlyBucket,
     "choose_document": refinements.ChooseDocument,
     "take_reading": refinements.UseReading,
+    "take_form": refinements.UseForm,
 }
 _CHOICE_NAMES = {kind: name for name, kind in _REFINEMENTS.items()} | {
     type(action): name for name, action in _ACTIONS.items()
@@ -310,6 +311,7 @@ _ATTRIBUTE_ENCODERS: Mapping[str, Callable[[Json], Json]] = {
     "new": lambda new: new if isinstance(new, str) else condition_to_json(new),
     "clause": _clause_to_json,
     "search": search_to_json,
+    "answer_form": _answer_form_to_json,
 }
 _ATTRIBUTE_DECODERS: Mapping[str, Callable[[Json], Json]] = {
     "condition": _parse_condition,
@@ -317,6 +319,7 @@ _ATTRIBUTE_DECODERS: Mapping[str, Callable[[Json], Json]] = {
     "new": lambda new: new if isinstance(new, str) else _parse_condition(new),
     "clause": _parse_clause,
     "search": _parse_search,
+    "answer_form": _parse_answer_form,
 }
 
 

@@ -363,6 +363,11 @@ class Plan:
         """The plan with the Search of one leg replaced."""
         return replace(self, legs=tuple(replace(leg, search=search) if leg.id == leg_id else leg for leg in self.legs))
 
+    def with_answer_form(self, leg_id: LegId, answer_form: AnswerForm) -> "Plan":
+        """The plan with the form of one leg replaced."""
+        legs = (replace(leg, answer_form=answer_form) if leg.id == leg_id else leg for leg in self.legs)
+        return replace(self, legs=tuple(legs))
+
 
 def unfiltered_search_of(*buckets: BucketId) -> Search:
     """All documents of the buckets."""

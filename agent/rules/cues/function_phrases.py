@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.english.function_words import AGGREGATE_PHRASES, SMALL_NUMBERS, SUPERLATIVE_PHRASES
+from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
@@ -21,6 +22,19 @@ class FunctionPhrase:
     words: tuple[str, ...]
     first: int
     last: int
+
+    @property
+    def is_superlative(self) -> bool:
+        return is_superlative_phrase(self.words)
+
+
+def is_superlative_phrase(words: tuple[str, ...]) -> bool:
+    """ "Cheapest", "most crowded": whether the words are a superlative, listed or by inflection."""
+    return words in SUPERLATIVE_PHRASES or function_of_superlative(words) is not None
+
+
+def _function_of_phrase(words: tuple[str, ...]) -> AggregateFunction | None:
+    return AGGREGATE_PHRASES.get(words) or function_of_superlative(words)
 
 
 def field_named_after(phrase: FunctionPhrase, reading: BucketReading) -> FieldName | None:
@@ -51,16 +65,25 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
     while index < len(words):
         for size in (2, 1):
             phrase = tuple(words[index : index + size])
-            if phrase in AGGREGATE_PHRASES and len(phrase) == size and index not in inside:
-                yield FunctionPhrase(AGGREGATE_PHRASES[phrase], phrase, index, index + size)
+            function = _function_of_phrase(phrase) if len(phrase) == size and index not in inside else None
+            if function is not None and not (size > 1 and _begins_mention(index + 1, reading)):
+                yield FunctionPhrase(function, phrase, index, index + size)
                 index += size - 1
                 break
         index += 1
 
 
+def _begins_mention(index: int, reading: BucketReading) -> bool:
+    """ "The most *building permits*": whether a field's name of several words begins at the token."""
+    return any(
+        link.first == index and link.last - link.first > 1 and isinstance(link.meaning, FieldMention)
+        for link in reading.links
+    )
+
+
 def find_superlatives(words: Sequence[str], reading: BucketReading) -> list[FunctionPhrase]:
     """ "The *cheapest* … with the *most expensive* …": returns the superlatives in order."""
-    return [phrase for phrase in find_functions(words, reading) if phrase.words in SUPERLATIVE_PHRASES]
+    return [phrase for phrase in find_functions(words, reading) if phrase.is_superlative]
 
 
 def _begins_with_extreme(link: SpanLink, words: Sequence[str]) -> bool:
@@ -98,10 +121,13 @@ def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
         after = tuple(words[index + 1 : index + 3])
         if (
             before in ("top", "first", "last", "bottom")
-            or after[:1] in SUPERLATIVE_PHRASES
-            or after in SUPERLATIVE_PHRASES
+            or is_superlative_phrase(after[:1])
+            or is_superlative_phrase(after)
         ):
             return number
-        if before == "the" and any(word in _LONE_SUPERLATIVES for word in words[index + 1 :]):
+        later = words[index + 1 :]
+        if (before == "the" or index == 0) and any(
+            word in _LONE_SUPERLATIVES or is_superlative_phrase((word,)) or word == "most" for word in later
+        ):
             return number  # "the 5 panels with the highest efficiency"
     return None

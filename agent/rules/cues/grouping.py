@@ -12,10 +12,9 @@ from agent.english.function_words import (
     PERIOD_WORDS,
     QUANTIFIERS,
     QUESTION_WORDS,
-    SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
 )
-from agent.rules.cues.function_phrases import requested_limit
+from agent.rules.cues.function_phrases import is_superlative_phrase, requested_limit
 from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
@@ -131,7 +130,7 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         None,
     )
     leading = leading_category(words, reading, lexicon)
-    if index is None or leading is None or tuple(words[index : index + 2]) in SUPERLATIVE_PHRASES:
+    if index is None or leading is None or is_superlative_phrase(tuple(words[index : index + 2])):
         return None
     if words[index - 1 : index] != ["the"] and words[0] not in QUESTION_WORDS:
         return None

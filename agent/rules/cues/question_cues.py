@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.english.function_words import SUPERLATIVE_PHRASES
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.cues.grouping import find_group
 from agent.rules.linking.lexicon import BucketLexicon
@@ -23,7 +22,7 @@ class QuestionCues:
 
     @property
     def superlative(self) -> FunctionPhrase | None:
-        return next((phrase for phrase in self.functions if phrase.words in SUPERLATIVE_PHRASES), None)
+        return next((phrase for phrase in self.functions if phrase.is_superlative), None)
 
 
 def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:

@@ -5,16 +5,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 from agent.english.function_words import (
-    DAY_WORDS,
     DIMENSION_UNITS,
-    GROUPING_WORDS,
     HOW_QUESTION_UNITS,
-    MEASURE_NOUNS,
     MONEY_WORDS,
     RATE_NOUNS,
-    SUPERLATIVE_UNITS,
 )
-from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
+from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
@@ -127,45 +123,6 @@ def has_noun_at(index: int, reading: BucketReading) -> bool:
     return any(isinstance(link.meaning, BucketNoun) and link.first == index for link in reading.links)
 
 
-def superlative_field(
-    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
-) -> SchemaField | None:
-    """Returns the field that a superlative orders: the nearest one named, else one that the words imply."""
-    mentions = [
-        (abs(link.first - phrase.first), lexicon.get_field(link.meaning.field))
-        for link in reading.links
-        if isinstance(link.meaning, FieldMention) and link.meaning.column is None
-    ]
-    mentioned_fields = [
-        field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES
-    ]
-    if mentioned_fields:
-        return mentioned_fields[0]
-    text = set(phrase.words)
-    if text & DAY_WORDS:
-        natural = lexicon.schema.natural_order
-        return lexicon.schema.by_name[natural.field] if natural else None
-    if (hinted := _field_of_unlinked_words(reading, lexicon)) is not None:
-        return lexicon.get_field(hinted)
-    if (measured := _field_of_dimension(phrase, lexicon)) is not None:
-        return measured
-    amounts = [field for field in lexicon.schema.fields if field.type is FieldType.MONEY]
-    if amounts and (text & MONEY_WORDS or set(words) & MONEY_WORDS or not text & set(MEASURE_NOUNS)):
-        return amounts[0]
-    numbers = [field for field in lexicon.schema.fields if field.type is FieldType.NUMBER]
-    return numbers[0] if len(numbers) == 1 and (not text & set(MEASURE_NOUNS) or numbers[0].unit) else None
-
-
-def _field_of_dimension(phrase: FunctionPhrase, lexicon: BucketLexicon) -> SchemaField | None:
-    """ "The *longest* flight": returns the only field measured in a unit of the superlative."""
-    measured = [field for field, row in lexicon.measurable_fields if row is None and field.unit]
-    for unit in (unit for word in phrase.words for unit in SUPERLATIVE_UNITS.get(word, ())):
-        fits = [field for field in measured if convert_unit(Decimal(1), unit, field.unit) is not None]
-        if fits:
-            return fits[0] if len(fits) == 1 else None
-    return None
-
-
 def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> BucketReading:
     """Drops the unlinked words that only name the computed field, its unit or its group: "average *hours*"."""
     names = _fields_of_form(answer_form)
@@ -194,45 +151,13 @@ def _is_unit_of(word: str, field: SchemaField) -> bool:
     return bool(field.unit) and len(word) > 1 and convert_unit(Decimal(1), unit, field.unit) is not None
 
 
-def _field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+def field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
     """Returns the numeric field that an unlinked word refers to, by its name or its unit."""
     left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
     stems = [token.stem for token in reading.tokens if token.word in left]
     hinted = [name for stem in stems if (name := lexicon.field_hinted_by(stem)) is not None]
     numbers = [name for name in hinted if lexicon.get_field(name).type in NUMERIC_TYPES]
     return next(iter((*numbers, *fields_of_dimension(reading, lexicon))), None)
-
-
-def computed_field(
-    reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str], excluded_field: FieldName | None
-) -> FieldName | None:
-    """Returns the field to compute over: one named, else one hinted at, the first money field or the only number."""
-    grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUPING_WORDS}
-    for mention in reading.asked_mentions:
-        if mention in grouped and not (
-            requested_limit(words, reading) and lexicon.get_field(mention.field).type in NUMERIC_TYPES
-        ):
-            continue  # "by year" is a group; "top 3 airlines by passengers" is not
-        if (
-            mention.column is None
-            and mention.field != excluded_field
-            and lexicon.get_field(mention.field).type in NUMERIC_TYPES
-        ):
-            return mention.field
-    field_mentions = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
-    for mention in field_mentions:
-        if (
-            mention not in grouped
-            and mention.column is None
-            and lexicon.get_field(mention.field).type in NUMERIC_TYPES
-            and mention.field != excluded_field
-        ):
-            return mention.field
-    if (hinted := _field_of_unlinked_words(reading, lexicon)) is not None and hinted != excluded_field:
-        return hinted
-    amounts = [field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY]
-    numbers = [field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER]
-    return amounts[0] if amounts else numbers[0] if len(numbers) == 1 else None
 
 
 def is_about_money(index: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:

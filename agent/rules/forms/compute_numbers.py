@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, REFERRING_WORDS
+from agent.rules.cues.computed_fields import computed_fields
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
 from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_most
 from agent.rules.cues.question_cues import QuestionCues
-from agent.rules.cues.question_subject import NUMERIC_TYPES, computed_field, counted_unit_fields, is_rate_field
+from agent.rules.cues.question_subject import NUMERIC_TYPES, counted_unit_fields, is_rate_field
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
@@ -146,7 +147,8 @@ def _compute_form(
 ) -> ComputeNumbers | None:
     """Returns the numbers to compute; None if a function needs a number and there is no numeric field."""
     functions = tuple(dict.fromkeys(phrase.function for phrase in phrases)) or (AggregateFunction.SUM,)
-    field = computed_field(reading, lexicon, words, excluded_field=group.field if group else None)
+    fields = computed_fields(reading, lexicon, words, phrases, group.field if group else None)
+    field = next(iter(fields), None) if phrases or len(fields) == 1 or lexicon.roles.amounts else None
     if not phrases and field is None:
         functions = (AggregateFunction.COUNT,)
     if field is None and AggregateFunction.COUNT not in functions:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
+from agent.rules.cues.asked_fields import find_asked_fields, value_tokens_of
 from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -14,11 +15,13 @@ from agent.rules.cues.question_subject import (
     names_one_document,
     requested_fields,
 )
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ReadFields
+from storage.search.schema import FieldType
 
+_WHO_IS_OPENINGS = {("who", "is"), ("who", "was"), ("who", "s"), ("who", "are"), ("what", "is"), ("what", "s")}
 _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
 
 
@@ -44,6 +47,13 @@ def _fields_of_one_document(
     """Returns the fields asked of one named document, also in short form: "BUL48A Ic max?"; else nothing."""
     if not names_one_document(reading, lexicon) or reading.has_plural_noun or tuple(words[:2]) in _HOW_TO_OPENINGS:
         return ()
+    if asks_what_it_is(words, reading):
+        return ()
+    asked_fields = find_asked_fields(words, reading, lexicon)
+    if asked_fields.fields:
+        return (asked_fields.fields[0],)
+    if (counted := _counted_mention(phrases, reading, lexicon)) is not None:
+        return (counted,)
     functions = {phrase.function for phrase in phrases if phrase.words != ("how", "much")}
     if phrases and phrases[0].words == ("how", "many") and (fields := hinted_fields(reading, lexicon)):
         return fields  # "how many leave days does … have left"
@@ -61,6 +71,31 @@ def _fields_of_one_document(
     if words[:1] and words[0] in YES_NO_VERBS and not set(words) & LIST_VERBS:
         return ()
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
-    person = (lexicon.person_field,) if words[:1] == ["who"] and lexicon.person_field is not None else ()
-    hinted = (hinted_date_fields(reading, lexicon) if words[:1] == ["when"] else ()) or person
-    return asked or hinted or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+    return asked or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+
+
+def asks_what_it_is(words: Sequence[str], reading: BucketReading) -> bool:
+    """ "Who is Ida Berg?": whether nothing but a name follows, so that no field of it is asked for."""
+    if tuple(words[:2]) not in _WHO_IS_OPENINGS or reading.unlinked_words:
+        return False
+    covered = value_tokens_of(reading) | {0, 1}
+    return len(words) > 2 and all(index in covered for index in range(len(words)))
+
+
+def _counted_mention(
+    phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+) -> FieldName | None:
+    """ "How many *seats* does … have": returns the number that is named right after the phrase."""
+    if not phrases or phrases[0].words != ("how", "many"):
+        return None
+    return next(
+        (
+            link.meaning.field
+            for link in reading.links
+            if isinstance(link.meaning, FieldMention)
+            and link.first == phrases[0].last
+            and link.meaning.column is None
+            and lexicon.get_field(link.meaning.field).type is FieldType.NUMBER
+        ),
+        None,
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import SUPERLATIVE_PHRASES, YES_NO_VERBS
+from agent.english.function_words import YES_NO_VERBS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -11,8 +11,8 @@ from agent.rules.cues.question_subject import (
     has_noun_before,
     leading_category,
     names_one_document,
-    superlative_field,
 )
+from agent.rules.cues.ranked_fields import is_descending, ordering_fields
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
@@ -61,8 +61,9 @@ def _superlative_form(
     `other_phrases` may name the function of the groups ("the longest average delay").
     """
     words = [token.word for token in reading.tokens]
-    field = superlative_field(phrase, words, reading, lexicon)
-    descending = phrase.function is AggregateFunction.MAXIMUM
+    names = ordering_fields(phrase, words, reading, lexicon)
+    field = lexicon.get_field(names[0]) if names else None
+    descending = is_descending(phrase, words, field) if field is not None else True
     most = requested_limit(words, reading)
     leading = leading_category(words, reading, lexicon)
     if leading is not None and field is not None and field.type in NUMERIC_TYPES:
@@ -97,11 +98,7 @@ def _joined_superlatives(
     """ "The shortest *and longest* distance": returns the end of the joined superlatives, and their functions."""
     last, functions = phrase.last, [phrase.function]
     for other_phrase in other_phrases:
-        if (
-            other_phrase.words in SUPERLATIVE_PHRASES
-            and words[last : last + 1] == ["and"]
-            and other_phrase.first - last in (1, 2)
-        ):
+        if other_phrase.is_superlative and words[last : last + 1] == ["and"] and other_phrase.first - last in (1, 2):
             last, functions = other_phrase.last, [*functions, other_phrase.function]
     return last, tuple(dict.fromkeys(functions))
 
@@ -142,4 +139,4 @@ def _compares_documents(
     """Whether the superlative compares documents; "the maximum … of" one named document does not."""
     if not names_one_document(reading, lexicon):
         return True
-    return words[0] not in YES_NO_VERBS and superlative_field(phrase, words, reading, lexicon) is not None
+    return words[0] not in YES_NO_VERBS and bool(ordering_fields(phrase, words, reading, lexicon))

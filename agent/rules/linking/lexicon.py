@@ -25,6 +25,7 @@ from agent.english.function_words import (
     PERSON_NOUNS,
     STOP_WORDS,
 )
+from agent.rules.linking.field_roles import FieldRoles
 from agent.rules.linking.value_phrase_index import (
     MAX_PHRASE_TERMS,
     FieldKey,
@@ -261,6 +262,15 @@ class BucketLexicon:
     def get_field(self, name: FieldName, column: FieldName | None = None) -> SchemaField:
         field = self.schema.by_name[name]
         return field if column is None else next(candidate for candidate in field.columns if candidate.name == column)
+
+    @cached_property
+    def roles(self) -> FieldRoles:
+        """The fields with values by what they hold."""
+        return FieldRoles(self.schema, self.vocabularies, self.is_identifying)
+
+    def meanings_of_text(self, text: str) -> Sequence[LinkMeaning]:
+        """Returns what the whole text may mean: a noun, fields it names, values."""
+        return tuple(self._meanings_of(self._stems_in(text)))
 
     @cached_property
     def measurable_fields(self) -> Sequence[tuple[SchemaField, FieldName | None]]:

@@ -4,16 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.assumptions import Assumption
-from agent.decomposition import AlternativeReading, LegAlternatives
+from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.question_subject import drop_measure_words
+from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from agent.rules.reading.literal_conditions import AlternativeCondition
-from storage.search.conditions import TEXT_FIELD, NotCondition, conjunction_of, fields_of, title_condition_for
-from storage.search.ids import BucketId, LegId
+from storage.search.conditions import (
+    MATCH_ALL,
+    TEXT_FIELD,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    conjunction_of,
+    fields_of,
+    title_condition_for,
+)
+from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import (
     AnswerForm,
     CheckClaims,
@@ -46,6 +57,7 @@ def plan_leg(
 ) -> tuple[Leg, LegAlternatives]:
     answer_form = _form_for_identifier(answer_form_of(readings[0], lexicons[readings[0].bucket]), readings[0])
     lexicon = lexicons[readings[0].bucket]
+    equal_forms = find_equal_forms(answer_form, find_cues(readings[0], lexicon))
     best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
     readings = [best, *readings[1:]]
     if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
@@ -53,7 +65,9 @@ def plan_leg(
     if answer_form.reads_text or not _defines_set(best, answer_form):
         return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon))
     if answer_form.reads_values:
-        return _value_leg(leg_id, question, best, answer_form), LegAlternatives(leg=leg_id)
+        leg = _value_leg(leg_id, question, best, answer_form)
+        forms = _alternative_forms(equal_forms, leg.search, lexicon)
+        return leg, LegAlternatives(leg=leg_id, equal_forms=forms)
     chosen_readings = _choose_readings(readings, answer_form)
     clauses = tuple(_clause_of(reading) for reading in chosen_readings)
     search = Search(clauses=clauses, ranking_text=question)
@@ -68,6 +82,7 @@ def plan_leg(
         wider_readings=tuple(
             _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
         ),
+        equal_forms=_alternative_forms(equal_forms, search, lexicon) if len(clauses) == 1 else (),
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
         droppable_words=tuple(
             word
@@ -259,6 +274,28 @@ def _alternative_reading(
     return AlternativeReading(
         bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
     )
+
+
+def _alternative_forms(
+    forms: Sequence[tuple[FieldName, AnswerForm]], search: Search, lexicon: BucketLexicon
+) -> tuple[AlternativeForm, ...]:
+    """Returns the forms with the documents that have a value for the field of each."""
+    return tuple(
+        AlternativeForm(
+            bucket=lexicon.bucket,
+            field=name,
+            answer_form=answer_form,
+            search=search.with_condition(_known_condition_for(name, lexicon)),
+        )
+        for name, answer_form in forms
+    )
+
+
+def _known_condition_for(name: FieldName, lexicon: BucketLexicon) -> Condition:
+    """Returns the condition that the field has a value; none if every document has one."""
+    vocabulary = lexicon.vocabulary_of(name)
+    is_always_known = vocabulary is not None and vocabulary.document_count >= lexicon.document_count
+    return MATCH_ALL if is_always_known else NotCondition(MissingCondition(field=name))
 
 
 def _is_distinguishing_word(word: str, reading: BucketReading) -> bool:
