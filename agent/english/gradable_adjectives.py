@@ -58,7 +58,7 @@ good fine excellent great popular favourite favorite beloved nice lovely decent 
 """
 # Comparative and superlative forms that no rule of endings gives.
 _IRREGULAR_SUPERLATIVES = {
-    "best": "good", "top": "good", "worst": "bad", "most": "much", "least": "little", "furthest": "far",
+    "best": "good", "worst": "bad", "most": "much", "least": "little", "fewest": "little", "furthest": "far",
     "farthest": "far", "latest": "late", "newest": "new", "lowest": "low", "eldest": "old",
 }  # fmt: skip
 

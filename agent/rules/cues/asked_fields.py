@@ -131,7 +131,13 @@ def _family_fields(
     """ "Who *inspected* …": returns the candidates named by a word of the same family, by the first such word."""
     allowed, covered = set(candidates), value_tokens_of(reading)
     for index, token in enumerate(reading.tokens):
-        if index == 0 or index in covered or token.word in STOP_WORDS | FILLER_WORDS - {"signed", "issued", "made"}:
+        is_owned = index == 1 and reading.tokens[0].word == "whose"
+        if (
+            index == 0
+            or is_owned
+            or index in covered
+            or token.word in STOP_WORDS | FILLER_WORDS - {"signed", "issued", "made"}
+        ):
             continue
         found = lexicon.roles.fields_of_family(token.word, allowed)
         if found:

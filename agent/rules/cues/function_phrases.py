@@ -66,17 +66,17 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
         for size in (2, 1):
             phrase = tuple(words[index : index + size])
             function = _function_of_phrase(phrase) if len(phrase) == size and index not in inside else None
-            if function is not None and not (size > 1 and _begins_mention(index + 1, reading)):
+            if function is not None and not (size > 1 and _is_part_of_name(index, reading)):
                 yield FunctionPhrase(function, phrase, index, index + size)
                 index += size - 1
                 break
         index += 1
 
 
-def _begins_mention(index: int, reading: BucketReading) -> bool:
-    """ "The most *building permits*": whether a field's name of several words begins at the token."""
+def _is_part_of_name(index: int, reading: BucketReading) -> bool:
+    """ "*Most favoured* nation", "the most *building permits*": whether a longer name begins at the token or after."""
     return any(
-        link.first == index and link.last - link.first > 1 and isinstance(link.meaning, FieldMention)
+        link.first in (index, index + 1) and link.last > index + 2 and not isinstance(link.meaning, BucketNoun)
         for link in reading.links
     )
 

@@ -18,11 +18,11 @@ from agent.rules.cues.function_phrases import is_superlative_phrase, requested_l
 from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
-    NUMERIC_TYPES,
     is_about_money,
     leading_category,
     names_one_document,
 )
+from agent.rules.cues.ranked_fields import fields_of_most
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
@@ -125,7 +125,7 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         (
             index
             for index, word in enumerate(words)
-            if word in ("most", "fewest") and index not in reading.literal_tokens
+            if word in ("most", "fewest", "least") and index not in reading.literal_tokens
         ),
         None,
     )
@@ -134,10 +134,9 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         return None
     if words[index - 1 : index] != ["the"] and words[0] not in QUESTION_WORDS:
         return None
-    fields = [
-        link.meaning.field for link in reading.links if isinstance(link.meaning, FieldMention) and link.first > index
-    ]
-    numeric = next((name for name in fields if lexicon.get_field(name).type in NUMERIC_TYPES), None)
+    if lexicon.is_identifying(leading):
+        return None
+    numeric = next(iter(fields_of_most(index, words, reading, lexicon)), None)
     if numeric is None and is_about_money(index, words, reading, lexicon):
         numeric = next((field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY), None)
     function = AggregateFunction.COUNT if numeric is None else AggregateFunction.SUM

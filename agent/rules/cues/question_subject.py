@@ -10,6 +10,8 @@ from agent.english.function_words import (
     MONEY_WORDS,
     RATE_NOUNS,
 )
+from agent.english.gradable_adjectives import scale_of_adjective
+from agent.english.inflection import adjective_of_superlative
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -24,6 +26,8 @@ from storage.text.identifiers import is_identifier
 NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
+LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
+EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
 _START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
@@ -130,12 +134,30 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
         return reading
     field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
     stem_by_word = {token.word: token.stem for token in reading.tokens}
+    spoken = frozenset(
+        token.word for token in reading.tokens if _only_names_form(token.word, answer_form, field, lexicon)
+    )
     left = tuple(
         words
         for words in reading.unlinked_words
-        if not (stem_by_word.get(fold_text(words)) in stems or _is_unit_of(fold_text(words), field))
+        if not (
+            stem_by_word.get(fold_text(words)) in stems
+            or _is_unit_of(fold_text(words), field)
+            or set(fold_text(words).replace("-", " ").split()) <= spoken
+        )
     )
     return replace(reading, unlinked_words=left)
+
+
+def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lexicon: BucketLexicon) -> bool:
+    """Whether the word only says how the field is ordered or computed: an adjective, a verb of money, a family word."""
+    if answer_form.list_order is not None and (
+        word in LASTING_VERBS or adjective_of_superlative(word) is not None or scale_of_adjective(word).nouns
+    ):
+        return True
+    if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:
+        return True
+    return field.name in lexicon.roles.fields_of_family(word, (field.name,))
 
 
 def _fields_of_form(answer_form: AnswerForm) -> list[FieldName]:
@@ -182,9 +204,20 @@ def leading_category(words: Sequence[str], reading: BucketReading, lexicon: Buck
         field = lexicon.get_field(link.meaning.field)
         before = words[max(link.first - 3, 0) : link.first]
         leads = bool(set(before) & {"which", "what", "who", "top", "biggest"}) and link.first <= 4
-        if leads and field.type in (FieldType.CATEGORY, FieldType.LIST) and link.meaning in reading.asked_mentions:
+        sorts = field.type in (FieldType.CATEGORY, FieldType.LIST) and not lexicon.is_identifying(field.name)
+        if leads and sorts and link.meaning in reading.asked_mentions:
             return field.name
-    return lexicon.person_field if words[:1] == ["who"] and not has_noun_at(0, reading) else None
+    return next(iter(leading_persons(words, reading, lexicon)), None)
+
+
+def leading_persons(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Who *inspected* most": returns the fields for persons that the verb names, else all, the likeliest first."""
+    if words[:1] != ["who"] or has_noun_at(0, reading) or lexicon.roles.holds_people:
+        return ()
+    persons = lexicon.roles.persons
+    named = [name for token in reading.tokens for name in lexicon.roles.fields_of_family(token.word, persons)]
+    likeliest = [lexicon.person_field] if lexicon.person_field in persons and lexicon.person_field else []
+    return tuple(dict.fromkeys(named[:1] or [*likeliest, *persons]))
 
 
 def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:

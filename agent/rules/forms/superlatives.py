@@ -6,19 +6,22 @@ from agent.english.function_words import YES_NO_VERBS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
+    EARLY_TOKENS,
     NUMERIC_TYPES,
     has_noun_at,
     has_noun_before,
     leading_category,
     names_one_document,
 )
-from agent.rules.cues.ranked_fields import is_descending, ordering_fields
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
+from agent.rules.cues.ranked_fields import fields_of_most, is_descending, ordering_fields
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ComputeNumbers, GroupBy, ListDocuments
 from storage.search.schema import SchemaOrder
 
+_MOST_WORDS = ("most", "fewest", "least")
 _DEFAULT_LIST_LIMIT = 10  # of "the newest tickets"
 
 
@@ -38,15 +41,41 @@ def recognise_superlative(cues: QuestionCues) -> AnswerForm | None:
 
 
 def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ListDocuments | None:
-    """ "Who *earns the most*?": returns the document with the most or least of the number right before it."""
-    if words[-2:] not in (["the", "most"], ["the", "least"]) or not reading.has_noun:
+    """ "Who *earns the most*?", "the four jobs with *the most hours*": returns the first documents by that number."""
+    index = next(
+        (
+            index
+            for index, word in enumerate(words)
+            if word in _MOST_WORDS and index not in reading.literal_tokens and words[index - 1 : index] != ["at"]
+        ),
+        None,
+    )
+    if index is None or not (index <= 1 or reading.has_noun or _begins_with_own_name(reading, lexicon)):
         return None
-    last_meanings = [link.meaning for link in reading.links if link.last == len(words) - 2]
-    names = [mention.field for mention in last_meanings if isinstance(mention, FieldMention) and mention.column is None]
-    number = next((name for name in names if lexicon.get_field(name).type in NUMERIC_TYPES), None)
-    if number is None:
+    names = fields_of_most(index, words, reading, lexicon)
+    if not names:
         return None
-    return ListDocuments(order=SchemaOrder(field=number, descending=words[-1] == "most"), limit=1)
+    plural = any(map(looks_plural, (reading.tokens[link.last - 1] for link in _subject_links(reading, lexicon, index))))
+    limit = requested_limit(words, reading) or (_DEFAULT_LIST_LIMIT if plural and words[:1] != ["which"] else 1)
+    return ListDocuments(order=SchemaOrder(field=names[0], descending=words[index] == "most"), limit=limit)
+
+
+def _subject_links(reading: BucketReading, lexicon: BucketLexicon, last: int) -> list[SpanLink]:
+    """Returns the nouns before the token that stand for documents: the bucket's own, or what identifies them."""
+    return [
+        link
+        for link in reading.links
+        if link.last <= last
+        and (
+            isinstance(link.meaning, BucketNoun)
+            or (isinstance(link.meaning, FieldMention) and lexicon.is_identifying(link.meaning.field))
+        )
+    ]
+
+
+def _begins_with_own_name(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "The four *jobs* with …": whether the question opens with what identifies the documents."""
+    return bool(_subject_links(reading, lexicon, min(len(reading.tokens), EARLY_TOKENS)))
 
 
 def _superlative_form(
@@ -81,7 +110,7 @@ def _superlative_form(
     )
     leads = words[0] in ("what", "list", "show", "find") or has_noun_at(0, reading) or has_noun_at(1, reading)
     asks_which = words[0] == "which" or (has_noun_before(phrase, reading) and leads)
-    of_number = follows and not asks_which
+    of_number = follows and not asks_which and most is None and not _precedes_kind(field.name, reading)
     if field.type in NUMERIC_TYPES and (group is not None or (of_number and not has_noun_at(last, reading))):
         return ComputeNumbers(functions=functions, field=field.name, group=group, descending=descending)
     limit = most or (
@@ -90,6 +119,17 @@ def _superlative_form(
         else 1
     )
     return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+
+
+def _precedes_kind(name: FieldName, reading: BucketReading) -> bool:
+    """ "The highest paid *engineers*": whether a kind of documents stands right after the name of the field."""
+    ends = {
+        link.last for link in reading.links if isinstance(link.meaning, FieldMention) and link.meaning.field == name
+    }
+    return any(
+        link.first in ends and isinstance(link.meaning, (BucketNoun, ValueMatch, PartialMatch))
+        for link in reading.links
+    )
 
 
 def _joined_superlatives(

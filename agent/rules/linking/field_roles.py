@@ -22,6 +22,9 @@ _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quali
 _TOTAL_NOUNS = frozenset("total amount sum value price".split())
 _BIRTH_WORDS = frozenset("born birth birthday birthdate dob".split())
 _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
+_PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
+    "salary wage pay hired joined department employer gender nationality age position".split()
+)
 _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
@@ -49,6 +52,17 @@ class FieldRoles:
     def persons(self) -> tuple[FieldName, ...]:
         """Fields that name a person, by a noun for one ("owner"), by "by" ("approved by"), or by their values."""
         return self._names_where(lambda field: field.type in _NAMING_TYPES and self._names_person(field))
+
+    @cached_property
+    def holds_people(self) -> bool:
+        """Whether the documents are people: they have the names of persons, and a birth date, a salary or the like."""
+        named = (
+            field
+            for field in self._fields
+            if field.type in _NAMING_TYPES and self._is_identifying(field.name) and self._has_person_values(field)
+        )
+        has_attribute = any(_words_of(field) & _PERSON_ATTRIBUTES for field in self._fields)
+        return has_attribute and next(named, None) is not None
 
     @cached_property
     def places(self) -> tuple[FieldName, ...]:
@@ -150,6 +164,9 @@ class FieldRoles:
         label_words = fold_text(field.label).split()
         if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
             return True
+        return self._has_person_values(field)
+
+    def _has_person_values(self, field: SchemaField) -> bool:
         values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]
         return bool(values) and sum(map(_looks_like_person, values)) >= _NAME_SHARE * len(values)
 

@@ -59,6 +59,8 @@ _UNSET_FLAG = "false"  # how the schema writes the value of a flag that is not s
 _CONJUNCTIONS = frozenset({"or", "and"})
 _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
+_PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
+_PEOPLE_NOUNS = frozenset("person persons people employee employees colleague colleagues worker workers staff".split())
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
 _MAX_DOCUMENTS_PER_VALUE = 1.1  # documents per value, on average, up to which a field identifies documents
@@ -158,6 +160,12 @@ class BucketLexicon:
                         yield SpanLink(first=first, last=last, meaning=meaning, weight=weight)
         if tokens and tokens[0].word == "who" and self._contains_people:
             yield SpanLink(first=0, last=1, meaning=BucketNoun(), weight=_HINT_WEIGHT)
+        if self.roles.holds_people:
+            yield from (
+                SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_PEOPLE_WEIGHT)
+                for index, token in enumerate(tokens)
+                if token.word in _PEOPLE_NOUNS
+            )
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
         yield from self._negated_participle_links(tokens)
@@ -595,7 +603,9 @@ class BucketLexicon:
 
     @cached_property
     def _contains_people(self) -> bool:
-        return any(BucketNoun() in self._meanings_of(self._stems_in(noun)) for noun in ("people", "person", "employee"))
+        return self.roles.holds_people or any(
+            BucketNoun() in self._meanings_of(self._stems_in(noun)) for noun in ("people", "person", "employee")
+        )
 
     def find_date_fields(self, phrases: Iterable[str]) -> tuple[FieldName, ...]:
         """Returns the date field named by the first phrase that names one; else nothing."""

@@ -142,7 +142,7 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm) -> bool:
     if reading.conditions and reading.is_exact:
         return reading.is_credible
     if (
-        reading.asked_mentions
+        (reading.asked_mentions or answer_form.list_order is not None)
         and not (reading.unlinked_words or reading.unlinked_quotations)
         and answer_form.depends_on_field
     ):

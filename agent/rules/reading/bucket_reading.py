@@ -195,7 +195,10 @@ def _select_meanings(
     links = [_weigh_in_context(link, links, tokens, lexicon) for link in links]
     links = [_weigh_as_date(link, date_tokens, tokens, lexicon) for link in links]
     noun_boundaries = {
-        boundary for link in links if isinstance(link.meaning, BucketNoun) for boundary in (link.first, -link.last)
+        boundary
+        for link in links
+        if isinstance(link.meaning, BucketNoun) or _names_documents_in_plural(link, tokens, lexicon)
+        for boundary in (link.first, -link.last)
     }
     noun_boundaries |= {
         index
@@ -230,6 +233,17 @@ def _select_meanings(
 _MIN_CERTAIN_WEIGHT = 1.5  # weight from which a value link needs no support from its neighbours
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
+
+
+def _names_documents_in_plural(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """ "The four *jobs* …": whether the link is a mention, in the plural, of what identifies the documents."""
+    meaning = link.meaning
+    return (
+        isinstance(meaning, FieldMention)
+        and meaning.column is None
+        and looks_plural(tokens[link.last - 1])
+        and lexicon.is_identifying(meaning.field)
+    )
 
 
 def _is_rank_or_count(
