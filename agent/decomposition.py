@@ -74,6 +74,16 @@ class AlternativeForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VagueCondition:
+    """An adjective that says an end of a scale, but not from where on: "good", "cheap". `fields` may measure it."""
+
+    bucket: BucketId
+    word: str
+    fields: tuple[FieldName, ...]
+    is_high_end: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpellingCorrection:
     """The leg with misspelt words corrected. Each correction is a pair: the word as written, the word as meant."""
 
@@ -92,6 +102,7 @@ class LegAlternatives:
     wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
     equal_forms: tuple[AlternativeForm, ...] = ()  # the field is not certain: a form for each, the chosen one included
+    vague_condition: VagueCondition | None = None
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
 
 

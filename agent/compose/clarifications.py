@@ -1,7 +1,13 @@
 """Composes the questions of clarifications."""
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer
-from agent.compose.phrases.conditions import describe_condition, escape_markdown, format_count
+from agent.compose.phrases.conditions import (
+    describe_condition,
+    escape_markdown,
+    format_count,
+    join_words,
+    lowercase_label,
+)
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
 from agent.forms.clarifications import (
     NothingFoundFacts,
@@ -10,6 +16,7 @@ from agent.forms.clarifications import (
     SeveralReadingsFacts,
     TooManyFacts,
 )
+from agent.forms.thresholds import ThresholdFacts
 from agent.refine.refinements import FacetSplit
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of
@@ -43,6 +50,13 @@ def _compose_several_fields(facts: SeveralFieldsFacts, review: LegReview) -> Com
     return ComposedLeg(sentences=(f"“{asked}” can be measured in more than one way. {ask}?",))
 
 
+def _compose_threshold(facts: ThresholdFacts, review: LegReview) -> ComposedLeg:
+    labels = escape_markdown(join_words([lowercase_label(field.label) for field in facts.fields]))
+    found = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    word = escape_markdown(facts.word)
+    return ComposedLeg(sentences=(f"There are {found}. What counts as “{word}”? By {labels}:",))
+
+
 def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
     verb = "list" if facts.is_list else "read"
     count_text = f"I found **{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
@@ -69,6 +83,7 @@ COMPOSERS = (
     LegComposer(NothingFoundFacts, _compose_nothing_found),
     LegComposer(SeveralReadingsFacts, _compose_several_readings),
     LegComposer(SeveralFieldsFacts, _compose_several_fields),
+    LegComposer(ThresholdFacts, _compose_threshold),
     LegComposer(TooManyFacts, _compose_too_many),
     LegComposer(SeveralDocumentsFacts, _compose_several_documents),
 )

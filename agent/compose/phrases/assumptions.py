@@ -14,7 +14,9 @@ from agent.assumptions import (
     IgnoredSuperlative,
     IgnoredWord,
     RequiredWords,
+    TakenField,
     TakenReading,
+    UnboundedAdjective,
     UnmatchedSuperlative,
     WordsTakenAsField,
 )
@@ -44,6 +46,10 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
             taken, *rejected = (describe_reading(reading, schemas[bucket]) for reading in (conditions, *others))
             return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
+        case TakenField(field_label=label, other_labels=others):
+            return f"went by {label.lower()}, not by {join_words([other.lower() for other in others])}"
+        case UnboundedAdjective(word=word):
+            return f"“{word}” says no limit, so none was set"
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
         case FallbackReading(bucket=bucket, conditions=conditions):

@@ -15,6 +15,7 @@ from storage.search.schema import FieldType
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 _MONEY_IDIOMS = frozenset("damage bill tab set setback back".split())  # "what was the damage", "it set us back"
 _PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
+_EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bought provided assigned".split())
 _DAY_NOUNS = frozenset("day date month year time".split())
 _AUXILIARIES = YES_NO_VERBS | frozenset("i we you they he she it to".split())
 
@@ -132,12 +133,7 @@ def _family_fields(
     allowed, covered = set(candidates), value_tokens_of(reading)
     for index, token in enumerate(reading.tokens):
         is_owned = index == 1 and reading.tokens[0].word == "whose"
-        if (
-            index == 0
-            or is_owned
-            or index in covered
-            or token.word in STOP_WORDS | FILLER_WORDS - {"signed", "issued", "made"}
-        ):
+        if index == 0 or is_owned or index in covered or token.word in _EMPTY_WORDS:
             continue
         found = lexicon.roles.fields_of_family(token.word, allowed)
         if found:

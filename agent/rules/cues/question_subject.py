@@ -8,11 +8,12 @@ from agent.english.function_words import (
     DIMENSION_UNITS,
     HOW_QUESTION_UNITS,
     MONEY_WORDS,
+    ORDINALS,
     RATE_NOUNS,
 )
 from agent.english.gradable_adjectives import scale_of_adjective
 from agent.english.inflection import adjective_of_superlative
-from agent.rules.cues.function_phrases import FunctionPhrase
+from agent.rules.cues.function_phrases import FunctionPhrase, find_superlatives
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
@@ -134,7 +135,8 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
         return reading
     field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
     stem_by_word = {token.word: token.stem for token in reading.tokens}
-    spoken = frozenset(
+    superlatives = find_superlatives([token.word for token in reading.tokens], reading)
+    spoken = frozenset(word for phrase in superlatives for word in phrase.words) | frozenset(
         token.word for token in reading.tokens if _only_names_form(token.word, answer_form, field, lexicon)
     )
     left = tuple(
@@ -152,7 +154,10 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
 def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lexicon: BucketLexicon) -> bool:
     """Whether the word only says how the field is ordered or computed: an adjective, a verb of money, a family word."""
     if answer_form.list_order is not None and (
-        word in LASTING_VERBS or adjective_of_superlative(word) is not None or scale_of_adjective(word).nouns
+        (answer_form.list_skip and word in ORDINALS)
+        or word in LASTING_VERBS
+        or adjective_of_superlative(word) is not None
+        or scale_of_adjective(word).nouns
     ):
         return True
     if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:

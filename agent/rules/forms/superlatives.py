@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import YES_NO_VERBS
+from agent.english.function_words import ORDINALS, YES_NO_VERBS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -118,7 +118,9 @@ def _superlative_form(
         if _is_plural_noun_at(phrase.last, reading) or _follows_plural_noun(phrase, words, reading)
         else 1
     )
-    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+    rank = ORDINALS.get(words[phrase.first - 1], 1) if phrase.first else 1
+    limit = 1 if rank > 1 and most is None else limit
+    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit, skip=rank - 1)
 
 
 def _precedes_kind(name: FieldName, reading: BucketReading) -> bool:

@@ -8,6 +8,7 @@ from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternat
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.question_subject import drop_measure_words
+from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
@@ -59,6 +60,9 @@ def plan_leg(
     lexicon = lexicons[readings[0].bucket]
     equal_forms = find_equal_forms(answer_form, find_cues(readings[0], lexicon))
     best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
+    vague_condition = find_vague_condition(readings[0], lexicon) if _may_need_threshold(answer_form) else None
+    if vague_condition is not None:
+        best = _without_word(best, vague_condition.word)
     readings = [best, *readings[1:]]
     if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
         return identified_leg, LegAlternatives(leg=leg_id)
@@ -83,6 +87,7 @@ def plan_leg(
             _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
         ),
         equal_forms=_alternative_forms(equal_forms, search, lexicon) if len(clauses) == 1 else (),
+        vague_condition=vague_condition if len(clauses) == 1 else None,
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
         droppable_words=tuple(
             word
@@ -274,6 +279,16 @@ def _alternative_reading(
     return AlternativeReading(
         bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
     )
+
+
+def _may_need_threshold(answer_form: AnswerForm) -> bool:
+    """Whether a vague adjective would narrow the set that the form is about."""
+    return answer_form.is_document_count or (answer_form.lists_documents and answer_form.list_order is None)
+
+
+def _without_word(reading: BucketReading, word: str) -> BucketReading:
+    left = tuple(words for words in reading.unlinked_words if words.casefold() != word)
+    return replace(reading, unlinked_words=left)
 
 
 def _alternative_forms(

@@ -139,7 +139,11 @@ def read_question(
         )
 
     tokens, links, literal_spans = selection.tokens, selection.links, selection.literal_spans
-    noun_links = [link for link in links if isinstance(link.meaning, BucketNoun)]
+    noun_links = [
+        link
+        for link in links
+        if isinstance(link.meaning, BucketNoun) or _names_documents_in_plural(link, tokens, lexicon)
+    ]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
     score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked)
     return BucketReading(
@@ -188,7 +192,7 @@ def _select_meanings(
     )
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
-    measure_links = list(_measure_links(lexicon, tokens))
+    measure_links = [link for link in _measure_links(lexicon, tokens) if not _modifies_measure(link, links, lexicon)]
     links += measure_links
     literal_spans = [(literal, *token_range_in(tokens, *literal_extent_in(literal, lexicon))) for literal in literals]
     date_tokens = {first for literal, first, last in literal_spans if isinstance(literal, DateLiteral) and first < last}
@@ -500,6 +504,17 @@ def _is_mentioned_before(
         and (link.meaning.field, link.meaning.column) == field_key_of(field, row_field)
         and 0 <= first - link.last <= 2
         for link in links
+    )
+
+
+def _modifies_measure(link: SpanLink, links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:
+    """ "A *high* rating": whether a number is named right after the adjective, so that it measures this number."""
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and other.first == link.last
+        and lexicon.get_field(other.meaning.field, other.meaning.column).type in (FieldType.NUMBER, FieldType.MONEY)
+        for other in links
     )
 
 
