@@ -77,7 +77,7 @@ def _parse_scales() -> Mapping[str, AdjectiveScale]:
 
 
 SCALE_BY_ADJECTIVE = _parse_scales()
-_SCALE_BY_ROOT = {root_of_word(word): scale for word, scale in reversed(SCALE_BY_ADJECTIVE.items())}
+_SCALE_BY_ROOT = {root_of_word(word): scale for word, scale in reversed(tuple(SCALE_BY_ADJECTIVE.items()))}
 
 
 def scale_of_adjective(adjective: str) -> AdjectiveScale:

@@ -18,6 +18,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -55,6 +56,9 @@ def condition_to_json(condition: Condition) -> JsonObject:
     match condition:
         case ComparisonCondition(field=name, op=op, value=value, words=words):
             return {"field": name, "op": op.value, "value": _value_to_json(value)} | _words_to_json(words)
+        case FieldComparisonCondition(field=name, op=op, other_field=other_name, offset=offset, words=words):
+            shift = {"offset": to_json_number(offset)} if offset else {}
+            return {"field": name, "op": op.value, "other_field": other_name} | shift | _words_to_json(words)
         case MissingCondition(field=name, words=words):
             return {"field": name, "op": "missing"} | _words_to_json(words)
         case RowCondition(rows_field=row, condition=inner, words=words):
@@ -91,6 +95,10 @@ def _parse_condition(data: JsonObject) -> Condition:
     name = FieldName(data["field"])
     if data["op"] == "missing":
         return MissingCondition(field=name, words=words)
+    if "other_field" in data:
+        other_name, offset = FieldName(data["other_field"]), float(data.get("offset", 0.0))
+        op = ComparisonOperator(data["op"])
+        return FieldComparisonCondition(field=name, op=op, other_field=other_name, offset=offset, words=words)
     return ComparisonCondition(
         field=name, op=ComparisonOperator(data["op"]), value=_value_from_json(data["value"]), words=words
     )

@@ -64,6 +64,8 @@ def _plural_field_mention(
         mention = link.meaning
         if not isinstance(mention, FieldMention) or mention.column is not None or link.first != index:
             continue
+        if lexicon.is_identifying(mention.field) and not (apart or ("how", "many") in pairwise(words)):
+            continue  # "which jobs …" asks for the documents, if the field names each of them
         kind = lexicon.get_field(mention.field).type
         sorts = kind in (FieldType.CATEGORY, FieldType.LIST) or (apart and kind in (*MEASURABLE_TYPES, FieldType.TEXT))
         if sorts and looks_plural(reading.tokens[link.last - 1]) and mention in reading.asked_mentions:

@@ -14,7 +14,7 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import scale_of_adjective
 from agent.english.inflection import adjective_of_superlative
 from agent.rules.cues.function_phrases import FunctionPhrase, find_superlatives
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
 from storage.quantities.units import convert_unit
@@ -118,6 +118,14 @@ def names_only_kinds(reading: BucketReading, lexicon: BucketLexicon) -> bool:
     """Whether the question names only categorical values, which sort documents into kinds."""
     values = [link.meaning for link in reading.links if isinstance(link.meaning, (ValueMatch, PartialMatch))]
     return not reading.asked_mentions and all(lexicon.is_categorical(value.field, value.column) for value in values)
+
+
+def names_documents(link: SpanLink, lexicon: BucketLexicon) -> bool:
+    """Whether the link is a noun of the bucket, or the name of what identifies its documents: "which *jobs* …"."""
+    meaning = link.meaning
+    if isinstance(meaning, FieldMention):
+        return meaning.column is None and not meaning.is_hint and lexicon.is_identifying(meaning.field)
+    return isinstance(meaning, BucketNoun)
 
 
 def has_noun_before(phrase: FunctionPhrase, reading: BucketReading) -> bool:

@@ -9,6 +9,7 @@ from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
     is_about_one_document,
+    names_documents,
     names_one_document,
     names_only_kinds,
 )
@@ -58,7 +59,7 @@ def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         )  # "who works in …": people, not one value
     if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
         return False
-    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun)]
+    nouns = [link for link in reading.links if names_documents(link, lexicon)]
     if lead in ("which", "what"):
         return _asks_which_documents(words, reading, lexicon)
     if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
@@ -126,9 +127,11 @@ def _asks_which_documents(words: Sequence[str], reading: BucketReading, lexicon:
     heads = [
         link
         for link in reading.links
-        if isinstance(link.meaning, (BucketNoun, ValueMatch, PartialMatch)) or _is_flag_mention(link, lexicon)
+        if isinstance(link.meaning, (ValueMatch, PartialMatch))
+        or _is_flag_mention(link, lexicon)
+        or names_documents(link, lexicon)
     ]
-    nouns = [link for link in heads if isinstance(link.meaning, BucketNoun)]
+    nouns = [link for link in heads if names_documents(link, lexicon)]
     leading = [link for link in heads if link.first <= within + (link in nouns and link.first <= 6)]
     if _opens_with_kinds(words, reading, heads):
         return True

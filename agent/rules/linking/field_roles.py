@@ -141,12 +141,11 @@ class FieldRoles:
     @cached_property
     def _fields_by_root(self) -> tuple[Mapping[str, tuple[FieldName, ...]], ...]:
         """The fields by the roots of their labels, of their synonyms, and of their descriptions."""
-        texts = (
-            lambda field: f"{field.label} {field.name}",
-            lambda field: " ".join(field.synonyms),
-            lambda field: field.description,
+        return (
+            self._index_roots(lambda field: f"{field.label} {field.name}"),
+            self._index_roots(lambda field: " ".join(field.synonyms)),
+            self._index_roots(lambda field: field.description),
         )
-        return tuple(self._index_roots(text_of) for text_of in texts)
 
     def _index_roots(self, text_of: Callable[[SchemaField], str]) -> Mapping[str, tuple[FieldName, ...]]:
         fields: dict[str, dict[FieldName, None]] = defaultdict(dict)

@@ -43,6 +43,7 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from agent.rules.reading.field_comparisons import build_field_comparisons
 from agent.rules.reading.literal_conditions import (
     AlternativeCondition,
     LiteralAlternatives,
@@ -116,7 +117,8 @@ def read_question(
     selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {})
     selection.today = today
     alternatives = LiteralAlternatives()
-    conditions = [*build_literal_conditions(selection, alternatives)]
+    comparisons = build_field_comparisons(selection, literals)
+    conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
     conditions = [*build_value_conditions(selection), *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
