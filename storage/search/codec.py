@@ -233,6 +233,9 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
         decode=lambda names: tuple(AggregateFunction(name) for name in names),
     ),
     "group": _FieldCodec(encode=lambda group: _group_to_json(group), decode=lambda data: _parse_group(data)),
+    "second_group": _FieldCodec(
+        encode=lambda group: _group_to_json(group), decode=lambda data: _parse_group(data), is_left_out=True
+    ),
     "share_base": _FieldCodec(
         encode=lambda search: search_to_json(search),
         decode=lambda data: _parse_search(data),

@@ -26,6 +26,7 @@ from agent.rules.cues.ranked_fields import fields_of_most
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
+from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType
 
@@ -64,7 +65,7 @@ def _plural_field_mention(
         mention = link.meaning
         if not isinstance(mention, FieldMention) or mention.column is not None or link.first != index:
             continue
-        if lexicon.is_identifying(mention.field) and not (apart or ("how", "many") in pairwise(words)):
+        if lexicon.is_identifying(mention.field) and not apart:
             continue  # "which jobs …" asks for the documents, if the field names each of them
         kind = lexicon.get_field(mention.field).type
         sorts = kind in (FieldType.CATEGORY, FieldType.LIST) or (apart and kind in (*MEASURABLE_TYPES, FieldType.TEXT))
@@ -85,27 +86,44 @@ def counts_by_group(words: Sequence[str], reading: BucketReading) -> bool:
 
 
 def find_group(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
-    for index, word in enumerate(words[:-1]):
-        if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each"):
-            continue
-        start = index + 1 + (words[index + 1] in ("each", "every", "the"))
-        for link in reading.links:
-            if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first == start:
-                field = lexicon.get_field(link.meaning.field)
-                if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG):
-                    return GroupBy(field=field.name)
-                if field.type is FieldType.DATE:
-                    return GroupBy(field=field.name, period=CalendarPeriod.MONTH)
-        if (hinted := _hinted_group(start, reading, lexicon)) is not None:
-            return hinted
-        period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
-        natural = lexicon.schema.natural_order
-        dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
-        if period is not None and dates:
-            name = natural.field if natural and natural.field in dates else dates[0]
-            return GroupBy(field=name, period=period)
+    groups = find_groups(words, reading, lexicon)
+    if groups:
+        return groups[0]
     leading = leading_category(words, reading, lexicon)
     return GroupBy(field=leading) if leading is not None and requested_limit(words, reading) is not None else None
+
+
+def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[GroupBy, ...]:
+    """ "Per branch", "by branch and month": returns the groups in order, each field once."""
+    groups: dict[FieldName, GroupBy] = {}
+    for index, word in enumerate(words[:-1]):
+        continues = bool(groups) and word == "and"
+        if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each") and not continues:
+            continue
+        start = index + 1 + (words[index + 1] in ("each", "every", "the"))
+        group = _group_at(start, words, reading, lexicon)
+        if group is not None:
+            groups.setdefault(group.field, group)
+    return tuple(groups.values())
+
+
+def _group_at(start: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
+    """Returns the field or period to group by that is named at the token."""
+    for link in reading.links:
+        if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first == start:
+            field = lexicon.get_field(link.meaning.field)
+            if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG):
+                return GroupBy(field=field.name)
+            if field.type is FieldType.DATE:
+                return GroupBy(field=field.name, period=CalendarPeriod.MONTH)
+    if (hinted := _hinted_group(start, reading, lexicon)) is not None:
+        return hinted
+    period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
+    natural = lexicon.schema.natural_order
+    dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
+    if period is None or not dates:
+        return None
+    return GroupBy(field=natural.field if natural and natural.field in dates else dates[0], period=period)
 
 
 def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:

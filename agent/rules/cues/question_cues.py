@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
-from agent.rules.cues.grouping import find_group
+from agent.rules.cues.grouping import find_group, find_groups
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.plan import GroupBy
@@ -19,6 +19,7 @@ class QuestionCues:
     words: Sequence[str]
     functions: tuple[FunctionPhrase, ...]  # in order
     group: GroupBy | None
+    second_group: GroupBy | None = None
 
     @property
     def superlative(self) -> FunctionPhrase | None:
@@ -33,4 +34,5 @@ def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
         words=words,
         functions=tuple(find_functions(words, reading)),
         group=find_group(words, reading, lexicon),
+        second_group=next(iter(find_groups(words, reading, lexicon)[1:]), None),
     )

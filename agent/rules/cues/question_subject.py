@@ -9,6 +9,7 @@ from agent.english.function_words import (
     HOW_QUESTION_UNITS,
     MONEY_WORDS,
     ORDINALS,
+    PERIOD_WORDS,
     RATE_NOUNS,
 )
 from agent.english.gradable_adjectives import scale_of_adjective
@@ -168,6 +169,8 @@ def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lex
         or scale_of_adjective(word).nouns
     ):
         return True
+    if answer_form.second_grouping is not None and word in PERIOD_WORDS:
+        return True
     if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:
         return True
     return field.name in lexicon.roles.fields_of_family(word, (field.name,))
@@ -175,9 +178,9 @@ def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lex
 
 def _fields_of_form(answer_form: AnswerForm) -> list[FieldName]:
     """Returns the ordered or computed field first, then the field of the group."""
-    order, group = answer_form.list_order, answer_form.grouping
-    fields = (order.field if order else None, answer_form.computed_field, group.field if group else None)
-    return [name for name in fields if name]
+    order, group, second = answer_form.list_order, answer_form.grouping, answer_form.second_grouping
+    named = (order.field if order else None, answer_form.computed_field)
+    return [name for name in (*named, group.field if group else None, second.field if second else None) if name]
 
 
 def _is_unit_of(word: str, field: SchemaField) -> bool:

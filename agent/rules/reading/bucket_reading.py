@@ -51,6 +51,7 @@ from agent.rules.reading.literal_conditions import (
     candidate_fields_for,
     field_key_of,
 )
+from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings, weigh_by_role
 from agent.rules.reading.unlinked_words import find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, looks_plural, tokenize_question
@@ -119,7 +120,10 @@ def read_question(
     alternatives = LiteralAlternatives()
     comparisons = build_field_comparisons(selection, literals)
     conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
-    conditions = [*build_value_conditions(selection), *conditions]
+    values = [*build_value_conditions(selection)]
+    alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
+    consume_role_words(selection, selection.rival_links)
+    conditions = [*values, *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
     unlinked, unlinked_quotations, negated, word_groups = find_unlinked_words(selection, quotations)
@@ -200,6 +204,7 @@ def _select_meanings(
     date_tokens = {first for literal, first, last in literal_spans if isinstance(literal, DateLiteral) and first < last}
     links = [_weigh_in_context(link, links, tokens, lexicon) for link in links]
     links = [_weigh_as_date(link, date_tokens, tokens, lexicon) for link in links]
+    links = [weigh_by_role(link, links, tokens, lexicon) for link in links]
     noun_boundaries = {
         boundary
         for link in links
@@ -231,6 +236,7 @@ def _select_meanings(
         [*measure_links, *_find_homonyms(selected_links, mentions)],
         kept_literals,
         negated_tokens,
+        rival_links=[link for link in links if isinstance(link.meaning, ValueMatch)],
     )
 
 
