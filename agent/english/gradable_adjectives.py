@@ -104,6 +104,11 @@ def scale_of_superlative(words: tuple[str, ...]) -> tuple[str, AdjectiveScale] |
     return adjective, scale_of_adjective(adjective)
 
 
+def nouns_beside(noun: str) -> tuple[str, ...]:
+    """ "People": returns the nouns that name the same measure ("inhabitants", "population"); none for other words."""
+    return next((scale.nouns for scale in SCALE_BY_ADJECTIVE.values() if noun in scale.nouns), ())
+
+
 def function_of_superlative(words: tuple[str, ...]) -> AggregateFunction | None:
     """Returns the end of the values that the superlative asks for; of an age, the earliest day is the oldest."""
     found = scale_of_superlative(words)

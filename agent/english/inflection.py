@@ -82,6 +82,13 @@ def adjective_of_superlative(word: str) -> str | None:
     return stem[:-1] if len(stem) > _MIN_ROOT_LETTERS and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
 
 
+def adjective_of_comparative(word: str) -> str | None:
+    """ "Heavier": returns the adjective ("heavy"), or about it; None for words that do not end in -er."""
+    if len(word) < _MIN_SUPERLATIVE_LETTERS - 1 or not word.endswith("er"):
+        return None
+    return adjective_of_superlative(f"{word.removesuffix('er')}est")
+
+
 def may_be_adjective(word: str) -> bool:
     """Whether the word ends like an adjective or a participle: "crowded", "toxic", "productive"."""
     return word.endswith(_ADJECTIVE_ENDINGS)

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
+from agent.rules.cues.question_subject import asked_date_fields
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -16,6 +17,7 @@ _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
 _MONEY_IDIOMS = frozenset("damage bill tab set setback back".split())  # "what was the damage", "it set us back"
 _PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bought provided assigned".split())
+_ENDS_OF_TIME = 2
 _DAY_NOUNS = frozenset("day date month year time".split())
 _AUXILIARIES = YES_NO_VERBS | frozenset("i we you they he she it to".split())
 
@@ -38,6 +40,7 @@ class AskedFields:
 
     fields: tuple[FieldName, ...] = ()
     is_named: bool = False
+    are_joint: bool = False  # only together they answer: the first and the last day of "how long"
 
 
 def asked_kind(words: Sequence[str]) -> AskedKind | None:
@@ -82,11 +85,15 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     if kind is None:
         return AskedFields()
     if kind is AskedKind.DEGREE:
-        fields = fields_on_scale(words[1], reading, lexicon)
+        fields = fields_on_scale(words[1], lexicon)
         return AskedFields(fields=fields, is_named=bool(fields))
     candidates = _fields_of_kind(kind, lexicon)
     wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
+    if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
+        return AskedFields(fields=ends, is_named=True)
     named = _mentioned_fields(words, reading, lexicon, wider) or _family_fields(reading, lexicon, wider)
+    if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
+        return AskedFields(fields=lexicon.roles.dates, are_joint=True)
     return AskedFields(fields=named or candidates, is_named=bool(named))
 
 
@@ -94,7 +101,7 @@ def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName,
     roles = lexicon.roles
     match kind:
         case AskedKind.PERSON:
-            return roles.persons
+            return roles.persons or roles.parties
         case AskedKind.PLACE:
             return roles.places
         case AskedKind.DAY:

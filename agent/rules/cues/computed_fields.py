@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.english.function_words import AGGREGATE_WORDS, FILLER_WORDS, GROUPING_WORDS, MONEY_WORDS, SPENDING_NOUNS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
-from agent.rules.cues.question_subject import NUMERIC_TYPES, field_of_unlinked_words
+from agent.rules.cues.question_subject import NUMERIC_TYPES, SIZE_NOUNS, field_of_unlinked_words
 from agent.rules.cues.scale_fields import numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
@@ -12,7 +12,6 @@ from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 
 _SUMMING_WORDS = frozenset("total totals sum altogether much spend spent spending".split())
-_SIZE_NOUNS = frozenset({"size", "sizes"})
 _AREA_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 
 
@@ -33,7 +32,7 @@ def computed_fields(
     hinted = field_of_unlinked_words(reading, lexicon)
     if hinted is not None and hinted != excluded_field:
         return (hinted,)
-    if set(words) & _SIZE_NOUNS and (sizes := lexicon.roles.fields_in_units(_AREA_UNITS) or lexicon.roles.sizes):
+    if set(words) & SIZE_NOUNS and (sizes := lexicon.roles.fields_in_units(_AREA_UNITS) or lexicon.roles.sizes):
         return sizes
     if (related := _fields_of_object(phrases, words, lexicon)) and excluded_field not in related:
         return related

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.english.function_words import AGGREGATE_PHRASES, SMALL_NUMBERS, SUPERLATIVE_PHRASES
 from agent.english.gradable_adjectives import function_of_superlative
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, SpanLink
+from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
@@ -76,7 +76,8 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
 def _is_part_of_name(index: int, reading: BucketReading) -> bool:
     """ "*Most favoured* nation", "the most *building permits*": whether a longer name begins at the token or after."""
     return any(
-        link.first in (index, index + 1) and link.last > index + 2 and not isinstance(link.meaning, BucketNoun)
+        (link.first in (index, index + 1) and link.last > index + 2 and not isinstance(link.meaning, BucketNoun))
+        or (link.first == index and link.last == index + 2 and isinstance(link.meaning, (ValueMatch, PartialMatch)))
         for link in reading.links
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 
 from agent.english.function_words import (
     DIMENSION_UNITS,
@@ -28,20 +29,29 @@ from storage.text.identifiers import is_identifier
 NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
+SIZE_NOUNS = frozenset({"size", "sizes"})
 LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
 _START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
 _END_VERBS = frozenset("end ends ending expire expires finish finishes lapse lapses over stop stops terminate".split())
+_END_IDIOMS = {("run", "out"), ("runs", "out"), ("ran", "out"), ("be", "up"), ("is", "up"), ("wind", "up")}
+_START_IDIOMS = {
+    ("kick", "in"), ("kicks", "in"), ("kicked", "in"), ("take", "effect"), ("takes", "effect"), ("took", "effect"),
+    ("into", "force"), ("into", "effect"), ("go", "live"), ("went", "live"),
+}  # fmt: skip
 _START_VERBS = frozenset("start starts started begin begins began commence commences commenced".split())
 
 
 def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """ "Until when …", "since when …", "when does … end": returns the date fields for the end or the beginning."""
-    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and set(words) & _END_VERBS):
+    pairs = set(pairwise(words))
+    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and (set(words) & _END_VERBS or pairs & _END_IDIOMS)):
         return lexicon.find_date_fields(_END_DATE_NAMES)
-    if words[:2] == ["since", "when"] or (words[:1] == ["when"] and set(words) & _START_VERBS):
+    if words[:2] == ["since", "when"] or (
+        words[:1] == ["when"] and (set(words) & _START_VERBS or pairs & _START_IDIOMS)
+    ):
         return lexicon.find_date_fields(_START_DATE_NAMES)
     return ()
 
@@ -168,6 +178,8 @@ def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lex
         or adjective_of_superlative(word) is not None
         or scale_of_adjective(word).nouns
     ):
+        return True
+    if answer_form.computes and word in SIZE_NOUNS:
         return True
     if answer_form.second_grouping is not None and word in PERIOD_WORDS:
         return True

@@ -84,7 +84,8 @@ def _fields_of_superlative(
 ) -> tuple[FieldName, ...]:
     if asks_for_length_of_service(phrase, words):
         return lexicon.roles.durations or _joining_dates(lexicon)
-    return fields_on_scale(adjective, reading, lexicon)
+    fields = fields_on_scale(adjective, lexicon)
+    return tuple(name for name in fields if lexicon.get_field(name).type in MEASURABLE_TYPES)
 
 
 def asks_for_length_of_service(phrase: FunctionPhrase, words: Sequence[str]) -> bool:

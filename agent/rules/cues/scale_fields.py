@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
-from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
@@ -14,7 +13,7 @@ _ANY_EXTENT = frozenset("high low big large great small little".split())  # said
 _AGE_WORDS = ("age",)
 
 
-def fields_on_scale(adjective: str, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the fields that the adjective may measure, the equally likely ones together; empty if there are none.
 
     The words decide first ("toxic" and a field "toxicity"), then units, then what kind of scale it is.

@@ -52,7 +52,7 @@ def _fields_measured_at(index: int, reading: BucketReading, lexicon: BucketLexic
                 return (field.name,)
     if word in _DELAY_WORDS or word in ("high", "low") or not _modifies_documents(index, reading, lexicon):
         return ()
-    numeric = (name for name in fields_on_scale(word, reading, lexicon))
+    numeric = (name for name in fields_on_scale(word, lexicon))
     return tuple(name for name in numeric if lexicon.get_field(name).type in _MEASURABLE_TYPES)
 
 

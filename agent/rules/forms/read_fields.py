@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
+from agent.english.gradable_adjectives import nouns_beside
 from agent.rules.cues.asked_fields import find_asked_fields, value_tokens_of
 from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
 from agent.rules.cues.question_cues import QuestionCues
@@ -15,6 +16,7 @@ from agent.rules.cues.question_subject import (
     names_one_document,
     requested_fields,
 )
+from agent.rules.cues.scale_fields import numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
@@ -51,7 +53,7 @@ def _fields_of_one_document(
         return ()
     asked_fields = find_asked_fields(words, reading, lexicon)
     if asked_fields.fields:
-        return (asked_fields.fields[0],)
+        return asked_fields.fields if asked_fields.are_joint else (asked_fields.fields[0],)
     if (counted := _counted_mention(phrases, reading, lexicon)) is not None:
         return (counted,)
     functions = {phrase.function for phrase in phrases if phrase.words != ("how", "much")}
@@ -88,14 +90,14 @@ def _counted_mention(
     """ "How many *seats* does … have": returns the number that is named right after the phrase."""
     if not phrases or phrases[0].words != ("how", "many"):
         return None
-    return next(
-        (
-            link.meaning.field
-            for link in reading.links
-            if isinstance(link.meaning, FieldMention)
-            and link.first == phrases[0].last
-            and link.meaning.column is None
-            and lexicon.get_field(link.meaning.field).type is FieldType.NUMBER
-        ),
-        None,
-    )
+    index = phrases[0].last
+    named = [
+        link.meaning.field
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention)
+        and link.first == index
+        and link.meaning.column is None
+        and lexicon.get_field(link.meaning.field).type is FieldType.NUMBER
+    ]
+    word = reading.tokens[index].word if index < len(reading.tokens) else ""
+    return next(iter((*named, *numbers_named_by(nouns_beside(word), lexicon))), None)

@@ -25,6 +25,7 @@ _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip 
 _PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
 )
+_DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
 _SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
 _TIME_UNITS = ("day",)
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
@@ -52,6 +53,19 @@ class FieldRoles:
     def persons(self) -> tuple[FieldName, ...]:
         """Fields that name a person, by a noun for one ("owner"), by "by" ("approved by"), or by their values."""
         return self._names_where(lambda field: field.type in _NAMING_TYPES and self._names_person(field))
+
+    @cached_property
+    def parties(self) -> tuple[FieldName, ...]:
+        """Categories with names of somebody or something, which are no places: firms, makers, owners."""
+        return self._names_where(
+            lambda field: (
+                field.type is FieldType.CATEGORY
+                and field.name not in self.places
+                and not self._is_identifying(field.name)
+                and all(value.value[:1].isupper() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES])
+                and not any(value.value.isupper() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES])
+            )
+        )
 
     @cached_property
     def holds_people(self) -> bool:
@@ -87,7 +101,11 @@ class FieldRoles:
 
     @cached_property
     def durations(self) -> tuple[FieldName, ...]:
-        return self.fields_in_units(_TIME_UNITS)
+        return self.fields_in_units(_TIME_UNITS) or self._names_where(
+            lambda field: (
+                field.type is FieldType.NUMBER and not field.unit and bool(_label_words_of(field) & _DURATION_NOUNS)
+            )
+        )
 
     @cached_property
     def ranks(self) -> tuple[FieldName, ...]:

@@ -25,6 +25,7 @@ from agent.english.function_words import (
     PERSON_NOUNS,
     STOP_WORDS,
 )
+from agent.rules.linking.degree_links import find_degree_values
 from agent.rules.linking.field_roles import FieldRoles
 from agent.rules.linking.value_phrase_index import (
     MAX_PHRASE_TERMS,
@@ -166,6 +167,7 @@ class BucketLexicon:
                 for index, token in enumerate(tokens)
                 if token.word in _PEOPLE_NOUNS
             )
+        yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
         yield from self._negated_participle_links(tokens)
@@ -176,6 +178,16 @@ class BucketLexicon:
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _degree_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Low toxicity": yields links to the values of that degree, for the degree word and the field's name."""
+        for index, name, values, weight in find_degree_values(tokens, self.schema, self.roles, self.vocabularies):
+            meaning = (
+                ValueMatch(name, None, values[0])
+                if len(values) == 1
+                else PartialMatch(name, None, tuple(sorted(values)), is_single_name=True)
+            )
+            yield SpanLink(first=index, last=index + 2, meaning=meaning, weight=weight)
 
     def _exact_form_bonus(self, meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> float:
         """Returns a bonus for a value or noun that is spelled exactly like the tokens.

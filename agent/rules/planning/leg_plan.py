@@ -60,6 +60,7 @@ def plan_leg(
     lexicon = lexicons[readings[0].bucket]
     equal_forms = find_equal_forms(answer_form, find_cues(readings[0], lexicon))
     best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
+    best = _without_event_verb(best, answer_form)
     vague_condition = find_vague_condition(readings[0], lexicon) if _may_need_threshold(answer_form) else None
     if vague_condition is not None:
         best = _without_word(best, vague_condition.word)
@@ -147,7 +148,7 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm) -> bool:
     if reading.conditions and reading.is_exact:
         return reading.is_credible
     if (
-        (reading.asked_mentions or answer_form.list_order is not None)
+        (reading.asked_mentions or answer_form.list_order is not None or answer_form.computed_field is not None)
         and not (reading.unlinked_words or reading.unlinked_quotations)
         and answer_form.depends_on_field
     ):
@@ -279,6 +280,13 @@ def _alternative_reading(
     return AlternativeReading(
         bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
     )
+
+
+def _without_event_verb(reading: BucketReading, answer_form: AnswerForm) -> BucketReading:
+    """ "What *went* to Acme": the verb right after "what" says only that documents are asked for."""
+    words = [token.word for token in reading.tokens[:2]]
+    is_event = answer_form.lists_documents and words[:1] == ["what"] and len(words) > 1
+    return _without_word(reading, words[1]) if is_event else reading
 
 
 def _may_need_threshold(answer_form: AnswerForm) -> bool:
