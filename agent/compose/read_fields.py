@@ -6,7 +6,7 @@ from datetime import date
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value
 from agent.compose.phrases.figures import format_amount
-from agent.forms.read_fields import FieldValueFact, FieldValuesFacts
+from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
 from storage.search.schema import FieldType
 
@@ -38,4 +38,10 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
     )
 
 
-COMPOSERS = (LegComposer(FieldValuesFacts, _compose_values),)
+def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLeg:
+    pairs = [(value, part.document.title) for part in facts.documents for value in part.values]
+    sentences = (f"- {_describe_value(value, title, marker)}" for marker, (value, title) in enumerate(pairs, 1))
+    return ComposedLeg(sentences=("\n".join(sentences),), citations=cite_quotes(facts.quotes))
+
+
+COMPOSERS = (LegComposer(FieldValuesFacts, _compose_values), LegComposer(SeveralValuesFacts, _compose_several))

@@ -8,8 +8,9 @@ from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, 
 from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
 from agent.rules.cues.question_subject import asked_date_fields
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, ValueMatch
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
@@ -94,7 +95,9 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     named = _mentioned_fields(words, reading, lexicon, wider) or _family_fields(reading, lexicon, wider)
     if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)
-    return AskedFields(fields=named or candidates, is_named=bool(named))
+    given = fields_of(reading.condition)
+    open_candidates = tuple(name for name in candidates if name not in given)  # "who repaired the bus *of Acme*"
+    return AskedFields(fields=named or open_candidates, is_named=bool(named))
 
 
 def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -138,6 +141,9 @@ def _family_fields(
 ) -> tuple[FieldName, ...]:
     """ "Who *inspected* …": returns the candidates named by a word of the same family, by the first such word."""
     allowed, covered = set(candidates), value_tokens_of(reading)
+    for link in reading.links:
+        if isinstance(link.meaning, BucketNoun):
+            covered |= set(range(link.first, link.last))
     for index, token in enumerate(reading.tokens):
         is_owned = index == 1 and reading.tokens[0].word == "whose"
         if index == 0 or is_owned or index in covered or token.word in _EMPTY_WORDS:

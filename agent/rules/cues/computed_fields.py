@@ -32,8 +32,8 @@ def computed_fields(
     hinted = field_of_unlinked_words(reading, lexicon)
     if hinted is not None and hinted != excluded_field:
         return (hinted,)
-    if set(words) & SIZE_NOUNS and (sizes := lexicon.roles.fields_in_units(_AREA_UNITS) or lexicon.roles.sizes):
-        return sizes
+    if set(words) & SIZE_NOUNS:
+        return lexicon.roles.fields_in_units(_AREA_UNITS)
     if (related := _fields_of_object(phrases, words, lexicon)) and excluded_field not in related:
         return related
     amounts = lexicon.roles.amounts

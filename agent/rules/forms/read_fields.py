@@ -22,6 +22,7 @@ from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ReadFields
 from storage.search.schema import FieldType
+from storage.text.identifiers import is_identifier
 
 _WHO_IS_OPENINGS = {("who", "is"), ("who", "was"), ("who", "s"), ("who", "are"), ("what", "is"), ("what", "s")}
 _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
@@ -37,7 +38,11 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
 def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     """ "Governing law of the supply agreement": a field of documents that other words describe."""
     reading = cues.reading
-    fields = requested_fields(cues.words, reading, cues.lexicon)
+    asked = find_asked_fields(cues.words, reading, cues.lexicon)
+    describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
+    is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
+    fields = (asked.fields if asked.are_joint else asked.fields[:1]) if is_clear else ()
+    fields = fields or requested_fields(cues.words, reading, cues.lexicon)
     if not fields or not (reading.conditions or reading.unlinked_words):
         return None
     return ReadFields(fields=tuple((reading.bucket, name) for name in fields))

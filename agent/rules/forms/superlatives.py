@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import ORDINALS, YES_NO_VERBS
+from agent.english.function_words import ORDINALS, SUPERLATIVE_PHRASES, YES_NO_VERBS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -36,6 +36,8 @@ def recognise_superlative(cues: QuestionCues) -> AnswerForm | None:
     """ "The cheapest panel", "the lowest price", "the longest average delay"."""
     phrase = cues.superlative
     if phrase is None or not _compares_documents(phrase, cues.words, cues.reading, cues.lexicon):
+        return None
+    if phrase.words not in SUPERLATIVE_PHRASES and not ordering_fields(phrase, cues.words, cues.reading, cues.lexicon):
         return None
     return _superlative_form(phrase, cues.functions, cues.reading, cues.lexicon, cues.group)
 

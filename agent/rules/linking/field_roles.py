@@ -129,7 +129,7 @@ class FieldRoles:
                     field.type is FieldType.NUMBER
                     and not field.unit
                     and field.name in self.numbers
-                    and not _words_of(field) & (RATE_NOUNS - {"size"})
+                    and not _words_of(field) & (RATE_NOUNS - {"size"} | _DURATION_NOUNS)
                 )
             )
         )

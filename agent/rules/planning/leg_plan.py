@@ -66,7 +66,9 @@ def plan_leg(
         best = _without_word(best, vague_condition.word)
     readings = [best, *readings[1:]]
     if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
-        return identified_leg, LegAlternatives(leg=leg_id)
+        is_single = len(identified_leg.search.clauses) == 1
+        forms = _alternative_forms(equal_forms, identified_leg.search, lexicon) if is_single else ()
+        return identified_leg, LegAlternatives(leg=leg_id, equal_forms=forms)
     if answer_form.reads_text or not _defines_set(best, answer_form):
         return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon))
     if answer_form.reads_values:
