@@ -66,6 +66,8 @@ def _strip_ending(word: str, *, is_whole_word: bool) -> str:
         rest = word.removesuffix(ending)
         shortest = _MIN_LETTERS_BEFORE_LATIN_ENDING if ending in _LATIN_ENDINGS else _MIN_ROOT_LETTERS
         shortest = _MIN_LETTERS_BEFORE_Y if ending == "y" else shortest
+        if ending == "y" and not rest.endswith(("r", "l", "n")):
+            continue
         is_plural = ending != "s" or (is_whole_word and not rest.endswith("s"))
         if rest != word and len(rest) >= shortest and is_plural:
             return rest

@@ -28,7 +28,7 @@ class FlagLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldLabel:
+class LikelyFieldLabel:
     """A field that may be meant."""
 
     field: SchemaField
@@ -144,7 +144,7 @@ ChoiceLabel: TypeAlias = (
     GivenLabel
     | BucketLabel
     | FlagLabel
-    | FieldLabel
+    | LikelyFieldLabel
     | RangeLabel
     | PeriodLabel
     | MissingFieldLabel

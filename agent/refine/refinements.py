@@ -15,10 +15,10 @@ from agent.refine.choice_labels import (
     ChoiceLabel,
     ConditionsLabel,
     ExportLabel,
-    FieldLabel,
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
+    LikelyFieldLabel,
     MissingFieldLabel,
     MoreValuesLabel,
     NearestValueLabel,
@@ -176,7 +176,7 @@ def form_candidates(leg_alternatives: LegAlternatives, schemas: SchemasByBucket)
     """Returns a choice for each field that the question may be about."""
     return [
         RefinementCandidate(
-            label=FieldLabel(field=schemas[form.bucket].by_name[form.field]),
+            label=LikelyFieldLabel(field=schemas[form.bucket].by_name[form.field]),
             refinement=UseForm(answer_form=form.answer_form, search=form.search),
         )
         for form in leg_alternatives.equal_forms

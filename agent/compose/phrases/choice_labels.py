@@ -18,10 +18,10 @@ from agent.refine.choice_labels import (
     ChoiceLabel,
     ConditionsLabel,
     ExportLabel,
-    FieldLabel,
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
+    LikelyFieldLabel,
     MissingFieldLabel,
     MoreValuesLabel,
     NearestValueLabel,
@@ -56,7 +56,7 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return schemas[bucket].label
         case FlagLabel(field=field, is_set=is_set):
             return field.label if is_set else f"not {field.label}"
-        case FieldLabel(field=field):
+        case LikelyFieldLabel(field=field):
             return field.label
         case RangeLabel(field=field, low=low, high=high):
             return _describe_range(field, low, high)

@@ -92,7 +92,7 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
     if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
         return AskedFields(fields=ends, is_named=True)
-    named = _mentioned_fields(words, reading, lexicon, wider) or _family_fields(reading, lexicon, wider)
+    named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)
     if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)
     given = fields_of(reading.condition)
@@ -123,16 +123,14 @@ def _naming_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
 
 
 def _mentioned_fields(
-    words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon, candidates: Iterable[FieldName]
+    words: Sequence[str], reading: BucketReading, candidates: Iterable[FieldName]
 ) -> tuple[FieldName, ...]:
     """Returns the candidates that the question names; not the noun after "whose", which is what somebody has."""
-    allowed = set(candidates)
+    allowed, given = set(candidates), fields_of(reading.condition)
     owned = {link.meaning for link in reading.links if words[:1] == ["whose"] and link.first == 1}
     asked = [mention for mention in reading.asked_mentions if mention not in owned and mention.column is None]
     return tuple(
-        dict.fromkeys(
-            mention.field for mention in asked if mention.field in allowed and not lexicon.is_identifying(mention.field)
-        )
+        dict.fromkeys(mention.field for mention in asked if mention.field in allowed and mention.field not in given)
     )
 
 

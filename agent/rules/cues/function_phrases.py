@@ -11,6 +11,7 @@ from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
+_AMOUNT_WORDS = frozenset("most fewest least".split())
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)
 
 
@@ -128,7 +129,8 @@ def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
             return number
         later = words[index + 1 :]
         if (before == "the" or index == 0) and any(
-            word in _LONE_SUPERLATIVES or is_superlative_phrase((word,)) or word == "most" for word in later
+            word in _LONE_SUPERLATIVES or is_superlative_phrase((word,)) or word in ("most", "fewest", "least")
+            for word in later
         ):
             return number  # "the 5 panels with the highest efficiency"
     return None
