@@ -129,8 +129,7 @@ def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
             return number
         later = words[index + 1 :]
         if (before == "the" or index == 0) and any(
-            word in _LONE_SUPERLATIVES or is_superlative_phrase((word,)) or word in ("most", "fewest", "least")
-            for word in later
+            word in _LONE_SUPERLATIVES | _AMOUNT_WORDS or is_superlative_phrase((word,)) for word in later
         ):
             return number  # "the 5 panels with the highest efficiency"
     return None
