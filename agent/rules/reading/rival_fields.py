@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.english.function_words import STOP_WORDS
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink, ValueMatch
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.reading.literal_conditions import AlternativeCondition
-from agent.rules.words.tokens import QuestionToken
+from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.schema import FieldType
 
 _ROLE_WEIGHT = 1.0  # for the field that a word beside the value names
+_OWN_NAME_WEIGHT = 0.6  # for the field that names the document itself
 _MAX_DISTANCE = 4  # tokens between the value and the word that names its role
 _CLAUSE_ENDS = frozenset("and or but".split())
 
@@ -21,12 +22,19 @@ def weigh_by_role(
 ) -> SpanLink:
     """ "Reports Ann *approved*": returns the link with more weight if a word beside the value names its field.
 
-    Only where another field has the same value.
+    Only where another field has the same value. Without such a word, a name is that of the document itself.
     """
     if not isinstance(link.meaning, ValueMatch) or not _rivals_of(link, links):
         return link
-    is_named = _role_word_index(link, tokens, lexicon) is not None
-    return replace(link, weight=link.weight + _ROLE_WEIGHT) if is_named else link
+    if _role_word_index(link, tokens, lexicon) is not None:
+        return replace(link, weight=link.weight + _ROLE_WEIGHT)
+    names_document = lexicon.is_identifying(link.meaning.field) and not _asks_for_several(links, tokens)
+    return replace(link, weight=link.weight + _OWN_NAME_WEIGHT) if names_document else link
+
+
+def _asks_for_several(links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the bucket's noun stands in the plural: "reports of Ann" are not the document called Ann."""
+    return any(isinstance(link.meaning, BucketNoun) and looks_plural(tokens[link.last - 1]) for link in links)
 
 
 def _rivals_of(link: SpanLink, links: Sequence[SpanLink]) -> list[SpanLink]:
@@ -50,8 +58,8 @@ def _role_word_index(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: B
     for indexes in (before, after):
         for index in indexes:
             word = tokens[index].word
-            if word in _CLAUSE_ENDS:
-                break
+            if word in _CLAUSE_ENDS or (word == "of" and index < link.first):
+                break  # "the skipper *of* the Dipper" asks for the skipper
             if word not in STOP_WORDS and link.meaning.field in lexicon.roles.fields_of_family(
                 word, (link.meaning.field,)
             ):

@@ -268,6 +268,10 @@ async def test_the_word_beside_a_name_decides_its_role(
     assert sorted(ids_of(await ask(context, question))) == expected
 
 
+async def test_a_group_with_the_most_is_named_with_its_number(context: AgentContext) -> None:
+    assert "**Oxmouth**, EUR 390.00" in (await ask(context, "which harbour has the highest outlay")).text
+
+
 async def test_two_roles_of_a_name_are_asked_about(context: AgentContext) -> None:
     outcome = await ask(context, "barges of Ada Finch")
 
