@@ -118,8 +118,7 @@ def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName,
 
 
 def _naming_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
-    fields = (field for field in lexicon.schema.fields if field.type in _NAMING_TYPES)
-    return tuple(field.name for field in fields if field.name in lexicon.vocabularies)
+    return tuple(field.name for field in lexicon.schema.fields if field.type in _NAMING_TYPES)
 
 
 def _mentioned_fields(

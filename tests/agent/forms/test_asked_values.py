@@ -10,13 +10,13 @@ import pytest_asyncio
 
 from agent.context import AgentContext
 from agent.loop import answer, resume
-from agent.outcome import Answer, Choice, ChoiceKind, Clarify
+from agent.outcome import Answer, ChoiceKind, Clarify
 from agent.rules.reasoner import RuleReasoner
 from storage.embedded.index import EmbeddedIndex
 from storage.search.codec import choice_from_json, choice_to_json
 from storage.search.documents import Document, FieldValue, Passage
 from storage.search.ids import BucketId, DocId, FieldName, TenantId
-from storage.search.refinement import Refinement, UseForm, apply_to_plan
+from storage.search.refinement import UseForm, apply_to_plan
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
@@ -24,8 +24,8 @@ from storage.text.snowball_analyser import analyser_for
 TENANT, BARGES = TenantId("t"), BucketId("barges")
 
 
-def _field(name: str, kind: FieldType, **more: str) -> SchemaField:
-    return SchemaField(name=FieldName(name), type=kind, title=name.replace("_", " "), **more)
+def _field(name: str, kind: FieldType, unit: str = "", currency: str = "") -> SchemaField:
+    return SchemaField(name=FieldName(name), type=kind, title=name.replace("_", " "), unit=unit, currency=currency)
 
 
 SCHEMA = Schema(
@@ -93,17 +93,12 @@ async def click(context: AgentContext, outcome: Answer | Clarify, label: str) ->
     """Clicks the choice, as it comes back from storage."""
     choice = next(choice for choice in outcome.choices if choice.label == label)
     effect = choice_from_json(choice_to_json(choice.effect))
-    assert not isinstance(effect, str)
-    assert choice.kind in (ChoiceKind.READING, ChoiceKind.FILTER)
-    refined = apply_to_plan(_as_refinement(effect), outcome.plan, choice.leg)
+    assert isinstance(effect, UseForm)
+    assert choice.kind is ChoiceKind.READING
+    refined = apply_to_plan(effect, outcome.plan, choice.leg)
     clicked = await resume(refined, context)
     assert isinstance(clicked, (Answer, Clarify))
     return clicked
-
-
-def _as_refinement(effect: object) -> Refinement:
-    assert not isinstance(effect, Choice)
-    return effect  # type: ignore[return-value]
 
 
 def labels_of(outcome: Answer | Clarify) -> dict[str, int | None]:
