@@ -39,6 +39,21 @@ class TakenReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenField:
+    """One of several fields that may be meant was chosen."""
+
+    field_label: str
+    other_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnboundedAdjective:
+    """The adjective has no threshold, so it narrows nothing."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedSpelling:
     """A word was read as a misspelling of another word."""
 
@@ -127,6 +142,8 @@ Assumption: TypeAlias = (
     | UnknownWords
     | RequiredWords
     | TakenReading
+    | TakenField
+    | UnboundedAdjective
     | CorrectedSpelling
     | FallbackReading
     | FirstOfSeveral

@@ -10,7 +10,7 @@ from storage.search.analyser import Analyser
 from storage.search.conditions import Condition
 from storage.search.ids import BucketId, FieldName, Generation, LegId
 from storage.search.index import FieldVocabulary, ValueCount
-from storage.search.plan import Clause, Leg, Plan, Search
+from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
 from storage.search.schema import Schema
 
 
@@ -69,6 +69,26 @@ class AlternativeReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlternativeForm:
+    """Another form of a leg's answer, which uses `field`; `search` finds the documents that have a value for it."""
+
+    bucket: BucketId
+    field: FieldName
+    answer_form: AnswerForm
+    search: Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VagueCondition:
+    """An adjective that says an end of a scale, but not from where on: "good", "cheap". `fields` may measure it."""
+
+    bucket: BucketId
+    word: str
+    fields: tuple[FieldName, ...]
+    is_high_end: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpellingCorrection:
     """The leg with misspelt words corrected. Each correction is a pair: the word as written, the word as meant."""
 
@@ -87,6 +107,8 @@ class LegAlternatives:
     spelling_correction: SpellingCorrection | None = None  # for words that no document holds
     wider_readings: tuple[AlternativeReading, ...] = ()  # such as "at least 5" for a plain "5"
     other_bucket_clauses: tuple[Clause, ...] = ()  # the question read for buckets that were not chosen
+    equal_forms: tuple[AlternativeForm, ...] = ()  # the field is not certain: a form for each, the chosen one included
+    vague_condition: VagueCondition | None = None
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
     suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first
     is_understood: bool = False  # every content word of the question has a meaning in the chosen reading

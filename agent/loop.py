@@ -106,7 +106,12 @@ async def _rebuild_alternatives(
         if leg.search == replanned.search
     }
     return tuple(
-        LegAlternatives(leg=alternatives.leg, equal_readings=alternatives.equal_readings)
+        LegAlternatives(
+            leg=alternatives.leg,
+            equal_readings=alternatives.equal_readings,
+            equal_forms=alternatives.equal_forms,
+            vague_condition=alternatives.vague_condition,
+        )
         for alternatives in decomposition.alternatives
         if alternatives.leg in unchanged
     )

@@ -28,6 +28,7 @@ from storage.search.refinement import (
     SearchByMeaning,
     SearchWeb,
     StartOver,
+    UseForm,
     UseNearest,
     UseReading,
 )
@@ -114,6 +115,7 @@ _KIND_BY_EFFECT: Mapping[type, ChoiceKind] = {
     OnlyBucket: ChoiceKind.BUCKET,
     ChooseDocument: ChoiceKind.DOCUMENT,
     UseReading: ChoiceKind.READING,
+    UseForm: ChoiceKind.READING,
     ExportAll: ChoiceKind.EXPORT,
     SearchWeb: ChoiceKind.WEB,
     JustAnswer: ChoiceKind.JUST_ANSWER,

@@ -15,6 +15,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -224,7 +225,9 @@ def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
     if field.type is not FieldType.ROWS:
         return leaf
     row_conditions: st.SearchStrategy[Condition] = st.recursive(
-        st.one_of([_leaf_conditions(column) for column in field.columns]), _compound_conditions, max_leaves=4
+        st.one_of([*map(_leaf_conditions, field.columns), *field_comparisons(field.columns)]),
+        _compound_conditions,
+        max_leaves=4,
     )
     row_leaf = st.builds(RowCondition, rows_field=st.just(field.name), condition=row_conditions)
     column_comparisons = st.sampled_from(field.columns).flatmap(comparisons)
@@ -236,9 +239,27 @@ def _leaf_conditions(field: SchemaField) -> st.SearchStrategy[Condition]:
     return st.one_of(leaf, row_leaf, dotted_comparisons)
 
 
+def field_comparisons(fields: Sequence[SchemaField]) -> list[st.SearchStrategy[Condition]]:
+    """Comparisons of each pair of fields that can be compared; a field may stand beside itself."""
+    operators = [ComparisonOperator.EQ, ComparisonOperator.GT, ComparisonOperator.GTE, ComparisonOperator.LT]
+    ordered = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
+    return [
+        st.builds(
+            FieldComparisonCondition,
+            field=st.just(left.name),
+            op=st.sampled_from([*operators, ComparisonOperator.LTE]),
+            other_field=st.just(right.name),
+            offset=st.sampled_from([0.0, 0.0, 1.0, -30.0, 0.5]),
+        )
+        for left in fields
+        for right in fields
+        if left.type is right.type and left.type in ordered and left.unit == right.unit
+    ]
+
+
 def conditions(schema: Schema, max_leaves: int = 6) -> st.SearchStrategy[Condition]:
     """Conditions that are valid for the schema, with all operators, rows, reserved fields and nesting."""
-    leaves = st.one_of(reserved_comparisons(), *[_leaf_conditions(field) for field in schema.fields])
+    leaves = st.one_of(reserved_comparisons(), *map(_leaf_conditions, schema.fields), *field_comparisons(schema.fields))
     return st.recursive(leaves, _compound_conditions, max_leaves=max_leaves)
 
 

@@ -1,10 +1,10 @@
 """Composes a yes or no with the claims that hold or do not."""
 
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_value
-from agent.forms.check_claims import YesNoFacts
+from agent.compose.phrases.conditions import escape_markdown, format_value, lowercase_label
+from agent.forms.check_claims import Claim, YesNoFacts
 from agent.review.leg_review import LegReview
-from storage.search.conditions import ComparisonCondition
+from storage.search.conditions import FieldComparisonCondition
 from storage.search.schema import FieldType
 
 
@@ -20,8 +20,13 @@ def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
     )
 
 
-def _describe_claim(claim: ComparisonCondition, facts: YesNoFacts) -> str:
+def _describe_claim(claim: Claim, facts: YesNoFacts) -> str:
     """Says whether the claim holds: "Source code escrow is not among the clauses of …". Markdown."""
+    if isinstance(claim, FieldComparisonCondition):
+        names, values = (claim.field, claim.other_field), facts.record.values
+        fields = [facts.schema.by_name[name] for name in names]
+        shown = [f"{lowercase_label(field.label)} {format_value(values[field.name], field)}" for field in fields]
+        return f"{escape_markdown(' and '.join(shown))} of {escape_markdown(facts.record.title)}"
     field, title = facts.schema.by_name[claim.field], escape_markdown(facts.record.title)
     negation, label = "" if facts.holds else "not ", escape_markdown(field.label.lower())
     if field.type is FieldType.LIST:

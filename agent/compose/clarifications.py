@@ -6,16 +6,19 @@ from agent.compose.phrases.conditions import (
     escape_markdown,
     format_count,
     join_words,
+    lowercase_label,
     plural_of,
 )
 from agent.compose.phrases.set_description import describe_leg_set, noun_of, qualifier_of
 from agent.forms.clarifications import (
     NothingFoundFacts,
     SeveralDocumentsFacts,
+    SeveralFieldsFacts,
     SeveralReadingsFacts,
     TooManyFacts,
     UnknownWordsFacts,
 )
+from agent.forms.thresholds import ThresholdFacts
 from agent.refine.refinements import FacetSplit
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of
@@ -38,6 +41,22 @@ def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> Compo
 
 def _compose_several_readings(facts: SeveralReadingsFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(sentences=("This can be read in more than one way. Which do you mean?",))
+
+
+def _compose_several_fields(facts: SeveralFieldsFacts, review: LegReview) -> ComposedLeg:
+    asked = escape_markdown(review.leg.question.strip(" ?!."))
+    answer_form = facts.answer_form
+    ask = "By what" if answer_form.list_order is not None or answer_form.grouping is not None else "Of what"
+    if answer_form.reads_values:
+        return ComposedLeg(sentences=(f"Several values may answer “{asked}”. Which one?",))
+    return ComposedLeg(sentences=(f"“{asked}” can be measured in more than one way. {ask}?",))
+
+
+def _compose_threshold(facts: ThresholdFacts, review: LegReview) -> ComposedLeg:
+    labels = escape_markdown(join_words([lowercase_label(field.label) for field in facts.fields]))
+    found = f"**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
+    word = escape_markdown(facts.word)
+    return ComposedLeg(sentences=(f"There are {found}. What counts as “{word}”? By {labels}:",))
 
 
 def _compose_too_many(facts: TooManyFacts, review: LegReview) -> ComposedLeg:
@@ -75,6 +94,8 @@ COMPOSERS = (
     LegComposer(UnknownWordsFacts, _compose_unknown_words),
     LegComposer(NothingFoundFacts, _compose_nothing_found),
     LegComposer(SeveralReadingsFacts, _compose_several_readings),
+    LegComposer(SeveralFieldsFacts, _compose_several_fields),
+    LegComposer(ThresholdFacts, _compose_threshold),
     LegComposer(TooManyFacts, _compose_too_many),
     LegComposer(SeveralDocumentsFacts, _compose_several_documents),
 )

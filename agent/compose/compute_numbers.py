@@ -1,13 +1,17 @@
 """Describes figures, groups and shares; groups also become a table."""
 
+from collections.abc import Iterator
+
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_count, format_number
+from agent.compose.phrases.conditions import escape_markdown, format_count, format_number, join_words, lowercase_label
 from agent.compose.phrases.figures import describe_functions, format_computed_value, format_figure
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
+from agent.forms.cross_table import CrossTableFacts
 from agent.outcome import ResultTable
 from agent.review.leg_review import LegReview
 from storage.search.plan import AggregateFunction
+from storage.search.schema import SchemaField
 
 _COUNTING_FUNCTIONS = (AggregateFunction.COUNT, AggregateFunction.DISTINCT)
 
@@ -36,7 +40,18 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
         return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
     by = facts.schema.by_name[answer_form.group.field].label.lower()
     what = f"{describe_functions(answer_form.functions, facts.field)} of " if facts.field is not None else ""
-    return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:"]
+    first = _name_first_group(facts) if answer_form.limit is not None and len(facts.groups) == 1 else ""
+    return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:{first}"]
+
+
+def _name_first_group(facts: ComputationFacts) -> str:
+    """ " **Acme**, EUR 20.00.": the group that the question asks for, with its number."""
+    group, function = facts.groups[0], facts.answer_form.functions[0]
+    counts = function in _COUNTING_FUNCTIONS
+    shown = (
+        format_number(group.count) if counts else format_computed_value(function, group.value, group.unit, facts.field)
+    )
+    return f" **{escape_markdown(group.label)}**, {escape_markdown(shown)}."
 
 
 def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[ResultTable, ...]:
@@ -66,4 +81,36 @@ def _compose_share(facts: ShareFacts, review: LegReview) -> ComposedLeg:
     return ComposedLeg(sentences=(f"{share} of {format_number(facts.whole_count)} {whole}.",))
 
 
-COMPOSERS = (LegComposer(ComputationFacts, _compose_computation), LegComposer(ShareFacts, _compose_share))
+def _compose_cross_table(facts: CrossTableFacts, review: LegReview) -> ComposedLeg:
+    answer_form = facts.answer_form
+    groups = [group for group in (answer_form.group, answer_form.second_group) if group is not None]
+    by = join_words([lowercase_label(facts.schema.by_name[group.field].label) for group in groups])
+    field = facts.schema.by_name.get(answer_form.field) if answer_form.field is not None else None
+    what = f"{describe_functions(answer_form.functions, field)} of " if field is not None else ""
+    text = f"{what}**{format_count(review.count, noun_of(review))}**{qualifier_of(review)}, by {escape_markdown(by)}:"
+    if facts.left_out:
+        text += f" {facts.left_out:,} more columns are not shown."
+    caption = describe_set(review.leg.search, review.question_context.schemas)
+    rows = tuple((label, *_cells_of_row(label, facts, field)) for label in facts.row_labels)
+    head = facts.schema.by_name[groups[0].field].label.capitalize()
+    table = ResultTable(caption=caption, columns=(head, *facts.column_labels), rows=rows)
+    return ComposedLeg(sentences=(text,), tables=(table,))
+
+
+def _cells_of_row(label: str, facts: CrossTableFacts, field: SchemaField | None) -> Iterator[str]:
+    function = facts.answer_form.functions[0]
+    for column in facts.column_labels:
+        figures = [figure for row, other, figure in facts.cells if (row, other) == (label, column)]
+        yield "; ".join(
+            format_number(figure.count)
+            if function in _COUNTING_FUNCTIONS
+            else format_computed_value(function, figure.value, figure.unit, field)
+            for figure in figures
+        ) or ("0" if function in _COUNTING_FUNCTIONS else "–")
+
+
+COMPOSERS = (
+    LegComposer(CrossTableFacts, _compose_cross_table),
+    LegComposer(ComputationFacts, _compose_computation),
+    LegComposer(ShareFacts, _compose_share),
+)

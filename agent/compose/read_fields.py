@@ -1,15 +1,29 @@
 """Describes values of one document, each with the sentence that supports it."""
 
+from collections.abc import Iterator, Sequence
+from datetime import date
+
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
 from agent.compose.phrases.conditions import escape_markdown, format_value
 from agent.compose.phrases.figures import format_amount
-from agent.forms.read_fields import FieldValueFact, FieldValuesFacts
+from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
+from storage.search.schema import FieldType
 
 
 def _compose_values(facts: FieldValuesFacts, review: LegReview) -> ComposedLeg:
     sentences = (_describe_value(value, facts.document.title, marker) for marker, value in enumerate(facts.values, 1))
-    return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
+    return ComposedLeg(
+        sentences=(*sentences, *_describe_days_between(facts.values)), citations=cite_quotes(facts.quotes)
+    )
+
+
+def _describe_days_between(values: Sequence[FieldValueFact]) -> Iterator[str]:
+    """Yields the time between two days."""
+    days = [value.value for value in values if value.field.type is FieldType.DATE and isinstance(value.value, str)]
+    if len(days) == len(values) == 2:
+        apart = abs((date.fromisoformat(days[1]) - date.fromisoformat(days[0])).days)
+        yield f"That is **{apart:,} {'day' if apart == 1 else 'days'}** apart."
 
 
 def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
@@ -24,4 +38,10 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
     )
 
 
-COMPOSERS = (LegComposer(FieldValuesFacts, _compose_values),)
+def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLeg:
+    pairs = [(value, part.document.title) for part in facts.documents for value in part.values]
+    sentences = (f"- {_describe_value(value, title, marker)}" for marker, (value, title) in enumerate(pairs, 1))
+    return ComposedLeg(sentences=("\n".join(sentences),), citations=cite_quotes(facts.quotes))
+
+
+COMPOSERS = (LegComposer(FieldValuesFacts, _compose_values), LegComposer(SeveralValuesFacts, _compose_several))

@@ -218,6 +218,10 @@ ARRIVAL_WORDS = frozenset("to into towards toward arriving reaching bound headin
 ORIGIN_FIELD_WORDS = frozenset("origin from source departure start sender exporter departing".split())
 DESTINATION_FIELD_WORDS = frozenset("destination to target arrival end recipient receiver importer arriving".split())
 SMALL_NUMBERS = {word: number for word, number in NUMBERS_BY_WORD.items() if number}
+ORDINALS = {
+    "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+    "2nd": 2, "3rd": 3, "4th": 4, "5th": 5, "6th": 6, "7th": 7, "8th": 8, "9th": 9, "10th": 10,
+}  # fmt: skip
 DAY_WORDS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
 MONEY_WORDS = frozenset(
     """cheapest costliest priciest dearest costly expensive cheaper spend spent cost costs price paid pay worth

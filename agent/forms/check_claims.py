@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from agent.decomposition import QuestionContext
 from agent.english.function_words import YES_NO_VERBS
@@ -14,10 +15,19 @@ from agent.retrieval.quotations import CitedQuote, rank_sentences, sort_quoted_f
 from agent.retrieval.ranking_terms import FORM_WORDS, claims_in_condition
 from agent.retrieval.relevance import QueryTerm
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
-from storage.search.conditions import ComparisonCondition, Condition, conjunction_of, conjuncts_of
+from storage.search.conditions import (
+    ComparisonCondition,
+    Condition,
+    FieldComparisonCondition,
+    conjunction_of,
+    conjuncts_of,
+    fields_of,
+)
 from storage.search.index import DocumentRecord
 from storage.search.plan import CheckClaims, Leg, Search
 from storage.search.schema import Schema
+
+Claim: TypeAlias = ComparisonCondition | FieldComparisonCondition
 
 _WORD_PATTERN = re.compile(r"\w+")
 _MIN_COMPARISONS = 2  # conditions of a question that names a document and makes a claim about it
@@ -30,7 +40,7 @@ class YesNoFacts(LegFacts):
 
     record: DocumentRecord
     schema: Schema
-    claims: tuple[ComparisonCondition, ...]
+    claims: tuple[Claim, ...]
     holds: bool
     support: CitedQuote | None
 
@@ -59,7 +69,7 @@ async def decide_claims(_: CheckClaims, review: LegReview) -> Enough | LegClarif
 # -- the claims of a question
 
 
-def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[ComparisonCondition, ...]:
+def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[Claim, ...]:
     """Returns the conditions that claim something about the documents that the others name; else empty.
 
     A later part of a message keeps the form of the part before it, but it may not ask for yes or no.
@@ -73,12 +83,12 @@ def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[Comparison
     return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
 
 
-def _find_claim_after_names(condition: Condition, question: str) -> tuple[ComparisonCondition, ...]:
+def _find_claim_after_names(condition: Condition, question: str) -> tuple[Claim, ...]:
     """ "Is TCK-7 still *open*?": returns the comparison that stands after all names of the document."""
     parts = [
         comparison
         for comparison in conjuncts_of(condition)
-        if isinstance(comparison, ComparisonCondition) and comparison.words
+        if isinstance(comparison, (ComparisonCondition, FieldComparisonCondition)) and comparison.words
     ]
     placed = sorted((question.find(comparison.words), index) for index, comparison in enumerate(parts))
     if len(parts) < len(conjuncts_of(condition)) or len(parts) < _MIN_COMPARISONS or placed[0][0] < 0:
@@ -89,14 +99,14 @@ def _find_claim_after_names(condition: Condition, question: str) -> tuple[Compar
     return (last,) if all(comparison is last or comparison.field != last.field for comparison in parts) else ()
 
 
-def _uncovered_words_of(question: str, comparisons: Iterable[ComparisonCondition]) -> list[str]:
+def _uncovered_words_of(question: str, comparisons: Iterable[Claim]) -> list[str]:
     """Returns the content words that are in no comparison."""
     covered = {word for comparison in comparisons for word in _WORD_PATTERN.findall(comparison.words.casefold())}
     words = _WORD_PATTERN.findall(question.casefold())[1:]  # the first word is the verb: "is", "do"
     return [word for word in words if word not in covered and word not in FORM_WORDS and word not in YES_NO_VERBS]
 
 
-def _search_without_claims(search: Search, claims: Iterable[ComparisonCondition]) -> Search:
+def _search_without_claims(search: Search, claims: Iterable[Claim]) -> Search:
     gone = set(claims)
     return search.with_clauses(
         *(
@@ -111,15 +121,15 @@ def _search_without_claims(search: Search, claims: Iterable[ComparisonCondition]
 # -- the answer
 
 
-def _has_values_for(claims: Iterable[ComparisonCondition], record: DocumentRecord, review: LegReview) -> bool:
+def _has_values_for(claims: Iterable[Claim], record: DocumentRecord, review: LegReview) -> bool:
     """Whether the document has a value to compare with each claim; a list or a flag always has one."""
     by_name = review.question_context.schemas[record.bucket].by_name
-    fields = [by_name.get(claim.field) for claim in claims]
+    fields = [by_name.get(name) for claim in claims for name in sorted(fields_of(claim))]
     return all(field is not None and (field.absent_means_none or field.name in record.values) for field in fields)
 
 
 def _answer_claims(
-    claims: tuple[ComparisonCondition, ...],
+    claims: tuple[Claim, ...],
     review: LegReview,
     query_terms: Sequence[QueryTerm],
     passages: Sequence[FoundPassage],

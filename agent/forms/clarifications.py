@@ -18,6 +18,7 @@ from agent.review.leg_review import (
     missing_counts_of,
 )
 from storage.search.index import DocumentRecord
+from storage.search.plan import AnswerForm
 from storage.search.refinement import IncludeMissing
 
 
@@ -29,6 +30,13 @@ class NothingFoundFacts(LegFacts):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralReadingsFacts(LegFacts):
     """A constraint has two readings with the same score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralFieldsFacts(LegFacts):
+    """The question may be about any of several fields, and none is likelier."""
+
+    answer_form: AnswerForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +100,20 @@ def ask_which_reading(review: LegReview) -> LegClarification | None:
         result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
         facts=SeveralReadingsFacts(),
         candidates=tuple(refinements.reading_candidates(review.leg, review.alternatives, conditions)),
+        assumptions=assumptions_of(review),
+        offer_just_answer=True,
+    )
+
+
+def ask_which_field(review: LegReview) -> LegClarification | None:
+    """Asks which field is meant; None if one is certain, the set is empty, or there is no permission to ask."""
+    if len(review.alternatives.equal_forms) < 2 or not review.count or not review.may_ask_back:
+        return None
+    return LegClarification(
+        kind=OutcomeKind.AMBIGUOUS,
+        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        facts=SeveralFieldsFacts(answer_form=review.leg.answer_form),
+        candidates=tuple(refinements.form_candidates(review.alternatives, review.question_context.schemas)),
         assumptions=assumptions_of(review),
         offer_just_answer=True,
     )

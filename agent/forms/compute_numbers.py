@@ -9,6 +9,7 @@ from agent.forms.clarifications import (
     report_nothing_found,
     wider_reading_candidates,
 )
+from agent.forms.cross_table import decide_cross_table
 from agent.forms.figures import build_group_lines, compute_figures, compute_share
 from agent.forms.form_handler import FormHandler
 from agent.outcome import ComputedFigure, GroupLine, OutcomeKind
@@ -85,6 +86,9 @@ async def decide_computation(answer_form: ComputeNumbers, review: LegReview) -> 
     if review.count == 1:
         fetch = DocumentRequest(document_ids_of(review.records))
         document = next(iter((await review.session.ask_index((fetch,)))[fetch]), None)
+    group, second = answer_form.group, answer_form.second_group
+    if review.count and group is not None and second is not None:
+        return ask_which_reading(review) or await decide_cross_table(answer_form, group, second, review)
     return answer_computation(answer_form, review, document)
 
 

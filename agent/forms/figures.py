@@ -27,7 +27,7 @@ def compute_figures(
             ComputedFigure(
                 function=function,
                 field=answer_form.field,
-                value=_value_of_function(function, line),
+                value=value_of_function(function, line),
                 unit=line.unit,
                 count=line.count,
             )
@@ -72,8 +72,8 @@ def build_group_lines(answer_form: ComputeNumbers, lines: Sequence[AggregateLine
     function = answer_form.functions[0]
     result = [
         GroupLine(
-            label=_format_group(line.group, group.period),
-            value=_value_of_function(function, line),
+            label=format_group(line.group, group.period),
+            value=value_of_function(function, line),
             unit=line.unit,
             count=line.count,
         )
@@ -99,7 +99,7 @@ def _limit_lines_by_unit(lines: Sequence[GroupLine], limit: int | None) -> tuple
     return tuple(line for unit in commonest for line in [other for other in lines if other.unit == unit][:limit])
 
 
-def _value_of_function(function: AggregateFunction, line: AggregateLine) -> float:
+def value_of_function(function: AggregateFunction, line: AggregateLine) -> float:
     return {
         AggregateFunction.SUM: line.sum,
         AggregateFunction.AVERAGE: line.average,
@@ -109,7 +109,7 @@ def _value_of_function(function: AggregateFunction, line: AggregateLine) -> floa
     }.get(function, float(line.count))
 
 
-def _format_group(group: str | float | bool | None, period: CalendarPeriod | None) -> str:
+def format_group(group: str | float | bool | None, period: CalendarPeriod | None) -> str:
     if group is None:
         return "(none)"
     if isinstance(group, bool):

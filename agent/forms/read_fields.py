@@ -38,6 +38,7 @@ from storage.search.index import DocumentRecord, DocumentRequest, RecordPageRequ
 from storage.search.plan import ReadFields
 from storage.search.schema import SchemaField
 
+_MAX_READ_DOCUMENTS = 3  # documents whose values are all given; with more, the question is which one is meant
 _CITED_PASSAGES = 10  # passages of the document that are read for a sentence to cite
 _MIN_SENTENCE_SCORE = 0.4  # of the question, that a sentence without the value must hold to be cited
 
@@ -64,6 +65,17 @@ class FieldValuesFacts(LegFacts):
         return cite_values(self.document, [value.sentence for value in self.values])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralValuesFacts(LegFacts):
+    """The values of a few documents."""
+
+    documents: tuple[FieldValuesFacts, ...]
+
+    @property
+    def quotes(self) -> tuple[CitedQuote, ...]:
+        return tuple(quote for facts in self.documents for quote in facts.quotes)
+
+
 def _build_requests(_: ReadFields, inquiry: LegInquiry) -> LegRequests:
     return replace(
         inquiry.request_text(inquiry.leg.question),
@@ -79,10 +91,28 @@ async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Eno
         return await decide_from_all_text(review) if by_title else report_nothing_found(review)
     names = [name for bucket, name in answer_form.fields if bucket == records[0].bucket]
     if count > 1 and not _records_agree(records, names, count):
+        if count <= _MAX_READ_DOCUMENTS and (several := await _read_several(review, records, names)) is not None:
+            return several
         if review.may_ask_back:
             return ask_which_document(review, records)
         return _assume_first_document(review, await _read_field_values(review, records[:1], names))
     return await _read_field_values(review, records, names)
+
+
+async def _read_several(
+    review: LegReview, records: Sequence[DocumentRecord], field_names: Sequence[FieldName]
+) -> Enough | None:
+    """Returns the values of each of a few documents; None if one of them has no value."""
+    decisions = [await _read_field_values(review, [record], field_names) for record in records]
+    facts = [decision.facts for decision in decisions if isinstance(decision.facts, FieldValuesFacts)]
+    first = decisions[0]
+    if len(facts) < len(records) or not isinstance(first, Enough):
+        return None
+    return replace(
+        first,
+        result=replace(first.result, doc_ids=document_ids_of(records), records=tuple(records[:SHOWN_DOCUMENTS])),
+        facts=SeveralValuesFacts(documents=tuple(facts)),
+    )
 
 
 def _assume_first_document(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:

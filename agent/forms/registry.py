@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import cast
 
 import agent.forms
+from agent.forms.clarifications import ask_which_field
 from agent.forms.form_handler import FormHandler
+from agent.forms.thresholds import ask_threshold
 from agent.retrieval.leg_requests import LegInquiry, LegRequests, add_alternative_counts
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from storage.search.plan import AnswerForm
@@ -32,4 +34,8 @@ def build_leg_requests(inquiry: LegInquiry) -> LegRequests:
 
 async def decide_by_form(review: LegReview) -> Enough | LegClarification:
     answer_form = review.leg.answer_form
+    if (several_fields := ask_which_field(review)) is not None:
+        return several_fields
+    if (threshold := await ask_threshold(review)) is not None:
+        return threshold
     return await load_handlers()[type(answer_form)].decide(answer_form, review)

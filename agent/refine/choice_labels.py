@@ -28,6 +28,13 @@ class FlagLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LikelyFieldLabel:
+    """A field that may be meant."""
+
+    field: SchemaField
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeLabel:
     """Values from `low` up to, but not including, `high`; None: no upper end."""
 
@@ -157,6 +164,7 @@ ChoiceLabel: TypeAlias = (
     GivenLabel
     | BucketLabel
     | FlagLabel
+    | LikelyFieldLabel
     | RangeLabel
     | PeriodLabel
     | MissingFieldLabel

@@ -18,6 +18,7 @@ from agent.refine.choice_labels import (
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
+    LikelyFieldLabel,
     MissingFieldLabel,
     MoreValuesLabel,
     NearestValueLabel,
@@ -76,6 +77,7 @@ from storage.search.refinement import (
     OpenTail,
     Refinement,
     SearchByMeaning,
+    UseForm,
     UseNearest,
     UseReading,
     apply_refinement,
@@ -135,7 +137,7 @@ async def count_refinements(
     offered = [
         candidate
         for candidate in candidates
-        if isinstance(candidate.refinement, UseReading)
+        if isinstance(candidate.refinement, (UseReading, UseForm))
         or apply_refinement(candidate.refinement, leg.search) != leg.search
     ]
     if not offered:
@@ -143,12 +145,13 @@ async def count_refinements(
     counts = [CountRequest(apply_refinement(candidate.refinement, leg.search)) for candidate in offered]
     now = CountRequest(leg.search)
     answers = await session.ask_index((now, *counts))
-    seen: set[Search] = set()
+    seen: set[object] = set()
     choices: list[OfferedChoice] = []
     for candidate, count in zip(offered, counts, strict=True):
         widens = not isinstance(candidate.refinement, AddBucket) or answers[count] > answers[now]
-        if answers[count] and count.search not in seen and widens:
-            seen.add(count.search)
+        leads_to = candidate.refinement if isinstance(candidate.refinement, UseForm) else count.search
+        if answers[count] and leads_to not in seen and widens:
+            seen.add(leads_to)
             choices.append(
                 OfferedChoice(
                     label=candidate.label,
@@ -167,6 +170,17 @@ def _count_after_click(leg: Leg, count: int) -> int:
 
 
 # -- too many documents
+
+
+def form_candidates(leg_alternatives: LegAlternatives, schemas: SchemasByBucket) -> list[RefinementCandidate]:
+    """Returns a choice for each field that the question may be about."""
+    return [
+        RefinementCandidate(
+            label=LikelyFieldLabel(field=schemas[form.bucket].by_name[form.field]),
+            refinement=UseForm(answer_form=form.answer_form, search=form.search),
+        )
+        for form in leg_alternatives.equal_forms
+    ]
 
 
 def facet_requests(search: Search, schemas: SchemasByBucket) -> list[FacetRequest]:

@@ -15,6 +15,7 @@ from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -147,7 +148,7 @@ def _comparisons_in(condition: Condition) -> Iterator[ComparisonCondition]:
                 yield from _comparisons_in(member)
         case NotCondition(inner) | RowCondition(condition=inner):
             yield from _comparisons_in(inner)
-        case MissingCondition():
+        case MissingCondition() | FieldComparisonCondition():
             return
 
 

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from agent.assumptions import Assumption, IgnoredWord, RequiredWords, TakenReading, UnknownWords
+from agent.assumptions import (
+    Assumption,
+    IgnoredWord,
+    RequiredWords,
+    TakenField,
+    TakenReading,
+    UnboundedAdjective,
+    UnknownWords,
+)
 from agent.decomposition import LegAlternatives, QuestionContext
 from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
 from agent.refine.refinements import RefinementCandidate
@@ -158,6 +166,17 @@ def _list_assumptions(review: LegReview) -> Iterator[Assumption]:
             conditions=distinguishing_conditions_of(review),
             other_conditions=tuple(reading.conditions for reading in review.alternatives.equal_readings),
         )
+    if not review.may_ask_back:
+        yield from _assumptions_of_choice(review.alternatives, review.question_context)
+
+
+def _assumptions_of_choice(alternatives: LegAlternatives, question_context: QuestionContext) -> Iterator[Assumption]:
+    """Yields what was decided without asking: the field, and that an adjective narrows nothing."""
+    labels = [question_context.schemas[form.bucket].by_name[form.field].label for form in alternatives.equal_forms]
+    if len(labels) > 1:
+        yield TakenField(field_label=labels[0], other_labels=tuple(labels[1:]))
+    if alternatives.vague_condition is not None:
+        yield UnboundedAdjective(word=alternatives.vague_condition.word)
 
 
 def distinguishing_conditions_of(review: LegReview) -> tuple[Condition, ...]:

@@ -79,7 +79,7 @@ from storage.search.refinement import (
     SearchByMeaning,
     SearchWeb,
     StartOver,
-    apply_refinement,
+    apply_to_plan,
 )
 from storage.search.scope import Scope
 from storage.sql.database import SqlDatabase
@@ -312,8 +312,8 @@ class ConversationDialogue:
                     selected, self._agent.apply_search_by_meaning(selected.plan, selected.leg), turn_context
                 )
             case _:
-                refined = apply_refinement(effect, selected.plan.leg_by_id(selected.leg).search)
-                return await self._resume_plan(selected, selected.plan.with_search(selected.leg, refined), turn_context)
+                refined = apply_to_plan(effect, selected.plan, selected.leg)
+                return await self._resume_plan(selected, refined, turn_context)
 
     async def _continue_privately(self, question: str, turn_context: _TurnContext) -> TurnResult:
         """Starts a private turn with the clicker's own rights; the reply here only says that it continues there."""

@@ -57,6 +57,7 @@ from storage.search.refinement import (
     SearchByMeaning,
     SearchWeb,
     StartOver,
+    UseForm,
     UseNearest,
     UseReading,
 )
@@ -246,7 +247,7 @@ def _added_filters(choice: Choice) -> FilterTree | None:
             return flatten_condition(text_condition_for(term))
         case AddBucket(clause=clause):
             return flatten_condition(clause.display_condition)
-        case UseReading(search=search):
+        case UseReading(search=search) | UseForm(search=search):
             return _search_filters(search)
         case DropFilter() | DropWord() | OnlyBucket():
             return []

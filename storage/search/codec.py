@@ -18,6 +18,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -55,6 +56,9 @@ def condition_to_json(condition: Condition) -> JsonObject:
     match condition:
         case ComparisonCondition(field=name, op=op, value=value, words=words):
             return {"field": name, "op": op.value, "value": _value_to_json(value)} | _words_to_json(words)
+        case FieldComparisonCondition(field=name, op=op, other_field=other_name, offset=offset, words=words):
+            shift = {"offset": to_json_number(offset)} if offset else {}
+            return {"field": name, "op": op.value, "other_field": other_name} | shift | _words_to_json(words)
         case MissingCondition(field=name, words=words):
             return {"field": name, "op": "missing"} | _words_to_json(words)
         case RowCondition(rows_field=row, condition=inner, words=words):
@@ -91,6 +95,10 @@ def _parse_condition(data: JsonObject) -> Condition:
     name = FieldName(data["field"])
     if data["op"] == "missing":
         return MissingCondition(field=name, words=words)
+    if "other_field" in data:
+        other_name, offset = FieldName(data["other_field"]), float(data.get("offset", 0.0))
+        op = ComparisonOperator(data["op"])
+        return FieldComparisonCondition(field=name, op=op, other_field=other_name, offset=offset, words=words)
     return ComparisonCondition(
         field=name, op=ComparisonOperator(data["op"]), value=_value_from_json(data["value"]), words=words
     )
@@ -225,6 +233,9 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
         decode=lambda names: tuple(AggregateFunction(name) for name in names),
     ),
     "group": _FieldCodec(encode=lambda group: _group_to_json(group), decode=lambda data: _parse_group(data)),
+    "second_group": _FieldCodec(
+        encode=lambda group: _group_to_json(group), decode=lambda data: _parse_group(data), is_left_out=True
+    ),
     "share_base": _FieldCodec(
         encode=lambda search: search_to_json(search),
         decode=lambda data: _parse_search(data),
@@ -300,6 +311,7 @@ _REFINEMENTS: Mapping[str, type[Refinement]] = {
     "only_bucket": refinements.OnlyBucket,
     "choose_document": refinements.ChooseDocument,
     "take_reading": refinements.UseReading,
+    "take_form": refinements.UseForm,
 }
 _CHOICE_NAMES = {kind: name for name, kind in _REFINEMENTS.items()} | {
     type(action): name for name, action in _ACTIONS.items()
@@ -310,6 +322,7 @@ _ATTRIBUTE_ENCODERS: Mapping[str, Callable[[Json], Json]] = {
     "new": lambda new: new if isinstance(new, str) else condition_to_json(new),
     "clause": _clause_to_json,
     "search": search_to_json,
+    "answer_form": _answer_form_to_json,
 }
 _ATTRIBUTE_DECODERS: Mapping[str, Callable[[Json], Json]] = {
     "condition": _parse_condition,
@@ -317,6 +330,7 @@ _ATTRIBUTE_DECODERS: Mapping[str, Callable[[Json], Json]] = {
     "new": lambda new: new if isinstance(new, str) else _parse_condition(new),
     "clause": _parse_clause,
     "search": _parse_search,
+    "answer_form": _parse_answer_form,
 }
 
 

@@ -54,6 +54,24 @@ class ComparisonCondition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FieldComparisonCondition:
+    """`field op other_field + offset`, two fields of one document (or of one row); unknown if either is absent.
+
+    Both are numbers in the same unit, or amounts, or days. `op` is `eq` or an order; `offset` is in days for days.
+    Amounts are compared as numbers: a condition on the currencies must ensure that they are in one.
+    """
+
+    field: FieldName
+    op: ComparisonOperator
+    other_field: FieldName
+    offset: float = 0.0
+    words: str = attribute(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offset", float(self.offset) + 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingCondition:
     """True if the document has no value for the field, else false. Empty lists and rows are missing, flags never."""
 
@@ -115,7 +133,15 @@ class NotCondition:
     condition: "Condition"
 
 
-Condition: TypeAlias = ComparisonCondition | MissingCondition | RowCondition | AndCondition | OrCondition | NotCondition
+Condition: TypeAlias = (
+    ComparisonCondition
+    | FieldComparisonCondition
+    | MissingCondition
+    | RowCondition
+    | AndCondition
+    | OrCondition
+    | NotCondition
+)
 
 
 def _flatten_members(members: Sequence["Condition"], compound_type: type[_CompoundCondition]) -> Iterator["Condition"]:
@@ -179,6 +205,8 @@ def fields_of(condition: Condition) -> frozenset[FieldName]:
     match condition:
         case ComparisonCondition(field=name) | MissingCondition(field=name) | RowCondition(rows_field=name):
             return frozenset({name})
+        case FieldComparisonCondition(field=name, other_field=other_name):
+            return frozenset({name, other_name})
         case AndCondition(members) | OrCondition(members):
             return frozenset[FieldName]().union(*map(fields_of, members))
         case NotCondition(inner):

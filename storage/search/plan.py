@@ -155,6 +155,11 @@ class AnswerForm:
         return None
 
     @property
+    def second_grouping(self) -> GroupBy | None:
+        """How each group is divided once more."""
+        return None
+
+    @property
     def is_document_count(self) -> bool:
         """Whether the answer is only the number of documents."""
         return self.computed_functions == (AggregateFunction.COUNT,) and self.grouping is None
@@ -233,6 +238,8 @@ class ListDocuments(AnswerForm):
 class ComputeNumbers(AnswerForm):
     """Numbers over the whole set: functions of a field (a count needs none), by group, the first `limit` groups.
 
+    With `second_group` they are a table: a row for each group, a column for each second group.
+
     `DISTINCT` works on any field except rows. `share_base` is the set that a share is a percentage of.
     """
 
@@ -244,6 +251,7 @@ class ComputeNumbers(AnswerForm):
     limit: int | None = None
     descending: bool = True
     share_base: Search | None = None
+    second_group: GroupBy | None = None  # groups within each group: a table of two dimensions
 
     @property
     def computed_functions(self) -> tuple[AggregateFunction, ...]:
@@ -257,10 +265,14 @@ class ComputeNumbers(AnswerForm):
     def grouping(self) -> GroupBy | None:
         return self.group
 
+    @property
+    def second_grouping(self) -> GroupBy | None:
+        return self.second_group
+
     def grouped_by(self, group: GroupBy) -> "ComputeNumbers | None":
         if {AggregateFunction.DISTINCT, AggregateFunction.SHARE} & set(self.functions):
             return None
-        return replace(self, group=group, limit=None)
+        return replace(self, group=group, second_group=None, limit=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,6 +374,11 @@ class Plan:
     def with_search(self, leg_id: LegId, search: Search) -> "Plan":
         """The plan with the Search of one leg replaced."""
         return replace(self, legs=tuple(replace(leg, search=search) if leg.id == leg_id else leg for leg in self.legs))
+
+    def with_answer_form(self, leg_id: LegId, answer_form: AnswerForm) -> "Plan":
+        """The plan with the form of one leg replaced."""
+        legs = (replace(leg, answer_form=answer_form) if leg.id == leg_id else leg for leg in self.legs)
+        return replace(self, legs=tuple(legs))
 
 
 def unfiltered_search_of(*buckets: BucketId) -> Search:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from storage.search.conditions import Condition, MissingCondition, OrCondition, conjunction_of, conjuncts_of
-from storage.search.ids import BucketId, FieldName
-from storage.search.plan import Clause, Search
+from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.plan import AnswerForm, Clause, Plan, Search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +108,14 @@ class UseReading:
     search: Search
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseForm:
+    """Replaces the form of the answer, such as the field that a superlative orders, and the Search to match."""
+
+    answer_form: AnswerForm
+    search: Search
+
+
 Refinement: TypeAlias = (
     AddFilter
     | OpenTail
@@ -121,6 +129,7 @@ Refinement: TypeAlias = (
     | OnlyBucket
     | ChooseDocument
     | UseReading
+    | UseForm
 )
 
 
@@ -182,10 +191,16 @@ def apply_refinement(refinement: Refinement, search: Search) -> Search:
             return search.with_clauses(*(other for other in search.clauses if other.bucket != clause.bucket), clause)
         case OnlyBucket(bucket=bucket):
             return search.with_clauses(*(clause for clause in search.clauses if clause.bucket == bucket))
-        case UseReading(search=reading):
+        case UseReading(search=reading) | UseForm(search=reading):
             return reading
         case _:
             assert_never(refinement)
+
+
+def apply_to_plan(refinement: Refinement, plan: Plan, leg_id: LegId) -> Plan:
+    """Returns the plan with one leg refined. Raises `KeyError` for an id that the plan does not have."""
+    refined = plan.with_search(leg_id, apply_refinement(refinement, plan.leg_by_id(leg_id).search))
+    return refined.with_answer_form(leg_id, refinement.answer_form) if isinstance(refinement, UseForm) else refined
 
 
 def _replace_condition(search: Search, old: Condition, new: Condition | None, bucket: BucketId | None) -> Search:

@@ -11,6 +11,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -183,6 +184,50 @@ async def test_conditions_have_three_truth_values(index: SearchIndex, condition:
     )
 
     assert await find_doc_ids(scoped, a_search(condition)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("op", "offset", "wanted", "wanted_negated"),
+    [
+        ("gt", 0.0, ["late", "very late"], ["early", "punctual"]),
+        ("gte", 0.0, ["late", "punctual", "very late"], ["early"]),
+        ("lt", 0.0, ["early"], ["late", "punctual", "very late"]),
+        ("eq", 0.0, ["punctual"], ["early", "late", "very late"]),
+        ("gt", 30.0, ["very late"], ["early", "late", "punctual"]),
+        ("lte", -1.0, ["early"], ["late", "punctual", "very late"]),
+    ],
+)
+async def test_two_fields_of_a_document_are_compared(
+    index: SearchIndex, op: str, offset: float, wanted: list[str], wanted_negated: list[str]
+) -> None:
+    schema = Schema(
+        bucket=BucketId("loans"), fields=(a_field("due", FieldType.DATE), a_field("returned", FieldType.DATE))
+    )
+    scoped = await fill_bucket(
+        index,
+        a_document("punctual", due="2031-03-01", returned="2031-03-01"),
+        a_document("early", due="2031-03-01", returned="2031-02-28"),
+        a_document("late", due="2031-03-01", returned="2031-03-31"),
+        a_document("very late", due="2031-03-01", returned="2031-04-01"),
+        a_document("not yet", due="2031-03-01"),
+        schema=schema,
+    )
+    later = FieldComparisonCondition(
+        field=FieldName("returned"), op=ComparisonOperator(op), other_field=FieldName("due"), offset=offset
+    )
+
+    assert await find_doc_ids(scoped, a_search(later, bucket="loans")) == wanted
+    assert await find_doc_ids(scoped, a_search(NotCondition(later), bucket="loans")) == wanted_negated
+
+
+async def test_fields_of_two_kinds_cannot_be_compared(index: SearchIndex) -> None:
+    scoped = await fill_bucket(index, a_document("a"))
+    mixed = FieldComparisonCondition(
+        field=FieldName("total"), op=ComparisonOperator.GT, other_field=FieldName("weight")
+    )
+
+    with pytest.raises(InvalidCondition):
+        await count_documents(scoped, mixed)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ from storage.search.refinement import (
     Refinement,
     SearchByMeaning,
     StartOver,
+    UseForm,
     UseNearest,
     UseReading,
     apply_refinement,
@@ -330,7 +331,7 @@ class ChoiceChecker:
                     *(old_clause for old_clause in old_search.clauses if old_clause.bucket != clause.bucket)
                 )
                 assert members == self.members_of(kept_search) | self.members_of(Search(clauses=(clause,)))
-            case UseReading(search=search):
+            case UseReading(search=search) | UseForm(search=search):
                 assert members == self.members_of(search)
             case UseNearest(new=new_condition, bucket=bucket):
                 assert members <= self._members_meeting(old_search, new_condition, bucket)

@@ -16,7 +16,9 @@ from agent.assumptions import (
     IgnoredWord,
     MarginTaken,
     RequiredWords,
+    TakenField,
     TakenReading,
+    UnboundedAdjective,
     UnknownWords,
     UnmatchedSuperlative,
     WordsTakenAsField,
@@ -49,6 +51,10 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
             taken, *rejected = (describe_reading(reading, schemas[bucket]) for reading in (conditions, *others))
             return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
+        case TakenField(field_label=label, other_labels=others):
+            return f"went by {label.lower()}, not by {join_words([other.lower() for other in others])}"
+        case UnboundedAdjective(word=word):
+            return f"“{word}” says no limit, so none was set"
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
         case FallbackReading(bucket=bucket, conditions=conditions):

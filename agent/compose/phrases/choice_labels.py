@@ -24,6 +24,7 @@ from agent.refine.choice_labels import (
     FlagLabel,
     GivenLabel,
     JustAnswerLabel,
+    LikelyFieldLabel,
     MentionLabel,
     MissingFieldLabel,
     MoreValuesLabel,
@@ -59,6 +60,8 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
             return schemas[bucket].label
         case FlagLabel(field=field, is_set=is_set):
             return field.label if is_set else f"not {field.label}"
+        case LikelyFieldLabel(field=field):
+            return field.label
         case RangeLabel(field=field, low=low, high=high):
             return _describe_range(field, low, high)
         case PeriodLabel(first_day=first_day, last_day=last_day):

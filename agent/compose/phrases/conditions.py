@@ -13,6 +13,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -55,6 +56,8 @@ def describe_condition(condition: Condition, schema: Schema) -> str:
             return "one document" if condition.op is ComparisonOperator.EQ else "these documents"
         case ComparisonCondition():
             return _describe_comparison(condition, schema)
+        case FieldComparisonCondition():
+            return _describe_field_comparison(condition, schema)
         case MissingCondition(field=name):
             return f"no {_label_of_field(name, schema)}"
         case RowCondition(rows_field=row, condition=inner):
@@ -94,6 +97,17 @@ def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:
             return f"{label} in {format_period(low, high)}"
         return f"{label} from {format_value(low, field)} to {format_value(high, field)}"
     return f"{label} {_OPERATOR_SIGNS[condition.op]} {format_value(value, field)}"
+
+
+def _describe_field_comparison(condition: FieldComparisonCondition, schema: Schema) -> str:
+    """Describes "actual cost > planned cost", "paid on later than due on by more than 30 days"."""
+    label, other = (_label_of_field(name, schema) for name in (condition.field, condition.other_field))
+    field, offset = schema.by_name.get(condition.field), condition.offset
+    shift = ""
+    if offset and field is not None:
+        size = f"{abs(offset):g} days" if field.type is FieldType.DATE else format_value(abs(offset), field)
+        shift = f" {'+' if offset > 0 else '−'} {size}"
+    return f"{label} {_OPERATOR_SIGNS[condition.op]} {other}{shift}"
 
 
 def _label_of_field(field_name: FieldName, schema: Schema) -> str:

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.english.function_words import AGGREGATE_PHRASES, SMALL_NUMBERS, SUPERLATIVE_PHRASES
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, SpanLink
+from agent.english.gradable_adjectives import function_of_superlative
+from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
+_AMOUNT_WORDS = frozenset("most fewest least".split())
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)
 
 
@@ -21,6 +23,19 @@ class FunctionPhrase:
     words: tuple[str, ...]
     first: int
     last: int
+
+    @property
+    def is_superlative(self) -> bool:
+        return is_superlative_phrase(self.words)
+
+
+def is_superlative_phrase(words: tuple[str, ...]) -> bool:
+    """ "Cheapest", "most crowded": whether the words are a superlative, listed or by inflection."""
+    return words in SUPERLATIVE_PHRASES or function_of_superlative(words) is not None
+
+
+def _function_of_phrase(words: tuple[str, ...]) -> AggregateFunction | None:
+    return AGGREGATE_PHRASES.get(words) or function_of_superlative(words)
 
 
 def field_named_after(phrase: FunctionPhrase, reading: BucketReading) -> FieldName | None:
@@ -51,16 +66,26 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
     while index < len(words):
         for size in (2, 1):
             phrase = tuple(words[index : index + size])
-            if phrase in AGGREGATE_PHRASES and len(phrase) == size and index not in inside:
-                yield FunctionPhrase(AGGREGATE_PHRASES[phrase], phrase, index, index + size)
+            function = _function_of_phrase(phrase) if len(phrase) == size and index not in inside else None
+            if function is not None and not (size > 1 and _is_part_of_name(index, reading)):
+                yield FunctionPhrase(function, phrase, index, index + size)
                 index += size - 1
                 break
         index += 1
 
 
+def _is_part_of_name(index: int, reading: BucketReading) -> bool:
+    """ "*Most favoured* nation", "the most *building permits*": whether a longer name begins at the token or after."""
+    return any(
+        (link.first in (index, index + 1) and link.last > index + 2 and not isinstance(link.meaning, BucketNoun))
+        or (link.first == index and link.last == index + 2 and isinstance(link.meaning, (ValueMatch, PartialMatch)))
+        for link in reading.links
+    )
+
+
 def find_superlatives(words: Sequence[str], reading: BucketReading) -> list[FunctionPhrase]:
     """ "The *cheapest* … with the *most expensive* …": returns the superlatives in order."""
-    return [phrase for phrase in find_functions(words, reading) if phrase.words in SUPERLATIVE_PHRASES]
+    return [phrase for phrase in find_functions(words, reading) if phrase.is_superlative]
 
 
 def _begins_with_extreme(link: SpanLink, words: Sequence[str]) -> bool:
@@ -98,10 +123,13 @@ def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
         after = tuple(words[index + 1 : index + 3])
         if (
             before in ("top", "first", "last", "bottom")
-            or after[:1] in SUPERLATIVE_PHRASES
-            or after in SUPERLATIVE_PHRASES
+            or is_superlative_phrase(after[:1])
+            or is_superlative_phrase(after)
         ):
             return number
-        if before == "the" and any(word in _LONE_SUPERLATIVES for word in words[index + 1 :]):
+        later = words[index + 1 :]
+        if (before == "the" or index == 0) and any(
+            word in _LONE_SUPERLATIVES | _AMOUNT_WORDS or is_superlative_phrase((word,)) for word in later
+        ):
             return number  # "the 5 panels with the highest efficiency"
     return None

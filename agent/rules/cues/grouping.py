@@ -12,21 +12,21 @@ from agent.english.function_words import (
     PERIOD_WORDS,
     QUANTIFIERS,
     QUESTION_WORDS,
-    SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
 )
-from agent.rules.cues.function_phrases import requested_limit
+from agent.rules.cues.function_phrases import is_superlative_phrase, requested_limit
 from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
-    NUMERIC_TYPES,
     is_about_money,
     leading_category,
     names_one_document,
 )
+from agent.rules.cues.ranked_fields import fields_of_most
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
+from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType
 
@@ -65,6 +65,8 @@ def _plural_field_mention(
         mention = link.meaning
         if not isinstance(mention, FieldMention) or mention.column is not None or link.first != index:
             continue
+        if lexicon.is_identifying(mention.field) and not apart:
+            continue  # "which jobs …" asks for the documents, if the field names each of them
         kind = lexicon.get_field(mention.field).type
         sorts = kind in (FieldType.CATEGORY, FieldType.LIST) or (apart and kind in (*MEASURABLE_TYPES, FieldType.TEXT))
         if sorts and looks_plural(reading.tokens[link.last - 1]) and mention in reading.asked_mentions:
@@ -84,27 +86,44 @@ def counts_by_group(words: Sequence[str], reading: BucketReading) -> bool:
 
 
 def find_group(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
-    for index, word in enumerate(words[:-1]):
-        if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each"):
-            continue
-        start = index + 1 + (words[index + 1] in ("each", "every", "the"))
-        for link in reading.links:
-            if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first == start:
-                field = lexicon.get_field(link.meaning.field)
-                if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG):
-                    return GroupBy(field=field.name)
-                if field.type is FieldType.DATE:
-                    return GroupBy(field=field.name, period=CalendarPeriod.MONTH)
-        if (hinted := _hinted_group(start, reading, lexicon)) is not None:
-            return hinted
-        period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
-        natural = lexicon.schema.natural_order
-        dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
-        if period is not None and dates:
-            name = natural.field if natural and natural.field in dates else dates[0]
-            return GroupBy(field=name, period=period)
+    groups = find_groups(words, reading, lexicon)
+    if groups:
+        return groups[0]
     leading = leading_category(words, reading, lexicon)
     return GroupBy(field=leading) if leading is not None and requested_limit(words, reading) is not None else None
+
+
+def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[GroupBy, ...]:
+    """ "Per branch", "by branch and month": returns the groups in order, each field once."""
+    groups: dict[FieldName, GroupBy] = {}
+    for index, word in enumerate(words[:-1]):
+        continues = bool(groups) and word == "and"
+        if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each") and not continues:
+            continue
+        start = index + 1 + (words[index + 1] in ("each", "every", "the"))
+        group = _group_at(start, words, reading, lexicon)
+        if group is not None:
+            groups.setdefault(group.field, group)
+    return tuple(groups.values())
+
+
+def _group_at(start: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
+    """Returns the field or period to group by that is named at the token."""
+    for link in reading.links:
+        if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first == start:
+            field = lexicon.get_field(link.meaning.field)
+            if field.type in (FieldType.CATEGORY, FieldType.LIST, FieldType.FLAG):
+                return GroupBy(field=field.name)
+            if field.type is FieldType.DATE:
+                return GroupBy(field=field.name, period=CalendarPeriod.MONTH)
+    if (hinted := _hinted_group(start, reading, lexicon)) is not None:
+        return hinted
+    period = PERIOD_WORDS.get(words[start]) if start < len(words) else None
+    natural = lexicon.schema.natural_order
+    dates = [field.name for field in lexicon.schema.fields if field.type is FieldType.DATE]
+    if period is None or not dates:
+        return None
+    return GroupBy(field=natural.field if natural and natural.field in dates else dates[0], period=period)
 
 
 def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
@@ -126,19 +145,18 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         (
             index
             for index, word in enumerate(words)
-            if word in ("most", "fewest") and index not in reading.literal_tokens
+            if word in ("most", "fewest", "least") and index not in reading.literal_tokens
         ),
         None,
     )
     leading = leading_category(words, reading, lexicon)
-    if index is None or leading is None or tuple(words[index : index + 2]) in SUPERLATIVE_PHRASES:
+    if index is None or leading is None or is_superlative_phrase(tuple(words[index : index + 2])):
         return None
     if words[index - 1 : index] != ["the"] and words[0] not in QUESTION_WORDS:
         return None
-    fields = [
-        link.meaning.field for link in reading.links if isinstance(link.meaning, FieldMention) and link.first > index
-    ]
-    numeric = next((name for name in fields if lexicon.get_field(name).type in NUMERIC_TYPES), None)
+    if lexicon.is_identifying(leading):
+        return None
+    numeric = next(iter(fields_of_most(index, words, reading, lexicon)), None)
     if numeric is None and is_about_money(index, words, reading, lexicon):
         numeric = next((field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY), None)
     function = AggregateFunction.COUNT if numeric is None else AggregateFunction.SUM

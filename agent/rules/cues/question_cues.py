@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.english.function_words import SUPERLATIVE_PHRASES
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
-from agent.rules.cues.grouping import find_group
+from agent.rules.cues.grouping import find_group, find_groups
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.plan import GroupBy
@@ -20,10 +19,11 @@ class QuestionCues:
     words: Sequence[str]
     functions: tuple[FunctionPhrase, ...]  # in order
     group: GroupBy | None
+    second_group: GroupBy | None = None
 
     @property
     def superlative(self) -> FunctionPhrase | None:
-        return next((phrase for phrase in self.functions if phrase.words in SUPERLATIVE_PHRASES), None)
+        return next((phrase for phrase in self.functions if phrase.is_superlative), None)
 
 
 def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
@@ -34,4 +34,5 @@ def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
         words=words,
         functions=tuple(find_functions(words, reading)),
         group=find_group(words, reading, lexicon),
+        second_group=next(iter(find_groups(words, reading, lexicon)[1:]), None),
     )

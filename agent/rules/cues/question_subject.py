@@ -3,19 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 
 from agent.english.function_words import (
-    DAY_WORDS,
     DIMENSION_UNITS,
-    GROUPING_WORDS,
     HOW_QUESTION_UNITS,
-    MEASURE_NOUNS,
     MONEY_WORDS,
+    ORDINALS,
+    PERIOD_WORDS,
     RATE_NOUNS,
-    SUPERLATIVE_UNITS,
 )
-from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.english.gradable_adjectives import scale_of_adjective
+from agent.english.inflection import adjective_of_superlative
+from agent.rules.cues.function_phrases import FunctionPhrase, find_superlatives
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
 from storage.quantities.units import convert_unit
@@ -28,18 +29,29 @@ from storage.text.identifiers import is_identifier
 NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
+SIZE_NOUNS = frozenset({"size", "sizes"})
+LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
+EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
 _START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
 _END_VERBS = frozenset("end ends ending expire expires finish finishes lapse lapses over stop stops terminate".split())
+_END_IDIOMS = {("run", "out"), ("runs", "out"), ("ran", "out"), ("be", "up"), ("is", "up"), ("wind", "up")}
+_START_IDIOMS = {
+    ("kick", "in"), ("kicks", "in"), ("kicked", "in"), ("take", "effect"), ("takes", "effect"), ("took", "effect"),
+    ("into", "force"), ("into", "effect"), ("go", "live"), ("went", "live"),
+}  # fmt: skip
 _START_VERBS = frozenset("start starts started begin begins began commence commences commenced".split())
 
 
 def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """ "Until when …", "since when …", "when does … end": returns the date fields for the end or the beginning."""
-    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and set(words) & _END_VERBS):
+    pairs = set(pairwise(words))
+    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and (set(words) & _END_VERBS or pairs & _END_IDIOMS)):
         return lexicon.find_date_fields(_END_DATE_NAMES)
-    if words[:2] == ["since", "when"] or (words[:1] == ["when"] and set(words) & _START_VERBS):
+    if words[:2] == ["since", "when"] or (
+        words[:1] == ["when"] and (set(words) & _START_VERBS or pairs & _START_IDIOMS)
+    ):
         return lexicon.find_date_fields(_START_DATE_NAMES)
     return ()
 
@@ -119,51 +131,20 @@ def names_only_kinds(reading: BucketReading, lexicon: BucketLexicon) -> bool:
     return not reading.asked_mentions and all(lexicon.is_categorical(value.field, value.column) for value in values)
 
 
+def names_documents(link: SpanLink, lexicon: BucketLexicon) -> bool:
+    """Whether the link is a noun of the bucket, or the name of what identifies its documents: "which *jobs* …"."""
+    meaning = link.meaning
+    if isinstance(meaning, FieldMention):
+        return meaning.column is None and not meaning.is_hint and lexicon.is_identifying(meaning.field)
+    return isinstance(meaning, BucketNoun)
+
+
 def has_noun_before(phrase: FunctionPhrase, reading: BucketReading) -> bool:
     return any(isinstance(link.meaning, BucketNoun) and link.last <= phrase.first for link in reading.links)
 
 
 def has_noun_at(index: int, reading: BucketReading) -> bool:
     return any(isinstance(link.meaning, BucketNoun) and link.first == index for link in reading.links)
-
-
-def superlative_field(
-    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
-) -> SchemaField | None:
-    """Returns the field that a superlative orders: the nearest one named, else one that the words imply."""
-    mentions = [
-        (abs(link.first - phrase.first), lexicon.get_field(link.meaning.field))
-        for link in reading.links
-        if isinstance(link.meaning, FieldMention) and link.meaning.column is None
-    ]
-    mentioned_fields = [
-        field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES
-    ]
-    if mentioned_fields:
-        return mentioned_fields[0]
-    text = set(phrase.words)
-    if text & DAY_WORDS:
-        natural = lexicon.schema.natural_order
-        return lexicon.schema.by_name[natural.field] if natural else None
-    if (hinted := _field_of_unlinked_words(reading, lexicon)) is not None:
-        return lexicon.get_field(hinted)
-    if (measured := _field_of_dimension(phrase, lexicon)) is not None:
-        return measured
-    amounts = [field for field in lexicon.schema.fields if field.type is FieldType.MONEY]
-    if amounts and (text & MONEY_WORDS or set(words) & MONEY_WORDS or not text & set(MEASURE_NOUNS)):
-        return amounts[0]
-    numbers = [field for field in lexicon.schema.fields if field.type is FieldType.NUMBER]
-    return numbers[0] if len(numbers) == 1 and (not text & set(MEASURE_NOUNS) or numbers[0].unit) else None
-
-
-def _field_of_dimension(phrase: FunctionPhrase, lexicon: BucketLexicon) -> SchemaField | None:
-    """ "The *longest* flight": returns the only field measured in a unit of the superlative."""
-    measured = [field for field, row in lexicon.measurable_fields if row is None and field.unit]
-    for unit in (unit for word in phrase.words for unit in SUPERLATIVE_UNITS.get(word, ())):
-        fits = [field for field in measured if convert_unit(Decimal(1), unit, field.unit) is not None]
-        if fits:
-            return fits[0] if len(fits) == 1 else None
-    return None
 
 
 def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> BucketReading:
@@ -173,19 +154,45 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
         return reading
     field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
     stem_by_word = {token.word: token.stem for token in reading.tokens}
+    superlatives = find_superlatives([token.word for token in reading.tokens], reading)
+    spoken = frozenset(word for phrase in superlatives for word in phrase.words) | frozenset(
+        token.word for token in reading.tokens if _only_names_form(token.word, answer_form, field, lexicon)
+    )
     left = tuple(
         words
         for words in reading.unlinked_words
-        if not (stem_by_word.get(fold_text(words)) in stems or _is_unit_of(fold_text(words), field))
+        if not (
+            stem_by_word.get(fold_text(words)) in stems
+            or _is_unit_of(fold_text(words), field)
+            or set(fold_text(words).replace("-", " ").split()) <= spoken
+        )
     )
     return replace(reading, unlinked_words=left)
 
 
+def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lexicon: BucketLexicon) -> bool:
+    """Whether the word only says how the field is ordered or computed: an adjective, a verb of money, a family word."""
+    if answer_form.list_order is not None and (
+        (answer_form.list_skip and word in ORDINALS)
+        or word in LASTING_VERBS
+        or adjective_of_superlative(word) is not None
+        or scale_of_adjective(word).nouns
+    ):
+        return True
+    if answer_form.computes and word in SIZE_NOUNS:
+        return True
+    if answer_form.second_grouping is not None and word in PERIOD_WORDS:
+        return True
+    if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:
+        return True
+    return field.name in lexicon.roles.fields_of_family(word, (field.name,))
+
+
 def _fields_of_form(answer_form: AnswerForm) -> list[FieldName]:
     """Returns the ordered or computed field first, then the field of the group."""
-    order, group = answer_form.list_order, answer_form.grouping
-    fields = (order.field if order else None, answer_form.computed_field, group.field if group else None)
-    return [name for name in fields if name]
+    order, group, second = answer_form.list_order, answer_form.grouping, answer_form.second_grouping
+    named = (order.field if order else None, answer_form.computed_field)
+    return [name for name in (*named, group.field if group else None, second.field if second else None) if name]
 
 
 def _is_unit_of(word: str, field: SchemaField) -> bool:
@@ -194,45 +201,13 @@ def _is_unit_of(word: str, field: SchemaField) -> bool:
     return bool(field.unit) and len(word) > 1 and convert_unit(Decimal(1), unit, field.unit) is not None
 
 
-def _field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+def field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
     """Returns the numeric field that an unlinked word refers to, by its name or its unit."""
     left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
     stems = [token.stem for token in reading.tokens if token.word in left]
     hinted = [name for stem in stems if (name := lexicon.field_hinted_by(stem)) is not None]
     numbers = [name for name in hinted if lexicon.get_field(name).type in NUMERIC_TYPES]
     return next(iter((*numbers, *fields_of_dimension(reading, lexicon))), None)
-
-
-def computed_field(
-    reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str], excluded_field: FieldName | None
-) -> FieldName | None:
-    """Returns the field to compute over: one named, else one hinted at, the first money field or the only number."""
-    grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUPING_WORDS}
-    for mention in reading.asked_mentions:
-        if mention in grouped and not (
-            requested_limit(words, reading) and lexicon.get_field(mention.field).type in NUMERIC_TYPES
-        ):
-            continue  # "by year" is a group; "top 3 airlines by passengers" is not
-        if (
-            mention.column is None
-            and mention.field != excluded_field
-            and lexicon.get_field(mention.field).type in NUMERIC_TYPES
-        ):
-            return mention.field
-    field_mentions = (link.meaning for link in reading.links if isinstance(link.meaning, FieldMention))
-    for mention in field_mentions:
-        if (
-            mention not in grouped
-            and mention.column is None
-            and lexicon.get_field(mention.field).type in NUMERIC_TYPES
-            and mention.field != excluded_field
-        ):
-            return mention.field
-    if (hinted := _field_of_unlinked_words(reading, lexicon)) is not None and hinted != excluded_field:
-        return hinted
-    amounts = [field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY]
-    numbers = [field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER]
-    return amounts[0] if amounts else numbers[0] if len(numbers) == 1 else None
 
 
 def is_about_money(index: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
@@ -257,9 +232,20 @@ def leading_category(words: Sequence[str], reading: BucketReading, lexicon: Buck
         field = lexicon.get_field(link.meaning.field)
         before = words[max(link.first - 3, 0) : link.first]
         leads = bool(set(before) & {"which", "what", "who", "top", "biggest"}) and link.first <= 4
-        if leads and field.type in (FieldType.CATEGORY, FieldType.LIST) and link.meaning in reading.asked_mentions:
+        sorts = field.type in (FieldType.CATEGORY, FieldType.LIST) and not lexicon.is_identifying(field.name)
+        if leads and sorts and link.meaning in reading.asked_mentions:
             return field.name
-    return lexicon.person_field if words[:1] == ["who"] and not has_noun_at(0, reading) else None
+    return next(iter(leading_persons(words, reading, lexicon)), None)
+
+
+def leading_persons(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Who *inspected* most": returns the fields for persons that the verb names, else all, the likeliest first."""
+    if words[:1] != ["who"] or has_noun_at(0, reading) or lexicon.roles.holds_people:
+        return ()
+    persons = lexicon.roles.persons
+    named = [name for token in reading.tokens for name in lexicon.roles.fields_of_family(token.word, persons)]
+    likeliest = [lexicon.person_field] if lexicon.person_field in persons and lexicon.person_field else []
+    return tuple(dict.fromkeys(named[:1] or [*likeliest, *persons]))
 
 
 def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:

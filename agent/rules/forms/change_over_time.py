@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agent.english.function_words import MONEY_WORDS, PERIOD_WORDS, SPENDING_NOUNS
+from agent.rules.cues.computed_fields import computed_field
 from agent.rules.cues.question_cues import QuestionCues
-from agent.rules.cues.question_subject import computed_field
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ChangeOverTime, GroupBy
 from storage.search.schema import FieldType

@@ -1,13 +1,20 @@
 """Recognises questions for numbers over a set: functions, counted measures and groups."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, REFERRING_WORDS
+from agent.rules.cues.computed_fields import computed_fields
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
 from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_most
 from agent.rules.cues.question_cues import QuestionCues
-from agent.rules.cues.question_subject import NUMERIC_TYPES, computed_field, counted_unit_fields, is_rate_field
+from agent.rules.cues.question_subject import (
+    NUMERIC_TYPES,
+    counted_unit_fields,
+    is_rate_field,
+    names_documents,
+)
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
@@ -38,7 +45,7 @@ def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
     words, reading, lexicon = cues.words, cues.reading, cues.lexicon
     if not cues.functions or _asks_for_one_value(cues.functions[0], words, reading, lexicon):
         return None
-    return _compute_form(cues.functions, reading, lexicon, cues.group, words)
+    return _with_second_group(_compute_form(cues.functions, reading, lexicon, cues.group, words), cues)
 
 
 def recognise_measure_by_group(cues: QuestionCues) -> ComputeNumbers | None:
@@ -46,14 +53,14 @@ def recognise_measure_by_group(cues: QuestionCues) -> ComputeNumbers | None:
     if cues.group is None or (measure := _opening_measure(cues.words, cues.reading, cues.lexicon)) is None:
         return None
     function = AggregateFunction.AVERAGE if is_rate_field(measure) else AggregateFunction.SUM
-    return ComputeNumbers(functions=(function,), field=measure.name, group=cues.group)
+    return _with_second_group(ComputeNumbers(functions=(function,), field=measure.name, group=cues.group), cues)
 
 
 def recognise_count_by_group(cues: QuestionCues) -> ComputeNumbers | None:
     """ "Receipts by category"."""
     if cues.group is None or not counts_by_group(cues.words, cues.reading):
         return None
-    return ComputeNumbers(functions=(AggregateFunction.COUNT,), group=cues.group)
+    return _with_second_group(ComputeNumbers(functions=(AggregateFunction.COUNT,), group=cues.group), cues)
 
 
 def recognise_breakdown(cues: QuestionCues) -> ComputeNumbers | None:
@@ -61,7 +68,17 @@ def recognise_breakdown(cues: QuestionCues) -> ComputeNumbers | None:
     breaks_down = requested_limit(cues.words, cues.reading) is not None or set(cues.words) & BREAKDOWN_WORDS
     if cues.group is None or not breaks_down:
         return None
-    return _compute_form([], cues.reading, cues.lexicon, cues.group, cues.words)
+    return _with_second_group(_compute_form([], cues.reading, cues.lexicon, cues.group, cues.words), cues)
+
+
+def _with_second_group(answer_form: ComputeNumbers | None, cues: QuestionCues) -> ComputeNumbers | None:
+    """ "Sales per branch *and month*": returns the form divided once more; a limit or several functions forbid it."""
+    second = cues.second_group
+    if answer_form is None or answer_form.group is None or second is None or second.field == answer_form.field:
+        return answer_form
+    if answer_form.limit is not None or len(answer_form.functions) != 1:
+        return answer_form
+    return replace(answer_form, second_group=second)
 
 
 def _opening_measure(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> SchemaField | None:
@@ -122,11 +139,16 @@ def _asks_for_one_value(
 ) -> bool:
     """ "What was the total on the receipt of 28 May": a value of one document, not a sum over a set."""
     if phrase.words == ("how", "many"):
-        following = [link.meaning for link in reading.links if phrase.last <= link.first <= phrase.last + 3]
-        counts = any(isinstance(meaning, (BucketNoun, ValueMatch, PartialMatch)) for meaning in following) or any(
-            isinstance(meaning, FieldMention)
-            and lexicon.get_field(meaning.field, meaning.column).type is FieldType.FLAG
-            for meaning in following
+        links = [link for link in reading.links if phrase.last <= link.first <= phrase.last + 3]
+        following = [link.meaning for link in links]
+        counts = (
+            any(names_documents(link, lexicon) for link in links)
+            or any(isinstance(meaning, (BucketNoun, ValueMatch, PartialMatch)) for meaning in following)
+            or any(
+                isinstance(meaning, FieldMention)
+                and lexicon.get_field(meaning.field, meaning.column).type is FieldType.FLAG
+                for meaning in following
+            )
         )
         return not counts and not set(words[phrase.last : phrase.last + 2]) & (FILLER_WORDS | REFERRING_WORDS)
     if phrase.function is not AggregateFunction.SUM:
@@ -146,7 +168,8 @@ def _compute_form(
 ) -> ComputeNumbers | None:
     """Returns the numbers to compute; None if a function needs a number and there is no numeric field."""
     functions = tuple(dict.fromkeys(phrase.function for phrase in phrases)) or (AggregateFunction.SUM,)
-    field = computed_field(reading, lexicon, words, excluded_field=group.field if group else None)
+    fields = computed_fields(reading, lexicon, words, phrases, group.field if group else None)
+    field = next(iter(fields), None) if phrases or len(fields) == 1 or lexicon.roles.amounts else None
     if not phrases and field is None:
         functions = (AggregateFunction.COUNT,)
     if field is None and AggregateFunction.COUNT not in functions:

@@ -2,22 +2,25 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import LIST_VERBS, QUANTIFIERS, QUESTION_WORDS, YES_NO_VERBS
+from agent.english.function_words import LIST_VERBS, PREPOSITIONS, QUANTIFIERS, QUESTION_WORDS, YES_NO_VERBS
 from agent.rules.cues.function_phrases import requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
     is_about_one_document,
+    names_documents,
     names_one_document,
     names_only_kinds,
 )
+from agent.rules.forms.read_fields import asks_what_it_is
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
-from storage.search.plan import ListDocuments
+from storage.search.plan import AnswerForm, ListDocuments, SummariseDocuments
 from storage.search.schema import FieldType, SchemaOrder
 
+_MIN_EVENT_WORDS = 4  # "what went to Acme"
 _SORT_WORDS = frozenset({"sorted", "ordered", "order", "sort", "ranked"})
 
 
@@ -37,13 +40,31 @@ def recognise_list(cues: QuestionCues) -> ListDocuments | None:
     return ListDocuments(order=order, limit=requested_limit(words, reading))
 
 
+def recognise_who(cues: QuestionCues) -> AnswerForm | None:
+    """ "Who is Ida Berg?": her document, if one is hers, else the documents in which she has a role."""
+    if cues.words[:1] != ["who"] or not asks_what_it_is(cues.words, cues.reading) or not cues.reading.conditions:
+        return None
+    return SummariseDocuments() if names_one_document(cues.reading, cues.lexicon) else ListDocuments()
+
+
 def recognise_kinds(cues: QuestionCues) -> ListDocuments | None:
     """ "What solar panels from Acme?": the question only names kinds of documents."""
     reading = cues.reading
+    if _asks_what_happened(cues):
+        return ListDocuments(limit=requested_limit(cues.words, reading))
     only_kinds = cues.words[:1] == ["what"] and reading.conditions and not reading.unlinked_words
     if not only_kinds or not names_only_kinds(reading, cues.lexicon):
         return None
     return ListDocuments(limit=requested_limit(cues.words, reading))
+
+
+def _asks_what_happened(cues: QuestionCues) -> bool:
+    """ "What *went to* Acme in 2024", "what came from Lyon": a verb of motion or time, then only conditions."""
+    words, reading = cues.words, cues.reading
+    if words[:1] != ["what"] or len(words) < _MIN_EVENT_WORDS or not reading.conditions or reading.asked_mentions:
+        return False
+    left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
+    return words[2] in PREPOSITIONS and left <= {words[1]} and reading.is_exact and words[1] not in YES_NO_VERBS
 
 
 def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
@@ -63,7 +84,7 @@ def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         )  # "who works in …": people, not one value
     if "how" in words[:2] or lead in ("when", "where", "who", "why", "whose"):
         return False
-    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun)]
+    nouns = [link for link in reading.links if names_documents(link, lexicon)]
     if lead in ("which", "what"):
         return _asks_which_documents(words, reading, lexicon)
     if lead in LIST_VERBS or (lead in ("can", "could", "please") and set(words[:5]) & LIST_VERBS):
@@ -131,9 +152,11 @@ def _asks_which_documents(words: Sequence[str], reading: BucketReading, lexicon:
     heads = [
         link
         for link in reading.links
-        if isinstance(link.meaning, (BucketNoun, ValueMatch, PartialMatch)) or _is_flag_mention(link, lexicon)
+        if isinstance(link.meaning, (ValueMatch, PartialMatch))
+        or _is_flag_mention(link, lexicon)
+        or names_documents(link, lexicon)
     ]
-    nouns = [link for link in heads if isinstance(link.meaning, BucketNoun)]
+    nouns = [link for link in heads if names_documents(link, lexicon)]
     leading = [link for link in heads if link.first <= within + (link in nouns and link.first <= 6)]
     if _opens_with_kinds(words, reading, heads):
         return True

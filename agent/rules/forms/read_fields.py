@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
+from agent.english.gradable_adjectives import nouns_beside
+from agent.rules.cues.asked_fields import find_asked_fields, value_tokens_of
 from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -14,12 +16,16 @@ from agent.rules.cues.question_subject import (
     names_one_document,
     requested_fields,
 )
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.cues.scale_fields import numbers_named_by
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ReadFields
+from storage.search.schema import FieldType
+from storage.text.identifiers import is_identifier
 
 _QUANTITY_QUESTIONS = (("how", "much"), ("how", "many"))
+_WHO_IS_OPENINGS = {("who", "is"), ("who", "was"), ("who", "s"), ("who", "are"), ("what", "is"), ("what", "s")}
 _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "should"), ("how", "could")}
 
 
@@ -33,7 +39,11 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
 def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     """ "Governing law of the supply agreement": a field of documents that other words describe."""
     reading = cues.reading
-    fields = requested_fields(cues.words, reading, cues.lexicon)
+    asked = find_asked_fields(cues.words, reading, cues.lexicon)
+    describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
+    is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
+    fields = (asked.fields if asked.are_joint else asked.fields[:1]) if is_clear else ()
+    fields = fields or requested_fields(cues.words, reading, cues.lexicon)
     if not fields or not (reading.conditions or reading.unlinked_words):
         return None
     return ReadFields(fields=tuple((reading.bucket, name) for name in fields))
@@ -49,6 +59,13 @@ def _fields_of_one_document(
         return ()
     if asks_for_field and all(phrase.words in _QUANTITY_QUESTIONS for phrase in phrases):
         return tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
+    if asks_what_it_is(words, reading):
+        return ()
+    asked_fields = find_asked_fields(words, reading, lexicon)
+    if asked_fields.fields:
+        return asked_fields.fields if asked_fields.are_joint else (asked_fields.fields[0],)
+    if (counted := _counted_mention(phrases, reading, lexicon)) is not None:
+        return (counted,)
     functions = {phrase.function for phrase in phrases if phrase.words != ("how", "much")}
     if phrases and phrases[0].words == ("how", "many") and (fields := hinted_fields(reading, lexicon)):
         return fields  # "how many leave days does … have left"
@@ -66,6 +83,31 @@ def _fields_of_one_document(
     if words[:1] and words[0] in YES_NO_VERBS and not set(words) & LIST_VERBS:
         return ()
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
-    person = (lexicon.sole_person_field,) if words[:1] == ["who"] and lexicon.sole_person_field is not None else ()
-    hinted = (hinted_date_fields(reading, lexicon) if words[:1] == ["when"] else ()) or person
-    return asked or hinted or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+    return asked or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+
+
+def asks_what_it_is(words: Sequence[str], reading: BucketReading) -> bool:
+    """ "Who is Ida Berg?": whether nothing but a name follows, so that no field of it is asked for."""
+    if tuple(words[:2]) not in _WHO_IS_OPENINGS or reading.unlinked_words:
+        return False
+    covered = value_tokens_of(reading) | {0, 1}
+    return len(words) > 2 and all(index in covered for index in range(len(words)))
+
+
+def _counted_mention(
+    phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+) -> FieldName | None:
+    """ "How many *seats* does … have": returns the number that is named right after the phrase."""
+    if not phrases or phrases[0].words != ("how", "many"):
+        return None
+    index = phrases[0].last
+    named = [
+        link.meaning.field
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention)
+        and link.first == index
+        and link.meaning.column is None
+        and lexicon.get_field(link.meaning.field).type is FieldType.NUMBER
+    ]
+    word = reading.tokens[index].word if index < len(reading.tokens) else ""
+    return next(iter((*named, *numbers_named_by(nouns_beside(word), lexicon))), None)

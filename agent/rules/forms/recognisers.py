@@ -21,7 +21,7 @@ from agent.rules.forms.compute_numbers import (
 )
 from agent.rules.forms.find_passages import recognise_reason, recognise_text
 from agent.rules.forms.find_steps import recognise_steps
-from agent.rules.forms.list_documents import recognise_kinds, recognise_last_time, recognise_list
+from agent.rules.forms.list_documents import recognise_kinds, recognise_last_time, recognise_list, recognise_who
 from agent.rules.forms.read_fields import recognise_fields_of_one_document, recognise_requested_fields
 from agent.rules.forms.summarise_documents import recognise_summary
 from agent.rules.forms.superlatives import recognise_document_with_most, recognise_superlative
@@ -47,6 +47,8 @@ RECOGNISERS = (
     FormRecogniser("reason", recognise_reason),
     # Before all numbers: "revenue by quarter, and the change" would become a sum by quarter, without the change.
     FormRecogniser("change over time", recognise_change_over_time, form_words=FORM_WORDS),
+    # Before fields: "who is Ida Berg" asks for no value of a document that names her.
+    FormRecogniser("who it is", recognise_who),
     # Before counts and lists: "how many different vendors" counts values, and "list all vendors" lists values.
     FormRecogniser("distinct values", recognise_distinct_values),
     # Before all numbers: "the maximum current of BUL48A" asks for a field value of one document.

@@ -2,23 +2,26 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import SUPERLATIVE_PHRASES, YES_NO_VERBS
+from agent.english.function_words import ORDINALS, SUPERLATIVE_PHRASES, YES_NO_VERBS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
+    EARLY_TOKENS,
     NUMERIC_TYPES,
     has_noun_at,
     has_noun_before,
     leading_category,
     names_one_document,
-    superlative_field,
 )
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
+from agent.rules.cues.ranked_fields import fields_of_most, is_descending, ordering_fields
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ComputeNumbers, GroupBy, ListDocuments
 from storage.search.schema import SchemaOrder
 
+_MOST_WORDS = ("most", "fewest", "least")
 _DEFAULT_LIST_LIMIT = 10  # of "the newest tickets"
 
 
@@ -34,19 +37,47 @@ def recognise_superlative(cues: QuestionCues) -> AnswerForm | None:
     phrase = cues.superlative
     if phrase is None or not _compares_documents(phrase, cues.words, cues.reading, cues.lexicon):
         return None
+    if phrase.words not in SUPERLATIVE_PHRASES and not ordering_fields(phrase, cues.words, cues.reading, cues.lexicon):
+        return None
     return _superlative_form(phrase, cues.functions, cues.reading, cues.lexicon, cues.group)
 
 
 def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ListDocuments | None:
-    """ "Who *earns the most*?": returns the document with the most or least of the number right before it."""
-    if words[-2:] not in (["the", "most"], ["the", "least"]) or not reading.has_noun:
+    """ "Who *earns the most*?", "the four jobs with *the most hours*": returns the first documents by that number."""
+    index = next(
+        (
+            index
+            for index, word in enumerate(words)
+            if word in _MOST_WORDS and index not in reading.literal_tokens and words[index - 1 : index] != ["at"]
+        ),
+        None,
+    )
+    if index is None or not (index <= 1 or reading.has_noun or _begins_with_own_name(reading, lexicon)):
         return None
-    last_meanings = [link.meaning for link in reading.links if link.last == len(words) - 2]
-    names = [mention.field for mention in last_meanings if isinstance(mention, FieldMention) and mention.column is None]
-    number = next((name for name in names if lexicon.get_field(name).type in NUMERIC_TYPES), None)
-    if number is None:
+    names = fields_of_most(index, words, reading, lexicon)
+    if not names:
         return None
-    return ListDocuments(order=SchemaOrder(field=number, descending=words[-1] == "most"), limit=1)
+    plural = any(map(looks_plural, (reading.tokens[link.last - 1] for link in _subject_links(reading, lexicon, index))))
+    limit = requested_limit(words, reading) or (_DEFAULT_LIST_LIMIT if plural and words[:1] != ["which"] else 1)
+    return ListDocuments(order=SchemaOrder(field=names[0], descending=words[index] == "most"), limit=limit)
+
+
+def _subject_links(reading: BucketReading, lexicon: BucketLexicon, last: int) -> list[SpanLink]:
+    """Returns the nouns before the token that stand for documents: the bucket's own, or what identifies them."""
+    return [
+        link
+        for link in reading.links
+        if link.last <= last
+        and (
+            isinstance(link.meaning, BucketNoun)
+            or (isinstance(link.meaning, FieldMention) and lexicon.is_identifying(link.meaning.field))
+        )
+    ]
+
+
+def _begins_with_own_name(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "The four *jobs* with …": whether the question opens with what identifies the documents."""
+    return bool(_subject_links(reading, lexicon, min(len(reading.tokens), EARLY_TOKENS)))
 
 
 def _superlative_form(
@@ -61,8 +92,9 @@ def _superlative_form(
     `other_phrases` may name the function of the groups ("the longest average delay").
     """
     words = [token.word for token in reading.tokens]
-    field = superlative_field(phrase, words, reading, lexicon)
-    descending = phrase.function is AggregateFunction.MAXIMUM
+    names = ordering_fields(phrase, words, reading, lexicon)
+    field = lexicon.get_field(names[0]) if names else None
+    descending = is_descending(phrase, words, field) if field is not None else True
     most = requested_limit(words, reading)
     leading = leading_category(words, reading, lexicon)
     if leading is not None and field is not None and field.type in NUMERIC_TYPES:
@@ -80,7 +112,7 @@ def _superlative_form(
     )
     leads = words[0] in ("what", "list", "show", "find") or has_noun_at(0, reading) or has_noun_at(1, reading)
     asks_which = words[0] == "which" or (has_noun_before(phrase, reading) and leads)
-    of_number = follows and not asks_which
+    of_number = follows and not asks_which and most is None and not _precedes_kind(field.name, reading)
     if field.type in NUMERIC_TYPES and (group is not None or (of_number and not has_noun_at(last, reading))):
         return ComputeNumbers(functions=functions, field=field.name, group=group, descending=descending)
     limit = most or (
@@ -88,7 +120,20 @@ def _superlative_form(
         if _is_plural_noun_at(phrase.last, reading) or _follows_plural_noun(phrase, words, reading)
         else 1
     )
-    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit)
+    rank = ORDINALS.get(words[phrase.first - 1], 1) if phrase.first else 1
+    limit = 1 if rank > 1 and most is None else limit
+    return ListDocuments(order=SchemaOrder(field=field.name, descending=descending), limit=limit, skip=rank - 1)
+
+
+def _precedes_kind(name: FieldName, reading: BucketReading) -> bool:
+    """ "The highest paid *engineers*": whether a kind of documents stands right after the name of the field."""
+    ends = {
+        link.last for link in reading.links if isinstance(link.meaning, FieldMention) and link.meaning.field == name
+    }
+    return any(
+        link.first in ends and isinstance(link.meaning, (BucketNoun, ValueMatch, PartialMatch))
+        for link in reading.links
+    )
 
 
 def _joined_superlatives(
@@ -97,11 +142,7 @@ def _joined_superlatives(
     """ "The shortest *and longest* distance": returns the end of the joined superlatives, and their functions."""
     last, functions = phrase.last, [phrase.function]
     for other_phrase in other_phrases:
-        if (
-            other_phrase.words in SUPERLATIVE_PHRASES
-            and words[last : last + 1] == ["and"]
-            and other_phrase.first - last in (1, 2)
-        ):
+        if other_phrase.is_superlative and words[last : last + 1] == ["and"] and other_phrase.first - last in (1, 2):
             last, functions = other_phrase.last, [*functions, other_phrase.function]
     return last, tuple(dict.fromkeys(functions))
 
@@ -142,4 +183,4 @@ def _compares_documents(
     """Whether the superlative compares documents; "the maximum … of" one named document does not."""
     if not names_one_document(reading, lexicon):
         return True
-    return words[0] not in YES_NO_VERBS and superlative_field(phrase, words, reading, lexicon) is not None
+    return words[0] not in YES_NO_VERBS and bool(ordering_fields(phrase, words, reading, lexicon))

@@ -25,6 +25,8 @@ from agent.english.function_words import (
     PERSON_NOUNS,
     STOP_WORDS,
 )
+from agent.rules.linking.degree_links import find_degree_values
+from agent.rules.linking.field_roles import FieldRoles
 from agent.rules.linking.question_phrases import PhraseMatch, QuestionPhraseIndex, choose_matches
 from agent.rules.linking.value_phrase_index import (
     MAX_PHRASE_TERMS,
@@ -61,6 +63,8 @@ _CONJUNCTIONS = frozenset({"or", "and"})
 _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
+_PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
+_PEOPLE_NOUNS = frozenset("person persons people employee employees colleague colleagues worker workers staff".split())
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
 _MIN_RECORD_FIELDS = 4  # fields of a bucket whose documents are records
@@ -194,6 +198,13 @@ class BucketLexicon:
                         yield SpanLink(first=first, last=last, meaning=meaning, weight=weight)
         if tokens and tokens[0].word == "who" and self._contains_people:
             yield SpanLink(first=0, last=1, meaning=BucketNoun(), weight=_HINT_WEIGHT)
+        if self.roles.holds_people:
+            yield from (
+                SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_PEOPLE_WEIGHT)
+                for index, token in enumerate(tokens)
+                if token.word in _PEOPLE_NOUNS
+            )
+        yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
         yield from self._negated_participle_links(tokens)
@@ -240,6 +251,16 @@ class BucketLexicon:
             synonyms = frozenset(self._stems_in(" ".join(field.plain_synonyms))) - whole_name
             self._name_stems_by_field[key] = whole_name, head_name, synonyms
         return self._name_stems_by_field[key]
+
+    def _degree_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Low toxicity": yields links to the values of that degree, for the degree word and the field's name."""
+        for index, name, values, weight in find_degree_values(tokens, self.schema, self.roles, self.vocabularies):
+            meaning = (
+                ValueMatch(name, None, values[0])
+                if len(values) == 1
+                else PartialMatch(name, None, tuple(sorted(values)), is_single_name=True)
+            )
+            yield SpanLink(first=index, last=index + 2, meaning=meaning, weight=weight)
 
     def _exact_form_bonus(self, meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> float:
         """Returns a bonus for a value or noun that is spelled exactly like the tokens.
@@ -341,6 +362,15 @@ class BucketLexicon:
         """Returns the field or column; the title of the documents counts as a text field."""
         field = _TITLE if name == TITLE_FIELD else self.schema.by_name[name]
         return field if column is None else next(candidate for candidate in field.columns if candidate.name == column)
+
+    @cached_property
+    def roles(self) -> FieldRoles:
+        """The fields with values by what they hold."""
+        return FieldRoles(self.schema, self.vocabularies, self.is_identifying)
+
+    def meanings_of_text(self, text: str) -> Sequence[LinkMeaning]:
+        """Returns what the whole text may mean: a noun, fields it names, values."""
+        return tuple(self._meanings_of(self._stems_in(text)))
 
     @cached_property
     def measurable_fields(self) -> Sequence[tuple[SchemaField, FieldName | None]]:
@@ -712,7 +742,9 @@ class BucketLexicon:
 
     @cached_property
     def _contains_people(self) -> bool:
-        return any(BucketNoun() in self._meanings_of(self._stems_in(noun)) for noun in ("people", "person", "employee"))
+        return self.roles.holds_people or any(
+            BucketNoun() in self._meanings_of(self._stems_in(noun)) for noun in ("people", "person", "employee")
+        )
 
     def find_date_fields(self, phrases: Iterable[str]) -> tuple[FieldName, ...]:
         """Returns the date field named by the first phrase that names one; else nothing."""

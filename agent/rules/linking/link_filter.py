@@ -12,6 +12,7 @@ from agent.english.function_words import (
     STOP_WORDS,
     SUMMARY_WORDS,
 )
+from agent.english.inflection import adjective_of_superlative
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
@@ -156,7 +157,9 @@ def content_coverage(tokens: Sequence[QuestionToken], unlinked_words: Sequence[s
 
 def is_content_word(token: QuestionToken) -> bool:
     """Whether the token is about the subject of the question and not about its form."""
-    return token.word not in _UNINFORMATIVE_WORDS and (len(token.word) > 1 or token.word.isdigit())
+    if token.word in _UNINFORMATIVE_WORDS or (adjective_of_superlative(token.word) is not None and not token.is_name):
+        return False
+    return len(token.word) > 1 or token.word.isdigit()
 
 
 def has_whole_name(links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:

@@ -41,6 +41,7 @@ class SpanSelection:
     used_links: set[int] = field(default_factory=set[int])  # indexes into `links` of mentions that gave a condition
     consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
     assumptions: list[Assumption] = field(default_factory=list[Assumption])
+    rival_links: list[SpanLink] = field(default_factory=list[SpanLink])  # all readings of words as values
     today: date | None = None  # in the asker's time zone; None: no date is compared with today
     similarities: WordSimilarities = NO_SIMILARITIES
 

@@ -4,24 +4,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.assumptions import Assumption
-from agent.decomposition import AlternativeReading, LegAlternatives
+from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.question_subject import drop_measure_words
+from agent.rules.cues.vague_adjectives import find_vague_condition
+from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from agent.rules.reading.literal_conditions import AlternativeCondition
 from storage.search.conditions import (
+    MATCH_ALL,
     TEXT_FIELD,
     TITLE_FIELD,
     Condition,
+    MissingCondition,
     NotCondition,
     conjunction_of,
     fields_of,
     title_condition_for,
 )
-from storage.search.ids import BucketId, LegId
+from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import (
     AnswerForm,
     CheckClaims,
@@ -46,14 +51,23 @@ def plan_leg(
 ) -> tuple[Leg, LegAlternatives]:
     answer_form = _form_for_identifier(answer_form_of(readings[0], lexicons[readings[0].bucket]), readings[0])
     lexicon = lexicons[readings[0].bucket]
+    equal_forms = find_equal_forms(answer_form, find_cues(readings[0], lexicon))
     best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
+    best = _without_event_verb(best, answer_form)
+    vague_condition = find_vague_condition(readings[0], lexicon) if _may_need_threshold(answer_form) else None
+    if vague_condition is not None:
+        best = _without_word(best, vague_condition.word)
     readings = [best, *readings[1:]]
     if (identified_leg := _leg_by_identifier(leg_id, question, readings, lexicons)) is not None:
-        return identified_leg, LegAlternatives(leg=leg_id)
+        is_single = len(identified_leg.search.clauses) == 1
+        forms = _alternative_forms(equal_forms, identified_leg.search, lexicon) if is_single else ()
+        return identified_leg, LegAlternatives(leg=leg_id, equal_forms=forms)
     if answer_form.reads_text or not _defines_set(best, answer_form, lexicon):
         return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon), lexicons)
     if answer_form.reads_values:
-        return _value_leg(leg_id, question, best, answer_form), LegAlternatives(leg=leg_id)
+        leg = _value_leg(leg_id, question, best, answer_form)
+        forms = _alternative_forms(equal_forms, leg.search, lexicon)
+        return leg, LegAlternatives(leg=leg_id, equal_forms=forms)
     chosen_readings = _choose_readings(readings, answer_form)
     clauses = tuple(_clause_of(reading) for reading in chosen_readings)
     search = Search(clauses=clauses, ranking_text=question)
@@ -68,6 +82,8 @@ def plan_leg(
         wider_readings=tuple(
             _alternative_reading(search, best, alternative) for alternative in best.wider_alternatives
         ),
+        equal_forms=_alternative_forms(equal_forms, search, lexicon) if len(clauses) == 1 else (),
+        vague_condition=vague_condition if len(clauses) == 1 else None,
         other_bucket_clauses=_clauses_elsewhere(readings, chosen_readings, answer_form),
         is_understood=bool(best.conditions) and not (best.required_words or best.unknown_words),
         unknown_words=best.unknown_words,
@@ -129,7 +145,7 @@ def _defines_set(reading: BucketReading, answer_form: AnswerForm, lexicon: Bucke
     if reading.conditions and reading.is_exact:
         return reading.is_credible
     if (
-        reading.asked_mentions
+        (reading.asked_mentions or answer_form.list_order is not None or answer_form.computed_field is not None)
         and not (reading.unlinked_words or reading.unlinked_quotations)
         and answer_form.depends_on_field
     ):
@@ -272,6 +288,45 @@ def _alternative_reading(
     return AlternativeReading(
         bucket=reading.bucket, conditions=(alternative.replacement,), search=search.with_clauses(*clauses)
     )
+
+
+def _without_event_verb(reading: BucketReading, answer_form: AnswerForm) -> BucketReading:
+    """ "What *went* to Acme": the verb right after "what" says only that documents are asked for."""
+    words = [token.word for token in reading.tokens[:2]]
+    is_event = answer_form.lists_documents and words[:1] == ["what"] and len(words) > 1
+    return _without_word(reading, words[1]) if is_event else reading
+
+
+def _may_need_threshold(answer_form: AnswerForm) -> bool:
+    """Whether a vague adjective would narrow the set that the form is about."""
+    return answer_form.is_document_count or (answer_form.lists_documents and answer_form.list_order is None)
+
+
+def _without_word(reading: BucketReading, word: str) -> BucketReading:
+    left = tuple(words for words in reading.unlinked_words if words.casefold() != word)
+    return replace(reading, unlinked_words=left)
+
+
+def _alternative_forms(
+    forms: Sequence[tuple[FieldName, AnswerForm]], search: Search, lexicon: BucketLexicon
+) -> tuple[AlternativeForm, ...]:
+    """Returns the forms with the documents that have a value for the field of each."""
+    return tuple(
+        AlternativeForm(
+            bucket=lexicon.bucket,
+            field=name,
+            answer_form=answer_form,
+            search=search.with_condition(_known_condition_for(name, lexicon)),
+        )
+        for name, answer_form in forms
+    )
+
+
+def _known_condition_for(name: FieldName, lexicon: BucketLexicon) -> Condition:
+    """Returns the condition that the field has a value; none if every document has one."""
+    vocabulary = lexicon.vocabulary_of(name)
+    is_always_known = vocabulary is not None and vocabulary.document_count >= lexicon.document_count
+    return MATCH_ALL if is_always_known else NotCondition(MissingCondition(field=name))
 
 
 def assumptions_of_leg(

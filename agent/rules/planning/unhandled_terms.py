@@ -23,7 +23,7 @@ def find_unhandled_terms(
             return tuple(_unmatched_superlatives(words, reading))
         case ListDocuments(limit=int()):
             return tuple(_opposite_superlatives(words, reading))
-        case ComputeNumbers(group=group) if group is not None:
+        case ComputeNumbers(group=group, second_group=None) if group is not None:
             return tuple(_second_groupings(words, reading, lexicon, group.field))
         case _:
             return ()

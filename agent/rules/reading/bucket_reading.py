@@ -45,6 +45,7 @@ from agent.rules.linking.span_selection import (
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from agent.rules.reading.deadline_conditions import build_deadline_conditions, find_due_links
+from agent.rules.reading.field_comparisons import build_field_comparisons
 from agent.rules.reading.field_fit import candidate_fields_for, field_key_of
 from agent.rules.reading.literal_conditions import (
     AlternativeCondition,
@@ -53,6 +54,7 @@ from agent.rules.reading.literal_conditions import (
     mentioned_keys_near,
 )
 from agent.rules.reading.number_roles import is_identifier, is_rank_or_count
+from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings, weigh_by_role
 from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.reading.word_roles import WordRole
@@ -137,8 +139,13 @@ def read_question(
     selection = _select_meanings(lexicon, question, literals, quotations, corrected_stems or {}, similarities)
     selection.today, selection.similarities = today, similarities
     alternatives = LiteralAlternatives()
-    conditions = [*build_literal_conditions(selection, alternatives), *build_deadline_conditions(selection)]
-    conditions = [*build_value_conditions(selection), *conditions]
+    comparisons = build_field_comparisons(selection, literals)
+    conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
+    conditions += build_deadline_conditions(selection)
+    values = [*build_value_conditions(selection)]
+    alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
+    consume_role_words(selection, selection.rival_links)
+    conditions = [*values, *conditions]
     conditions += build_mention_conditions(selection)
     _drop_unused_hints(selection)
     unlinked = find_unlinked_words(selection, quotations)
@@ -163,7 +170,11 @@ def read_question(
         )
 
     tokens, links, literal_spans = selection.tokens, selection.links, selection.literal_spans
-    noun_links = [link for link in links if isinstance(link.meaning, BucketNoun)]
+    noun_links = [
+        link
+        for link in links
+        if isinstance(link.meaning, BucketNoun) or _names_documents_in_plural(link, tokens, lexicon)
+    ]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
     loose_verbs = [] if _names_subject(selection) else [link for link in links if _is_question(link.meaning)]
     score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
@@ -237,7 +248,7 @@ def _select_meanings(
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
     links += _similar_field_links(tokens, links, similarities)
-    measure_links = list(_measure_links(lexicon, tokens))
+    measure_links = [link for link in _measure_links(lexicon, tokens) if not _modifies_measure(link, links, lexicon)]
     asking_tokens = frozenset[int]().union(*(link.phrase_tokens for link in links))
     measure_links = [link for link in measure_links if link.first not in asking_tokens]
     links += [*measure_links, *find_due_links(lexicon, tokens)]
@@ -248,8 +259,12 @@ def _select_meanings(
         link if _names_documents(link, links, tokens) else _weigh_as_date(link, date_tokens, tokens, lexicon)
         for link in links
     ]
+    links = [weigh_by_role(link, links, tokens, lexicon) for link in links]
     noun_boundaries = {
-        boundary for link in links if isinstance(link.meaning, BucketNoun) for boundary in (link.first, -link.last)
+        boundary
+        for link in links
+        if isinstance(link.meaning, BucketNoun) or _names_documents_in_plural(link, tokens, lexicon)
+        for boundary in (link.first, -link.last)
     }
     noun_boundaries |= {
         index
@@ -277,6 +292,7 @@ def _select_meanings(
         [*measure_links, *_find_homonyms(selected_links, mentions)],
         kept_literals,
         negated_tokens,
+        rival_links=[link for link in links if isinstance(link.meaning, ValueMatch)],
     )
 
 
@@ -289,6 +305,17 @@ _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a
 _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
+
+
+def _names_documents_in_plural(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """ "The four *jobs* …": whether the link is a mention, in the plural, of what identifies the documents."""
+    meaning = link.meaning
+    return (
+        isinstance(meaning, FieldMention)
+        and meaning.column is None
+        and looks_plural(tokens[link.last - 1])
+        and lexicon.is_identifying(meaning.field)
+    )
 
 
 def _weigh_in_context(
@@ -631,6 +658,17 @@ def _similar_field_links(
         for index, name in similar_fields
         if name is not None
     ]
+
+
+def _modifies_measure(link: SpanLink, links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:
+    """ "A *high* rating": whether a number is named right after the adjective, so that it measures this number."""
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and other.first == link.last
+        and lexicon.get_field(other.meaning.field, other.meaning.column).type in (FieldType.NUMBER, FieldType.MONEY)
+        for other in links
+    )
 
 
 def _measure_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:

@@ -23,6 +23,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -84,7 +85,12 @@ def _group_condition(
 
 def _words_of(condition: Condition) -> str:
     match condition:
-        case ComparisonCondition(words=words) | MissingCondition(words=words) | RowCondition(words=words):
+        case (
+            ComparisonCondition(words=words)
+            | FieldComparisonCondition(words=words)
+            | MissingCondition(words=words)
+            | RowCondition(words=words)
+        ):
             return words
         case AndCondition(members) | OrCondition(members):
             return " ".join(filter(None, map(_words_of, members)))

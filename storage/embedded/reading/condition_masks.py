@@ -32,6 +32,7 @@ from storage.search.conditions import (
     TITLE_FIELD,
     ComparisonCondition,
     ComparisonOperator,
+    FieldComparisonCondition,
     MissingCondition,
     Scalar,
 )
@@ -144,6 +145,8 @@ def _column_leaf_mask(leaf: LeafNode | RowNode, columns: Mapping[FieldName, Colu
         )
         mask = mask_of_owners(rows_column.owners[matching_rows], rows_column.size)
         return ~mask if leaf.is_negated else mask
+    if isinstance(leaf.condition, FieldComparisonCondition):
+        return _field_comparison_mask(leaf.condition, columns, is_negated=leaf.is_negated)
     column = columns[leaf.condition.field]
     if isinstance(leaf.condition, MissingCondition):
         # A flag is never missing: absent means false.
@@ -155,6 +158,26 @@ def _column_leaf_mask(leaf: LeafNode | RowNode, columns: Mapping[FieldName, Colu
     if not leaf.is_negated:
         return mask
     return ~mask & column.present_mask if isinstance(column, (NumberColumn, StringColumn)) else ~mask
+
+
+def _field_comparison_mask(
+    condition: FieldComparisonCondition, columns: Mapping[FieldName, Column], *, is_negated: bool
+) -> Mask:
+    left, right = columns[condition.field], columns[condition.other_field]
+    assert isinstance(left, NumberColumn) and isinstance(right, NumberColumn)  # noqa: S101, PT018 - bound
+    shifted = right.values + condition.offset
+    match condition.op:
+        case ComparisonOperator.GT:
+            mask = left.values > shifted
+        case ComparisonOperator.GTE:
+            mask = left.values >= shifted
+        case ComparisonOperator.LT:
+            mask = left.values < shifted
+        case ComparisonOperator.LTE:
+            mask = left.values <= shifted
+        case _:
+            mask = left.values == shifted
+    return (~mask if is_negated else mask) & left.present_mask & right.present_mask
 
 
 def _comparison_mask(condition: ComparisonCondition, column: Column) -> Mask:

@@ -17,6 +17,7 @@ from storage.search.conditions import (
     TITLE_FIELD,
     ComparisonCondition,
     ComparisonOperator,
+    FieldComparisonCondition,
     MissingCondition,
     Scalar,
 )
@@ -42,6 +43,12 @@ _RANGE_OPERATORS = {
     ComparisonOperator.GTE: "gte",
     ComparisonOperator.LT: "lt",
     ComparisonOperator.LTE: "lte",
+}
+_SIGNS = {
+    ComparisonOperator.GT: ">",
+    ComparisonOperator.GTE: ">=",
+    ComparisonOperator.LT: "<",
+    ComparisonOperator.LTE: "<=",
 }
 # Looks in whole strings first, then in long strings that are stored as windows (`overlapping_windows_of`). Windows sort
 # in order. Each begins with five characters for the string's number, five for the window's number, and five for the
@@ -178,6 +185,8 @@ def _query_for_leaf(leaf: LeafNode, fields: Mapping[FieldName, IndexedField], la
         query = _query_for_reserved_field(condition, layout)
         return complement_of(query) if leaf.is_negated else query
     field = fields[condition.field]
+    if isinstance(condition, FieldComparisonCondition):
+        return _query_for_field_comparison(condition, fields, is_negated=leaf.is_negated)
     if isinstance(condition, MissingCondition):
         # A flag is never missing: absent means false.
         missing_query = (
@@ -192,6 +201,17 @@ def _query_for_leaf(leaf: LeafNode, fields: Mapping[FieldName, IndexedField], la
         if field.definition.absent_means_none
         else all_of(value_exists_query(field), complement_of(query))
     )
+
+
+def _query_for_field_comparison(
+    condition: FieldComparisonCondition, fields: Mapping[FieldName, IndexedField], *, is_negated: bool
+) -> JsonObject:
+    left, right = fields[condition.field], fields[condition.other_field]
+    sign = "==" if condition.op is ComparisonOperator.EQ else _SIGNS[condition.op]
+    source = f"doc[params.left].value {sign} doc[params.right].value + params.offset"
+    params = {"left": left.path, "right": right.path, "offset": condition.offset}
+    script: JsonObject = {"script": {"script": {"source": f"!({source})" if is_negated else source, "params": params}}}
+    return all_of(value_exists_query(left), value_exists_query(right), script)
 
 
 def _query_for_reserved_field(condition: ComparisonCondition, layout: IndexLayout) -> JsonObject:

@@ -17,6 +17,7 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
@@ -53,6 +54,8 @@ _RESERVED_OPERATORS = {
     TITLE_FIELD: {ComparisonOperator.CONTAINS},
     DOC_ID_FIELD: {ComparisonOperator.EQ, ComparisonOperator.IN},
 }
+_ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
+_FIELD_COMPARISONS = _ORDER_OPERATORS - {ComparisonOperator.IN, ComparisonOperator.BETWEEN}
 _TEXTUAL_TYPES = (FieldType.CATEGORY, FieldType.TEXT)
 
 
@@ -64,7 +67,7 @@ class LeafNode:
     rows, `text`, `title`, `doc_id`). Such a leaf, negated, is the complement.
     """
 
-    condition: ComparisonCondition | MissingCondition
+    condition: ComparisonCondition | FieldComparisonCondition | MissingCondition
     is_negated: bool = False
 
 
@@ -93,7 +96,7 @@ ConditionNormalForm: TypeAlias = LeafNode | RowNode | AndNode | OrNode
 def normal_form_of(condition: Condition, *, is_negated: bool = False) -> ConditionNormalForm:
     """Returns the set for which `condition` is true (negated: is false), without *unknown* and `NotCondition`."""
     match condition:
-        case ComparisonCondition() | MissingCondition():
+        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition():
             return LeafNode(condition, is_negated)
         case RowCondition(rows_field=rows_field, condition=inner):
             return RowNode(rows_field, normal_form_of(inner), is_negated)
@@ -119,6 +122,8 @@ def bind_to_schema(condition: Condition, schema: Schema) -> Condition:
     match condition:
         case ComparisonCondition():
             return _bind_comparison(condition, schema)
+        case FieldComparisonCondition():
+            return _bind_field_comparison(condition, schema)
         case MissingCondition(field=name):
             if name.partition(".")[1]:
                 raise InvalidCondition(f"'missing' holds for whole fields, not for the column {name!r}")
@@ -170,6 +175,23 @@ def _bind_comparison(condition: ComparisonCondition, schema: Schema) -> Conditio
     if op not in _FIELD_OPERATORS[target.type]:
         raise InvalidCondition(f"{op.value!r} does not go with the field {name!r}, which is a {target.type.value}")
     return _convert_values(replace(condition, op=op), target.type)
+
+
+def _bind_field_comparison(condition: FieldComparisonCondition, schema: Schema) -> Condition:
+    """Two columns of the same rows ("items.qty") are compared within one row."""
+    rows_name, dot, column_name = condition.field.partition(".")
+    other_rows, _, other_column = condition.other_field.partition(".")
+    if dot and condition.field not in schema.by_name and other_rows == rows_name:
+        inner = replace(condition, field=FieldName(column_name), other_field=FieldName(other_column))
+        return bind_to_schema(
+            RowCondition(rows_field=FieldName(rows_name), condition=inner, words=condition.words), schema
+        )
+    left, right = _find_field(condition.field, schema), _find_field(condition.other_field, schema)
+    if left.type is not right.type or left.type not in _ORDERED_TYPES or left.unit != right.unit:
+        raise InvalidCondition(f"{condition.field!r} and {condition.other_field!r} cannot be compared")
+    if condition.op not in _FIELD_COMPARISONS or not abs(condition.offset) < 1e308:
+        raise InvalidCondition(f"{condition.op.value!r} does not compare two fields")
+    return condition
 
 
 def _convert_values(condition: ComparisonCondition, field_type: FieldType) -> ComparisonCondition:

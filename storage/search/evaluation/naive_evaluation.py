@@ -1,7 +1,8 @@
 """Reference evaluation of conditions, one document at a time. Tests compare every engine with it."""
 
 from collections.abc import Mapping
-from typing import assert_never
+from datetime import date
+from typing import assert_never, cast
 
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import (
@@ -12,13 +13,14 @@ from storage.search.conditions import (
     ComparisonCondition,
     ComparisonOperator,
     Condition,
+    FieldComparisonCondition,
     MissingCondition,
     NotCondition,
     OrCondition,
     RowCondition,
     Scalar,
 )
-from storage.search.documents import Document, FieldValue, RowValues
+from storage.search.documents import Document, FieldValue, FieldValues, RowValues
 from storage.search.evaluation.condition_normal_form import bind_to_schema
 from storage.search.plan import Search
 from storage.search.schema import FieldType, Schema
@@ -43,6 +45,8 @@ def evaluate_condition(condition: Condition, document: Document, schema: Schema,
             return _evaluate_reserved_field(condition, document, analyser)
         case ComparisonCondition(field=name):
             return _compare_value(condition, document.values.get(name), schema.by_name[name].type)
+        case FieldComparisonCondition():
+            return _compare_fields(condition, document.values)
         case MissingCondition(field=name):
             return name not in document.values and schema.by_name[name].type is not FieldType.FLAG
         case RowCondition(rows_field=rows_field, condition=inner):
@@ -65,6 +69,8 @@ def _evaluate_row(condition: Condition, row: RowValues, columns: Schema) -> bool
     match condition:
         case ComparisonCondition(field=name):
             return _compare_value(condition, row.get(name), columns.by_name[name].type)
+        case FieldComparisonCondition():
+            return _compare_fields(condition, row)
         case MissingCondition(field=name):
             return name not in row and columns.by_name[name].type is not FieldType.FLAG
         case NotCondition(inner):
@@ -113,6 +119,21 @@ def _compare_value(condition: ComparisonCondition, value: FieldValue | None, fie
     if value is None or isinstance(value, tuple):
         return None
     return _compare_scalar(condition, value)
+
+
+def _compare_fields(condition: FieldComparisonCondition, values: FieldValues | RowValues) -> bool | None:
+    left, right = values.get(condition.field), values.get(condition.other_field)
+    if left is None or right is None:
+        return None
+    difference = _number_of(left), _number_of(right) + condition.offset
+    if condition.op is ComparisonOperator.EQ:
+        return difference[0] == difference[1]
+    return _compare_order(condition.op, *difference)
+
+
+def _number_of(value: FieldValue) -> float:
+    """Returns the number, or that of the day."""
+    return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(cast(float, value))
 
 
 def _compare_scalar(condition: ComparisonCondition, value: Scalar) -> bool:

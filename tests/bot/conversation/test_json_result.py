@@ -73,6 +73,7 @@ from storage.search.refinement import (
     SearchByMeaning,
     SearchWeb,
     StartOver,
+    UseForm,
     UseNearest,
     UseReading,
 )
@@ -485,6 +486,11 @@ KINDS: list[tuple[Refinement | Action, str, object]] = [
         [{"field": "doc_id", "op": "eq", "value": "a"}],
     ),
     (UseReading(search=Search(clauses=(Clause(bucket=RECEIPTS, condition=BOLT),))), "reading", _BOLT_JSON),
+    (
+        UseForm(search=Search(clauses=(Clause(bucket=RECEIPTS, condition=BOLT),)), answer_form=ListDocuments(limit=1)),
+        "reading",
+        _BOLT_JSON,
+    ),
     (ExportAll(), "export", None),
     (SearchWeb(), "web", None),
     (JustAnswer(), "anyway", None),

@@ -76,6 +76,7 @@ from storage.search.refinement import (
     SearchByMeaning,
     SearchWeb,
     StartOver,
+    UseForm,
     UseNearest,
     UseReading,
     apply_refinement,
@@ -153,6 +154,7 @@ _refinements: st.SearchStrategy[Refinement] = st.one_of(
     st.builds(OnlyBucket, bucket=_buckets),
     st.builds(ChooseDocument, condition=_conditions, bucket=_buckets),
     st.builds(UseReading, search=_searches),
+    st.builds(UseForm, search=_searches, answer_form=_plans.map(lambda plan: plan.legs[0].answer_form)),
 )
 _actions: st.SearchStrategy[Action] = st.sampled_from(
     [ExportAll(), SearchWeb(), JustAnswer(), ContinuePrivately(), SearchByMeaning(), StartOver()]

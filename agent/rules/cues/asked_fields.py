@@ -1,0 +1,168 @@
+"""Finds the field that a question asks for by its question word: who, where, when, how much, how long, how old."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
+from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
+from agent.rules.cues.question_subject import asked_date_fields
+from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.conditions import fields_of
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType
+
+_NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
+_MONEY_IDIOMS = frozenset("damage bill tab set setback back".split())  # "what was the damage", "it set us back"
+_PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
+_EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bought provided assigned".split())
+_ENDS_OF_TIME = 2
+_DAY_NOUNS = frozenset("day date month year time".split())
+_AUXILIARIES = YES_NO_VERBS | frozenset("i we you they he she it to".split())
+
+
+class AskedKind(StrEnum):
+    """What a question word asks for."""
+
+    PERSON = "person"
+    PLACE = "place"
+    DAY = "day"
+    MONEY = "money"
+    DURATION = "duration"
+    AGE = "age"
+    DEGREE = "degree"  # "how tall", "how toxic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedFields:
+    """The fields that may answer. `is_named`: words of the question name or hint at them, not only their type."""
+
+    fields: tuple[FieldName, ...] = ()
+    is_named: bool = False
+    are_joint: bool = False  # only together they answer: the first and the last day of "how long"
+
+
+def asked_kind(words: Sequence[str]) -> AskedKind | None:
+    """Returns what the question word asks for; None for "what" and "which", which may ask for anything."""
+    lead = words[1] if words[:1] and words[0] in ("by", "for", "to", "since", "until", "from") and words[1:] else ""
+    lead = lead or (words[0] if words else "")
+    if lead in ("who", "whom", "whose"):
+        return AskedKind.PERSON
+    if lead in ("where", "when"):
+        return AskedKind.PLACE if lead == "where" else AskedKind.DAY
+    if lead in ("what", "which"):
+        return _kind_asked_by_what(words)
+    return _kind_of_how_question(words) if lead == "how" else None
+
+
+def _kind_asked_by_what(words: Sequence[str]) -> AskedKind | None:
+    if len(words) > 1 and words[1] in _DAY_NOUNS:
+        return AskedKind.DAY
+    idiom = "the" in words and bool({"damage", "bill", "tab"} & set(words[-4:]))
+    pays = bool(set(words[1:3]) & YES_NO_VERBS) and bool(set(words) & _PAYING_VERBS)
+    return AskedKind.MONEY if idiom or pays else None
+
+
+def _kind_of_how_question(words: Sequence[str]) -> AskedKind | None:
+    second, third = (words[1] if len(words) > 1 else ""), (words[2] if len(words) > 2 else "")
+    if second == "much":
+        return AskedKind.MONEY if third in _AUXILIARIES or third in MONEY_WORDS | {"money"} else None
+    if second == "old":
+        return AskedKind.AGE
+    if second == "long" or (second, third) == ("much", "time"):
+        return AskedKind.DURATION
+    is_degree = bool(second) and second not in _AUXILIARIES | {"many"} and second not in STOP_WORDS
+    return AskedKind.DEGREE if is_degree else None
+
+
+def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> AskedFields:
+    """Returns the fields that may answer the question word: those named, else those hinted at, else all of the type.
+
+    Empty for a question without such a word, and where no field of the bucket could answer.
+    """
+    kind = asked_kind(words)
+    if kind is None:
+        return AskedFields()
+    if kind is AskedKind.DEGREE:
+        fields = fields_on_scale(words[1], lexicon)
+        return AskedFields(fields=fields, is_named=bool(fields))
+    candidates = _fields_of_kind(kind, lexicon)
+    wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
+    if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
+        return AskedFields(fields=ends, is_named=True)
+    named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)
+    if kind is AskedKind.DURATION and not (named or candidates) and len(lexicon.roles.dates) == _ENDS_OF_TIME:
+        return AskedFields(fields=lexicon.roles.dates, are_joint=True)
+    given = fields_of(reading.condition)
+    open_candidates = tuple(name for name in candidates if name not in given)  # "who repaired the bus *of Acme*"
+    return AskedFields(fields=named or open_candidates, is_named=bool(named))
+
+
+def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    roles = lexicon.roles
+    match kind:
+        case AskedKind.PERSON:
+            return roles.persons or roles.parties
+        case AskedKind.PLACE:
+            return roles.places
+        case AskedKind.DAY:
+            return roles.dates
+        case AskedKind.MONEY:
+            return roles.amounts
+        case AskedKind.DURATION:
+            return roles.durations or roles.fields_in_units(("meter",))
+        case _:
+            return numbers_named_by(("age",), lexicon) or roles.births or roles.dates
+
+
+def _naming_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    return tuple(field.name for field in lexicon.schema.fields if field.type in _NAMING_TYPES)
+
+
+def _mentioned_fields(
+    words: Sequence[str], reading: BucketReading, candidates: Iterable[FieldName]
+) -> tuple[FieldName, ...]:
+    """Returns the candidates that the question names; not the noun after "whose", which is what somebody has."""
+    allowed, given = set(candidates), fields_of(reading.condition)
+    owned = {link.meaning for link in reading.links if words[:1] == ["whose"] and link.first == 1}
+    asked = [mention for mention in reading.asked_mentions if mention not in owned and mention.column is None]
+    return tuple(
+        dict.fromkeys(mention.field for mention in asked if mention.field in allowed and mention.field not in given)
+    )
+
+
+def _family_fields(
+    reading: BucketReading, lexicon: BucketLexicon, candidates: Iterable[FieldName]
+) -> tuple[FieldName, ...]:
+    """ "Who *inspected* …": returns the candidates named by a word of the same family, by the first such word."""
+    allowed, covered = set(candidates), value_tokens_of(reading)
+    for link in reading.links:
+        if isinstance(link.meaning, BucketNoun):
+            covered |= set(range(link.first, link.last))
+    for index, token in enumerate(reading.tokens):
+        is_owned = index == 1 and reading.tokens[0].word == "whose"
+        if index == 0 or is_owned or index in covered or token.word in _EMPTY_WORDS:
+            continue
+        found = lexicon.roles.fields_of_family(token.word, allowed)
+        if found:
+            return found
+    return ()
+
+
+def value_tokens_of(reading: BucketReading) -> set[int]:
+    """Returns the tokens inside values and literals, which name documents and not what is asked of them."""
+    covered = set(reading.literal_tokens)
+    for link in reading.links:
+        if isinstance(link.meaning, (ValueMatch, PartialMatch)):
+            covered |= set(range(link.first, link.last))
+        elif isinstance(link.meaning, FieldMention):
+            covered -= set(range(link.first, link.last))
+    return covered
+
+
+def is_degree_word(word: str) -> bool:
+    """Whether the word is an adjective of a known scale, as in "how tall"."""
+    scale = SCALE_BY_ADJECTIVE.get(word)
+    return scale is not None and scale.kind is not ScaleKind.UNKNOWN

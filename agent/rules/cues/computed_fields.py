@@ -1,0 +1,96 @@
+"""Finds the field to compute over. A field that nobody named is taken only if no other fits."""
+
+from collections.abc import Iterator, Sequence
+
+from agent.english.function_words import AGGREGATE_WORDS, FILLER_WORDS, GROUPING_WORDS, MONEY_WORDS, SPENDING_NOUNS
+from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
+from agent.rules.cues.question_subject import NUMERIC_TYPES, SIZE_NOUNS, field_of_unlinked_words
+from agent.rules.cues.scale_fields import numbers_named_by
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.ids import FieldName
+from storage.search.plan import AggregateFunction
+
+_SUMMING_WORDS = frozenset("total totals sum altogether much spend spent spending".split())
+_AREA_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
+
+
+def computed_fields(
+    reading: BucketReading,
+    lexicon: BucketLexicon,
+    words: Sequence[str],
+    phrases: Sequence[FunctionPhrase] = (),
+    excluded_field: FieldName | None = None,
+) -> tuple[FieldName, ...]:
+    """Returns the fields that may be computed over, the equally likely ones together; empty if there is no number.
+
+    One that is named or hinted at, else money where the question speaks of it, else the only number there is.
+    """
+    for mention in _numeric_mentions(reading, lexicon, words):
+        if mention.field != excluded_field:
+            return (mention.field,)
+    hinted = field_of_unlinked_words(reading, lexicon)
+    if hinted is not None and hinted != excluded_field:
+        return (hinted,)
+    if set(words) & SIZE_NOUNS:
+        return lexicon.roles.fields_in_units(_AREA_UNITS)
+    if (related := _fields_of_object(phrases, words, lexicon)) and excluded_field not in related:
+        return related
+    amounts = lexicon.roles.amounts
+    if amounts and not _names_other_measure(reading, phrases, words) and _speaks_of_money(phrases, words):
+        return amounts
+    return tuple(name for name in lexicon.roles.numbers if name != excluded_field)
+
+
+def computed_field(
+    reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str], excluded_field: FieldName | None
+) -> FieldName | None:
+    """Returns the likeliest field to compute over; None if the bucket has no number."""
+    return next(iter(computed_fields(reading, lexicon, words, excluded_field=excluded_field)), None)
+
+
+def _numeric_mentions(reading: BucketReading, lexicon: BucketLexicon, words: Sequence[str]) -> Iterator[FieldMention]:
+    """Yields the mentions of numbers, first those that give no condition; "by year" names a group."""
+    grouped = {link.meaning for link in reading.links if link.first and words[link.first - 1] in GROUPING_WORDS}
+    asked = [mention for mention in reading.asked_mentions if mention not in grouped or requested_limit(words, reading)]
+    others = [
+        link.meaning
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention)
+        and link.meaning not in grouped
+        and not reading.literal_tokens & set(range(link.first, link.last))
+    ]
+    for mention in (*asked, *others):
+        if mention.column is None and lexicon.get_field(mention.field).type in NUMERIC_TYPES:
+            yield mention
+
+
+def _fields_of_object(
+    phrases: Sequence[FunctionPhrase], words: Sequence[str], lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "Average *age*": returns the numbers of the family of the word right after a function."""
+    for phrase in phrases:
+        word = words[phrase.last] if phrase.last < len(words) else ""
+        if word and word not in FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS:
+            found = numbers_named_by((word,), lexicon)
+            if found:
+                return found
+    return ()
+
+
+def _names_other_measure(reading: BucketReading, phrases: Sequence[FunctionPhrase], words: Sequence[str]) -> bool:
+    """ "Average *temperature*" where nothing is a temperature: whether an unknown word follows an average."""
+    unlinked = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
+    return any(
+        phrase.function is not AggregateFunction.SUM
+        and phrase.last < len(words)
+        and words[phrase.last] in unlinked - MONEY_WORDS
+        for phrase in phrases
+    )
+
+
+def _speaks_of_money(phrases: Sequence[FunctionPhrase], words: Sequence[str]) -> bool:
+    """Whether money is the likeliest measure: a sum, or a word for spending; without a function, too."""
+    if not phrases or set(words) & (MONEY_WORDS | SPENDING_NOUNS):
+        return True
+    return any(set(phrase.words) & _SUMMING_WORDS for phrase in phrases)

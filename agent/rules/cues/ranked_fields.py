@@ -1,0 +1,162 @@
+"""Finds the fields that a superlative may order: those it names, those its adjective measures, or any number."""
+
+from collections.abc import Sequence
+
+from agent.english.function_words import MONEY_WORDS
+from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
+from agent.rules.cues.function_phrases import FunctionPhrase
+from agent.rules.cues.question_subject import (
+    EARNING_VERBS,
+    LASTING_VERBS,
+    MEASURABLE_TYPES,
+    NUMERIC_TYPES,
+    field_of_unlinked_words,
+)
+from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, numbers_named_by
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.ids import FieldName
+from storage.search.plan import AggregateFunction
+from storage.search.schema import FieldType, SchemaField
+
+_SERVICE_NOUNS = frozenset("service office post employment use".split())
+_JOINING_DATE_NAMES = ("join date", "joined", "hire date", "hired", "start date", "starts", "valid from")
+_ENDS_OF_PHRASES = frozenset("in for with at on from of by last this during per since and".split())
+_SCALES_OF_DAYS = (ScaleKind.DATE, ScaleKind.AGE)
+
+
+def ordering_fields(
+    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """Returns the fields that the superlative may order, the equally likely ones together.
+
+    Empty if no field of the bucket can be compared.
+    """
+    mentioned = _mentioned_fields(phrase, reading, lexicon)
+    if mentioned:
+        return mentioned[:1]
+    adjective, scale = scale_of_superlative(phrase.words) or ("", None)
+    if scale is None or is_any_extent(adjective):
+        hinted = field_of_unlinked_words(reading, lexicon)
+        if hinted is not None:
+            return (hinted,)
+    if scale is not None and (fields := _fields_of_superlative(adjective, scale, phrase, words, reading, lexicon)):
+        return fields
+    if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
+        return (hinted,)
+    if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
+        return lexicon.roles.amounts
+    return lexicon.roles.numbers
+
+
+def _mentioned_fields(phrase: FunctionPhrase, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the fields that the question names beside the superlative, the nearest first; not those of conditions."""
+    found = scale_of_superlative(phrase.words)
+    mentions = [
+        (abs(link.first - phrase.first), lexicon.get_field(link.meaning.field))
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention)
+        and link.meaning.column is None
+        and not reading.literal_tokens & set(range(link.first, link.last))
+    ]
+    fields = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES]
+    if found is not None and not is_any_extent(found[0]):
+        fields = [field for field in fields if _may_measure(field, found[1])]
+    return tuple(dict.fromkeys(field.name for field in fields))
+
+
+def _may_measure(field: SchemaField, scale: AdjectiveScale) -> bool:
+    """Whether the adjective may be about the field: nothing is "cheapest" by its date."""
+    if scale.kind is ScaleKind.MONEY:
+        return field.type is FieldType.MONEY or (field.type is FieldType.NUMBER and not field.unit)
+    if scale.kind in _SCALES_OF_DAYS:
+        return field.type is not FieldType.MONEY
+    return True
+
+
+def _fields_of_superlative(
+    adjective: str,
+    scale: AdjectiveScale,
+    phrase: FunctionPhrase,
+    words: Sequence[str],
+    reading: BucketReading,
+    lexicon: BucketLexicon,
+) -> tuple[FieldName, ...]:
+    if asks_for_length_of_service(phrase, words):
+        return lexicon.roles.durations or _joining_dates(lexicon)
+    fields = fields_on_scale(adjective, lexicon)
+    return tuple(name for name in fields if lexicon.get_field(name).type in MEASURABLE_TYPES)
+
+
+def asks_for_length_of_service(phrase: FunctionPhrase, words: Sequence[str]) -> bool:
+    """ "Longest-serving", "oldest in service", "who has been with us longest"."""
+    if phrase.words not in (("longest",), ("oldest",), ("shortest",)):
+        return False
+    follows = words[phrase.last : phrase.last + 1]
+    in_service = words[phrase.last : phrase.last + 1] == ["in"] and bool(set(words[phrase.last :]) & _SERVICE_NOUNS)
+    with_us = "with" in words[: phrase.first] or "been" in words[: phrase.first]
+    return bool(set(follows) & LASTING_VERBS) or in_service or with_us
+
+
+def _joining_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the date on which somebody or something began; all dates but births if no name tells it."""
+    named = lexicon.find_date_fields(_JOINING_DATE_NAMES)
+    return named or tuple(name for name in lexicon.roles.dates if name not in lexicon.roles.births)
+
+
+def is_descending(phrase: FunctionPhrase, words: Sequence[str], field: SchemaField) -> bool:
+    """Whether the highest value comes first. An age is high where its date is early; a long service began early."""
+    found = scale_of_superlative(phrase.words)
+    is_high_end = found[1].is_high_end if found is not None else phrase.function is AggregateFunction.MAXIMUM
+    if asks_for_length_of_service(phrase, words):
+        is_long = phrase.words[0] in ("longest", "oldest")
+        return is_long is not (field.type is FieldType.DATE)
+    if found is None or found[1].kind is not ScaleKind.AGE:
+        return is_high_end
+    is_age = field.type is FieldType.NUMBER and "year" not in field.name
+    return is_high_end is not is_age
+
+
+def age_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the fields that tell how old something is: an age, else a birth date."""
+    return numbers_named_by(("age",), lexicon) or lexicon.roles.births
+
+
+def fields_of_most(
+    index: int, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "The most *visitors*", "*earns* the most": returns the numbers that "most" at the token is about.
+
+    Empty if it is about documents, or about nothing that the bucket knows.
+    """
+    after = [
+        link.meaning.field
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention) and link.meaning.column is None and link.first > index
+    ]
+    named = tuple(name for name in after if lexicon.get_field(name).type in NUMERIC_TYPES)
+    if named:
+        return named[:1]
+    family = lexicon.roles.fields_of_family(words[index + 1], lexicon.roles.numbers) if index + 1 < len(words) else ()
+    if family or (index + 1 < len(words) and words[index + 1] not in _ENDS_OF_PHRASES):
+        return family
+    verb_index = index - 1 - (words[index - 1 : index] == ["the"])
+    return _fields_of_verb(verb_index, reading, lexicon)
+
+
+def _fields_of_verb(index: int, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Who *earns* the most", "which branch *costs* us the most": returns the numbers that the verb is about."""
+    while index > 0 and reading.tokens[index].word in ("us", "me", "them", "out", "up"):
+        index -= 1
+    if index < 0:
+        return ()
+    mentioned = tuple(
+        link.meaning.field
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention)
+        and link.first <= index < link.last
+        and lexicon.get_field(link.meaning.field, link.meaning.column).type in NUMERIC_TYPES
+    )
+    word = reading.tokens[index].word
+    family = mentioned or lexicon.roles.fields_of_family(word, lexicon.roles.numbers)
+    return family or (lexicon.roles.amounts if word in MONEY_WORDS | EARNING_VERBS else ())

@@ -1,0 +1,89 @@
+"""Finds the fields that an adjective measures: "tallest", "most crowded", "cheap"."""
+
+from collections.abc import Iterable
+
+from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType
+
+_COMPARABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldType.CATEGORY)
+_MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
+_ANY_EXTENT = frozenset("high low big large great small little".split())  # said of every number
+_AGE_WORDS = ("age",)
+
+
+def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the fields that the adjective may measure, the equally likely ones together; empty if there are none.
+
+    The words decide first ("toxic" and a field "toxicity"), then units, then what kind of scale it is.
+    """
+    scale, roles = scale_of_adjective(adjective), lexicon.roles
+    family = roles.fields_of_family(adjective, _fields_of_types(lexicon, _COMPARABLE_TYPES))
+    if family and scale.kind in (ScaleKind.UNKNOWN, ScaleKind.MEASURE):
+        return family
+    named = numbers_named_by(scale.nouns, lexicon) if scale.kind is not ScaleKind.AGE else ()
+    if named:
+        return named
+    measured = roles.fields_in_units(scale.units)
+    if measured and (scale.kind is not ScaleKind.SIZE or len(measured) == 1):
+        return measured if scale.kind is not ScaleKind.SIZE else _widen_size(measured, lexicon)
+    return _fields_of_kind(scale, lexicon)
+
+
+def _widen_size(measured: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "Biggest" with one area: the counts of things are as likely."""
+    counts = [name for name in lexicon.roles.sizes if not lexicon.get_field(name).unit]
+    return tuple(dict.fromkeys((*measured, *counts)))
+
+
+def _fields_of_kind(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    roles = lexicon.roles
+    match scale.kind:
+        case ScaleKind.MONEY:
+            return roles.amounts
+        case ScaleKind.RANK:
+            return roles.ranks
+        case ScaleKind.SIZE:
+            return roles.sizes or roles.amounts
+        case ScaleKind.DATE:
+            return _main_dates(lexicon)
+        case ScaleKind.AGE:
+            return numbers_named_by(_AGE_WORDS, lexicon) or roles.births or _main_dates(lexicon)
+        case _:
+            return ()
+
+
+def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the date that orders the documents, else the years they are of."""
+    natural, dates = lexicon.schema.natural_order, lexicon.roles.dates
+    if natural is not None and natural.field in dates:
+        return (natural.field,)
+    return dates[:1] or numbers_named_by(("year",), lexicon)
+
+
+def numbers_named_by(nouns: Iterable[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the numbers or amounts that one of the nouns names, by the first noun that does."""
+    for noun in nouns:
+        mentions = [meaning for meaning in lexicon.meanings_of_text(noun) if isinstance(meaning, FieldMention)]
+        named = [
+            mention.field
+            for mention in mentions
+            if mention.column is None and lexicon.get_field(mention.field).type in _MEASURABLE_TYPES[:2]
+        ]
+        found = tuple(dict.fromkeys(named)) or lexicon.roles.fields_of_family(
+            noun, _fields_of_types(lexicon, _MEASURABLE_TYPES[:2])
+        )
+        if found:
+            return found
+    return ()
+
+
+def is_any_extent(adjective: str) -> bool:
+    """Whether the adjective is said of every number: "the highest rent"."""
+    return adjective in _ANY_EXTENT
+
+
+def _fields_of_types(lexicon: BucketLexicon, types: Iterable[FieldType]) -> tuple[FieldName, ...]:
+    allowed = tuple(types)
+    return tuple(field.name for field in lexicon.schema.fields if field.type in allowed)

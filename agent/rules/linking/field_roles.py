@@ -1,0 +1,209 @@
+"""The roles of a bucket's fields: which hold persons, places, dates or amounts, and which a word of a family names."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from functools import cached_property
+
+from agent.english.function_words import FILLER_WORDS, PERSON_NOUNS, RATE_NOUNS, STOP_WORDS
+from agent.english.inflection import root_of_word
+from storage.quantities.units import convert_unit
+from storage.search.analyser import fold_text
+from storage.search.ids import FieldName
+from storage.search.index import FieldVocabulary
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_PLACE_NOUNS = frozenset(
+    """place location city town village county country state province region district area zone address street site
+    office branch room building hall floor warehouse depot venue port harbour harbor airport station campus plant
+    home seat territory continent habitat destination origin""".split()
+)
+_RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
+_TOTAL_NOUNS = frozenset("total amount sum value price".split())
+_BIRTH_WORDS = frozenset("born birth birthday birthdate dob".split())
+_COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
+_PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
+    "salary wage pay hired joined department employer gender nationality age position".split()
+)
+_DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
+_SIZE_UNITS = ("meter**2", "meter**3", "meter", "kilogram")
+_TIME_UNITS = ("day",)
+_NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
+_NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
+_MIN_NAME_WORDS, _MAX_NAME_WORDS = 2, 4
+_NAME_SHARE = 0.8  # of the values that must look like names of persons
+_SAMPLED_VALUES = 40
+_MIN_ROOT_LETTERS = 3
+
+
+class FieldRoles:
+    """The fields with values by what they hold. Columns of rows are left out."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        vocabularies: Mapping[FieldName, FieldVocabulary],
+        is_identifying: Callable[[FieldName], bool],
+    ) -> None:
+        self._fields = [field for field in schema.fields if field.name in vocabularies]
+        self._vocabularies = vocabularies
+        self._is_identifying = is_identifying
+
+    @cached_property
+    def persons(self) -> tuple[FieldName, ...]:
+        """Fields that name a person, by a noun for one ("owner"), by "by" ("approved by"), or by their values."""
+        return self._names_where(lambda field: field.type in _NAMING_TYPES and self._names_person(field))
+
+    @cached_property
+    def parties(self) -> tuple[FieldName, ...]:
+        """Categories with names of somebody or something, which are no places: firms, makers, owners."""
+        return self._names_where(
+            lambda field: (
+                field.type is FieldType.CATEGORY
+                and field.name not in self.places
+                and not self._is_identifying(field.name)
+                and all(value.value[:1].isupper() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES])
+                and not any(value.value.isupper() for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES])
+            )
+        )
+
+    @cached_property
+    def holds_people(self) -> bool:
+        """Whether the documents are people: they have the names of persons, and a birth date, a salary or the like."""
+        named = (
+            field
+            for field in self._fields
+            if field.type in _NAMING_TYPES and self._is_identifying(field.name) and self._has_person_values(field)
+        )
+        has_attribute = any(_words_of(field) & _PERSON_ATTRIBUTES for field in self._fields)
+        return has_attribute and next(named, None) is not None
+
+    @cached_property
+    def places(self) -> tuple[FieldName, ...]:
+        return self._names_where(lambda field: field.type in _NAMING_TYPES and bool(_words_of(field) & _PLACE_NOUNS))
+
+    @cached_property
+    def dates(self) -> tuple[FieldName, ...]:
+        return self._names_where(lambda field: field.type is FieldType.DATE)
+
+    @cached_property
+    def births(self) -> tuple[FieldName, ...]:
+        return self._names_where(lambda field: field.type is FieldType.DATE and bool(_words_of(field) & _BIRTH_WORDS))
+
+    @cached_property
+    def amounts(self) -> tuple[FieldName, ...]:
+        """Money fields; the total alone, if exactly one of them is called so."""
+        amounts = self._names_where(lambda field: field.type is FieldType.MONEY)
+        totals = self._names_where(
+            lambda field: field.type is FieldType.MONEY and bool(_label_words_of(field) & _TOTAL_NOUNS)
+        )
+        return totals if len(totals) == 1 else amounts
+
+    @cached_property
+    def durations(self) -> tuple[FieldName, ...]:
+        return self.fields_in_units(_TIME_UNITS) or self._names_where(
+            lambda field: (
+                field.type is FieldType.NUMBER and not field.unit and bool(_label_words_of(field) & _DURATION_NOUNS)
+            )
+        )
+
+    @cached_property
+    def ranks(self) -> tuple[FieldName, ...]:
+        return self._names_where(lambda field: field.type is FieldType.NUMBER and bool(_words_of(field) & _RANK_NOUNS))
+
+    @cached_property
+    def numbers(self) -> tuple[FieldName, ...]:
+        """Numbers and amounts that can be compared; no codes, years or coordinates."""
+        return self._names_where(
+            lambda field: field.type in _NUMERIC_TYPES and not _label_words_of(field) & _COORDINATE_NOUNS
+        )
+
+    @cached_property
+    def sizes(self) -> tuple[FieldName, ...]:
+        """Fields for an extent: an area, a length, a weight, or a number of things."""
+        measured = {*self.fields_in_units(_SIZE_UNITS)}
+        return self._names_where(
+            lambda field: (
+                field.name in measured
+                or (
+                    field.type is FieldType.NUMBER
+                    and not field.unit
+                    and field.name in self.numbers
+                    and not _words_of(field) & (RATE_NOUNS - {"size"} | _DURATION_NOUNS)
+                )
+            )
+        )
+
+    def fields_in_units(self, units: Iterable[str]) -> tuple[FieldName, ...]:
+        """Returns the fields of the first dimension that any field has."""
+        for unit in units:
+            found = self._names_where(
+                lambda field, unit=unit: bool(field.unit) and convert_unit(Decimal(1), unit, field.unit) is not None
+            )
+            if found:
+                return found
+        return ()
+
+    def fields_of_family(self, word: str, among: Iterable[FieldName] | None = None) -> tuple[FieldName, ...]:
+        """ "Inspected": returns the fields that a word of its family names ("inspector"); else describes."""
+        root = root_of_word(word)
+        if len(root) < _MIN_ROOT_LETTERS or word in STOP_WORDS:
+            return ()
+        allowed = None if among is None else set(among)
+        for fields_by_root in self._fields_by_root:
+            found = tuple(name for name in fields_by_root.get(root, ()) if allowed is None or name in allowed)
+            if found:
+                return found
+        return ()
+
+    @cached_property
+    def _fields_by_root(self) -> tuple[Mapping[str, tuple[FieldName, ...]], ...]:
+        """The fields by the roots of their labels, of their synonyms, and of their descriptions."""
+        return (
+            self._index_roots(lambda field: f"{field.label} {field.name}"),
+            self._index_roots(lambda field: " ".join(field.synonyms)),
+            self._index_roots(lambda field: field.description),
+        )
+
+    def _index_roots(self, text_of: Callable[[SchemaField], str]) -> Mapping[str, tuple[FieldName, ...]]:
+        fields: dict[str, dict[FieldName, None]] = defaultdict(dict)
+        for field in self._fields:
+            for word in _split_words(text_of(field)) - STOP_WORDS - FILLER_WORDS:
+                fields[root_of_word(word)][field.name] = None
+        return {root: tuple(names) for root, names in fields.items()}
+
+    def _names_where(self, accepts: Callable[[SchemaField], bool]) -> tuple[FieldName, ...]:
+        return tuple(field.name for field in self._fields if accepts(field))
+
+    def _names_person(self, field: SchemaField) -> bool:
+        if self._is_identifying(field.name):
+            return False
+        label_words = fold_text(field.label).split()
+        if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
+            return True
+        return self._has_person_values(field)
+
+    def _has_person_values(self, field: SchemaField) -> bool:
+        values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]
+        return bool(values) and sum(map(_looks_like_person, values)) >= _NAME_SHARE * len(values)
+
+
+def _looks_like_person(value: str) -> bool:
+    """Whether the value is two to four capitalised words, as names of persons are."""
+    words = value.replace(".", ". ").split()
+    return _MIN_NAME_WORDS <= len(words) <= _MAX_NAME_WORDS and all(
+        word[:1].isupper() and word.strip(".-'’").replace("-", "").replace("'", "").replace("’", "").isalpha()
+        for word in words
+    )
+
+
+def _words_of(field: SchemaField) -> set[str]:
+    return _split_words(" ".join((field.label, field.name, *field.synonyms)))
+
+
+def _label_words_of(field: SchemaField) -> set[str]:
+    return _split_words(f"{field.label} {field.name}")
+
+
+def _split_words(text: str) -> set[str]:
+    return set(fold_text(text).replace("_", " ").replace("-", " ").replace("/", " ").replace(",", " ").split())

@@ -1,0 +1,128 @@
+"""Decides between fields that share a value, such as two for persons: by the word beside the name, else a tie."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent.english.function_words import STOP_WORDS
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
+from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.reading.literal_conditions import AlternativeCondition
+from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
+from storage.search.schema import FieldType
+
+_ROLE_WEIGHT = 1.0  # for the field that a word beside the value names
+_OWN_NAME_WEIGHT = 0.6  # for the field that names the document itself
+_MAX_DISTANCE = 4  # tokens between the value and the word that names its role
+_CLAUSE_ENDS = frozenset("and or but".split())
+
+
+def weigh_by_role(
+    link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken], lexicon: BucketLexicon
+) -> SpanLink:
+    """ "Reports Ann *approved*": returns the link with more weight if a word beside the value names its field.
+
+    Only where another field has the same value. Without such a word, a name is that of the document itself.
+    """
+    if not isinstance(link.meaning, ValueMatch) or not _rivals_of(link, links):
+        return link
+    if _role_word_index(link, tokens, lexicon) is not None:
+        return replace(link, weight=link.weight + _ROLE_WEIGHT)
+    names_document = lexicon.is_identifying(link.meaning.field) and not _asks_for_several(links, tokens)
+    return replace(link, weight=link.weight + _OWN_NAME_WEIGHT) if names_document else link
+
+
+def _asks_for_several(links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the bucket's noun stands in the plural: "reports of Ann" are not the document called Ann."""
+    return any(isinstance(link.meaning, BucketNoun) and looks_plural(tokens[link.last - 1]) for link in links)
+
+
+def _rivals_of(link: SpanLink, links: Sequence[SpanLink]) -> list[SpanLink]:
+    """Returns the links that read the same words as a value of another field."""
+    assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the callers ask only for such
+    return [
+        other
+        for other in links
+        if isinstance(other.meaning, ValueMatch)
+        and (other.first, other.last) == (link.first, link.last)
+        and other.meaning.field != link.meaning.field
+        and (other.meaning.column is None) is (link.meaning.column is None)
+    ]
+
+
+def _role_word_index(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> int | None:
+    """Returns the nearest token beside the value that is of the family of its field's name."""
+    assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the callers ask only for such
+    after = range(link.last, min(link.last + _MAX_DISTANCE, len(tokens)))
+    before = range(link.first - 1, max(link.first - _MAX_DISTANCE, 0) - 1, -1)
+    for indexes in (before, after):
+        for index in indexes:
+            word = tokens[index].word
+            if word in _CLAUSE_ENDS or (word == "of" and index < link.first):
+                break  # "the skipper *of* the Dipper" asks for the skipper
+            if word not in STOP_WORDS and link.meaning.field in lexicon.roles.fields_of_family(
+                word, (link.meaning.field,)
+            ):
+                return index
+    return None
+
+
+def consume_role_words(selection: SpanSelection, links: Sequence[SpanLink]) -> None:
+    """Marks the words that named the role of a chosen value as used: "approved" in "reports Ann approved"."""
+    for link in selection.links:
+        if isinstance(link.meaning, ValueMatch) and _rivals_of(link, links):
+            index = _role_word_index(link, selection.tokens, selection.lexicon)
+            if index is not None:
+                selection.consumed_tokens.add(index)
+                selection.used_links |= {
+                    position
+                    for position, other in enumerate(selection.links)
+                    if isinstance(other.meaning, FieldMention) and other.first <= index < other.last
+                }
+
+
+def find_rival_readings(
+    selection: SpanSelection, links: Sequence[SpanLink], conditions: Sequence[Condition]
+) -> Iterator[AlternativeCondition]:
+    """ "Reports of Ann", who writes and approves: yields the reading for each other field for persons with her name."""
+    persons = selection.lexicon.roles.persons
+    for link in selection.links:
+        meaning = link.meaning
+        if not isinstance(meaning, ValueMatch) or meaning.column is not None or meaning.field not in persons:
+            continue
+        if _role_word_index(link, selection.tokens, selection.lexicon) is not None or _is_mentioned(link, selection):
+            continue
+        original = next((part for part in conditions if _compares_value(part, meaning)), None)
+        if not isinstance(original, ComparisonCondition):
+            continue
+        for rival in _rivals_of(link, links):
+            other = rival.meaning
+            if isinstance(other, ValueMatch) and other.field in persons and abs(rival.weight - link.weight) < _TIE:
+                is_list = selection.lexicon.get_field(other.field).type is FieldType.LIST
+                replacement = replace(
+                    original,
+                    field=other.field,
+                    value=other.value,
+                    op=ComparisonOperator.HAS if is_list else ComparisonOperator.EQ,
+                )
+                yield AlternativeCondition(original=original, replacement=replacement)
+
+
+_TIE = 0.3  # difference of weight up to which two fields are as likely
+
+
+def _is_mentioned(link: SpanLink, selection: SpanSelection) -> bool:
+    """Whether the field of the value is named anywhere in the question."""
+    assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the caller asks only for such
+    return any(
+        isinstance(other.meaning, FieldMention) and other.meaning.field == link.meaning.field
+        for other in selection.links
+    )
+
+
+def _compares_value(condition: Condition, meaning: ValueMatch) -> bool:
+    return (
+        isinstance(condition, ComparisonCondition)
+        and condition.field == meaning.field
+        and condition.value == meaning.value
+    )
