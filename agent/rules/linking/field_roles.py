@@ -161,7 +161,7 @@ class FieldRoles:
         """The fields by the roots of their labels, of their synonyms, and of their descriptions."""
         return (
             self._index_roots(lambda field: f"{field.label} {field.name}"),
-            self._index_roots(lambda field: " ".join(field.synonyms)),
+            self._index_roots(lambda field: " ".join(field.plain_synonyms)),
             self._index_roots(lambda field: field.description),
         )
 
@@ -198,7 +198,7 @@ def _looks_like_person(value: str) -> bool:
 
 
 def _words_of(field: SchemaField) -> set[str]:
-    return _split_words(" ".join((field.label, field.name, *field.synonyms)))
+    return _split_words(" ".join((field.label, field.name, *field.plain_synonyms)))
 
 
 def _label_words_of(field: SchemaField) -> set[str]:
