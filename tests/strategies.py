@@ -20,6 +20,7 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     Scalar,
+    SemiJoinCondition,
 )
 from storage.search.documents import Document, FieldValue, Passage, RowValues
 from storage.search.ids import BucketId, DocId, FieldName, Subject
@@ -249,3 +250,35 @@ def scopes(draw: st.DrawFn, buckets: Sequence[str]) -> Scope:
         subjects=frozenset(map(Subject, draw(st.lists(st.sampled_from(SUBJECTS), max_size=3)))),
         ignores_readers=draw(st.sampled_from([False, False, True])),
     )
+
+
+@st.composite
+def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> SemiJoinCondition:
+    """Semi-joins of documents of `schema` with the buckets of `inner_schemas`, of any kind, `depth` deep at most."""
+    inner = draw(st.sampled_from(inner_schemas))
+    ordering = [field.name for field in inner.fields if field.type not in (FieldType.LIST, FieldType.ROWS)]
+    order_by = draw(st.none() | st.sampled_from(ordering)) if ordering else None
+    condition = draw(conditions(inner, max_leaves=2))
+    if depth > 1 and draw(st.booleans()):
+        condition = AndCondition((condition, draw(semi_joins(inner, inner_schemas, depth - 1))))
+    return SemiJoinCondition(
+        field=draw(st.sampled_from(_join_fields_of(schema))),
+        bucket=inner.bucket,
+        key=draw(st.sampled_from(_join_fields_of(inner))),
+        condition=draw(st.sampled_from([AndCondition(), condition])),
+        order_by=order_by,
+        is_descending=draw(st.booleans()) if order_by else True,
+        limit=draw(st.integers(1, 3)) if order_by else 1,
+        words=draw(st.sampled_from(["", "in words"])),
+    )
+
+
+def _join_fields_of(schema: Schema) -> list[FieldName]:
+    names = [field.name for field in schema.fields if field.type not in (FieldType.FLAG, FieldType.ROWS)]
+    return [TITLE_FIELD, DOC_ID_FIELD, *names]
+
+
+def joined_conditions(schema: Schema, inner_schemas: Sequence[Schema]) -> st.SearchStrategy[Condition]:
+    """Conditions valid for the schema with semi-joins between its other conditions."""
+    leaves = st.one_of(semi_joins(schema, inner_schemas), semi_joins(schema, inner_schemas), conditions(schema, 2))
+    return st.recursive(leaves, _compound_conditions, max_leaves=4)

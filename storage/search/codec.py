@@ -14,6 +14,7 @@ from typing import TypeVar, assert_never, cast
 
 from storage.search import refinement as refinements
 from storage.search.conditions import (
+    MATCH_ALL,
     AndCondition,
     ComparisonCondition,
     ComparisonOperator,
@@ -23,6 +24,7 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     Scalar,
+    SemiJoinCondition,
 )
 from storage.search.documents import FieldAnnotation, FieldValue
 from storage.search.errors import SearchError, UnreadableJson
@@ -60,6 +62,8 @@ def condition_to_json(condition: Condition) -> JsonObject:
         case RowCondition(rows_field=row, condition=inner, words=words):
             inside = inner if isinstance(inner, (AndCondition, OrCondition, NotCondition)) else AndCondition((inner,))
             return {"row": row} | condition_to_json(inside) | _words_to_json(words)
+        case SemiJoinCondition():
+            return _semi_join_to_json(condition)
         case AndCondition(members):
             return {"all": [condition_to_json(member) for member in members]}
         case OrCondition(members):
@@ -82,6 +86,8 @@ def _parse_condition(data: JsonObject) -> Condition:
         lone = isinstance(inside, AndCondition) and len(inside.members) == 1
         inner = inside.members[0] if isinstance(inside, AndCondition) and lone else inside
         return RowCondition(rows_field=FieldName(data["row"]), condition=inner, words=words)
+    if "bucket" in data:
+        return _parse_semi_join(data, words)
     if "all" in data:
         return AndCondition(tuple(_parse_condition(member) for member in data["all"]))
     if "any" in data:
@@ -93,6 +99,33 @@ def _parse_condition(data: JsonObject) -> Condition:
         return MissingCondition(field=name, words=words)
     return ComparisonCondition(
         field=name, op=ComparisonOperator(data["op"]), value=_value_from_json(data["value"]), words=words
+    )
+
+
+def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
+    """`condition` is left out if the inner set is the whole bucket, `order` and `limit` if it is not ordered."""
+    inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
+    if condition.condition != MATCH_ALL:
+        inner_set["condition"] = condition_to_json(condition.condition)
+    if condition.order_by is not None:
+        inner_set["order"] = {"field": condition.order_by, "descending": condition.is_descending}
+        inner_set["limit"] = condition.limit
+    return {"field": condition.field, "op": "semi_join", **inner_set} | _words_to_json(condition.words)
+
+
+def _parse_semi_join(data: JsonObject, words: str) -> SemiJoinCondition:
+    if data["op"] != "semi_join":
+        raise ValueError(f"{data['op']!r} takes no bucket")
+    order = _parse_order(data.get("order"))
+    return SemiJoinCondition(
+        field=FieldName(data["field"]),
+        bucket=BucketId(data["bucket"]),
+        key=FieldName(data["key"]),
+        condition=_parse_condition(data["condition"]) if "condition" in data else MATCH_ALL,
+        order_by=None if order is None else order.field,
+        is_descending=order is None or order.descending,
+        limit=1 if order is None else int(data["limit"]),
+        words=words,
     )
 
 
