@@ -24,7 +24,7 @@ from storage.search.conditions import (
 )
 from storage.search.documents import Document, FieldValue, Passage, RowValues
 from storage.search.ids import BucketId, DocId, FieldName, Subject
-from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
+from storage.search.schema import REFERENCE_TYPES, FieldType, Schema, SchemaField, SchemaOrder
 from storage.search.scope import Scope
 from tests.builders import TENANT
 
@@ -92,6 +92,9 @@ def fields(draw: st.DrawFn, name: str, *, is_column: bool = False) -> SchemaFiel
         synonyms=tuple(draw(st.lists(st.sampled_from(WORDS[:6]), max_size=2))),
         facet=draw(st.booleans()),
         shared=draw(st.booleans()),
+        references=draw(st.sampled_from(["", "", "none", "drawn.vendor", "a b.c.title"]))
+        if field_type in REFERENCE_TYPES and not is_column
+        else "",
         columns=tuple(draw(fields(column_name, is_column=True)) for column_name in names),
     )
 

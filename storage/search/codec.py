@@ -412,6 +412,7 @@ def _field_to_json(field: SchemaField) -> JsonObject:
         "facet": field.facet,
         "bare": None if field.bare is BareValueMatch.EXACTLY else field.bare.value,
         "shared": field.shared,
+        "references": field.references,
         "columns": [_field_to_json(column) for column in field.columns],
     }
     return {key: value for key, value in written.items() if value}
@@ -432,6 +433,7 @@ _FIELD_KEYS = frozenset(
         "facet",
         "bare",
         "shared",
+        "references",
         "columns",
     ]
 )
@@ -473,6 +475,7 @@ def _parse_field(data: JsonObject) -> SchemaField:
         facet=bool(data.get("facet", False)),
         bare=BareValueMatch(data.get("bare", BareValueMatch.EXACTLY)),
         shared=bool(data.get("shared", False)),
+        references=str(data.get("references", "")),
         columns=tuple(map(_parse_field, _objects_under(data, "columns"))),
     )
 

@@ -1,4 +1,4 @@
-"""Semi-joins: every engine finds what the naive evaluation finds, within the scope, in as few round trips as it takes."""
+"""Semi-joins: every engine finds what the naive evaluation finds, within the scope, in few round trips."""
 
 from collections.abc import Sequence
 from itertools import count

@@ -42,7 +42,9 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             quoted = join_words([f"“{word}”" for word in words])
             return f"{quoted} {fit} no field, so the text must mention {pronoun}"
         case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
-            taken, *rejected = (describe_reading(reading, schemas[bucket]) for reading in (conditions, *others))
+            taken, *rejected = (
+                describe_reading(reading, schemas[bucket], schemas) for reading in (conditions, *others)
+            )
             return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
@@ -80,7 +82,7 @@ def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema) 
 def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:
     match kept:
         case KeptFieldCondition(condition=condition, bucket=bucket):
-            return describe_condition(condition, schemas[bucket])
+            return describe_condition(condition, schemas[bucket], schemas)
         case KeptWord(word=word):
             return f"mentions “{word}”"
         case KeptQuestion(question=question):

@@ -72,15 +72,15 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case SpellingLabel(old=old, new=new):
             return f"“{new}” instead of “{old}”"
         case WithoutConditionLabel(condition=condition, bucket=bucket):
-            return f"without: {describe_condition(condition, schemas[bucket])}"
+            return f"without: {describe_condition(condition, schemas[bucket], schemas)}"
         case WithoutWordLabel(word=word):
             return f"without: mentions “{word}”"
         case OnlyConditionLabel(condition=condition, bucket=bucket):
-            return f"only: {describe_condition(condition, schemas[bucket])}"
+            return f"only: {describe_condition(condition, schemas[bucket], schemas)}"
         case AlsoMissingLabel(field=field):
             return f"also those with no {field.label.lower()}"
         case ConditionsLabel(conditions=conditions, bucket=bucket):
-            return describe_reading(conditions, schemas[bucket])
+            return describe_reading(conditions, schemas[bucket], schemas)
         case OtherDocumentLabel():
             return "another of them"
         case ExportLabel(question=question):
