@@ -1,0 +1,237 @@
+"""Plans a question within a question: a part of it names an inner set, the rest is read as if it named one document.
+
+The words for the inner set are replaced by a value that the outer field holds. The question that results is read and
+planned like any other, and the condition on that value then becomes a semi-join with the inner set. So all forms of
+answer, orders and numbers work as they do elsewhere. A nested reading is taken only if it explains more of the question
+than the plain one, or if the plain one leaves the question's own documents out.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from agent.assumptions import Assumption
+from agent.decomposition import LegAlternatives
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
+from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
+from agent.rules.nested.question_splits import QuestionSplit, SplitFinder
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.question_reader import QuestionReader
+from storage.search.conditions import (
+    MAX_SEMI_JOIN_DEPTH,
+    AndCondition,
+    ComparisonCondition,
+    Condition,
+    NotCondition,
+    OrCondition,
+    SemiJoinCondition,
+    conjunction_of,
+    conjuncts_of,
+    semi_join_depth,
+)
+from storage.search.ids import BucketId, LegId
+from storage.search.plan import Leg, Search
+
+PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
+_MAX_SPLITS = 60  # tried in one question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestedLeg:
+    """A leg whose search holds a semi-join, with what else was read."""
+
+    leg: Leg
+    alternatives: LegAlternatives
+    reading: BucketReading  # of the question with a value in place of the inner set
+    unexplained_count: int
+    is_dereference: bool
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OuterReading:
+    """The question with `stand_in` in place of the words for the inner set, as read in the outer bucket."""
+
+    split: QuestionSplit
+    inner: InnerSet
+    stand_in: str
+    text: str
+    reading: BucketReading
+
+
+class NestedPlanner:
+    """Plans one question. Reads each part of it once a bucket."""
+
+    def __init__(self, reader: QuestionReader, plan_leg: PlanLeg) -> None:
+        self._reader, self._plan_leg = reader, plan_leg
+        self._joins = find_joins(reader.lexicons)
+        self._stand_ins: dict[BucketJoin, str | None] = {}
+        self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
+
+    def plan_nested(
+        self, leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading]
+    ) -> NestedLeg | None:
+        """Returns the best nested leg if it explains the question better than the plain leg; else None."""
+        if not self._joins:
+            return None
+        best_reading = readings[0]
+        plain_count = count_unexplained(best_reading, plain.answer_form)
+        finder = SplitFinder(question, self._reader.lexicons, self._joins)
+        splits = list(finder.find_splits())
+        for reading in readings:
+            if reading.has_noun and reading.unlinked_words:
+                for join in self._joins:
+                    if join.is_forward and join.outer == reading.bucket != join.inner:
+                        splits += finder.find_value_splits(reading.unlinked_words, join)
+        nested_legs = [
+            nested for split in splits[:_MAX_SPLITS] for nested in self._legs_of_split(leg_id, question, split)
+        ]
+        best = min(nested_legs, key=_rank_of, default=None)
+        if best is None:
+            return None
+        if best.unexplained_count < plain_count:
+            return best
+        return best if best.unexplained_count == plain_count and best.is_dereference else None
+
+    # -- the outer question
+
+    def _legs_of_split(self, leg_id: LegId, question: str, split: QuestionSplit) -> Iterator[NestedLeg]:
+        outer = self._read_outer(question, split, depth=1)
+        if outer is None:
+            return
+        leg, alternatives = self._plan_leg(leg_id, outer.text, [outer.reading])
+        search = self._joined_search(leg.search, outer)
+        if search is None or not _asks_something(leg, outer):
+            return
+        bucket = split.join.outer
+        equal_readings = (
+            replace(reading, search=joined, conditions=_conditions_of(joined, bucket))
+            for reading in alternatives.equal_readings
+            if (joined := self._joined_search(reading.search, outer)) is not None
+        )
+        yield NestedLeg(
+            leg=replace(leg, question=question, search=replace(search, ranking_text=question)),
+            alternatives=LegAlternatives(leg=leg_id, equal_readings=tuple(equal_readings)),
+            reading=outer.reading,
+            unexplained_count=count_unexplained(outer.reading, leg.answer_form),
+            is_dereference=split.is_dereference,
+            assumptions=outer.reading.assumptions,
+        )
+
+    def _read_outer(self, question: str, split: QuestionSplit, depth: int) -> _OuterReading | None:
+        """Returns the reading of the words around the inner set; None if either cannot be read."""
+        inner = self._read_inner_set(split.join.inner, split.inner_text, depth)
+        if inner is None or inner.is_everything or (split.needs_noun and not inner.has_noun):
+            return None
+        if not (split.needs_noun or inner.is_certain or inner.order is not None):
+            return None
+        stand_in = self._stand_in_for(split.join)
+        if stand_in is None:
+            return None
+        text = f"{question[: split.start]}{stand_in}{question[split.end :]}"
+        reading = self._read_in_bucket(split.join.outer, text)
+        return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
+
+    def _joined_search(self, search: Search, outer: _OuterReading) -> Search | None:
+        """Returns the search with the inner set in place of the value that stood for it; None if it stands elsewhere."""
+        if search.buckets != (outer.split.join.outer,):
+            return None
+        clause = search.clauses[0]
+        condition = _join_condition(clause.condition, outer)
+        if condition is None or any(outer.stand_in.casefold() in term.casefold() for term in clause.required_terms):
+            return None
+        return search.with_clauses(replace(clause, condition=condition))
+
+    def _stand_in_for(self, join: BucketJoin) -> str | None:
+        if join not in self._stand_ins:
+            self._stand_ins[join] = find_stand_in(join, self._lexicon_of(join.outer))
+        return self._stand_ins[join]
+
+    # -- inner sets
+
+    def _read_inner_set(self, bucket: BucketId, text: str, depth: int) -> InnerSet | None:
+        """Returns the set that the words name in the bucket, with inner sets of its own where they explain more."""
+        key = (bucket, text, depth)
+        if key not in self._inner_sets:
+            self._inner_sets[key] = None  # a set within itself is none
+            request = list_request_for(text)
+            plain = inner_set_of(self._read_in_bucket(bucket, request), self._lexicon_of(bucket))
+            self._inner_sets[key] = plain if plain is not None else self._read_nested_set(bucket, request, depth)
+        return self._inner_sets[key]
+
+    def _read_nested_set(self, bucket: BucketId, request: str, depth: int) -> InnerSet | None:
+        if depth >= MAX_SEMI_JOIN_DEPTH:
+            return None
+        finder = SplitFinder(request, self._reader.lexicons, self._joins)
+        splits = list(finder.find_splits(bucket))
+        reading = self._read_in_bucket(bucket, request)
+        for join in self._joins:
+            if join.is_forward and join.outer == bucket != join.inner and reading.unlinked_words:
+                splits += finder.find_value_splits(reading.unlinked_words, join)
+        for split in splits[:_MAX_SPLITS]:
+            outer = self._read_outer(request, split, depth + 1)
+            outer_set = None if outer is None else inner_set_of(outer.reading, self._lexicon_of(bucket))
+            if outer is None or outer_set is None:
+                continue
+            condition = _join_condition(outer_set.condition, outer)
+            if condition is not None and semi_join_depth(condition) < MAX_SEMI_JOIN_DEPTH:
+                return replace(outer_set, condition=condition)
+        return None
+
+    def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
+        return next(reading for reading in self._reader.readings_of(text) if reading.bucket == bucket)
+
+    def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
+        return self._reader.lexicons[bucket]
+
+
+def _rank_of(nested: NestedLeg) -> tuple[int, int]:
+    return nested.unexplained_count, -len(nested.reading.conditions)
+
+
+def _asks_something(leg: Leg, outer: _OuterReading) -> bool:
+    """Whether the question asks for more than the document that stands for the inner set."""
+    reading = outer.reading
+    return reading.has_noun or bool(reading.asked_mentions) or leg.answer_form.reads_values or leg.answer_form.computes
+
+
+def _conditions_of(search: Search, bucket: BucketId) -> tuple[Condition, ...]:
+    clause = search.clause_for(bucket)
+    return () if clause is None else conjuncts_of(clause.condition)
+
+
+def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | None:
+    """Returns the condition with the semi-join in place of the stand-in; None unless it stands for exactly one."""
+    members = conjuncts_of(condition)
+    replaced = [member for member in members if compares_with(member, outer.stand_in)]
+    join = outer.split.join
+    if len(replaced) != 1 or any(outer.stand_in in _values_in(member) for member in members if member not in replaced):
+        return None
+    comparison = replaced[0]
+    if not isinstance(comparison, ComparisonCondition) or comparison.field not in join.outer_fields:
+        return None
+    inner = outer.inner
+    semi_join = SemiJoinCondition(
+        field=comparison.field,
+        bucket=join.inner,
+        key=join.inner_key,
+        condition=inner.condition,
+        order_by=None if inner.order is None else inner.order.field,
+        is_descending=inner.order is None or inner.order.descending,
+        limit=inner.limit,
+        words=outer.split.inner_text,
+    )
+    return conjunction_of(*(semi_join if member is comparison else member for member in members))
+
+
+def _values_in(condition: Condition) -> Sequence[object]:
+    match condition:
+        case ComparisonCondition(value=value):
+            return value if isinstance(value, tuple) else (value,)
+        case AndCondition(members) | OrCondition(members):
+            return [value for member in members for value in _values_in(member)]
+        case NotCondition(inner):
+            return _values_in(inner)
+        case _:
+            return ()
