@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import read_question
-from storage.search.conditions import ComparisonCondition, ComparisonOperator
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, fields_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Schema
 
@@ -24,6 +24,10 @@ class BucketJoin:
     inner: BucketId
     inner_key: FieldName
     is_forward: bool
+
+    @property
+    def is_within_bucket(self) -> bool:
+        return self.outer == self.inner
 
 
 def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
@@ -55,6 +59,21 @@ def _references_of(
             yield field.name, reference.bucket, reference.field
 
 
+def find_sibling_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
+    """Returns joins between fields of two buckets that refer to the same documents of a third one."""
+    references = [
+        (bucket, field_name, target)
+        for bucket, lexicon in lexicons.items()
+        for field_name, *target in _references_of(lexicon.schema, lexicons)
+    ]
+    return tuple(
+        BucketJoin(outer=outer, outer_fields=(outer_field,), inner=inner, inner_key=inner_key, is_forward=False)
+        for outer, outer_field, target in references
+        for inner, inner_key, inner_target in references
+        if target == inner_target and outer != inner
+    )
+
+
 def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
     """Returns a value of the first outer field that a question names without doubt; None if there is none.
 
@@ -78,10 +97,11 @@ def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> b
         and not reading.asked_mentions
         and len(reading.conditions) == 1
         and compares_with(reading.conditions[0], value)
+        and fields_of(reading.conditions[0]) <= set(join.outer_fields)
     )
 
 
-def compares_with(condition: object, value: str) -> bool:
+def compares_with(condition: Condition, value: str) -> bool:
     """Whether the condition is that a field has exactly the value."""
     return (
         isinstance(condition, ComparisonCondition)

@@ -15,7 +15,7 @@ from agent.decomposition import LegAlternatives
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
 from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
-from agent.rules.nested.question_splits import QuestionSplit, SplitFinder
+from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import (
@@ -45,7 +45,8 @@ class NestedLeg:
     alternatives: LegAlternatives
     reading: BucketReading  # of the question with a value in place of the inner set
     unexplained_count: int
-    is_dereference: bool
+    split: QuestionSplit
+    inner: InnerSet
     assumptions: tuple[Assumption, ...] = ()
 
 
@@ -80,7 +81,7 @@ class NestedPlanner:
         finder = SplitFinder(question, self._reader.lexicons, self._joins)
         splits = list(finder.find_splits())
         for reading in readings:
-            if reading.has_noun and reading.unlinked_words:
+            if reading.unlinked_words and (reading.has_noun or reading.conditions):
                 for join in self._joins:
                     if join.is_forward and join.outer == reading.bucket != join.inner:
                         splits += finder.find_value_splits(reading.unlinked_words, join)
@@ -92,7 +93,8 @@ class NestedPlanner:
             return None
         if best.unexplained_count < plain_count:
             return best
-        return best if best.unexplained_count == plain_count and best.is_dereference else None
+        is_tie = best.unexplained_count == plain_count
+        return best if is_tie and (best.split.is_dereference or _is_of_single_document(best, plain)) else None
 
     # -- the outer question
 
@@ -115,7 +117,8 @@ class NestedPlanner:
             alternatives=LegAlternatives(leg=leg_id, equal_readings=tuple(equal_readings)),
             reading=outer.reading,
             unexplained_count=count_unexplained(outer.reading, leg.answer_form),
-            is_dereference=split.is_dereference,
+            split=split,
+            inner=outer.inner,
             assumptions=outer.reading.assumptions,
         )
 
@@ -131,10 +134,27 @@ class NestedPlanner:
             return None
         text = f"{question[: split.start]}{stand_in}{question[split.end :]}"
         reading = self._read_in_bucket(split.join.outer, text)
+        if split.join.is_within_bucket and not reading.has_noun:
+            return None  # its noun is that of the inner set, and nothing names the outer one
+        if reading.unlinked_words:
+            text, reading = self._drop_relation(split.join.outer, text, split.start, reading)
         return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
 
+    def _drop_relation(
+        self, bucket: BucketId, text: str, end: int, reading: BucketReading
+    ) -> tuple[str, BucketReading]:
+        """ "Towns that *lie on* …": the words between the noun and the inner set say how the two are connected."""
+        start = start_of_relation(reading, end)
+        if start is None:
+            return text, reading
+        shorter_text = f"{text[:start]} of {text[end:]}"
+        shorter_reading = self._read_in_bucket(bucket, shorter_text)
+        if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
+            return shorter_text, shorter_reading
+        return text, reading
+
     def _joined_search(self, search: Search, outer: _OuterReading) -> Search | None:
-        """Returns the search with the inner set in place of the value that stood for it; None if it stands elsewhere."""
+        """Returns the search with the inner set in place of the value that stood for it, or None."""
         if search.buckets != (outer.split.join.outer,):
             return None
         clause = search.clauses[0]
@@ -180,14 +200,26 @@ class NestedPlanner:
         return None
 
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
-        return next(reading for reading in self._reader.readings_of(text) if reading.bucket == bucket)
+        return self._reader.read_in_bucket(text, bucket)
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
         return self._reader.lexicons[bucket]
 
 
-def _rank_of(nested: NestedLeg) -> tuple[int, int]:
-    return nested.unexplained_count, -len(nested.reading.conditions)
+def _rank_of(nested: NestedLeg) -> tuple[int, bool, bool, bool, int]:
+    """Returns a sort key: words explained, then a noun for the outer set, which stands first, then the plainer join."""
+    return (
+        nested.unexplained_count,
+        not nested.reading.has_noun,
+        nested.split.start == 0,
+        not nested.split.join.is_forward,
+        -len(nested.reading.conditions),
+    )
+
+
+def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:
+    """ "Which province has *the town with the most inhabitants*": a group is no single document."""
+    return nested.inner.order is not None and nested.inner.limit == 1 and plain.answer_form.grouping is not None
 
 
 def _asks_something(leg: Leg, outer: _OuterReading) -> bool:

@@ -7,13 +7,14 @@ to it ("whose *owner lives in Porto*"), or by conditions alone that fit no field
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agent.english.function_words import PREPOSITIONS, RELATIVE_PRONOUNS
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
+from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
-from agent.rules.nested.joins import BucketJoin
-from agent.rules.words.tokens import QuestionToken, find_quotations, looks_plural, tokenize_question
+from agent.rules.nested.joins import BucketJoin, find_sibling_joins
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
 from storage.search.ids import BucketId
 
 _ARTICLES = frozenset("the a an all any every each some our those these".split())
@@ -48,6 +49,9 @@ class SplitFinder:
             if outer in (None, join.outer):
                 yield from self._noun_splits(join)
                 yield from self._field_splits(join) if join.is_forward else self._dereferences(join)
+        for join in find_sibling_joins(self._lexicons):
+            if outer in (None, join.outer):
+                yield from self._dereferences(join)
 
     def find_value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
         """Yields splits at the words that the outer bucket does not explain."""
@@ -107,7 +111,11 @@ class SplitFinder:
             if isinstance(link.meaning, FieldMention) and link.meaning.field in join.outer_fields:
                 for end in _ends_of_phrase(tokens, link.last):
                     if end > link.last and _has_content(tokens[link.last : end]):
-                        yield self._split_at(join, tokens, link.last, end, needs_noun=False)
+                        split = self._split_at(join, tokens, link.last, end, needs_noun=False)
+                        yield split
+                        if end > link.last + 1:  # "whose owner *lives* in Porto": the verb may be no condition itself
+                            predicate = self._question[tokens[link.last + 1].start : split.end]
+                            yield replace(split, inner_text=predicate)
 
     def _split_at(
         self, join: BucketJoin, tokens: Sequence[QuestionToken], first: int, last: int, *, needs_noun: bool = True
@@ -142,5 +150,19 @@ def _has_content(tokens: Sequence[QuestionToken]) -> bool:
     return any(map(is_content_word, tokens))
 
 
-def is_singular_noun(token: QuestionToken) -> bool:
-    return not looks_plural(token)
+def start_of_relation(reading: BucketReading, end: int) -> int | None:
+    """Returns where the words begin that connect a noun of the bucket with the phrase at `end`; None if none do.
+
+    They follow the noun, no other link is among them, and none of them negates or names anything.
+    """
+    tokens = [token for token in reading.tokens if token.end <= end]
+    last_link_end = max(
+        (link.last for link in reading.links if link.last <= len(tokens) and link.weight >= _MIN_LINK_WEIGHT), default=0
+    )
+    between = tokens[last_link_end:]
+    follows_noun = any(
+        isinstance(link.meaning, (BucketNoun, ValueMatch)) and link.last == last_link_end for link in reading.links
+    )
+    is_plain = not any(token.is_name or token.is_quoted or token.word in NEGATIONS for token in between)
+    is_used = any(index in reading.literal_tokens for index in range(last_link_end, len(tokens)))
+    return between[0].start if between and follows_noun and is_plain and not is_used else None
