@@ -1,16 +1,21 @@
 """Reads the words for an inner set: its condition, and its order where only the first of it is meant."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from agent.rules.cues.function_phrases import find_superlatives
-from agent.rules.forms.recognisers import answer_form_of, drop_form_words
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.cues.function_phrases import find_superlatives, requested_limit
+from agent.rules.cues.question_subject import NUMERIC_TYPES, superlative_field
+from agent.rules.forms.recognisers import drop_form_words
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import MATCH_ALL, TEXT_FIELD, TITLE_FIELD, Condition, fields_of
-from storage.search.plan import AnswerForm
+from storage.search.ids import FieldName
+from storage.search.plan import AggregateFunction, AnswerForm, ListDocuments
 from storage.search.schema import SchemaOrder
 
 _LIST_REQUEST = "show "
+_TEXT_FIELDS = frozenset({TEXT_FIELD, TITLE_FIELD})
+_AMOUNT_SUPERLATIVES = frozenset({"most", "least", "fewest"})
+_PLURAL_LIMIT = 10  # of "the largest branches", as in a list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +42,38 @@ def list_request_for(inner_text: str) -> str:
 def inner_set_of(reading: BucketReading, lexicon: BucketLexicon) -> InnerSet | None:
     """Returns the set that the reading of a list request describes; None if it leaves words unexplained."""
     reading = drop_form_words(reading, lexicon)
-    answer_form = answer_form_of(reading, lexicon)
+    order = _order_of(reading, lexicon)
+    limit = _limit_of(reading) if order is not None else 1
+    answer_form = ListDocuments(order=order)
     if reading.unlinked_quotations or count_unexplained(reading, answer_form):
         return None
-    if not answer_form.lists_documents:
-        return None
-    order = answer_form.list_order
     return InnerSet(
         condition=reading.condition,
         order=order,
-        limit=(answer_form.list_limit or 1) if order is not None else 1,
+        limit=limit,
         has_noun=reading.has_noun,
         is_certain=reading.is_exact and bool(reading.conditions),
     )
+
+
+def _order_of(reading: BucketReading, lexicon: BucketLexicon) -> SchemaOrder | None:
+    """ "The *oldest* branch", "the town with the *most inhabitants*"."""
+    words = [token.word for token in reading.tokens]
+    for phrase in find_superlatives(words, reading):
+        field = superlative_field(phrase, words, reading, lexicon)
+        if field is not None:
+            return SchemaOrder(field=field.name, descending=phrase.function is AggregateFunction.MAXIMUM)
+    for link in reading.links:
+        if isinstance(link.meaning, FieldMention) and link.first and words[link.first - 1] in _AMOUNT_SUPERLATIVES:
+            field = lexicon.get_field(link.meaning.field, link.meaning.column)
+            if link.meaning.column is None and field.type in NUMERIC_TYPES:
+                return SchemaOrder(field=field.name, descending=words[link.first - 1] == "most")
+    return None
+
+
+def _limit_of(reading: BucketReading) -> int:
+    words = [token.word for token in reading.tokens]
+    return requested_limit(words, reading) or (_PLURAL_LIMIT if reading.has_plural_noun else 1)
 
 
 def count_unexplained(reading: BucketReading, answer_form: AnswerForm) -> int:
@@ -57,23 +81,16 @@ def count_unexplained(reading: BucketReading, answer_form: AnswerForm) -> int:
     words = [token.word for token in reading.tokens]
     superlatives = find_superlatives(words, reading)
     uses_superlative = answer_form.list_order is not None or bool(answer_form.computed_functions)
-    text_conditions = [
-        condition for condition in reading.conditions if fields_of(condition) & {TEXT_FIELD, TITLE_FIELD}
-    ]
-    used_fields = {name for _, name in answer_form.requested_fields}
-    used_fields |= {answer_form.computed_field}
-    used_fields |= {answer_form.list_order.field} if answer_form.list_order is not None else set()
-    used_fields |= {answer_form.grouping.field} if answer_form.grouping is not None else set()
-    unused_mentions = {
-        mention.field for mention in reading.asked_mentions if not mention.is_hint and mention.field not in used_fields
-    }
+    text_conditions = [condition for condition in reading.conditions if fields_of(condition) & _TEXT_FIELDS]
     return (
         len(reading.unlinked_words)
         + len(text_conditions)
         + max(len(superlatives) - uses_superlative, 0)
-        + len(unused_mentions)
+        + len(_unused_mentions(reading, answer_form))
     )
 
 
-def without_alternatives(reading: BucketReading) -> BucketReading:
-    return replace(reading, equal_alternatives=(), fallback_alternatives=(), wider_alternatives=())
+def _unused_mentions(reading: BucketReading, answer_form: AnswerForm) -> set[FieldName]:
+    used_fields = {name for _, name in answer_form.requested_fields} | {answer_form.computed_field}
+    used_fields |= {part.field for part in (answer_form.list_order, answer_form.grouping) if part is not None}
+    return {mention.field for mention in reading.asked_mentions if not mention.is_hint} - used_fields

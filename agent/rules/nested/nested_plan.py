@@ -8,6 +8,7 @@ than the plain one, or if the plain one leaves the question's own documents out.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import TypeAlias
 
 from agent.assumptions import Assumption
@@ -35,6 +36,7 @@ from storage.search.plan import Leg, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
 _MAX_SPLITS = 60  # tried in one question
+_BEST_RANK = (0, False, False, False)  # all is explained, in the likeliest way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,18 +78,12 @@ class NestedPlanner:
         """Returns the best nested leg if it explains the question better than the plain leg; else None."""
         if not self._joins:
             return None
-        best_reading = readings[0]
-        plain_count = count_unexplained(best_reading, plain.answer_form)
-        finder = SplitFinder(question, self._reader.lexicons, self._joins)
-        splits = list(finder.find_splits())
-        for reading in readings:
-            if reading.unlinked_words and (reading.has_noun or reading.conditions):
-                for join in self._joins:
-                    if join.is_forward and join.outer == reading.bucket != join.inner:
-                        splits += finder.find_value_splits(reading.unlinked_words, join)
-        nested_legs = [
-            nested for split in splits[:_MAX_SPLITS] for nested in self._legs_of_split(leg_id, question, split)
-        ]
+        plain_count = count_unexplained(readings[0], plain.answer_form)
+        nested_legs: list[NestedLeg] = []
+        for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
+            nested_legs += self._legs_of_split(leg_id, question, split)
+            if nested_legs and _rank_of(nested_legs[-1])[:4] == _BEST_RANK:
+                break
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:
             return None
@@ -95,6 +91,20 @@ class NestedPlanner:
             return best
         is_tie = best.unexplained_count == plain_count
         return best if is_tie and (best.split.is_dereference or _is_of_single_document(best, plain)) else None
+
+    def _splits_of(
+        self, question: str, plain: Leg, readings: Sequence[BucketReading], plain_count: int
+    ) -> Iterator[QuestionSplit]:
+        """Yields the splits that may explain more than the plain reading, the likeliest first."""
+        finder = SplitFinder(question, self._reader.lexicons, self._joins)
+        if plain_count or plain.answer_form.grouping is not None:
+            yield from finder.find_noun_splits()
+        yield from finder.find_dereferences()
+        if plain_count:
+            yield from finder.find_field_splits()
+            for reading in readings:
+                if reading.unlinked_words and (reading.has_noun or reading.conditions):
+                    yield from finder.find_value_splits(reading.unlinked_words, reading.bucket)
 
     # -- the outer question
 
@@ -184,12 +194,14 @@ class NestedPlanner:
         if depth >= MAX_SEMI_JOIN_DEPTH:
             return None
         finder = SplitFinder(request, self._reader.lexicons, self._joins)
-        splits = list(finder.find_splits(bucket))
         reading = self._read_in_bucket(bucket, request)
-        for join in self._joins:
-            if join.is_forward and join.outer == bucket != join.inner and reading.unlinked_words:
-                splits += finder.find_value_splits(reading.unlinked_words, join)
-        for split in splits[:_MAX_SPLITS]:
+        splits = chain(
+            finder.find_noun_splits(bucket),
+            finder.find_dereferences(bucket),
+            finder.find_field_splits(bucket),
+            finder.find_value_splits(reading.unlinked_words, bucket) if reading.has_noun or reading.conditions else (),
+        )
+        for split in islice(splits, _MAX_SPLITS):
             outer = self._read_outer(request, split, depth + 1)
             outer_set = None if outer is None else inner_set_of(outer.reading, self._lexicon_of(bucket))
             if outer is None or outer_set is None:
@@ -207,11 +219,11 @@ class NestedPlanner:
 
 
 def _rank_of(nested: NestedLeg) -> tuple[int, bool, bool, bool, int]:
-    """Returns a sort key: words explained, then a noun for the outer set, which stands first, then the plainer join."""
+    """Returns a sort key: words explained, then an outer set that is named, and first, then the plainer join."""
     return (
         nested.unexplained_count,
-        not nested.reading.has_noun,
         nested.split.start == 0,
+        not nested.reading.has_noun,
         not nested.split.join.is_forward,
         -len(nested.reading.conditions),
     )
@@ -225,7 +237,8 @@ def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:
 def _asks_something(leg: Leg, outer: _OuterReading) -> bool:
     """Whether the question asks for more than the document that stands for the inner set."""
     reading = outer.reading
-    return reading.has_noun or bool(reading.asked_mentions) or leg.answer_form.reads_values or leg.answer_form.computes
+    asks = bool(reading.asked_mentions) or leg.answer_form.reads_values or leg.answer_form.computes
+    return reading.has_noun or asks or len(reading.conditions) > 1
 
 
 def _conditions_of(search: Search, bucket: BucketId) -> tuple[Condition, ...]:

@@ -43,18 +43,31 @@ class SplitFinder:
         self._question, self._lexicons, self._joins = question, lexicons, joins
         self._links_by_bucket: dict[BucketId, Sequence[SpanLink]] = {}
 
-    def find_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
-        """Yields the splits whose outer set is in the bucket, or in any bucket."""
+    def find_noun_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
+        """Yields splits at nouns of the inner bucket; the outer set is in the bucket, or in any."""
         for join in self._joins:
             if outer in (None, join.outer):
                 yield from self._noun_splits(join)
-                yield from self._field_splits(join) if join.is_forward else self._dereferences(join)
-        for join in find_sibling_joins(self._lexicons):
-            if outer in (None, join.outer):
+
+    def find_dereferences(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
+        """Yields splits behind a field of the inner bucket that refers to what the question asks about."""
+        for join in (*self._joins, *find_sibling_joins(self._lexicons)):
+            if outer in (None, join.outer) and not join.is_forward:
                 yield from self._dereferences(join)
 
-    def find_value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
+    def find_field_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
+        """Yields splits behind a field of the outer bucket that refers to the inner set."""
+        for join in self._joins:
+            if outer in (None, join.outer) and join.is_forward:
+                yield from self._field_splits(join)
+
+    def find_value_splits(self, unlinked_words: Sequence[str], outer: BucketId) -> Iterator[QuestionSplit]:
         """Yields splits at the words that the outer bucket does not explain."""
+        for join in self._joins:
+            if join.is_forward and join.outer == outer and not join.is_within_bucket:
+                yield from self._value_splits(unlinked_words, join)
+
+    def _value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
         tokens = self._tokens_of(join.inner)
         unlinked = {word.casefold() for words in unlinked_words for word in words.split()}
         indexes = [index for index, token in enumerate(tokens) if token.word in unlinked]
