@@ -19,6 +19,7 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     SemiJoinCondition,
+    conjuncts_of,
 )
 from storage.search.documents import FieldValue
 from storage.search.ids import BucketId, FieldName
@@ -93,15 +94,22 @@ def _describe_semi_join(condition: SemiJoinCondition, schema: Schema, schemas: S
     inner = schemas.get(condition.bucket) or Schema(bucket=condition.bucket)
     noun, is_single = document_noun_of(inner), condition.order_by is not None and condition.limit == 1
     documents = noun if is_single else plural_of(noun)
-    parts = [] if condition.condition == MATCH_ALL else [describe_condition(condition.condition, inner, schemas)]
+    members = () if condition.condition == MATCH_ALL else conjuncts_of(condition.condition)
+    parts = [describe_condition(member, inner, schemas) for member in members if not _is_nested(member)]
     if condition.order_by is not None:
         parts.insert(0, _describe_rank(condition, condition.order_by, inner))
     inner_set = f"{documents} with {' and '.join(parts)}" if parts else documents
+    nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
+    inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
     outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
     if _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
         return f"{outer} is {'' if is_single else 'one of '}the {inner_set}"
     key = _label_of_field(condition.key, inner)
     return f"{outer} is {'' if is_single else 'a '}{'the ' if is_single else ''}{key} of the {inner_set}"
+
+
+def _is_nested(condition: Condition) -> bool:
+    return isinstance(condition, SemiJoinCondition)
 
 
 def _refers_to_key(condition: SemiJoinCondition, schema: Schema) -> bool:

@@ -1,12 +1,14 @@
 """Reads the words for an inner set: its condition, and its order where only the first of it is meant."""
 
-from dataclasses import dataclass
+from collections.abc import Set
+from dataclasses import dataclass, replace
 
 from agent.rules.cues.function_phrases import find_superlatives, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES, superlative_field
 from agent.rules.forms.recognisers import drop_form_words
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import looks_plural
 from storage.search.conditions import MATCH_ALL, TEXT_FIELD, TITLE_FIELD, Condition, fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ListDocuments
@@ -39,9 +41,12 @@ def list_request_for(inner_text: str) -> str:
     return _LIST_REQUEST + inner_text
 
 
-def inner_set_of(reading: BucketReading, lexicon: BucketLexicon) -> InnerSet | None:
-    """Returns the set that the reading of a list request describes; None if it leaves words unexplained."""
-    reading = drop_form_words(reading, lexicon)
+def inner_set_of(reading: BucketReading, lexicon: BucketLexicon, keys: Set[FieldName]) -> InnerSet | None:
+    """Returns the set that the reading of a list request describes; None if it leaves words unexplained.
+
+    `keys` are fields that name documents of the bucket: a word for such a field is a noun for the documents.
+    """
+    reading = _take_keys_as_nouns(drop_form_words(reading, lexicon), keys)
     order = _order_of(reading, lexicon)
     limit = _limit_of(reading) if order is not None else 1
     answer_form = ListDocuments(order=order)
@@ -53,6 +58,17 @@ def inner_set_of(reading: BucketReading, lexicon: BucketLexicon) -> InnerSet | N
         limit=limit,
         has_noun=reading.has_noun,
         is_certain=reading.is_exact and bool(reading.conditions),
+    )
+
+
+def _take_keys_as_nouns(reading: BucketReading, keys: Set[FieldName]) -> BucketReading:
+    mentions = tuple(mention for mention in reading.asked_mentions if mention.field not in keys)
+    if mentions == reading.asked_mentions:
+        return reading
+    nouns = [link for link in reading.links if isinstance(link.meaning, FieldMention) and link.meaning.field in keys]
+    is_plural = any(looks_plural(reading.tokens[link.last - 1]) for link in nouns)
+    return replace(
+        reading, asked_mentions=mentions, has_noun=True, has_plural_noun=reading.has_plural_noun or is_plural
     )
 
 

@@ -16,9 +16,11 @@ from agent.decomposition import LegAlternatives
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
 from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
+from agent.rules.nested.own_names import settle_own_names
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
+from agent.rules.words.tokens import tokenize_question
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,
     AndCondition,
@@ -36,7 +38,7 @@ from storage.search.plan import Leg, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
 _MAX_SPLITS = 60  # tried in one question
-_BEST_RANK = (0, False, False, False)  # all is explained, in the likeliest way
+_BEST_RANK = (0, False, False, False, False)  # all is explained, in the likeliest way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ class NestedLeg:
     unexplained_count: int
     split: QuestionSplit
     inner: InnerSet
+    is_by_role: bool  # the field that connects the two is named after neither, and not in the question
     assumptions: tuple[Assumption, ...] = ()
 
 
@@ -82,22 +85,23 @@ class NestedPlanner:
         nested_legs: list[NestedLeg] = []
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             nested_legs += self._legs_of_split(leg_id, question, split)
-            if nested_legs and _rank_of(nested_legs[-1])[:4] == _BEST_RANK:
+            if nested_legs and _rank_of(nested_legs[-1])[:5] == _BEST_RANK:
                 break
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:
             return None
         if best.unexplained_count < plain_count:
             return best
-        is_tie = best.unexplained_count == plain_count
-        return best if is_tie and (best.split.is_dereference or _is_of_single_document(best, plain)) else None
+        names_both = best.split.needs_noun and best.reading.has_noun and not readings[0].has_noun
+        is_meant = names_both or best.split.is_dereference or _is_of_single_document(best, plain)
+        return best if is_meant and best.unexplained_count == plain_count else None
 
     def _splits_of(
         self, question: str, plain: Leg, readings: Sequence[BucketReading], plain_count: int
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
         finder = SplitFinder(question, self._reader.lexicons, self._joins)
-        if plain_count or plain.answer_form.grouping is not None:
+        if plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun:
             yield from finder.find_noun_splits()
         yield from finder.find_dereferences()
         if plain_count:
@@ -129,6 +133,7 @@ class NestedPlanner:
             unexplained_count=count_unexplained(outer.reading, leg.answer_form),
             split=split,
             inner=outer.inner,
+            is_by_role=self._is_by_role(split.join, question),
             assumptions=outer.reading.assumptions,
         )
 
@@ -146,7 +151,7 @@ class NestedPlanner:
         reading = self._read_in_bucket(split.join.outer, text)
         if split.join.is_within_bucket and not reading.has_noun:
             return None  # its noun is that of the inner set, and nothing names the outer one
-        if reading.unlinked_words:
+        if reading.unlinked_words and not split.join.is_within_bucket:
             text, reading = self._drop_relation(split.join.outer, text, split.start, reading)
         return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
 
@@ -178,6 +183,16 @@ class NestedPlanner:
             self._stand_ins[join] = find_stand_in(join, self._lexicon_of(join.outer))
         return self._stand_ins[join]
 
+    def _is_by_role(self, join: BucketJoin, question: str) -> bool:
+        """ "The province that has the largest town" is not the one whose *capital* that is."""
+        bucket = join.outer if join.is_forward else join.inner
+        named = self._reader.lexicons[join.inner if join.is_forward else join.outer]
+        names = join.outer_fields if join.is_forward else (join.inner_key,)
+        lexicon = self._lexicon_of(bucket)
+        field_stems = frozenset[str]().union(*(lexicon.stems_of(name) for name in names))
+        question_stems = {token.stem for token in tokenize_question(question, lexicon.analyser)}
+        return not field_stems & (named.noun_stems | question_stems)
+
     # -- inner sets
 
     def _read_inner_set(self, bucket: BucketId, text: str, depth: int) -> InnerSet | None:
@@ -186,7 +201,7 @@ class NestedPlanner:
         if key not in self._inner_sets:
             self._inner_sets[key] = None  # a set within itself is none
             request = list_request_for(text)
-            plain = inner_set_of(self._read_in_bucket(bucket, request), self._lexicon_of(bucket))
+            plain = self._set_of(self._read_in_bucket(bucket, request))
             self._inner_sets[key] = plain if plain is not None else self._read_nested_set(bucket, request, depth)
         return self._inner_sets[key]
 
@@ -203,7 +218,7 @@ class NestedPlanner:
         )
         for split in islice(splits, _MAX_SPLITS):
             outer = self._read_outer(request, split, depth + 1)
-            outer_set = None if outer is None else inner_set_of(outer.reading, self._lexicon_of(bucket))
+            outer_set = None if outer is None else self._set_of(outer.reading)
             if outer is None or outer_set is None:
                 continue
             condition = _join_condition(outer_set.condition, outer)
@@ -212,18 +227,23 @@ class NestedPlanner:
         return None
 
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
-        return self._reader.read_in_bucket(text, bucket)
+        return settle_own_names(self._reader.read_in_bucket(text, bucket), self._lexicon_of(bucket))
+
+    def _set_of(self, reading: BucketReading) -> InnerSet | None:
+        keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
+        return inner_set_of(reading, self._lexicon_of(reading.bucket), keys)
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
         return self._reader.lexicons[bucket]
 
 
-def _rank_of(nested: NestedLeg) -> tuple[int, bool, bool, bool, int]:
+def _rank_of(nested: NestedLeg) -> tuple[int, bool, bool, bool, bool, int]:
     """Returns a sort key: words explained, then an outer set that is named, and first, then the plainer join."""
     return (
         nested.unexplained_count,
         nested.split.start == 0,
         not nested.reading.has_noun,
+        nested.is_by_role,
         not nested.split.join.is_forward,
         -len(nested.reading.conditions),
     )

@@ -65,6 +65,7 @@ from storage.search.conditions import (
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, SchemaField
 
+UNLINKED_PENALTY = 0.6  # of the score, for each word or phrase without a meaning
 MIN_COVERAGE = 0.5  # share of the content words with a meaning, from which a reading is credible
 
 
@@ -141,7 +142,7 @@ def read_question(
     tokens, links, literal_spans = selection.tokens, selection.links, selection.literal_spans
     noun_links = [link for link in links if isinstance(link.meaning, BucketNoun)]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
-    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked)
+    score = sum(link.weight for link in links) + LITERAL_WEIGHT * len(literal_spans) - UNLINKED_PENALTY * len(unlinked)
     return BucketReading(
         bucket=lexicon.bucket,
         conditions=join_conditions(conditions),

@@ -1,0 +1,98 @@
+"""Names of documents in a bucket that refers to itself: whether the document is meant, or those that refer to it.
+
+"The province Elmet" is that province; "provinces bordering Elmet" are others. A noun of the bucket that a verb or a
+mention of the field connects with the name asks for those that refer to it; a name that nothing connects is the thing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent.english.function_words import FILLER_WORDS, STOP_WORDS
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, SpanLink
+from agent.rules.reading.bucket_reading import UNLINKED_PENALTY, BucketReading
+from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType, SchemaField
+
+_NAMING_WORDS = frozenset("of called named".split())
+_AUXILIARIES = frozenset("do does did".split())
+
+
+def settle_own_names(reading: BucketReading, lexicon: BucketLexicon) -> BucketReading:
+    """Returns the reading in which each name of a document is compared with the field that is meant."""
+    references = list(_self_references_of(lexicon))
+    if not references:
+        return reading
+    settled = [_settle_condition(condition, reading, references) for condition in reading.conditions]
+    connecting_words = {word for _, words in settled for word in words}
+    unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in connecting_words)
+    conditions = tuple(condition for condition, _ in settled)
+    if (conditions, unlinked) == (reading.conditions, reading.unlinked_words):
+        return reading
+    return replace(
+        reading,
+        conditions=conditions,
+        unlinked_words=unlinked,
+        score=reading.score + UNLINKED_PENALTY * (len(reading.unlinked_words) - len(unlinked)),
+        equal_alternatives=(),
+        fallback_alternatives=(),
+    )
+
+
+def _self_references_of(lexicon: BucketLexicon) -> Iterator[tuple[SchemaField, FieldName]]:
+    """Yields each field that refers to documents of its own bucket, with the field that identifies them."""
+    for field in lexicon.schema.fields:
+        reference = field.reference
+        own = None if reference is None or reference.bucket != lexicon.bucket else reference.field
+        if own is not None and own in lexicon.schema.by_name:
+            yield field, own
+
+
+def _settle_condition(
+    condition: Condition, reading: BucketReading, references: Sequence[tuple[SchemaField, FieldName]]
+) -> tuple[Condition, Sequence[str]]:
+    """Returns the condition on the field that is meant, and the words that connect a noun with the name."""
+    if not isinstance(condition, ComparisonCondition) or not isinstance(condition.value, str):
+        return condition, ()
+    if condition.op not in (ComparisonOperator.EQ, ComparisonOperator.HAS):
+        return condition, ()
+    for field, key in references:
+        if condition.field in (field.name, key):
+            if field.name in {mention.field for mention in reading.asked_mentions}:
+                continue
+            relation = _connecting_words(condition, reading)
+            if relation is None:
+                continue
+            op = ComparisonOperator.HAS if field.type is FieldType.LIST and relation else ComparisonOperator.EQ
+            return replace(condition, field=field.name if relation else key, op=op), relation
+    return condition, ()
+
+
+def _connecting_words(condition: ComparisonCondition, reading: BucketReading) -> Sequence[str] | None:
+    """Returns the words that connect a noun of the bucket with the name; None if other words explain the field."""
+    span = _span_of(condition, reading)
+    if span is None:
+        return None
+    first, last = span
+    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun) and link.last <= first]
+    if not nouns:
+        return ()
+    noun: SpanLink = max(nouns, key=lambda link: link.last)
+    words = [token.word for token in reading.tokens]
+    between = words[noun.last : first]
+    if _AUXILIARIES & set(between) and last < len(words):
+        return words[last:]  # "which provinces does Elmet border"
+    if any(noun.last <= link.first and link.last <= first for link in reading.links):
+        return None
+    return [word for word in between if word not in STOP_WORDS | FILLER_WORDS | _NAMING_WORDS]
+
+
+def _span_of(condition: ComparisonCondition, reading: BucketReading) -> tuple[int, int] | None:
+    """Returns the tokens that name the value."""
+    value_words = fold_text(condition.words).split()
+    words = [token.word for token in reading.tokens]
+    for first in range(len(words) - len(value_words) + 1):
+        if value_words and words[first : first + len(value_words)] == value_words:
+            return first, first + len(value_words)
+    return None
