@@ -104,7 +104,7 @@ def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
 
 def _describe_clause(clause: Clause, schemas: SchemasByBucket) -> str:
     schema = schemas[clause.bucket]
-    words = [describe_condition(condition, schema) for condition in conjuncts_of(clause.condition)]
+    words = [describe_condition(condition, schema, schemas) for condition in conjuncts_of(clause.condition)]
     return " and ".join([*words, *(f"mentions “{word}”" for word in clause.required_terms)])
 
 

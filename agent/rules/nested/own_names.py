@@ -4,7 +4,7 @@
 mention of the field connects with the name asks for those that refer to it; a name that nothing connects is the thing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS
@@ -12,10 +12,11 @@ from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, SpanLink
 from agent.rules.reading.bucket_reading import UNLINKED_PENALTY, BucketReading
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
-from storage.search.ids import FieldName
-from storage.search.schema import FieldType, SchemaField
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldReference, FieldType, Schema, SchemaField
 
 _NAMING_WORDS = frozenset("of called named".split())
+_DEMOTION = 0.1  # more than the difference of scores that count as equal
 _AUXILIARIES = frozenset("do does did".split())
 
 
@@ -38,6 +39,41 @@ def settle_own_names(reading: BucketReading, lexicon: BucketLexicon) -> BucketRe
         equal_alternatives=(),
         fallback_alternatives=(),
     )
+
+
+def put_own_documents_first(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> list[BucketReading]:
+    """ "The population of Elmet": returns the readings with the document of that name before those that refer to it.
+
+    Only where nothing names the kind of those that refer to it, and the document explains as much of the question.
+    """
+    by_bucket = {reading.bucket: reading for reading in readings}
+    demoted = [_demote_reference(reading, by_bucket, lexicons[reading.bucket].schema) for reading in readings]
+    return sorted(demoted, key=lambda reading: -reading.score)
+
+
+def _demote_reference(
+    reading: BucketReading, readings: Mapping[BucketId, BucketReading], schema: Schema
+) -> BucketReading:
+    targets = {_target_of(condition, schema) for condition in reading.conditions}
+    if reading.has_noun or len(targets) != 1:
+        return reading
+    target = next(iter(targets))
+    own = None if target is None or target.bucket == reading.bucket else readings.get(target.bucket)
+    if own is None or len(own.unlinked_words) > len(reading.unlinked_words) or not own.conditions:
+        return reading
+    if len(own.asked_mentions) < len(reading.asked_mentions) and not own.has_noun:
+        return reading
+    return replace(reading, score=min(reading.score, own.score - _DEMOTION))
+
+
+def _target_of(condition: Condition, schema: Schema) -> FieldReference | None:
+    """Returns the field of documents that the condition names one of."""
+    if not isinstance(condition, ComparisonCondition) or condition.field not in schema.by_name:
+        return None
+    is_name = condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)
+    return schema.by_name[condition.field].reference if is_name else None
 
 
 def _self_references_of(lexicon: BucketLexicon) -> Iterator[tuple[SchemaField, FieldName]]:

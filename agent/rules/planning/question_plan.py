@@ -18,7 +18,7 @@ from agent.rules.followups.question_parts import (
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
-from agent.rules.nested.own_names import settle_own_names
+from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
 from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
 from agent.rules.planning.spelling import add_spelling_correction
 from agent.rules.reading.bucket_reading import BucketReading
@@ -97,7 +97,7 @@ def _plan_best_leg(
 ) -> tuple[Leg, LegAlternatives, tuple[Assumption, ...]]:
     """Returns the leg of the question or, where that explains more of it, of a question within it."""
     settled = [settle_own_names(reading, reader.lexicons[reading.bucket]) for reading in readings]
-    readings = sorted(settled, key=lambda reading: -reading.score) if settled != readings else readings
+    readings = put_own_documents_first(settled, reader.lexicons)
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
 
     def plan_outer_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
