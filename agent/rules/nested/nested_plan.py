@@ -16,7 +16,7 @@ from agent.decomposition import LegAlternatives
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
 from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
-from agent.rules.nested.own_names import settle_own_names
+from agent.rules.nested.own_names import count_lost_relations, settle_own_names
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
@@ -38,7 +38,6 @@ from storage.search.plan import Leg, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
 _MAX_SPLITS = 60  # tried in one question
-_BEST_RANK = (0, False, False, False, False)  # all is explained, in the likeliest way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +80,11 @@ class NestedPlanner:
         """Returns the best nested leg if it explains the question better than the plain leg; else None."""
         if not self._joins:
             return None
-        plain_count = count_unexplained(readings[0], plain.answer_form)
+        plain_count = self._count_unexplained(readings[0], plain)
         nested_legs: list[NestedLeg] = []
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             nested_legs += self._legs_of_split(leg_id, question, split)
-            if nested_legs and _rank_of(nested_legs[-1])[:5] == _BEST_RANK:
+            if nested_legs and _is_best(nested_legs[-1]):
                 break
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:
@@ -101,9 +100,9 @@ class NestedPlanner:
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
         finder = SplitFinder(question, self._reader.lexicons, self._joins)
+        yield from finder.find_dereferences()
         if plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun:
             yield from finder.find_noun_splits()
-        yield from finder.find_dereferences()
         if plain_count:
             yield from finder.find_field_splits()
             for reading in readings:
@@ -130,7 +129,7 @@ class NestedPlanner:
             leg=replace(leg, question=question, search=replace(search, ranking_text=question)),
             alternatives=LegAlternatives(leg=leg_id, equal_readings=tuple(equal_readings)),
             reading=outer.reading,
-            unexplained_count=count_unexplained(outer.reading, leg.answer_form),
+            unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,
             inner=outer.inner,
             is_by_role=self._is_by_role(split.join, question),
@@ -211,8 +210,8 @@ class NestedPlanner:
         finder = SplitFinder(request, self._reader.lexicons, self._joins)
         reading = self._read_in_bucket(bucket, request)
         splits = chain(
-            finder.find_noun_splits(bucket),
             finder.find_dereferences(bucket),
+            finder.find_noun_splits(bucket),
             finder.find_field_splits(bucket),
             finder.find_value_splits(reading.unlinked_words, bucket) if reading.has_noun or reading.conditions else (),
         )
@@ -229,7 +228,12 @@ class NestedPlanner:
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
         return settle_own_names(self._reader.read_in_bucket(text, bucket), self._lexicon_of(bucket))
 
+    def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
+        return count_unexplained(reading, leg.answer_form) + count_lost_relations(reading, self._reader.lexicons)
+
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
+        if count_lost_relations(reading, self._reader.lexicons):
+            return None
         keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
         return inner_set_of(reading, self._lexicon_of(reading.bucket), keys)
 
@@ -237,16 +241,24 @@ class NestedPlanner:
         return self._reader.lexicons[bucket]
 
 
-def _rank_of(nested: NestedLeg) -> tuple[int, bool, bool, bool, bool, int]:
-    """Returns a sort key: words explained, then an outer set that is named, and first, then the plainer join."""
+def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:
+    """Returns a sort key: words explained, then "the F of …", then an outer set that is named, and first."""
+    conditions = len(nested.reading.conditions)
+    return (nested.unexplained_count, not nested.split.is_dereference, *_doubts_about(nested), -conditions)
+
+
+def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
     return (
-        nested.unexplained_count,
         nested.split.start == 0,
         not nested.reading.has_noun,
         nested.is_by_role,
         not nested.split.join.is_forward,
-        -len(nested.reading.conditions),
     )
+
+
+def _is_best(nested: NestedLeg) -> bool:
+    """Whether no later split can be better. Those behind a field come first."""
+    return nested.unexplained_count == 0 and (nested.split.is_dereference or not any(_doubts_about(nested)))
 
 
 def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, SpanLink
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import UNLINKED_PENALTY, BucketReading
 from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldReference, FieldType, Schema, SchemaField
 
-_NAMING_WORDS = frozenset("of called named".split())
+_INSIGNIFICANT_WORDS = STOP_WORDS | FILLER_WORDS | frozenset("of called named".split())
 _DEMOTION = 0.1  # more than the difference of scores that count as equal
 _AUXILIARIES = frozenset("do does did".split())
 
@@ -29,16 +29,51 @@ def settle_own_names(reading: BucketReading, lexicon: BucketLexicon) -> BucketRe
     connecting_words = {word for _, words in settled for word in words}
     unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in connecting_words)
     conditions = tuple(condition for condition, _ in settled)
-    if (conditions, unlinked) == (reading.conditions, reading.unlinked_words):
+    if (conditions, unlinked) == (reading.conditions, reading.unlinked_words) and not connecting_words:
         return reading
+    relations = {
+        condition.field for condition, words in settled if words and isinstance(condition, ComparisonCondition)
+    }
     return replace(
         reading,
         conditions=conditions,
         unlinked_words=unlinked,
+        asked_mentions=tuple(mention for mention in reading.asked_mentions if mention.field not in relations),
         score=reading.score + UNLINKED_PENALTY * (len(reading.unlinked_words) - len(unlinked)),
         equal_alternatives=(),
         fallback_alternatives=(),
     )
+
+
+def count_lost_relations(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> int:
+    """ "Towns in provinces *bordering* Elmet": returns how many names are read as if nothing stood before them.
+
+    The name is that of a document of another bucket, whose documents refer to one another, and words connect it with
+    a noun for these.
+    """
+    schema, count = lexicons[reading.bucket].schema, 0
+    for condition in reading.conditions:
+        target = _target_of(condition, schema)
+        if target is None or target.bucket == reading.bucket or target.bucket not in lexicons:
+            continue
+        refers_to_itself = any(True for _ in _self_references_of(lexicons[target.bucket]))
+        if refers_to_itself and isinstance(condition, ComparisonCondition):
+            count += bool(_words_before_name(condition, reading))
+    return count
+
+
+def _words_before_name(condition: ComparisonCondition, reading: BucketReading) -> Sequence[str]:
+    """Returns the words between a mention of the condition's field and the name that it compares with."""
+    span = _span_of(condition, reading)
+    first = 0 if span is None else span[0]
+    words = [token.word for token in reading.tokens]
+    field_words = [
+        link.last
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention) and link.meaning.field == condition.field and link.last <= first
+    ]
+    between = words[max(field_words) : first] if field_words else ()
+    return [word for word in between if word not in _INSIGNIFICANT_WORDS]
 
 
 def put_own_documents_first(
@@ -95,9 +130,7 @@ def _settle_condition(
         return condition, ()
     for field, key in references:
         if condition.field in (field.name, key):
-            if field.name in {mention.field for mention in reading.asked_mentions}:
-                continue
-            relation = _connecting_words(condition, reading)
+            relation = _connecting_words(condition, reading, field.name)
             if relation is None:
                 continue
             op = ComparisonOperator.HAS if field.type is FieldType.LIST and relation else ComparisonOperator.EQ
@@ -105,8 +138,8 @@ def _settle_condition(
     return condition, ()
 
 
-def _connecting_words(condition: ComparisonCondition, reading: BucketReading) -> Sequence[str] | None:
-    """Returns the words that connect a noun of the bucket with the name; None if other words explain the field."""
+def _connecting_words(condition: ComparisonCondition, reading: BucketReading, field: FieldName) -> Sequence[str] | None:
+    """Returns the words that connect a noun of the bucket with the name; None if another link lies between them."""
     span = _span_of(condition, reading)
     if span is None:
         return None
@@ -119,9 +152,10 @@ def _connecting_words(condition: ComparisonCondition, reading: BucketReading) ->
     between = words[noun.last : first]
     if _AUXILIARIES & set(between) and last < len(words):
         return words[last:]  # "which provinces does Elmet border"
-    if any(noun.last <= link.first and link.last <= first for link in reading.links):
+    linked = [link.meaning for link in reading.links if noun.last <= link.first and link.last <= first]
+    if any(not isinstance(meaning, FieldMention) or meaning.field != field for meaning in linked):
         return None
-    return [word for word in between if word not in STOP_WORDS | FILLER_WORDS | _NAMING_WORDS]
+    return [word for word in between if word not in _INSIGNIFICANT_WORDS]
 
 
 def _span_of(condition: ComparisonCondition, reading: BucketReading) -> tuple[int, int] | None:

@@ -51,9 +51,12 @@ class SplitFinder:
 
     def find_dereferences(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
         """Yields splits behind a field of the inner bucket that refers to what the question asks about."""
-        for join in (*self._joins, *find_sibling_joins(self._lexicons)):
+        for join in self._joins:
             if outer in (None, join.outer) and not join.is_forward:
                 yield from self._dereferences(join)
+        for join in find_sibling_joins(self._lexicons):
+            if outer in (None, join.outer):
+                yield from (split for split in self._dereferences(join) if not self._begins_with_noun(split))
 
     def find_field_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
         """Yields splits behind a field of the outer bucket that refers to the inner set."""
@@ -116,6 +119,15 @@ class SplitFinder:
                         is_dereference=True,
                         needs_noun=False,
                     )
+
+    def _begins_with_noun(self, split: QuestionSplit) -> bool:
+        """Whether the words that name the field are a noun for the documents of some bucket."""
+        return any(
+            isinstance(link.meaning, BucketNoun) and split.start <= self._tokens_of(bucket)[link.last - 1].start
+            for bucket in self._lexicons
+            for link in self._links_of(bucket)
+            if self._tokens_of(bucket)[link.last - 1].end + len(split.inner_text) < split.end
+        )
 
     def _field_splits(self, join: BucketJoin) -> Iterator[QuestionSplit]:
         """ "… whose *owner* lives in Porto": conditions of the inner set follow the field that refers to it."""

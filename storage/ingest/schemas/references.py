@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from storage.search.analyser import fold_text
 from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName
-from storage.search.index import FieldVocabulary, IndexVocabulary, RecordPageRequest, SearchIndex
+from storage.search.index import DocumentRecord, FieldVocabulary, IndexVocabulary, RecordPageRequest, SearchIndex
 from storage.search.plan import unfiltered_search_of
 from storage.search.schema import REFERENCE_TYPES, FieldType, Schema, SchemaField
 from storage.search.scope import Scope
@@ -51,10 +51,40 @@ async def link_references(index: SearchIndex) -> Sequence[Schema]:
     scope = Scope(tenant=index.tenant, buckets=frozenset(schemas), ignores_readers=True)
     vocabulary = await index.within_scope(scope).load_vocabulary(_MAX_VALUES)
     titles = {bucket: await _load_titles(index, scope, bucket) for bucket in schemas}
-    changed = find_references(schemas, vocabulary, titles)
-    for schema in changed:
-        await index.set_schema(schema)
+    changed = list[Schema]()
+    for schema in find_references(schemas, vocabulary, titles):
+        linked = await _drop_own_names(index, scope, schema, schemas[schema.bucket])
+        if linked != schemas[schema.bucket]:
+            await index.set_schema(linked)
+            changed.append(linked)
     return changed
+
+
+async def _drop_own_names(index: SearchIndex, scope: Scope, schema: Schema, before: Schema) -> Schema:
+    """Returns the schema without new references to its own bucket where a document mostly names itself."""
+    own = [
+        field
+        for field in schema.fields
+        if field.reference is not None and field.reference.bucket == schema.bucket and field not in before.fields
+    ]
+    if not own:
+        return schema
+    request = RecordPageRequest(unfiltered_search_of(schema.bucket), limit=_PAGE_SIZE, order_by_id=True)
+    records = (await index.within_scope(scope).answer_requests(request))[request].records
+    dropped = {field.name for field in own if _mostly_names_itself(field, records)}
+    fields = (before.by_name[field.name] if field.name in dropped else field for field in schema.fields)
+    return replace(schema, fields=tuple(fields))
+
+
+def _mostly_names_itself(field: SchemaField, records: Sequence[DocumentRecord]) -> bool:
+    key = TITLE_FIELD if field.reference is None else field.reference.field
+    pairs = [
+        (record.values[field.name], record.title if key == TITLE_FIELD else record.values.get(key))
+        for record in records
+        if field.name in record.values
+    ]
+    same_count = sum(fold_text(str(value)) == fold_text(str(own_name)) for value, own_name in pairs)
+    return 2 * same_count > len(pairs)
 
 
 async def _load_titles(index: SearchIndex, scope: Scope, bucket: BucketId) -> Sequence[str]:

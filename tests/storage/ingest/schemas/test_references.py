@@ -26,13 +26,15 @@ TABLES = {
 }
 
 
-async def _ingest_tables(folder: Path, order: Sequence[str], schemas: Path | None = None) -> Mapping[str, str]:
+async def _ingest_tables(
+    folder: Path, order: Sequence[str], schemas: Path | None = None, tables: Mapping[str, str] = TABLES
+) -> Mapping[str, str]:
     """Returns the references of all fields that have one, after loading the tables one by one."""
     index = await EmbeddedIndex.open(folder, tenant=TENANT, analysers=analyser_for, embedder=None)
     try:
         for name in order:
             path = folder / f"{name}.csv"
-            path.write_text(TABLES[name])
+            path.write_text(tables[name])
             await ingest_files(index, [path], extractor=RuleExtractor(), bucket=BucketId(name), schema_folder=schemas)
         states = await index.load_bucket_states()
     finally:
@@ -52,6 +54,12 @@ async def test_values_that_name_documents_are_references_in_any_order(tmp_path: 
         "horses.sire": "horses.name",
         "races.winners": "horses.name",
     }
+
+
+async def test_a_field_in_which_documents_name_themselves_refers_to_nothing(tmp_path: Path) -> None:
+    boats = "name,called,harbour\nGull,Gull,Sund\nTern,Tern,Sund\nSkua,Skua,Vik\nRook,Tern,Vik\n"
+
+    assert await _ingest_tables(tmp_path, ["boats"], tables={"boats": boats}) == {}
 
 
 async def test_schema_files_get_the_references_and_keep_all_else(tmp_path: Path) -> None:
