@@ -32,6 +32,14 @@ class TakenReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenInnerSet:
+    """A part of the question was read as a set of another bucket, with which the conditions compare."""
+
+    bucket: BucketId
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedSpelling:
     """A word was read as a misspelling of another word."""
 
@@ -103,6 +111,7 @@ Assumption: TypeAlias = (
     IgnoredWord
     | RequiredWords
     | TakenReading
+    | TakenInnerSet
     | CorrectedSpelling
     | FallbackReading
     | FirstOfSeveral

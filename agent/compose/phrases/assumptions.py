@@ -14,6 +14,7 @@ from agent.assumptions import (
     IgnoredSuperlative,
     IgnoredWord,
     RequiredWords,
+    TakenInnerSet,
     TakenReading,
     UnmatchedSuperlative,
     WordsTakenAsField,
@@ -46,6 +47,9 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
                 describe_reading(reading, schemas[bucket], schemas) for reading in (conditions, *others)
             )
             return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
+        case TakenInnerSet(bucket=bucket, conditions=conditions):
+            noun = document_noun_of(schemas[bucket])
+            return f"took it to mean the {noun} where {describe_reading(conditions, schemas[bucket], schemas)}"
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
         case FallbackReading(bucket=bucket, conditions=conditions):

@@ -104,8 +104,10 @@ def _describe_semi_join(condition: SemiJoinCondition, schema: Schema, schemas: S
     outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
     if _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
         return f"{outer} is {'' if is_single else 'one of '}the {inner_set}"
-    key = _label_of_field(condition.key, inner)
-    return f"{outer} is {'' if is_single else 'a '}{'the ' if is_single else ''}{key} of the {inner_set}"
+    key, key_field = _label_of_field(condition.key, inner), inner.by_name.get(condition.key)
+    if is_single and (key_field is None or key_field.type is not FieldType.LIST):
+        return f"{outer} is the {key} of the {inner_set}"
+    return f"{outer} is among the {plural_of(key)} of the {inner_set}"
 
 
 def _is_nested(condition: Condition) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TypeAlias
 
-from agent.assumptions import Assumption
+from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
@@ -37,7 +37,8 @@ from storage.search.ids import BucketId, LegId
 from storage.search.plan import Leg, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
-_MAX_SPLITS = 60  # tried in one question
+_MAX_SPLITS = 60  # tried in one question, and in one inner set
+_MAX_READINGS = 48  # of parts of one question, each a few tenths of a millisecond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,7 @@ class NestedPlanner:
         self._joins = find_joins(reader.lexicons)
         self._stand_ins: dict[BucketJoin, str | None] = {}
         self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
+        self._read_texts: set[tuple[BucketId, str]] = set()
 
     def plan_nested(
         self, leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading]
@@ -84,7 +86,7 @@ class NestedPlanner:
         nested_legs: list[NestedLeg] = []
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             nested_legs += self._legs_of_split(leg_id, question, split)
-            if nested_legs and _is_best(nested_legs[-1]):
+            if (nested_legs and _is_best(nested_legs[-1])) or len(self._read_texts) > _MAX_READINGS:
                 break
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:
@@ -133,7 +135,7 @@ class NestedPlanner:
             split=split,
             inner=outer.inner,
             is_by_role=self._is_by_role(split.join, question),
-            assumptions=outer.reading.assumptions,
+            assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
         )
 
     def _read_outer(self, question: str, split: QuestionSplit, depth: int) -> _OuterReading | None:
@@ -216,6 +218,8 @@ class NestedPlanner:
             finder.find_value_splits(reading.unlinked_words, bucket) if reading.has_noun or reading.conditions else (),
         )
         for split in islice(splits, _MAX_SPLITS):
+            if len(self._read_texts) > _MAX_READINGS:
+                return None
             outer = self._read_outer(request, split, depth + 1)
             outer_set = None if outer is None else self._set_of(outer.reading)
             if outer is None or outer_set is None:
@@ -226,6 +230,7 @@ class NestedPlanner:
         return None
 
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
+        self._read_texts.add((bucket, text))
         return settle_own_names(self._reader.read_in_bucket(text, bucket), self._lexicon_of(bucket))
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
@@ -239,6 +244,13 @@ class NestedPlanner:
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
         return self._reader.lexicons[bucket]
+
+
+def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
+    """Yields what was taken, for answers that do not describe their set."""
+    if leg.answer_form.reads_values:
+        clause = search.clauses[0]
+        yield TakenInnerSet(bucket=clause.bucket, conditions=conjuncts_of(clause.condition))
 
 
 def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from agent.compose.phrases.assumptions import describe_assumption
 from agent.compose.phrases.set_description import describe_set
 from agent.refine.refinements import derive_relaxations, relaxation_requests
 from storage.search.conditions import semi_join_depth
@@ -58,8 +59,12 @@ async def test_a_number_is_computed_over_the_joined_set(home: MiningHome) -> Non
 
 
 async def test_a_field_is_read_through_a_reference(home: MiningHome) -> None:
-    leg = (await home.plan_question("what is the wage of the foreman of Coldvein?")).plan.legs[0]
+    planned = await home.plan_question("what is the wage of the foreman of Coldvein?")
+    leg = planned.plan.legs[0]
 
+    assert [describe_assumption(assumption, home.context.schemas) for assumption in planned.assumptions] == [
+        "took it to mean the worker where name is among the foremans of the mines with mine = Coldvein"
+    ]
     assert isinstance(leg.answer_form, ReadFields)
     assert [name for _, name in leg.answer_form.fields] == ["wage_eur"]
     assert await home.find_titles(leg) == {"Mira Stenz"}
