@@ -27,6 +27,8 @@ from storage.search.index import (
     AggregateRequest,
     CountRequest,
     FacetRequest,
+    IndexAnswers,
+    IndexRequest,
     RecordPageRequest,
     ScopedIndex,
     SearchIndex,
@@ -219,9 +221,9 @@ class CountingIndex(WrappedScopedIndex):
 
     round_trips = 0
 
-    async def answer_requests(self, *requests: object) -> object:  # type: ignore[override]
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
         self.round_trips += 1
-        return await self.wrapped.answer_requests(*requests)  # type: ignore[arg-type]
+        return await self.wrapped.answer_requests(*requests)
 
 
 async def test_an_inner_set_may_be_in_the_other_of_two_indexes(index: SearchIndex) -> None:
@@ -230,7 +232,7 @@ async def test_an_inner_set_may_be_in_the_other_of_two_indexes(index: SearchInde
     gardens = CountingIndex(index.within_scope(a_scope(GARDENS)))
     twice = AndCondition((in_garden(OPENED_LATE), in_garden(order_by="opened")))
 
-    joined = federate_indexes(plants, gardens)  # type: ignore[arg-type]
+    joined = federate_indexes(plants, gardens)
 
     assert await _load_set(joined, a_search(in_garden(OPENED_LATE), bucket=PLANTS)) == {"plant-0"}
     assert plants.round_trips == 2
