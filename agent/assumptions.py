@@ -54,6 +54,14 @@ class UnboundedAdjective:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenInnerSet:
+    """A part of the question was read as a set of another bucket, with which the conditions compare."""
+
+    bucket: BucketId
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedSpelling:
     """A word was read as a misspelling of another word."""
 
@@ -144,6 +152,7 @@ Assumption: TypeAlias = (
     | TakenReading
     | TakenField
     | UnboundedAdjective
+    | TakenInnerSet
     | CorrectedSpelling
     | FallbackReading
     | FirstOfSeveral

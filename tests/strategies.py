@@ -21,10 +21,11 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     Scalar,
+    SemiJoinCondition,
 )
 from storage.search.documents import Document, FieldValue, Passage, RowValues
 from storage.search.ids import BucketId, DocId, FieldName, Subject
-from storage.search.schema import FieldType, Schema, SchemaField, SchemaOrder
+from storage.search.schema import REFERENCE_TYPES, FieldType, Schema, SchemaField, SchemaOrder
 from storage.search.scope import Scope
 from tests.builders import TENANT
 
@@ -94,6 +95,9 @@ def fields(draw: st.DrawFn, name: str, *, is_column: bool = False) -> SchemaFiel
         facet=draw(st.booleans()),
         month_first=draw(st.booleans()) and field_type is FieldType.DATE,
         shared=draw(st.booleans()),
+        references=draw(st.sampled_from(["", "", "none", "drawn.vendor", "a b.c.title"]))
+        if field_type in REFERENCE_TYPES and not is_column
+        else "",
         columns=tuple(draw(fields(column_name, is_column=True)) for column_name in names),
     )
 
@@ -272,3 +276,35 @@ def scopes(draw: st.DrawFn, buckets: Sequence[str]) -> Scope:
         subjects=frozenset(map(Subject, draw(st.lists(st.sampled_from(SUBJECTS), max_size=3)))),
         ignores_readers=draw(st.sampled_from([False, False, True])),
     )
+
+
+@st.composite
+def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> SemiJoinCondition:
+    """Semi-joins of documents of `schema` with the buckets of `inner_schemas`, of any kind, `depth` deep at most."""
+    inner = draw(st.sampled_from(inner_schemas))
+    ordering = [field.name for field in inner.fields if field.type not in (FieldType.LIST, FieldType.ROWS)]
+    order_by = draw(st.none() | st.sampled_from(ordering)) if ordering else None
+    condition = draw(conditions(inner, max_leaves=2))
+    if depth > 1 and draw(st.booleans()):
+        condition = AndCondition((condition, draw(semi_joins(inner, inner_schemas, depth - 1))))
+    return SemiJoinCondition(
+        field=draw(st.sampled_from(_join_fields_of(schema))),
+        bucket=inner.bucket,
+        key=draw(st.sampled_from(_join_fields_of(inner))),
+        condition=draw(st.sampled_from([AndCondition(), condition])),
+        order_by=order_by,
+        is_descending=draw(st.booleans()) if order_by else True,
+        limit=draw(st.integers(1, 3)) if order_by else 1,
+        words=draw(st.sampled_from(["", "in words"])),
+    )
+
+
+def _join_fields_of(schema: Schema) -> list[FieldName]:
+    names = [field.name for field in schema.fields if field.type not in (FieldType.FLAG, FieldType.ROWS)]
+    return [TITLE_FIELD, DOC_ID_FIELD, *names]
+
+
+def joined_conditions(schema: Schema, inner_schemas: Sequence[Schema]) -> st.SearchStrategy[Condition]:
+    """Conditions valid for the schema with semi-joins between its other conditions."""
+    leaves = st.one_of(semi_joins(schema, inner_schemas), semi_joins(schema, inner_schemas), conditions(schema, 2))
+    return st.recursive(leaves, _compound_conditions, max_leaves=4)

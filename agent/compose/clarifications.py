@@ -28,7 +28,7 @@ def _compose_nothing_found(facts: NothingFoundFacts, review: LegReview) -> Compo
     sentences = [f"I found no {describe_leg_set(review)}."]
     schemas, clauses = review.question_context.schemas, review.leg.search.clauses
     tried = [
-        f"- {escape_markdown(describe_condition(condition, schemas[clause.bucket]))}"
+        f"- {escape_markdown(describe_condition(condition, schemas[clause.bucket], schemas))}"
         for clause in clauses
         for condition in conjuncts_of(clause.condition)
     ]

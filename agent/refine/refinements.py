@@ -42,6 +42,7 @@ from storage.search.conditions import (
     Condition,
     NotCondition,
     Scalar,
+    SemiJoinCondition,
     conjunction_of,
     conjuncts_of,
 )
@@ -351,6 +352,9 @@ def relaxation_requests(leg: Leg, schemas: SchemasByBucket) -> list[IndexRequest
     for clause in leg.search.clauses:
         for condition in conjuncts_of(clause.condition):
             requests += _nearest_requests(leg.search, clause, condition, schemas[clause.bucket])
+        for _, inner in _inner_clauses_of(clause, schemas):
+            inner_leg = replace(leg, search=Search(clauses=(inner,)))
+            requests += relaxation_requests(inner_leg, schemas)
     buckets = frozenset(leg.search.buckets)
     words = _words_to_spell_check(leg)
     requests += [SpellingRequest(buckets, word) for word in sorted(words)]
@@ -394,6 +398,7 @@ def derive_relaxations(
         for condition in conjuncts_of(clause.condition):
             if answers is not None:
                 candidates += _nearest_candidates(leg.search, clause, condition, schema, answers)
+        candidates += _inner_set_candidates(clause, answers, schemas)
     candidates += _spelling_candidates(leg, answers)
     for clause in leg.search.clauses:
         candidates += _drop_candidates(clause)
@@ -404,6 +409,31 @@ def derive_relaxations(
         candidates += _missing_candidates_of_clause(clause, schemas[clause.bucket])
     candidates += other_bucket_candidates(leg, alternatives, schemas)
     return [*candidates, *_single_constraint_candidates(leg)]
+
+
+def _inner_clauses_of(clause: Clause, schemas: SchemasByBucket) -> Iterator[tuple[SemiJoinCondition, Clause]]:
+    """Yields each condition that compares with a set of another bucket, and the clause of that set."""
+    for condition in conjuncts_of(clause.condition):
+        if isinstance(condition, SemiJoinCondition) and condition.bucket in schemas:
+            yield condition, Clause(bucket=condition.bucket, condition=condition.condition)
+
+
+def _inner_set_candidates(
+    clause: Clause, answers: IndexAnswers | None, schemas: SchemasByBucket
+) -> Iterator[RefinementCandidate]:
+    """Yields what the inner sets may be instead: with the nearest values, or without one of their conditions."""
+    for semi_join, inner in _inner_clauses_of(clause, schemas):
+        inner_search = Search(clauses=(inner,))
+        candidates: list[RefinementCandidate] = []
+        if answers is not None:
+            for condition in conjuncts_of(inner.condition):
+                schema = schemas[inner.bucket]
+                candidates += _nearest_candidates(inner_search, inner, condition, schema, answers)
+        candidates += [*_inner_set_candidates(inner, answers, schemas), *_drop_candidates(inner)]
+        for candidate in candidates:
+            relaxed = apply_refinement(candidate.refinement, inner_search).clauses[0].condition
+            new = replace(semi_join, condition=relaxed)
+            yield replace(candidate, refinement=UseNearest(old=semi_join, new=new, bucket=clause.bucket))
 
 
 def other_bucket_candidates(

@@ -20,6 +20,7 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     RowCondition,
+    SemiJoinCondition,
     conjuncts_of,
 )
 from storage.search.ids import BucketId
@@ -148,7 +149,7 @@ def _comparisons_in(condition: Condition) -> Iterator[ComparisonCondition]:
                 yield from _comparisons_in(member)
         case NotCondition(inner) | RowCondition(condition=inner):
             yield from _comparisons_in(inner)
-        case MissingCondition() | FieldComparisonCondition():
+        case MissingCondition() | FieldComparisonCondition() | SemiJoinCondition():
             return
 
 

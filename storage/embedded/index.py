@@ -7,7 +7,7 @@ Several processes can use one folder at the same time.
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +24,7 @@ from storage.embedder import Embedder, embed_passages
 from storage.search.analyser import Analyser
 from storage.search.documents import Document
 from storage.search.errors import IndexTimedOut, IndexUnavailable, NotInScope, UnknownBucket
+from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.evaluation.value_validation import validate_values
 from storage.search.ids import BucketId, DocId, Generation, TenantId
 from storage.search.index import (
@@ -387,7 +388,10 @@ class ScopedEmbeddedIndex:
         return self._scope
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
-        return await self._index.answer_requests(self._scope, requests)
+        def send_requests(plain: Sequence[IndexRequest[object]]) -> Awaitable[IndexAnswers]:
+            return self._index.answer_requests(self._scope, plain)
+
+        return await answer_with_semi_joins(requests, self._scope, send_requests, self.load_schemas)
 
     async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
         return await self._index.load_vocabulary(self._scope, limit)

@@ -10,6 +10,7 @@ from storage.federated.page_merging import merge_pages
 from storage.federated.request_steps import RequestSteps, SearchHalves, StepAnswers, StepRequests
 from storage.search.analyser import Analyser
 from storage.search.errors import IndexTimedOut, NotInScope
+from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.ids import BucketId, Generation
 from storage.search.index import (
     AggregateRequest,
@@ -78,6 +79,10 @@ class _FederatedIndex:
         return replace(main_scope, buckets=main_scope.buckets | self._secondary.scope.buckets)
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        # An inner set may be in the other index than its outer set.
+        return await answer_with_semi_joins(requests, self.scope, self._answer_plain_requests, self.load_schemas)
+
+    async def _answer_plain_requests(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
         distinct_requests = list(dict.fromkeys(requests))
         for _ in range(_MAX_ATTEMPTS):
             try:

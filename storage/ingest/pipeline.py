@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from storage.ingest.schemas import schema_file
 from storage.ingest.schemas.evidence import evidence_from_profiles
 from storage.ingest.schemas.inference import infer_schema, merge_schemas
 from storage.ingest.schemas.profile import ValueProfile, add_to_profiles, styles_of
+from storage.ingest.schemas.references import link_references
 from storage.ingest.schemas.values import flatten_metadata
 from storage.ingest.worker import ParserWorker
 from storage.search.documents import Document
@@ -105,6 +106,7 @@ async def ingest_files(
     exists. The folder is created if it is missing.
     A `DryRunIndex` stays unchanged. `allow_any_bucket_name` is for internal buckets, whose names may break the rules
     for the names that people choose.
+    At the end, fields of any bucket whose values name documents of a bucket get a reference to it.
     Raises what the index raises.
     """
     given_schema = None if schema is None else replace(schema, bucket=bucket or schema.bucket)
@@ -124,6 +126,10 @@ async def ingest_files(
             annotator = _make_annotator(index, extractor)
             await _put_batches(index, run, batches, annotator)
             await annotator.settle_names()
+        if not (isinstance(index, DryRunIndex) or allow_any_bucket_name):
+            linked = await link_references(index)
+            if schema_folder is not None:
+                await asyncio.to_thread(_write_references, linked, schema_folder)
     finally:
         await asyncio.to_thread(worker.close)
     return run.report_builder.build_report(tuple(sorted(run.profiles)), tuple(schema_changes))
@@ -194,6 +200,15 @@ def _write_schema_file(schema: Schema, folder: Path, run: "_IngestRun") -> Path 
         run.report_builder.add_remark(f"{path} could not be written: {exc.strerror or exc}")
         return None
     return path
+
+
+def _write_references(schemas: Sequence[Schema], folder: Path) -> None:
+    """Adds the references to the schema files that are there; a file that cannot be read or written stays as it is."""
+    for schema in schemas:
+        path = schema_path_for(folder, schema.bucket)
+        with suppress(OSError, UnicodeDecodeError):
+            text = path.read_text(encoding="utf-8")
+            path.write_text(schema_file.add_references(text, schema), encoding="utf-8")
 
 
 def _make_annotator(index: SearchIndex | DryRunIndex, extractor: Extractor) -> DocumentAnnotator:

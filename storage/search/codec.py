@@ -14,6 +14,7 @@ from typing import TypeVar, assert_never, cast
 
 from storage.search import refinement as refinements
 from storage.search.conditions import (
+    MATCH_ALL,
     AndCondition,
     ComparisonCondition,
     ComparisonOperator,
@@ -24,6 +25,7 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     Scalar,
+    SemiJoinCondition,
 )
 from storage.search.documents import FieldAnnotation, FieldValue
 from storage.search.errors import SearchError, UnreadableJson
@@ -64,6 +66,8 @@ def condition_to_json(condition: Condition) -> JsonObject:
         case RowCondition(rows_field=row, condition=inner, words=words):
             inside = inner if isinstance(inner, (AndCondition, OrCondition, NotCondition)) else AndCondition((inner,))
             return {"row": row} | condition_to_json(inside) | _words_to_json(words)
+        case SemiJoinCondition():
+            return _semi_join_to_json(condition)
         case AndCondition(members):
             return {"all": [condition_to_json(member) for member in members]}
         case OrCondition(members):
@@ -86,6 +90,8 @@ def _parse_condition(data: JsonObject) -> Condition:
         lone = isinstance(inside, AndCondition) and len(inside.members) == 1
         inner = inside.members[0] if isinstance(inside, AndCondition) and lone else inside
         return RowCondition(rows_field=FieldName(data["row"]), condition=inner, words=words)
+    if "bucket" in data:
+        return _parse_semi_join(data, words)
     if "all" in data:
         return AndCondition(tuple(_parse_condition(member) for member in data["all"]))
     if "any" in data:
@@ -101,6 +107,33 @@ def _parse_condition(data: JsonObject) -> Condition:
         return FieldComparisonCondition(field=name, op=op, other_field=other_name, offset=offset, words=words)
     return ComparisonCondition(
         field=name, op=ComparisonOperator(data["op"]), value=_value_from_json(data["value"]), words=words
+    )
+
+
+def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
+    """`condition` is left out if the inner set is the whole bucket, `order` and `limit` if it is not ordered."""
+    inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
+    if condition.condition != MATCH_ALL:
+        inner_set["condition"] = condition_to_json(condition.condition)
+    if condition.order_by is not None:
+        inner_set["order"] = {"field": condition.order_by, "descending": condition.is_descending}
+        inner_set["limit"] = condition.limit
+    return {"field": condition.field, "op": "semi_join", **inner_set} | _words_to_json(condition.words)
+
+
+def _parse_semi_join(data: JsonObject, words: str) -> SemiJoinCondition:
+    if data["op"] != "semi_join":
+        raise ValueError(f"{data['op']!r} takes no bucket")
+    order = _parse_order(data.get("order"))
+    return SemiJoinCondition(
+        field=FieldName(data["field"]),
+        bucket=BucketId(data["bucket"]),
+        key=FieldName(data["key"]),
+        condition=_parse_condition(data["condition"]) if "condition" in data else MATCH_ALL,
+        order_by=None if order is None else order.field,
+        is_descending=order is None or order.descending,
+        limit=1 if order is None else int(data["limit"]),
+        words=words,
     )
 
 
@@ -395,6 +428,7 @@ def _field_to_json(field: SchemaField) -> JsonObject:
         "bare": None if field.bare is BareValueMatch.EXACTLY else field.bare.value,
         "month_first": field.month_first,
         "shared": field.shared,
+        "references": field.references,
         "columns": [_field_to_json(column) for column in field.columns],
     }
     return {key: value for key, value in written.items() if value}
@@ -417,6 +451,7 @@ _FIELD_KEYS = frozenset(
         "bare",
         "month_first",
         "shared",
+        "references",
         "columns",
     ]
 )
@@ -460,6 +495,7 @@ def _parse_field(data: JsonObject) -> SchemaField:
         bare=BareValueMatch(data.get("bare", BareValueMatch.EXACTLY)),
         month_first=bool(data.get("month_first", False)),
         shared=bool(data.get("shared", False)),
+        references=str(data.get("references", "")),
         columns=tuple(map(_parse_field, _objects_under(data, "columns"))),
     )
 

@@ -8,13 +8,13 @@ false.
 Dates are ISO days (`2031-05-09`), which compare as strings; numbers and money amounts are doubles.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
-from storage.search.ids import FieldName
+from storage.search.ids import BucketId, FieldName
 
 Scalar: TypeAlias = str | float | bool
 
@@ -133,11 +133,41 @@ class NotCondition:
     condition: "Condition"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemiJoinCondition:
+    """True if the value of `field` is a value of `key` of some document in a set of `bucket`: the inner set.
+
+    `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Text
+    compares by its fold, numbers and days as they are; an outer `doc_id` compares exactly. Unknown like any
+    comparison for a document without the field. With `order_by` the inner set is only its first `limit` documents
+    that have that value (largest first if `is_descending`), and all that tie with the last of them. The inner
+    condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not contain
+    `bucket` the inner set is empty. Raises `ValueError`.
+    """
+
+    field: FieldName
+    bucket: BucketId
+    key: FieldName
+    condition: "Condition"
+    order_by: FieldName | None = None
+    is_descending: bool = True
+    limit: int = 1  # without `order_by`, of no meaning and 1
+    words: str = attribute(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.limit < 1 or (self.order_by is None and (self.limit, self.is_descending) != (1, True)):
+            raise ValueError("a semi-join takes the first of an ordered set, at least one document")
+        if semi_join_depth(self) > MAX_SEMI_JOIN_DEPTH:
+            raise ValueError(f"semi-joins nest at most {MAX_SEMI_JOIN_DEPTH} deep")
+
+
+MAX_SEMI_JOIN_DEPTH = 3
 Condition: TypeAlias = (
     ComparisonCondition
     | FieldComparisonCondition
     | MissingCondition
     | RowCondition
+    | SemiJoinCondition
     | AndCondition
     | OrCondition
     | NotCondition
@@ -201,9 +231,14 @@ def _with_doc_id_alternative(condition: ComparisonCondition, words: str) -> Cond
 
 
 def fields_of(condition: Condition) -> frozenset[FieldName]:
-    """Returns the document fields that the condition names, without the columns of rows."""
+    """Returns the document fields that the condition names, without columns of rows and fields of inner sets."""
     match condition:
-        case ComparisonCondition(field=name) | MissingCondition(field=name) | RowCondition(rows_field=name):
+        case (
+            ComparisonCondition(field=name)
+            | MissingCondition(field=name)
+            | RowCondition(rows_field=name)
+            | SemiJoinCondition(field=name)
+        ):
             return frozenset({name})
         case FieldComparisonCondition(field=name, other_field=other_name):
             return frozenset({name, other_name})
@@ -211,5 +246,45 @@ def fields_of(condition: Condition) -> frozenset[FieldName]:
             return frozenset[FieldName]().union(*map(fields_of, members))
         case NotCondition(inner):
             return fields_of(inner)
+        case _:
+            assert_never(condition)
+
+
+def semi_joins_in(condition: Condition) -> Iterator[SemiJoinCondition]:
+    """Yields the semi-joins of the condition, without those inside their inner sets."""
+    match condition:
+        case SemiJoinCondition():
+            yield condition
+        case AndCondition(members) | OrCondition(members):
+            for member in members:
+                yield from semi_joins_in(member)
+        case NotCondition(inner):
+            yield from semi_joins_in(inner)
+        case RowCondition(condition=inner):
+            yield from semi_joins_in(inner)
+        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition():
+            return
+        case _:
+            assert_never(condition)
+
+
+def semi_join_depth(condition: Condition) -> int:
+    """Returns how deep semi-joins nest in the condition; 0 without any."""
+    return max((1 + semi_join_depth(semi_join.condition) for semi_join in semi_joins_in(condition)), default=0)
+
+
+def replace_semi_joins(condition: Condition, replace_one: Callable[[SemiJoinCondition], Condition]) -> Condition:
+    """Returns the condition with each semi-join replaced, without those inside of inner sets and of rows."""
+    match condition:
+        case SemiJoinCondition():
+            return replace_one(condition)
+        case AndCondition(members):
+            return AndCondition(tuple(replace_semi_joins(member, replace_one) for member in members))
+        case OrCondition(members):
+            return OrCondition(tuple(replace_semi_joins(member, replace_one) for member in members))
+        case NotCondition(inner):
+            return NotCondition(replace_semi_joins(inner, replace_one))
+        case ComparisonCondition() | FieldComparisonCondition() | MissingCondition() | RowCondition():
+            return condition
         case _:
             assert_never(condition)

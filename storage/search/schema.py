@@ -27,12 +27,26 @@ class FieldType(StrEnum):
     TEXT = "text"
 
 
+REFERENCE_TYPES = frozenset({FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT})
+
+
 class BareValueMatch(StrEnum):
     """The comparison that a bare value in a question ("1 W") means for a number field."""
 
     EXACTLY = "exactly"
     AT_LEAST = "at_least"
     AT_MOST = "at_most"
+
+
+NO_REFERENCE = "none"  # in place of a reference, for a field that must not get one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldReference:
+    """A field that identifies documents, which values elsewhere refer to. The bucket need not exist."""
+
+    bucket: BucketId
+    field: FieldName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +67,7 @@ class SchemaField:
     bare: BareValueMatch = BareValueMatch.EXACTLY
     month_first: bool = False  # of a date field: how texts write a day of digits that could be read in two ways
     shared: bool = False  # a facet on the field may span all buckets in which it is shared
+    references: str = ""  # `bucket.field` whose values these are, `NO_REFERENCE`, or empty: not known
     columns: tuple["SchemaField", ...] = ()  # of a rows field; each is number, money, date, category, flag or text
 
     @property
@@ -69,6 +84,12 @@ class SchemaField:
     def question_phrases(self) -> tuple[str, ...]:
         """The synonyms that ask for the field by a verb or adjective: "who … repair", "how … reach"."""
         return tuple(synonym for synonym in self.synonyms if QUESTION_GAP in synonym)
+
+    @property
+    def reference(self) -> FieldReference | None:
+        """The field of a bucket, perhaps its `title` or `doc_id`, whose values this field has."""
+        bucket, _, field_name = self.references.rpartition(".")
+        return FieldReference(bucket=BucketId(bucket), field=FieldName(field_name)) if bucket else None
 
     @property
     def absent_means_none(self) -> bool:
@@ -147,5 +168,10 @@ def _check_field(field: SchemaField, schema: Schema) -> None:
             )
     if schema.is_row_schema and field.type in (FieldType.ROWS, FieldType.LIST):
         raise InvalidSchema("a column is neither a list nor rows", field.name)
+    if field.references not in ("", NO_REFERENCE):
+        if field.type not in REFERENCE_TYPES or schema.is_row_schema:
+            raise InvalidSchema("only a category, a list or a text refers to documents", field.name)
+        if field.reference is None or not field.reference.field:
+            raise InvalidSchema("a reference is written BUCKET.FIELD", field.name)
     if field.columns:
         Schema(bucket=schema.bucket, fields=field.columns, is_row_schema=True)

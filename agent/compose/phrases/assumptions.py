@@ -17,6 +17,7 @@ from agent.assumptions import (
     MarginTaken,
     RequiredWords,
     TakenField,
+    TakenInnerSet,
     TakenReading,
     UnboundedAdjective,
     UnknownWords,
@@ -49,12 +50,17 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             quoted = join_words([f"“{word}”" for word in words])
             return f"{quoted} {fit} no field, so the text must mention {pronoun}"
         case TakenReading(bucket=bucket, conditions=conditions, other_conditions=others):
-            taken, *rejected = (describe_reading(reading, schemas[bucket]) for reading in (conditions, *others))
+            taken, *rejected = (
+                describe_reading(reading, schemas[bucket], schemas) for reading in (conditions, *others)
+            )
             return f"took the reading “{taken}”, not {', '.join(f'“{reading}”' for reading in rejected)}"
         case TakenField(field_label=label, other_labels=others):
             return f"went by {label.lower()}, not by {join_words([other.lower() for other in others])}"
         case UnboundedAdjective(word=word):
             return f"“{word}” says no limit, so none was set"
+        case TakenInnerSet(bucket=bucket, conditions=conditions):
+            noun = document_noun_of(schemas[bucket])
+            return f"took it to mean the {noun} where {describe_reading(conditions, schemas[bucket], schemas)}"
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
         case FallbackReading(bucket=bucket, conditions=conditions):
@@ -95,7 +101,7 @@ def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema) 
 def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:
     match kept:
         case KeptFieldCondition(condition=condition, bucket=bucket):
-            return describe_condition(condition, schemas[bucket])
+            return describe_condition(condition, schemas[bucket], schemas)
         case KeptWord(word=word):
             return f"mentions “{word}”"
         case KeptQuestion(question=question):

@@ -79,15 +79,15 @@ def describe_choice(label: ChoiceLabel, schemas: SchemasByBucket) -> str:
         case SpellingLabel(old=old, new=new):
             return f"“{new}” instead of “{old}”"
         case WithoutConditionLabel(condition=condition, bucket=bucket):
-            return f"without: {describe_condition(condition, schemas[bucket])}"
+            return f"without: {describe_condition(condition, schemas[bucket], schemas)}"
         case WithoutWordLabel(word=word):
             return f"without: mentions “{word}”"
         case OnlyConditionLabel(condition=condition, bucket=bucket):
-            return f"only: {describe_condition(condition, schemas[bucket])}"
+            return f"only: {describe_condition(condition, schemas[bucket], schemas)}"
         case AlsoMissingLabel(field=field):
             return f"also those with no {field.label.lower()}"
         case ConditionsLabel(conditions=conditions, bucket=bucket):
-            return describe_reading(conditions, schemas[bucket])
+            return describe_reading(conditions, schemas[bucket], schemas)
         case AllOfThemLabel():
             return "all of them"
         case MentionLabel(words=words):
@@ -117,7 +117,7 @@ def _describe_range(field: SchemaField, low: float, high: float | None) -> str:
 
 def _describe_clause(clause: Clause, schemas: SchemasByBucket) -> str:
     schema = schemas[clause.bucket]
-    words = [describe_condition(condition, schema) for condition in conjuncts_of(clause.condition)]
+    words = [describe_condition(condition, schema, schemas) for condition in conjuncts_of(clause.condition)]
     return " and ".join([*words, *(f"mentions “{word}”" for word in clause.required_terms)])
 
 

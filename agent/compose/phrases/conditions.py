@@ -1,12 +1,13 @@
 """Formats conditions, values and numbers for reading. Raw text, not escaped."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from storage.search.conditions import (
     DOC_ID_FIELD,
+    MATCH_ALL,
     TEXT_FIELD,
     TITLE_FIELD,
     AndCondition,
@@ -18,12 +19,15 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     RowCondition,
+    SemiJoinCondition,
+    conjuncts_of,
 )
 from storage.search.documents import FieldValue
-from storage.search.ids import FieldName
+from storage.search.ids import BucketId, FieldName
 from storage.search.numbers import minor_digits_of, to_json_number
 from storage.search.schema import FieldType, Schema, SchemaField
 
+SchemasByName: TypeAlias = Mapping[BucketId, Schema]
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _OPERATOR_SIGNS = {
     ComparisonOperator.EQ: "=",
@@ -40,13 +44,16 @@ _COUNTED_UNITS = frozenset(
 )  # words: "1 day", "2 days"
 
 
-def describe_reading(conditions: Sequence[Condition], schema: Schema) -> str:
+def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName | None = None) -> str:
     """Describes what distinguishes a reading of a question from others."""
-    return " and ".join(describe_condition(condition, schema) for condition in conditions)
+    return " and ".join(describe_condition(condition, schema, schemas) for condition in conditions)
 
 
-def describe_condition(condition: Condition, schema: Schema) -> str:
-    """Describes the condition: "vendor = Acme", "date in 2031", "no flash point"."""
+def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName | None = None) -> str:
+    """Describes the condition: "vendor = Acme", "date in 2031", "no flash point".
+
+    `schemas` are those of other buckets, whose sets a condition may compare with; a bucket without one gives its names.
+    """
     match condition:
         case ComparisonCondition(field=name) if name == TITLE_FIELD:
             return f"title has “{condition.value}”"
@@ -64,10 +71,12 @@ def describe_condition(condition: Condition, schema: Schema) -> str:
             columns = schema.by_name[row].columns if row in schema.by_name else ()
             inside = describe_condition(inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True))
             return f"{_label_of_field(row, schema)} with {inside}"
+        case SemiJoinCondition():
+            return _describe_semi_join(condition, schema, schemas or {})
         case AndCondition(members):
-            return " and ".join(describe_condition(member, schema) for member in members) or "everything"
+            return " and ".join(describe_condition(member, schema, schemas) for member in members) or "everything"
         case OrCondition(members):
-            return " or ".join(describe_condition(member, schema) for member in members) or "nothing"
+            return " or ".join(describe_condition(member, schema, schemas) for member in members) or "nothing"
         case NotCondition(ComparisonCondition(field=name, op=op)) if name == DOC_ID_FIELD:
             return "not that document" if op is ComparisonOperator.EQ else "not those documents"
         case NotCondition(MissingCondition(field=name)):
@@ -77,9 +86,52 @@ def describe_condition(condition: Condition, schema: Schema) -> str:
         ) if not isinstance(value, tuple):
             return f"{_label_of_field(name, schema)} is not {format_value(value, schema.by_name.get(name))}"
         case NotCondition(inner):
-            return f"not ({describe_condition(inner, schema)})"
+            return f"not ({describe_condition(inner, schema, schemas)})"
         case _:
             assert_never(condition)
+
+
+def _describe_semi_join(condition: SemiJoinCondition, schema: Schema, schemas: SchemasByName) -> str:
+    """ "branch is one of the branches with opened < 2010", "name is the capital of the province with the largest area".
+
+    The key goes without saying where the outer field refers to it.
+    """
+    inner = schemas.get(condition.bucket) or Schema(bucket=condition.bucket)
+    noun, is_single = document_noun_of(inner), condition.order_by is not None and condition.limit == 1
+    documents = noun if is_single else plural_of(noun)
+    members = () if condition.condition == MATCH_ALL else conjuncts_of(condition.condition)
+    parts = [describe_condition(member, inner, schemas) for member in members if not _is_nested(member)]
+    if condition.order_by is not None:
+        parts.insert(0, _describe_rank(condition, condition.order_by, inner))
+    inner_set = f"{documents} with {' and '.join(parts)}" if parts else documents
+    nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
+    inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
+    outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
+    if _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
+        return f"{outer} is {'' if is_single else 'one of '}the {inner_set}"
+    key, key_field = _label_of_field(condition.key, inner), inner.by_name.get(condition.key)
+    if is_single and (key_field is None or key_field.type is not FieldType.LIST):
+        return f"{outer} is the {key} of the {inner_set}"
+    return f"{outer} is among the {plural_of(key)} of the {inner_set}"
+
+
+def _is_nested(condition: Condition) -> bool:
+    return isinstance(condition, SemiJoinCondition)
+
+
+def _refers_to_key(condition: SemiJoinCondition, schema: Schema) -> bool:
+    field = schema.by_name.get(condition.field)
+    reference = None if field is None else field.reference
+    return reference is not None and (reference.bucket, reference.field) == (condition.bucket, condition.key)
+
+
+def _describe_rank(condition: SemiJoinCondition, order_by: FieldName, schema: Schema) -> str:
+    field = schema.by_name.get(order_by)
+    is_date = field is not None and field.type is FieldType.DATE
+    extreme = (
+        ("latest" if is_date else "largest") if condition.is_descending else ("earliest" if is_date else "smallest")
+    )
+    return f"the {f'{condition.limit} ' if condition.limit > 1 else ''}{extreme} {_label_of_field(order_by, schema)}"
 
 
 def _describe_comparison(condition: ComparisonCondition, schema: Schema) -> str:

@@ -41,14 +41,15 @@ def describe_set(search: Search, schemas: Mapping[BucketId, Schema], *, singular
     nouns = dict[str, list[str]]()
     for clause in search.clauses:
         noun = plural_of(document_noun_of(schemas[clause.bucket]))
-        nouns.setdefault(_describe_clause(clause, schemas[clause.bucket], singular_verb), []).append(noun)
+        nouns.setdefault(_describe_clause(clause, schemas, singular_verb=singular_verb), []).append(noun)
     if len(nouns) == 1 and len(search.clauses) > 1:
         return f"documents{next(iter(nouns))}"
     return "; ".join(f"{join_words(own)}{words}" for words, own in nouns.items())
 
 
-def _describe_clause(clause: Clause, schema: Schema, singular_verb: bool) -> str:
+def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, singular_verb: bool) -> str:
     """Describes the conditions: " with no date where total > 5, that mention “rim”"; empty for a whole bucket."""
+    schema = schemas[clause.bucket]
     conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
     lacks = [
         describe_condition(condition, schema) for condition in conditions if isinstance(condition, MissingCondition)
@@ -59,7 +60,7 @@ def _describe_clause(clause: Clause, schema: Schema, singular_verb: bool) -> str
         if isinstance(condition, ComparisonCondition) and condition.field == TEXT_FIELD
     ]
     where = [
-        describe_condition(condition, schema)
+        describe_condition(condition, schema, schemas)
         for condition in conditions
         if not (isinstance(condition, MissingCondition) or condition in text_conditions or _selects_by_id(condition))
     ]

@@ -407,6 +407,12 @@ class BucketLexicon:
             self._folded_by_field[key] = [fold_text(value.value) for value in vocabulary.values] if vocabulary else []
         return self._folded_by_field[key]
 
+    @cached_property
+    def noun_stems(self) -> frozenset[str]:
+        """The stems of the nouns for the bucket's documents."""
+        nouns = (self.schema.bucket.replace("_", " "), self.schema.title, *self.schema.synonyms)
+        return frozenset(stem for noun in nouns for stem in self._stems_in(noun))
+
     def stems_of(self, name: FieldName) -> frozenset[str]:
         """Returns the stems of a field's name, title, synonyms and description."""
         if name not in self._stems_by_field:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from agent.assumptions import Assumption
 from agent.decomposition import Decomposition, ExportRequest, LegAlternatives, PlannedQuestion, UnrecognisedQuestion
 from agent.english.commands import leg_to_export
 from agent.english.function_words import DOCUMENT_NOUNS
@@ -20,6 +21,8 @@ from agent.rules.followups.question_parts import (
 )
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.nested.nested_plan import NestedPlanner
+from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
 from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
 from agent.rules.planning.spelling import add_spelling_correction
 from agent.rules.reading.bucket_reading import BucketReading
@@ -89,8 +92,7 @@ def _plan_part(
     readings = reader.readings_of(normalize_summary_request(completed))
     if not (_has_own_content(readings[0]) or _asks_about_all(readings[0], reader.lexicons)):
         return ()
-    leg, alternatives = _plan_leg_with_corrections(LegId("a"), completed, readings, reader)
-    assumptions = assumptions_of_leg(leg, readings[0], reader.lexicons)
+    leg, alternatives, assumptions = _plan_best_leg(LegId("a"), completed, readings, reader)
     return (QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions),)
 
 
@@ -117,13 +119,30 @@ def plan_single_question(question: str, reader: QuestionReader) -> Decomposition
     if share is not None:
         return share
     readings = reader.readings_of(normalize_summary_request(question))
-    leg, alternatives = _plan_leg_with_corrections(LegId("a"), question, readings, reader)
+    leg, alternatives, assumptions = _plan_best_leg(LegId("a"), question, readings, reader)
     if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
         return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
-    plan, assumptions = Plan(question=question, legs=(leg,)), assumptions_of_leg(leg, readings[0], reader.lexicons)
+    plan = Plan(question=question, legs=(leg,))
     if leg_to_export(question, plan) and leg.answer_form.lists_documents:
         return ExportRequest(plan=plan, leg=leg.id, assumptions=assumptions)
     return PlannedQuestion(plan=plan, alternatives=(alternatives,), assumptions=assumptions)
+
+
+def _plan_best_leg(
+    leg_id: LegId, question: str, readings: Sequence[BucketReading], reader: QuestionReader
+) -> tuple[Leg, LegAlternatives, tuple[Assumption, ...]]:
+    """Returns the leg of the question or, where that explains more of it, of a question within it."""
+    settled = [settle_own_names(reading, reader.lexicons[reading.bucket]) for reading in readings]
+    readings = put_own_documents_first(settled, reader.lexicons)
+    leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
+
+    def plan_outer_leg(leg_id: LegId, text: str, readings: Sequence[BucketReading]) -> tuple[Leg, LegAlternatives]:
+        return plan_leg(leg_id, text, readings, reader.lexicons)
+
+    nested = NestedPlanner(reader, plan_outer_leg).plan_nested(leg_id, question, leg, readings)
+    if nested is not None:
+        return nested.leg, nested.alternatives, nested.assumptions
+    return leg, alternatives, assumptions_of_leg(leg, readings[0], reader.lexicons)
 
 
 def _plan_leg_with_corrections(

@@ -72,6 +72,7 @@ from storage.search.conditions import (
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, SchemaField
 
+UNLINKED_PENALTY = 0.6  # of the score, for each word or phrase without a meaning
 MIN_COVERAGE = 0.5  # share of the content words with a meaning, from which a reading is credible
 
 
@@ -178,7 +179,7 @@ def read_question(
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
     loose_verbs = [] if _names_subject(selection) else [link for link in links if _is_question(link.meaning)]
     score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
-    score += LITERAL_WEIGHT * len(literal_spans) - 0.6 * len(unlinked.words)
+    score += LITERAL_WEIGHT * len(literal_spans) - UNLINKED_PENALTY * len(unlinked.words)
     loose_words = [token.word for link in loose_verbs for token in tokens[link.first : link.last]]
     return BucketReading(
         bucket=lexicon.bucket,

@@ -1,6 +1,6 @@
 """Reads the texts of one question in every bucket."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
@@ -26,6 +26,7 @@ class QuestionReader:
         self._similarities = similarities or {}
         self._today = today
         self._cached_readings: dict[str, list[BucketReading]] = {}
+        self._single_readings: dict[tuple[str, BucketId], BucketReading] = {}
 
     def literals_in(self, text: str) -> Sequence[QuestionLiteral]:
         return find_literals(text, self._today)
@@ -36,19 +37,36 @@ class QuestionReader:
             self._cached_readings[text] = self.read_with_corrections(text, {})
         return self._cached_readings[text]
 
+    def read_in_bucket(self, text: str, bucket: BucketId) -> BucketReading:
+        """Returns the reading in one bucket, which takes less time than those in all."""
+        if text in self._cached_readings:
+            return next(reading for reading in self._cached_readings[text] if reading.bucket == bucket)
+        if (text, bucket) not in self._single_readings:
+            self._single_readings[text, bucket] = self._read_in_buckets(text, {}, [bucket])[0]
+        return self._single_readings[text, bucket]
+
     def read_with_corrections(
         self, text: str, corrected_stems: Mapping[BucketId, Mapping[str, str]]
     ) -> list[BucketReading]:
         """Returns the readings as if each misspelt stem were the correct one of its bucket."""
+        readings = self._read_in_buckets(text, corrected_stems, self.lexicons)
+        return sorted(
+            readings,
+            key=lambda reading: (-reading.score, -self.lexicons[reading.bucket].document_count, reading.bucket),
+        )
+
+    def _read_in_buckets(
+        self, text: str, corrected_stems: Mapping[BucketId, Mapping[str, str]], buckets: Iterable[BucketId]
+    ) -> list[BucketReading]:
         quotations = find_quotations(text)
         literals = [
             literal
             for literal in self.literals_in(text)
             if not any(quotation.start <= literal.start < quotation.end for quotation in quotations)
         ]
-        readings = [
+        return [
             read_question(
-                lexicon,
+                self.lexicons[bucket],
                 text,
                 literals,
                 quotations,
@@ -56,9 +74,5 @@ class QuestionReader:
                 self._today,
                 self._similarities.get(bucket, NO_SIMILARITIES),
             )
-            for bucket, lexicon in self.lexicons.items()
+            for bucket in buckets
         ]
-        return sorted(
-            readings,
-            key=lambda reading: (-reading.score, -self.lexicons[reading.bucket].document_count, reading.bucket),
-        )

@@ -28,6 +28,7 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     RowCondition,
+    SemiJoinCondition,
     conjunction_of,
 )
 from storage.search.ids import FieldName
@@ -94,6 +95,8 @@ def _words_of(condition: Condition) -> str:
             return words
         case AndCondition(members) | OrCondition(members):
             return " ".join(filter(None, map(_words_of, members)))
+        case SemiJoinCondition(words=words):
+            return words
         case NotCondition(inner):
             return _words_of(inner)
 

@@ -28,7 +28,8 @@ _HEADER_COMMENT = """\
 #   date      a day; a time is cut to its day in UTC; `month_first: true` where texts write 03/04/2031 for 4 March
 #   category  a short string       list  several of them       text  a long string
 #   flag      yes or no            rows  a table, its fields under `columns`
-# and may have a title, a description, synonyms, `facet: true` (offered to narrow a list) and `shared: true`.
+# and may have a title, a description, synonyms, `facet: true` (offered to narrow a list), `shared: true`, and
+# `references: BUCKET.FIELD` where its values name documents of another bucket (`none`: never look for one).
 """
 _BOOLEAN_KEYS = frozenset({"facet", "shared", "month_first", "descending"})
 _LIST_KEYS = frozenset({"synonyms", "labels", "fields", "columns"})
@@ -37,6 +38,8 @@ _ALLOWED_VALUES = {"type": [kind.value for kind in FieldType], "bare": [match.va
 _NULL_SPELLINGS = ("", "~", "null")
 _MAX_DEPTH = 12
 _MAX_COMMENT_CHARACTERS = 160
+_FIELD_START = re.compile(r"^(?=- name:)", re.MULTILINE)
+_TYPE_LINE = re.compile(r"^  type:.*\n", re.MULTILINE)
 _UNUSUAL_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 
 
@@ -51,6 +54,33 @@ def schema_to_yaml(schema: Schema, evidence: Mapping[str, str] | None = None) ->
     if fields:
         parts.append("\nfields:\n" + "\n".join(_dump_field(field, evidence or {}) for field in fields))
     return "".join(parts)
+
+
+def add_references(text: str, schema: Schema) -> str:
+    """Returns the text of a schema file with the references of the schema's fields, where a field has none there.
+
+    All else stays as it is written. Works on files that are written like those of `schema_to_yaml`.
+    """
+    missing: dict[str | None, str] = {field.name: field.references for field in schema.fields if field.references}
+    blocks = _FIELD_START.split(text)
+    for index, block in enumerate(blocks):
+        name = _field_name_in(block)
+        if name in missing and "\n  references:" not in block:
+            reference_line = "  " + _dump_yaml({"references": missing[name]})
+            blocks[index] = _TYPE_LINE.sub(lambda found, line=reference_line: found[0] + line, block, count=1)
+    return "".join(blocks)
+
+
+def _field_name_in(block: str) -> str | None:
+    """Returns the name of the field that a part of a schema file describes; None if it describes none."""
+    first_line = block.partition("\n")[0]
+    if not first_line.startswith("- name:"):
+        return None
+    try:
+        node = yaml.compose(first_line, Loader=_SchemaLoader)
+    except yaml.YAMLError:
+        return None
+    return _field_name_of(node.value[0]) if isinstance(node, SequenceNode) else None
 
 
 def _dump_field(field: Mapping[str, Any], evidence: Mapping[str, str]) -> str:
@@ -220,7 +250,11 @@ def _plain_value_of(node: Node, key: str = "", depth: int = 0) -> Any:
         case ScalarNode():
             return _plain_scalar_of(node, key)
         case SequenceNode():
-            if key in _BOOLEAN_KEYS or key in _MAPPING_KEYS or key in ("name", "type", "title", "unit", "bucket"):
+            if (
+                key in _BOOLEAN_KEYS
+                or key in _MAPPING_KEYS
+                or key in ("name", "type", "title", "unit", "bucket", "references")
+            ):
                 raise _SchemaFault(node, f"{key} is no list")
             return [_plain_value_of(member, "", depth + 1) for member in node.value]
         case MappingNode():

@@ -1,6 +1,6 @@
 """Answers requests within a scope: all of them in one round trip, with the generation of the buckets they describe."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -27,6 +27,7 @@ from storage.opensearch.reading.vocabulary import BucketVocabulary, load_bucket_
 from storage.opensearch.responses import OpenSearchResponse
 from storage.search.analyser import Analyser
 from storage.search.errors import IndexTimedOut, InvalidCondition, NotInScope
+from storage.search.evaluation.semi_join_resolution import answer_with_semi_joins
 from storage.search.ids import BucketId, Generation
 from storage.search.index import (
     AggregateRequest,
@@ -266,7 +267,10 @@ class ScopedOpenSearchIndex:
         return self._scope
 
     async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
-        return await self._reader.answer_requests(self._scope, requests)
+        def send_requests(plain: Sequence[IndexRequest[object]]) -> Awaitable[IndexAnswers]:
+            return self._reader.answer_requests(self._scope, plain)
+
+        return await answer_with_semi_joins(requests, self._scope, send_requests, self.load_schemas)
 
     async def load_vocabulary(self, limit: int = 200_000) -> IndexVocabulary:
         return await self._reader.load_cached_vocabulary(self._scope, limit)

@@ -23,6 +23,7 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     Scalar,
+    SemiJoinCondition,
 )
 from storage.search.errors import InvalidCondition, UnknownField
 from storage.search.ids import FieldName
@@ -108,6 +109,8 @@ def normal_form_of(condition: Condition, *, is_negated: bool = False) -> Conditi
             return AndNode(forms) if is_negated else OrNode(forms)
         case NotCondition(inner):
             return normal_form_of(inner, is_negated=not is_negated)
+        case SemiJoinCondition():
+            raise InvalidCondition("a semi-join must be resolved before its condition is evaluated")
         case _:
             assert_never(condition)
 
@@ -144,8 +147,26 @@ def bind_to_schema(condition: Condition, schema: Schema) -> Condition:
             return OrCondition(tuple(bind_to_schema(member, schema) for member in members))
         case NotCondition(inner):
             return NotCondition(bind_to_schema(inner, schema))
+        case SemiJoinCondition():
+            return _bind_semi_join(condition, schema)
         case _:
             assert_never(condition)
+
+
+def _bind_semi_join(condition: SemiJoinCondition, schema: Schema) -> SemiJoinCondition:
+    """Checks the outer field only: the inner set is bound to the schema of its own bucket."""
+    if schema.is_row_schema:
+        raise InvalidCondition("a semi-join holds for documents, not for rows")
+    check_join_field(condition.field, schema)
+    return condition
+
+
+def check_join_field(name: FieldName, schema: Schema) -> None:
+    """Raises `UnknownField`, and `InvalidCondition` for a field whose values are not compared with those of others."""
+    if name in (TITLE_FIELD, DOC_ID_FIELD):
+        return
+    if _find_field(name, schema).type in (FieldType.FLAG, FieldType.ROWS):
+        raise InvalidCondition(f"a semi-join does not go with the field {name!r}")
 
 
 def _bind_comparison(condition: ComparisonCondition, schema: Schema) -> Condition:
@@ -219,12 +240,8 @@ def convert_scalar(value: Scalar, field_type: FieldType, field_name: FieldName) 
                 return float(value) + 0.0
             raise InvalidCondition(f"{value!r} is not a number, as the field {field_name!r} needs")
         case FieldType.DATE:
-            if isinstance(value, str):
-                try:
-                    if date.fromisoformat(value).isoformat() == value:
-                        return value
-                except ValueError:
-                    pass
+            if isinstance(value, str) and is_iso_day(value):
+                return value
             raise InvalidCondition(f"{value!r} is not a day such as 2031-05-09, as the field {field_name!r} needs")
         case FieldType.FLAG:
             if isinstance(value, bool):
@@ -236,6 +253,14 @@ def convert_scalar(value: Scalar, field_type: FieldType, field_name: FieldName) 
             raise InvalidCondition(f"{value!r} is not text, as the field {field_name!r} needs")
         case _:
             assert_never(field_type)
+
+
+def is_iso_day(text: str) -> bool:
+    """Whether the text is a day as it is stored: `2031-05-09`."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _find_field(name: FieldName, schema: Schema) -> SchemaField:

@@ -1,8 +1,9 @@
 """Reference evaluation of conditions, one document at a time. Tests compare every engine with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import assert_never, cast
+from typing import TypeAlias, assert_never, cast
 
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import (
@@ -19,22 +20,121 @@ from storage.search.conditions import (
     OrCondition,
     RowCondition,
     Scalar,
+    SemiJoinCondition,
+    replace_semi_joins,
 )
 from storage.search.documents import Document, FieldValue, FieldValues, RowValues
-from storage.search.evaluation.condition_normal_form import bind_to_schema
+from storage.search.evaluation.condition_normal_form import bind_to_schema, is_iso_day
+from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Search
 from storage.search.schema import FieldType, Schema
 from storage.search.scope import Scope
 
 
-def matches_search(search: Search, document: Document, schema: Schema, analyser: Analyser, scope: Scope) -> bool:
-    """Whether `document`, which is in the schema's bucket, matches `search` and is visible within `scope`."""
+@dataclass(frozen=True, kw_only=True)
+class NaiveBucket:
+    """All documents of a bucket, for the inner sets of semi-joins."""
+
+    schema: Schema
+    documents: Sequence[Document]
+    analyser: Analyser
+
+
+NaiveCorpus: TypeAlias = Mapping[BucketId, NaiveBucket]
+
+
+def expand_semi_joins(condition: Condition, bucket: BucketId, corpus: NaiveCorpus, scope: Scope) -> Condition:
+    """Returns the condition with each semi-join replaced by a comparison with the values of its inner set."""
+
+    def expand_semi_join(semi_join: SemiJoinCondition) -> Condition:
+        keys = [_fold_scalar(value) for value in _values_of_inner_set(semi_join, corpus, scope)]
+        if semi_join.field == TITLE_FIELD:
+            field, values = (
+                DOC_ID_FIELD,
+                tuple(document.doc_id for document in corpus[bucket].documents if fold_text(document.title) in keys),
+            )
+        elif semi_join.field == DOC_ID_FIELD:
+            field, values = DOC_ID_FIELD, tuple(_values_of_inner_set(semi_join, corpus, scope))
+        else:
+            field, type_ = semi_join.field, corpus[bucket].schema.by_name[semi_join.field].type
+            values = tuple(value for value in keys if _fits_type(value, type_))
+        return ComparisonCondition(field=field, op=ComparisonOperator.IN, value=values)
+
+    return replace_semi_joins(condition, expand_semi_join)
+
+
+def _values_of_inner_set(semi_join: SemiJoinCondition, corpus: NaiveCorpus, scope: Scope) -> list[Scalar]:
+    inner = corpus.get(semi_join.bucket)
+    if inner is None:
+        return []
+    condition = bind_to_schema(expand_semi_joins(semi_join.condition, semi_join.bucket, corpus, scope), inner.schema)
+    documents = [
+        document
+        for document in inner.documents
+        if scope.can_see(semi_join.bucket, document.readers)
+        and evaluate_condition(condition, document, inner.schema, inner.analyser) is True
+    ]
+    if semi_join.order_by is not None:
+        documents = _first_documents(documents, semi_join, inner.schema)
+    return [value for document in documents for value in _key_values_of(document, semi_join.key)]
+
+
+def _first_documents(documents: Sequence[Document], semi_join: SemiJoinCondition, schema: Schema) -> list[Document]:
+    """Returns the documents that fewer than `limit` others come before."""
+    name = semi_join.order_by
+    assert name is not None
+    if schema.by_name[name].type is FieldType.FLAG:
+        keys = [bool(document.values.get(name)) for document in documents]
+    else:
+        documents = [document for document in documents if name in document.values]
+        keys = [_fold_scalar(cast(Scalar, document.values[name])) for document in documents]
+    return [
+        document
+        for document, key in zip(documents, keys, strict=True)
+        if sum(_comes_before(other, key, is_descending=semi_join.is_descending) for other in keys) < semi_join.limit
+    ]
+
+
+def _comes_before(other: Scalar, key: Scalar, *, is_descending: bool) -> bool:
+    return _compare_order(ComparisonOperator.GT if is_descending else ComparisonOperator.LT, other, key)
+
+
+def _key_values_of(document: Document, key: FieldName) -> Sequence[Scalar]:
+    if key in (TITLE_FIELD, DOC_ID_FIELD):
+        return (document.title if key == TITLE_FIELD else document.doc_id,)
+    value = document.values.get(key, ())
+    return tuple(str(member) for member in value) if isinstance(value, tuple) else (value,)
+
+
+def _fits_type(value: Scalar, field_type: FieldType) -> bool:
+    if field_type is FieldType.DATE:
+        return isinstance(value, str) and is_iso_day(value)
+    is_number = field_type in (FieldType.NUMBER, FieldType.MONEY)
+    return isinstance(value, float) if is_number else isinstance(value, str)
+
+
+def matches_search(
+    search: Search,
+    document: Document,
+    schema: Schema,
+    analyser: Analyser,
+    scope: Scope,
+    corpus: NaiveCorpus | None = None,
+) -> bool:
+    """Whether `document`, which is in the schema's bucket, matches `search` and is visible within `scope`.
+
+    `corpus` has the buckets of the index, for semi-joins.
+    """
     if not scope.can_see(schema.bucket, document.readers):
         return False
-    return any(
-        evaluate_condition(bind_to_schema(clause.match_condition, schema), document, schema, analyser) is True
+    conditions = [
+        expand_semi_joins(clause.match_condition, schema.bucket, corpus or {}, scope)
         for clause in search.clauses
         if clause.bucket == schema.bucket
+    ]
+    return any(
+        evaluate_condition(bind_to_schema(condition, schema), document, schema, analyser) is True
+        for condition in conditions
     )
 
 
@@ -61,6 +161,8 @@ def evaluate_condition(condition: Condition, document: Document, schema: Schema,
             return _and_truth_values([evaluate_condition(member, document, schema, analyser) for member in members])
         case OrCondition(members):
             return _or_truth_values([evaluate_condition(member, document, schema, analyser) for member in members])
+        case SemiJoinCondition():
+            raise AssertionError("semi-joins were not expanded")
         case _:
             assert_never(condition)
 
@@ -80,8 +182,8 @@ def _evaluate_row(condition: Condition, row: RowValues, columns: Schema) -> bool
             return _and_truth_values([_evaluate_row(member, row, columns) for member in members])
         case OrCondition(members):
             return _or_truth_values([_evaluate_row(member, row, columns) for member in members])
-        case RowCondition():
-            return False  # `bind_to_schema` refuses rows within rows
+        case RowCondition() | SemiJoinCondition():
+            return False  # `bind_to_schema` refuses these within rows
         case _:
             assert_never(condition)
 

@@ -14,6 +14,7 @@ from storage.search.conditions import (
     Condition,
     MissingCondition,
     NotCondition,
+    SemiJoinCondition,
 )
 from storage.search.ids import BucketId, FieldName
 from storage.search.plan import Clause, Search
@@ -73,3 +74,18 @@ def test_labels_are_lower_case_in_a_sentence_unless_they_contain_acronyms() -> N
 )
 def test_a_list_joins_its_last_item_with_and(parts: list[str], expected: str) -> None:
     assert join_words(parts) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "order_by", "expected"),
+    [
+        (TOWN, None, "deeds where town of record is among the town of records of the wills with town of record = Oslo"),
+        (TOWN, SIGNED, "deeds where town of record is the town of record of the will with the latest signed"
+         " and town of record = Oslo"),
+        (DOC_ID_FIELD, None, "deeds where town of record is one of the wills with town of record = Oslo"),
+    ],
+)  # fmt: skip
+def test_a_set_within_a_set_is_described_in_words(key: FieldName, order_by: FieldName | None, expected: str) -> None:
+    joined = SemiJoinCondition(field=TOWN, bucket=WILLS, key=key, condition=IN_OSLO, order_by=order_by)
+
+    assert describe_documents(joined) == expected

@@ -19,9 +19,11 @@ from storage.search.conditions import (
     NotCondition,
     OrCondition,
     RowCondition,
+    SemiJoinCondition,
     conjunction_of,
     conjuncts_of,
     fields_of,
+    semi_join_depth,
 )
 from storage.search.documents import Document, RowValues
 from storage.search.errors import InvalidSchema, UnreadableJson
@@ -84,7 +86,7 @@ from storage.search.refinement import (
 from storage.search.schema import Schema, SchemaOrder
 from storage.text.snowball_analyser import analyser_for
 from tests.builders import a_receipt_schema
-from tests.strategies import conditions, days, documents, numbers, schemas, strings
+from tests.strategies import conditions, days, documents, numbers, schemas, semi_joins, strings
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kernel"
 RECEIPT_SCHEMA = a_receipt_schema()
@@ -92,7 +94,8 @@ law_settings = settings(deadline=None, suppress_health_check=[HealthCheck.too_sl
 
 _names = st.sampled_from([field.name for field in RECEIPT_SCHEMA.fields])
 _buckets = st.sampled_from([BucketId("receipts"), BucketId("b 2"), BucketId("ü")])
-_conditions = conditions(RECEIPT_SCHEMA, max_leaves=4)
+_semi_joins: st.SearchStrategy[Condition] = st.deferred(lambda: semi_joins(RECEIPT_SCHEMA, [RECEIPT_SCHEMA], depth=2))
+_conditions = conditions(RECEIPT_SCHEMA, max_leaves=4) | _semi_joins
 _clauses = st.builds(
     Clause, bucket=_buckets, condition=_conditions, required_terms=st.lists(strings, max_size=2).map(tuple)
 )
@@ -175,6 +178,21 @@ def test_a_condition_survives_json(condition: Condition) -> None:
 
     assert decoded == condition
     assert repr(decoded) == repr(condition)  # also `words`, which equality ignores, and the types of values
+
+
+def test_semi_joins_nest_three_deep_at_most() -> None:
+    def nest_condition(inner: Condition) -> SemiJoinCondition:
+        name = next(iter(RECEIPT_SCHEMA.by_name))
+        return SemiJoinCondition(field=name, bucket=RECEIPT_SCHEMA.bucket, key=name, condition=inner)
+
+    deepest = nest_condition(nest_condition(nest_condition(AndCondition())))
+    too_deep = {**codec.condition_to_json(deepest), "condition": codec.condition_to_json(deepest)}
+
+    assert semi_join_depth(NotCondition(deepest)) == 3
+    with pytest.raises(ValueError, match="deep"):
+        nest_condition(OrCondition((deepest,)))
+    with pytest.raises(UnreadableJson):
+        codec.condition_from_json(too_deep)
 
 
 @law_settings

@@ -1,0 +1,110 @@
+"""The joins that the references of the schemas allow, and a value that stands for an inner set in a question."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.reading.bucket_reading import read_question
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, fields_of
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import Schema
+
+_MAX_TRIED_VALUES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketJoin:
+    """Documents of `outer` belong to documents of `inner` that have the value of one of `outer_fields` in `inner_key`.
+
+    Forward: the outer fields refer to the inner documents. Backward: the inner key refers to the outer documents.
+    """
+
+    outer: BucketId
+    outer_fields: tuple[FieldName, ...]
+    inner: BucketId
+    inner_key: FieldName
+    is_forward: bool
+
+    @property
+    def is_within_bucket(self) -> bool:
+        return self.outer == self.inner
+
+
+def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
+    """Returns the joins between the visible buckets, in both directions."""
+    forward_fields: dict[tuple[BucketId, BucketId, FieldName], list[FieldName]] = {}
+    backward_joins: list[BucketJoin] = []
+    for bucket, lexicon in lexicons.items():
+        for field_name, inner, key in _references_of(lexicon.schema, lexicons):
+            forward_fields.setdefault((bucket, inner, key), []).append(field_name)
+            backward_joins.append(
+                BucketJoin(outer=inner, outer_fields=(key,), inner=bucket, inner_key=field_name, is_forward=False)
+            )
+    forward_joins = (
+        BucketJoin(outer=outer, outer_fields=tuple(names), inner=inner, inner_key=key, is_forward=True)
+        for (outer, inner, key), names in forward_fields.items()
+    )
+    return (*forward_joins, *backward_joins)
+
+
+def _references_of(
+    schema: Schema, lexicons: Mapping[BucketId, BucketLexicon]
+) -> Iterator[tuple[FieldName, BucketId, FieldName]]:
+    """Yields each field that refers to a field of a visible bucket, with that bucket and field."""
+    for field in schema.fields:
+        reference = field.reference
+        if reference is None or reference.bucket not in lexicons:
+            continue
+        if reference.field in lexicons[reference.bucket].schema.by_name:
+            yield field.name, reference.bucket, reference.field
+
+
+def find_sibling_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
+    """Returns joins between fields of two buckets that refer to the same documents of a third one."""
+    references = [
+        (bucket, field_name, target)
+        for bucket, lexicon in lexicons.items()
+        for field_name, *target in _references_of(lexicon.schema, lexicons)
+    ]
+    return tuple(
+        BucketJoin(outer=outer, outer_fields=(outer_field,), inner=inner, inner_key=inner_key, is_forward=False)
+        for outer, outer_field, target in references
+        for inner, inner_key, inner_target in references
+        if target == inner_target and outer != inner
+    )
+
+
+def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
+    """Returns a value of the first outer field that a question names without doubt; None if there is none.
+
+    In place of the words for an inner set it makes a question that is read like any other.
+    """
+    name = join.outer_fields[0]
+    vocabulary = lexicon.vocabulary_of(name)
+    values = [] if vocabulary is None else [counted.value for counted in vocabulary.values]
+    plain = [value for value in values if value.isalpha() and len(value) > 3 and value[0].isupper()]
+    others = [value for value in values if value not in plain and value[:1].isupper()]
+    for value in (*plain[:_MAX_TRIED_VALUES], *others[:_MAX_TRIED_VALUES]):
+        if _names_only_value(value, join, lexicon):
+            return value
+    return None
+
+
+def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> bool:
+    reading = read_question(lexicon, f"the {value}", (), ())
+    return (
+        not reading.unlinked_words
+        and not reading.asked_mentions
+        and len(reading.conditions) == 1
+        and compares_with(reading.conditions[0], value)
+        and fields_of(reading.conditions[0]) <= set(join.outer_fields)
+    )
+
+
+def compares_with(condition: Condition, value: str) -> bool:
+    """Whether the condition is that a field has exactly the value."""
+    return (
+        isinstance(condition, ComparisonCondition)
+        and condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)
+        and condition.value == value
+    )

@@ -1,0 +1,193 @@
+"""Splits of a question into words for an inner set and the words around them.
+
+An inner set is named in one of four ways: by a noun of its bucket with words around it ("towns on *rivers longer than
+300 km*"), behind a field that refers to other documents ("the mayor of *the largest town*"), behind a field that refers
+to it ("whose *owner lives in Porto*"), or by conditions alone that fit no field of the outer bucket ("orders from
+*Spain*").
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
+from agent.rules.linking.link_filter import is_content_word
+from agent.rules.nested.joins import BucketJoin, find_sibling_joins
+from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
+from storage.search.ids import BucketId
+
+_ARTICLES = frozenset("the a an all any every each some our those these".split())
+_VERBS_BETWEEN = frozenset("is are was were has have had do does did".split())
+_LINKING_OF = frozenset("of in for at from on".split())
+_MAX_MODIFIERS = 5  # words before a noun that may belong to it
+_MIN_LINK_WEIGHT = 0.5  # more than a hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSplit:
+    """`question[start:end]` names an inner set of `join`; `outer_words` come before what stands for it."""
+
+    join: BucketJoin
+    start: int
+    end: int
+    inner_text: str
+    is_dereference: bool = False  # "the F of …": the field F names the documents that are asked about
+    needs_noun: bool = True  # the inner words hold a noun of the bucket
+
+
+class SplitFinder:
+    """Finds the splits of one question. Links of a bucket are looked up once."""
+
+    def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: Sequence[BucketJoin]) -> None:
+        self._question, self._lexicons, self._joins = question, lexicons, joins
+        self._links_by_bucket: dict[BucketId, Sequence[SpanLink]] = {}
+
+    def find_noun_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
+        """Yields splits at nouns of the inner bucket; the outer set is in the bucket, or in any."""
+        for join in self._joins:
+            if outer in (None, join.outer):
+                yield from self._noun_splits(join)
+
+    def find_dereferences(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
+        """Yields splits behind a field of the inner bucket that refers to what the question asks about."""
+        for join in self._joins:
+            if outer in (None, join.outer) and not join.is_forward:
+                yield from self._dereferences(join)
+        for join in find_sibling_joins(self._lexicons):
+            if outer in (None, join.outer):
+                yield from (split for split in self._dereferences(join) if not self._begins_with_noun(split))
+
+    def find_field_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
+        """Yields splits behind a field of the outer bucket that refers to the inner set."""
+        for join in self._joins:
+            if outer in (None, join.outer) and join.is_forward:
+                yield from self._field_splits(join)
+
+    def find_value_splits(self, unlinked_words: Sequence[str], outer: BucketId) -> Iterator[QuestionSplit]:
+        """Yields splits at the words that the outer bucket does not explain."""
+        for join in self._joins:
+            if join.is_forward and join.outer == outer and not join.is_within_bucket:
+                yield from self._value_splits(unlinked_words, join)
+
+    def _value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
+        tokens = self._tokens_of(join.inner)
+        unlinked = {word.casefold() for words in unlinked_words for word in words.split()}
+        indexes = [index for index, token in enumerate(tokens) if token.word in unlinked]
+        if indexes:
+            for last in dict.fromkeys((len(tokens), indexes[-1] + 1)):
+                yield self._split_at(join, tokens, indexes[0], last, needs_noun=False)
+
+    def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
+        return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
+
+    def _links_of(self, bucket: BucketId) -> Sequence[SpanLink]:
+        if bucket not in self._links_by_bucket:
+            links = self._lexicons[bucket].find_links(self._tokens_of(bucket))
+            self._links_by_bucket[bucket] = [
+                link
+                for link in links
+                if isinstance(link.meaning, (BucketNoun, FieldMention)) and link.weight >= _MIN_LINK_WEIGHT
+            ]
+        return self._links_by_bucket[bucket]
+
+    def _noun_splits(self, join: BucketJoin) -> Iterator[QuestionSplit]:
+        tokens = self._tokens_of(join.inner)
+        for link in self._links_of(join.inner):
+            if isinstance(link.meaning, BucketNoun):
+                starts = dict.fromkeys((_start_of_phrase(tokens, link.first), link.first))
+                for start in starts:
+                    for end in _ends_of_phrase(tokens, link.last):
+                        if _has_content(tokens[:start]) or _has_content(tokens[end:]):
+                            yield self._split_at(join, tokens, start, end)
+
+    def _dereferences(self, join: BucketJoin) -> Iterator[QuestionSplit]:
+        """ "… *the mayor of* the largest town": the inner set follows the field."""
+        tokens = self._tokens_of(join.inner)
+        for link in self._links_of(join.inner):
+            if not isinstance(link.meaning, FieldMention) or link.meaning.field != join.inner_key:
+                continue
+            start = _start_of_phrase(tokens, link.first)
+            if link.last < len(tokens) - 1 and tokens[link.last].word in _LINKING_OF and _has_content(tokens[:start]):
+                for end in _ends_of_phrase(tokens, link.last + 2):
+                    inner = self._question[tokens[link.last + 1].start : tokens[end - 1].end]
+                    yield QuestionSplit(
+                        join=join,
+                        start=tokens[start].start,
+                        end=tokens[end - 1].end,
+                        inner_text=inner,
+                        is_dereference=True,
+                        needs_noun=False,
+                    )
+
+    def _begins_with_noun(self, split: QuestionSplit) -> bool:
+        """Whether the words that name the field are a noun for the documents of some bucket."""
+        return any(
+            isinstance(link.meaning, BucketNoun) and split.start <= self._tokens_of(bucket)[link.last - 1].start
+            for bucket in self._lexicons
+            for link in self._links_of(bucket)
+            if self._tokens_of(bucket)[link.last - 1].end + len(split.inner_text) < split.end
+        )
+
+    def _field_splits(self, join: BucketJoin) -> Iterator[QuestionSplit]:
+        """ "… whose *owner* lives in Porto": conditions of the inner set follow the field that refers to it."""
+        tokens = self._tokens_of(join.outer)
+        for link in self._links_of(join.outer):
+            if isinstance(link.meaning, FieldMention) and link.meaning.field in join.outer_fields:
+                for end in _ends_of_phrase(tokens, link.last):
+                    if end > link.last and _has_content(tokens[link.last : end]):
+                        split = self._split_at(join, tokens, link.last, end, needs_noun=False)
+                        yield split
+                        if end > link.last + 1:  # "whose owner *lives* in Porto": the verb may be no condition itself
+                            predicate = self._question[tokens[link.last + 1].start : split.end]
+                            yield replace(split, inner_text=predicate)
+
+    def _split_at(
+        self, join: BucketJoin, tokens: Sequence[QuestionToken], first: int, last: int, *, needs_noun: bool = True
+    ) -> QuestionSplit:
+        start, end = tokens[first].start, tokens[last - 1].end
+        return QuestionSplit(
+            join=join, start=start, end=end, inner_text=self._question[start:end], needs_noun=needs_noun
+        )
+
+
+def _start_of_phrase(tokens: Sequence[QuestionToken], noun: int) -> int:
+    """Returns where the phrase of the noun begins: at its article, or behind a preposition, a pronoun or a verb."""
+    for index in range(noun - 1, max(noun - 1 - _MAX_MODIFIERS, -1), -1):
+        if tokens[index].word in _ARTICLES:
+            return index
+        if tokens[index].word in PREPOSITIONS | RELATIVE_PRONOUNS | _VERBS_BETWEEN:
+            return index + 1
+    return noun
+
+
+def _ends_of_phrase(tokens: Sequence[QuestionToken], first: int) -> list[int]:
+    """Returns where a phrase may end: at the end of the question, or before a verb about what it belongs to."""
+    verbs = [
+        index
+        for index in range(first + 1, len(tokens) - 1)
+        if tokens[index].word in _VERBS_BETWEEN and tokens[index - 1].word not in RELATIVE_PRONOUNS
+    ]
+    return [len(tokens), *verbs]
+
+
+def _has_content(tokens: Sequence[QuestionToken]) -> bool:
+    return any(map(is_content_word, tokens))
+
+
+def start_of_relation(reading: BucketReading, end: int) -> int | None:
+    """Returns where the words begin that connect a noun of the bucket with the phrase at `end`; None if none do.
+
+    They follow the noun, no other link is among them, and none of them negates or names anything.
+    """
+    tokens = [token for token in reading.tokens if token.end <= end]
+    last_link_end = max(
+        (link.last for link in reading.links if link.last <= len(tokens) and link.weight >= _MIN_LINK_WEIGHT), default=0
+    )
+    between = tokens[last_link_end:]
+    follows_noun = any(
+        isinstance(link.meaning, (BucketNoun, ValueMatch)) and link.last == last_link_end for link in reading.links
+    )
+    is_plain = not any(token.is_name or token.is_quoted or token.word in NEGATIONS for token in between)
+    is_used = any(index in reading.literal_tokens for index in range(last_link_end, len(tokens)))
+    return between[0].start if between and follows_noun and is_plain and not is_used else None

@@ -1,0 +1,289 @@
+"""Resolves semi-joins: replaces each by a comparison with the values of its inner set, for any engine.
+
+The inner sets of one depth are read in one round trip, the deepest first, within the same scope and in one state of the
+index. What is left is a request without semi-joins, which the engine answers as always.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar, cast
+
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    Scalar,
+    SemiJoinCondition,
+    conjunction_of,
+    replace_semi_joins,
+    semi_join_depth,
+    semi_joins_in,
+)
+from storage.search.errors import IndexTimedOut, InvalidCondition, UnknownField
+from storage.search.evaluation.condition_normal_form import check_join_field, is_iso_day
+from storage.search.ids import BucketId, FieldName, Generation
+from storage.search.index import (
+    AggregateLine,
+    AggregateRequest,
+    DocumentRecord,
+    IndexAnswers,
+    IndexRequest,
+    RecordPage,
+    RecordPageRequest,
+)
+from storage.search.plan import Clause, GroupBy, Search
+from storage.search.schema import FieldType, Schema, SchemaOrder
+from storage.search.scope import Scope
+
+SendRequests: TypeAlias = Callable[[Sequence[IndexRequest[object]]], Awaitable[IndexAnswers]]
+LoadSchemas: TypeAlias = Callable[[], Awaitable[Mapping[BucketId, Schema]]]
+R = TypeVar("R", bound=IndexRequest[object])
+
+MAX_INNER_VALUES = 100_000  # of one inner set, and documents of a bucket whose titles are compared
+_PAGE_SIZE = 10_000
+_MAX_ATTEMPTS = 20  # of requests whose index changes between two round trips
+_TEXTUAL_TYPES = frozenset({FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST})
+
+
+async def answer_with_semi_joins(
+    requests: Sequence[IndexRequest[object]], scope: Scope, send: SendRequests, load_schemas: LoadSchemas
+) -> IndexAnswers:
+    """Returns the answers to requests whose searches may hold semi-joins.
+
+    Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles. Raises
+    `InvalidCondition` also for an inner set of more than `MAX_INNER_VALUES` values, and `IndexTimedOut` if the index
+    changes all the time.
+    """
+    if not any(_has_semi_joins(request) for request in requests):
+        return await send(requests)
+    for _ in range(_MAX_ATTEMPTS):
+        resolution = _SemiJoinResolution(scope, send, await load_schemas())
+        try:
+            return await resolution.answer_requests(requests)
+        except _IndexMoved:
+            continue
+    raise IndexTimedOut("several round trips")
+
+
+class _IndexMoved(Exception):
+    """The index changed between two round trips."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TitleScan:
+    """The titles of all visible documents of a bucket, which semi-joins on `title` are compared with."""
+
+    bucket: BucketId
+
+
+class _SemiJoinResolution:
+    """One attempt to answer requests in one state of the index."""
+
+    def __init__(self, scope: Scope, send: SendRequests, schemas: Mapping[BucketId, Schema]) -> None:
+        self._scope, self._send, self._schemas = scope, send, schemas
+        self._generation: Generation | None = None
+        self._inner_values: dict[SemiJoinCondition, tuple[Scalar, ...]] = {}
+        self._titles: dict[BucketId, Sequence[DocumentRecord]] = {}
+
+    async def answer_requests(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
+        pending = [
+            (clause.bucket, semi_join)
+            for request in requests
+            for clause in _clauses_of(request)
+            for semi_join in semi_joins_in(clause.match_condition)
+        ]
+        levels = list[list[tuple[BucketId, SemiJoinCondition]]]()
+        while pending:
+            levels.append(pending)
+            pending = [(outer.bucket, inner) for _, outer in pending for inner in semi_joins_in(outer.condition)]
+        for level in reversed(levels):
+            await self._load_inner_sets(level)
+        resolved = {request: self._resolve_request(request) for request in requests}
+        answers = await self._ask_index(list(dict.fromkeys(resolved.values())))
+        return IndexAnswers(answers.generation, {request: answers[resolved[request]] for request in requests})
+
+    async def _ask_index(self, requests: Sequence[IndexRequest[object]]) -> IndexAnswers:
+        answers = await self._send(requests)
+        if self._generation not in (None, answers.generation):
+            raise _IndexMoved
+        self._generation = answers.generation
+        return answers
+
+    # -- inner sets
+
+    async def _load_inner_sets(self, level: Sequence[tuple[BucketId, SemiJoinCondition]]) -> None:
+        """Reads the inner sets of one depth, and the titles that they are compared with, in one round trip."""
+        requests: dict[SemiJoinCondition | _TitleScan, AggregateRequest | RecordPageRequest] = {}
+        for bucket, semi_join in level:
+            if semi_join.bucket not in self._schemas:
+                self._inner_values[semi_join] = ()
+            elif semi_join not in self._inner_values:
+                requests[semi_join] = self._request_for(semi_join)
+            if semi_join.field == TITLE_FIELD and bucket in self._schemas and bucket not in self._titles:
+                whole = Search(clauses=(Clause(bucket=bucket),))
+                requests[_TitleScan(bucket)] = _page_request(whole, fields=frozenset())
+        if not requests:
+            return
+        answers = await self._ask_index(list(requests.values()))
+        for wanted, request in requests.items():
+            answer = answers[cast(IndexRequest[object], request)]
+            if isinstance(wanted, _TitleScan):
+                self._titles[wanted.bucket] = await self._read_all_pages(cast(RecordPageRequest, request), answer)
+            elif isinstance(request, RecordPageRequest):
+                records = await self._read_first_records(wanted, request, answer)
+                self._inner_values[wanted] = _checked_values(
+                    wanted, [value for record in records for value in _values_of_record(record, wanted.key)]
+                )
+            else:
+                lines = cast("tuple[AggregateLine, ...]", answer)
+                self._inner_values[wanted] = _checked_values(
+                    wanted, [line.group for line in lines if line.group is not None]
+                )
+
+    def _request_for(self, semi_join: SemiJoinCondition) -> AggregateRequest | RecordPageRequest:
+        schema = self._schemas[semi_join.bucket]
+        check_join_field(semi_join.key, schema)
+        inner = Search(clauses=(Clause(bucket=semi_join.bucket, condition=self._inner_condition_of(semi_join)),))
+        if semi_join.order_by is not None:
+            _check_order_field(semi_join.order_by, schema)
+            order = SchemaOrder(field=semi_join.order_by, descending=semi_join.is_descending)
+            fields = frozenset({semi_join.order_by, semi_join.key} & schema.by_name.keys())
+            return _page_request(inner, fields=fields, order=order)
+        if semi_join.key in (TITLE_FIELD, DOC_ID_FIELD):
+            return _page_request(inner, fields=frozenset())
+        return AggregateRequest(inner, group=GroupBy(field=semi_join.key))
+
+    def _inner_condition_of(self, semi_join: SemiJoinCondition) -> Condition:
+        """Returns the condition of the inner set, which leaves out documents without the value that orders it."""
+        condition = self._resolve_condition(semi_join.condition, semi_join.bucket)
+        if semi_join.order_by is None:
+            return condition
+        return conjunction_of(condition, NotCondition(MissingCondition(field=semi_join.order_by)))
+
+    async def _read_first_records(
+        self, semi_join: SemiJoinCondition, request: RecordPageRequest, answer: object
+    ) -> Sequence[DocumentRecord]:
+        """Returns the first records of the inner set, with all that tie with the last of them."""
+        if semi_join.order_by is None:
+            return await self._read_all_pages(request, answer)
+        records = cast(RecordPage, answer).records
+        if len(records) <= semi_join.limit:
+            return records
+        last_key = _order_key(records[semi_join.limit - 1], semi_join.order_by)
+        if records[-1:] and _order_key(records[-1], semi_join.order_by) == last_key:
+            records = tuple(await self._read_all_pages(request, answer))
+        return [
+            record
+            for index, record in enumerate(records)
+            if index < semi_join.limit or _order_key(record, semi_join.order_by) == last_key
+        ]
+
+    async def _read_all_pages(self, request: RecordPageRequest, first_answer: object) -> Sequence[DocumentRecord]:
+        page = cast(RecordPage, first_answer)
+        records = list(page.records)
+        while page.cursor is not None:
+            if len(records) >= MAX_INNER_VALUES:
+                raise _too_many_values(request.search.buckets[0])
+            following = replace(request, cursor=page.cursor)
+            page = (await self._ask_index([following]))[following]
+            records += page.records
+        return records
+
+    # -- conditions without semi-joins
+
+    def _resolve_request(self, request: R) -> R:
+        if not _has_semi_joins(request):
+            return request
+        search = _search_of(request)
+        clauses = tuple(
+            replace(clause, condition=self._resolve_condition(clause.condition, clause.bucket))
+            for clause in search.clauses
+        )
+        return replace(request, search=search.with_clauses(*clauses))  # pyright: ignore[reportCallIssue]
+
+    def _resolve_condition(self, condition: Condition, bucket: BucketId) -> Condition:
+        return replace_semi_joins(condition, lambda semi_join: self._comparison_for(semi_join, bucket))
+
+    def _comparison_for(self, semi_join: SemiJoinCondition, bucket: BucketId) -> ComparisonCondition:
+        values = self._inner_values[semi_join]
+        field = semi_join.field
+        if field == TITLE_FIELD:
+            folds = {fold_text(value) for value in values if isinstance(value, str)}
+            titles = self._titles.get(bucket, ())
+            values = tuple(record.doc_id for record in titles if fold_text(record.title) in folds)
+            field = DOC_ID_FIELD
+        elif bucket in self._schemas:  # otherwise the engine refuses the bucket
+            values = comparable_values(values, field, self._schemas[bucket])
+        return ComparisonCondition(field=field, op=ComparisonOperator.IN, value=values, words=semi_join.words)
+
+
+def comparable_values(values: Sequence[Scalar], field: FieldName, schema: Schema) -> tuple[Scalar, ...]:
+    """Returns those of the values that a field can hold, in the order given: text for text, numbers for numbers.
+
+    Raises `UnknownField` and `InvalidCondition`.
+    """
+    check_join_field(field, schema)
+    if field == DOC_ID_FIELD or schema.by_name[field].type in _TEXTUAL_TYPES:
+        return tuple(value for value in values if isinstance(value, str))
+    if schema.by_name[field].type is FieldType.DATE:
+        return tuple(value for value in values if isinstance(value, str) and is_iso_day(value))
+    return tuple(value for value in values if isinstance(value, float))
+
+
+def _has_semi_joins(request: IndexRequest[object]) -> bool:
+    return any(semi_join_depth(clause.condition) for clause in _clauses_of(request))
+
+
+def _clauses_of(request: IndexRequest[object]) -> tuple[Clause, ...]:
+    return _search_of(request).clauses
+
+
+def _search_of(request: IndexRequest[object]) -> Search:
+    """Returns the search of a request; an empty one for a request that has none."""
+    search = getattr(request, "search", None)
+    return search if isinstance(search, Search) else Search(clauses=())
+
+
+def _page_request(
+    search: Search, *, fields: frozenset[FieldName], order: SchemaOrder | None = None
+) -> RecordPageRequest:
+    return RecordPageRequest(search, order=order, limit=_PAGE_SIZE, fields=fields, order_by_id=order is None)
+
+
+def _check_order_field(name: FieldName, schema: Schema) -> None:
+    if name not in schema.by_name:
+        raise UnknownField(name, schema.bucket)
+
+
+def _order_key(record: DocumentRecord, field: FieldName) -> object:
+    value = record.values.get(field)
+    return fold_text(value) if isinstance(value, str) else value
+
+
+def _values_of_record(record: DocumentRecord, key: FieldName) -> Sequence[Scalar]:
+    if key == TITLE_FIELD:
+        return (record.title,)
+    if key == DOC_ID_FIELD:
+        return (record.doc_id,)
+    value = record.values.get(key)
+    if isinstance(value, tuple):
+        return tuple(member for member in value if isinstance(member, str))
+    return () if value is None else (value,)
+
+
+def _checked_values(semi_join: SemiJoinCondition, values: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    distinct = tuple(dict.fromkeys(values))
+    if len(distinct) > MAX_INNER_VALUES:
+        raise _too_many_values(semi_join.bucket)
+    return distinct
+
+
+def _too_many_values(bucket: BucketId) -> InvalidCondition:
+    return InvalidCondition(
+        f"a condition compares with more than {MAX_INNER_VALUES:,} values of {bucket!r}; narrow it first"
+    )

@@ -1,0 +1,271 @@
+"""Semi-joins: every engine finds what the naive evaluation finds, within the scope, in few round trips."""
+
+from collections.abc import Sequence
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storage.federated.index import federate_indexes
+from storage.search.conditions import (
+    MATCH_ALL,
+    TITLE_FIELD,
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    NotCondition,
+    SemiJoinCondition,
+)
+from storage.search.documents import Document
+from storage.search.errors import InvalidCondition, UnknownField
+from storage.search.evaluation.naive_evaluation import NaiveBucket, matches_search
+from storage.search.evaluation.semi_join_resolution import MAX_INNER_VALUES
+from storage.search.ids import BucketId, DocId, FieldName
+from storage.search.index import (
+    AggregateRequest,
+    CountRequest,
+    FacetRequest,
+    IndexAnswers,
+    IndexRequest,
+    RecordPageRequest,
+    ScopedIndex,
+    SearchIndex,
+    ValueFacet,
+)
+from storage.search.plan import Clause, Search
+from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.snowball_analyser import analyser_for
+from tests.builders import a_scope, a_search
+from tests.stand_ins.wrapped_index import WrappedScopedIndex
+from tests.strategies import corpora, joined_conditions, schemas, scopes
+
+_numbers = count()
+GARDENS, PLANTS = BucketId("gardens"), BucketId("plants")
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data())
+async def test_sets_with_semi_joins_equal_those_of_the_naive_evaluation(
+    index: SearchIndex, data: st.DataObject
+) -> None:
+    number = next(_numbers)
+    drawn_schemas = [data.draw(schemas(f"joined-{number}-{part}"), label="schema") for part in "ab"]
+    documents = data.draw(corpora(drawn_schemas[0], max_documents=12)), data.draw(corpora(drawn_schemas[1], 12))
+    renamed = [_rename_documents(part, drawn) for part, drawn in zip("ab", documents, strict=True)]
+    outer = drawn_schemas[0]
+    drawn_conditions = data.draw(st.lists(joined_conditions(outer, drawn_schemas), min_size=1, max_size=6))
+    searches = [Search(clauses=(Clause(bucket=outer.bucket, condition=condition),)) for condition in drawn_conditions]
+    granted = data.draw(st.sampled_from([drawn_schemas, drawn_schemas, [outer]]), label="granted")
+    scope = data.draw(scopes([schema.bucket for schema in granted]), label="scope")
+    for schema, bucket_documents in zip(drawn_schemas, renamed, strict=True):
+        await index.set_schema(schema)
+        await index.put(schema.bucket, bucket_documents)
+    try:
+        sets = [await _load_set(index.within_scope(scope), search) for search in searches]
+    finally:
+        for schema in drawn_schemas:
+            await index.drop_bucket(schema.bucket)
+
+    analyser = analyser_for(outer.language)
+    corpus = {
+        schema.bucket: NaiveBucket(schema=schema, documents=stored, analyser=analyser_for(schema.language))
+        for schema, stored in zip(drawn_schemas, renamed, strict=True)
+        if schema in granted
+    }
+    for search, found in zip(searches, sets, strict=True):
+        assert found == {
+            document.doc_id
+            for document in renamed[0]
+            if matches_search(search, document, outer, analyser, scope, corpus)
+        }
+
+
+def _rename_documents(prefix: str, documents: Sequence[Document]) -> list[Document]:
+    """Documents of two buckets with ids that are not the same."""
+    return [
+        Document(
+            doc_id=DocId(f"{prefix}{document.doc_id}"),
+            title=document.title,
+            text=document.text,
+            values=document.values,
+            readers=document.readers,
+            passages=document.passages,
+        )
+        for document in documents
+    ]
+
+
+async def _load_set(scoped: ScopedIndex, search: Search) -> set[DocId]:
+    count_request, page_request = CountRequest(search), RecordPageRequest(search)
+    answers = await scoped.answer_requests(count_request, page_request)
+    found = {record.doc_id for record in answers[page_request].records}
+    assert answers[count_request] == len(found)
+    return found
+
+
+# -- by example
+
+
+def a_plant(number: int, name: str, height: float, garden: str | None) -> Document:
+    values = {FieldName("height"): height} | ({FieldName("garden"): garden} if garden else {})
+    return Document(doc_id=DocId(f"plant-{number}"), title=name, text=name, values=values)
+
+
+async def _plant_everything(index: SearchIndex) -> None:
+    height = SchemaField(name=FieldName("height"), type=FieldType.NUMBER, unit="m")
+    garden = SchemaField(name=FieldName("garden"), type=FieldType.CATEGORY)
+    opened = SchemaField(name=FieldName("opened"), type=FieldType.NUMBER)
+    main_tree = SchemaField(name=FieldName("main tree"), type=FieldType.LIST)
+    await index.set_schema(Schema(bucket=PLANTS, fields=(height, garden)))
+    await index.set_schema(Schema(bucket=GARDENS, fields=(opened, main_tree)))
+    gardens = [("North", 1900.0, ("OAK",)), ("South", 1850.0, ("Elm", "Yew")), ("Old", 1850.0, ("Yew",))]
+    await index.put(
+        GARDENS,
+        [
+            Document(
+                doc_id=DocId(f"garden-{number}"),
+                title=title,
+                text=title,
+                values={FieldName("opened"): year, FieldName("main tree"): trees},
+            )
+            for number, (title, year, trees) in enumerate(gardens)
+        ],
+    )
+    plants = [("Oak", 20.0, "NORTH"), ("Elm", 12.0, "South"), ("Yew", 9.0, "old"), ("Ash", 15.0, None)]
+    await index.put(PLANTS, [a_plant(number, *plant) for number, plant in enumerate(plants)])
+
+
+def in_garden(condition: Condition = MATCH_ALL, order_by: str | None = None) -> SemiJoinCondition:
+    return SemiJoinCondition(
+        field=FieldName("garden"),
+        bucket=GARDENS,
+        key=TITLE_FIELD,
+        condition=condition,
+        order_by=None if order_by is None else FieldName(order_by),
+        is_descending=order_by is None,
+    )
+
+
+OPENED_LATE = ComparisonCondition(field=FieldName("opened"), op=ComparisonOperator.GT, value=1875.0)
+
+
+async def test_a_document_without_the_field_is_neither_in_nor_out(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+
+    assert await _load_set(scoped, a_search(in_garden(OPENED_LATE), bucket=PLANTS)) == {"plant-0"}
+    assert await _load_set(scoped, a_search(NotCondition(in_garden(OPENED_LATE)), bucket=PLANTS)) == {
+        "plant-1",
+        "plant-2",
+    }
+
+
+async def test_the_first_of_an_ordered_set_are_all_that_tie(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+
+    assert await _load_set(scoped, a_search(in_garden(order_by="opened"), bucket=PLANTS)) == {"plant-1", "plant-2"}
+
+
+async def test_titles_compare_with_the_members_of_a_list(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+    main_tree = SemiJoinCondition(
+        field=TITLE_FIELD, bucket=GARDENS, key=FieldName("main tree"), condition=NotCondition(OPENED_LATE)
+    )
+
+    assert await _load_set(scoped, a_search(main_tree, bucket=PLANTS)) == {"plant-1", "plant-2"}
+
+
+async def test_a_bucket_that_is_not_granted_gives_an_empty_inner_set(index: SearchIndex) -> None:
+    await _plant_everything(index)
+
+    assert await _load_set(index.within_scope(a_scope(PLANTS)), a_search(in_garden(), bucket=PLANTS)) == set()
+
+
+async def test_facets_and_numbers_are_those_of_the_joined_set(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    search = a_search(in_garden(OPENED_LATE), bucket=PLANTS)
+    facet, sum_of_heights = FacetRequest(search, FieldName("garden")), AggregateRequest(search, FieldName("height"))
+
+    answers = await index.within_scope(a_scope(PLANTS, GARDENS)).answer_requests(facet, sum_of_heights)
+
+    found = answers[facet]
+    assert isinstance(found, ValueFacet)
+    assert [(value.value, value.count) for value in found.values] == [("NORTH", 1)]
+    assert [line.sum for line in answers[sum_of_heights]] == [20.0]
+
+
+async def test_a_field_of_the_inner_set_that_does_not_exist_is_an_error(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    wrong_key = SemiJoinCondition(
+        field=FieldName("garden"), bucket=GARDENS, key=FieldName("colour"), condition=MATCH_ALL
+    )
+
+    with pytest.raises(UnknownField):
+        await _load_set(index.within_scope(a_scope(PLANTS, GARDENS)), a_search(wrong_key, bucket=PLANTS))
+    with pytest.raises(UnknownField):
+        await _load_set(
+            index.within_scope(a_scope(PLANTS, GARDENS)), a_search(in_garden(order_by="colour"), bucket=PLANTS)
+        )
+
+
+class CountingIndex(WrappedScopedIndex):
+    """Counts the round trips that its answers took."""
+
+    round_trips = 0
+
+    async def answer_requests(self, *requests: IndexRequest[object]) -> IndexAnswers:
+        self.round_trips += 1
+        return await self.wrapped.answer_requests(*requests)
+
+
+async def test_an_inner_set_may_be_in_the_other_of_two_indexes(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    plants = CountingIndex(index.within_scope(a_scope(PLANTS)))
+    gardens = CountingIndex(index.within_scope(a_scope(GARDENS)))
+    twice = AndCondition((in_garden(OPENED_LATE), in_garden(order_by="opened")))
+
+    joined = federate_indexes(plants, gardens)
+
+    assert await _load_set(joined, a_search(in_garden(OPENED_LATE), bucket=PLANTS)) == {"plant-0"}
+    assert plants.round_trips == 2
+    assert await _load_set(joined, a_search(twice, bucket=PLANTS)) == set()
+    assert plants.round_trips == 4
+
+
+async def test_tens_of_thousands_of_inner_values_work(index: SearchIndex) -> None:
+    name = SchemaField(name=FieldName("name"), type=FieldType.CATEGORY)
+    await index.set_schema(Schema(bucket=GARDENS, fields=(name,)))
+    await index.set_schema(Schema(bucket=PLANTS, fields=(SchemaField(name=FieldName("garden"), type=FieldType.TEXT),)))
+    many = [
+        Document(doc_id=DocId(f"g{number}"), title="", text="", values={name.name: f"Garden {number}"})
+        for number in range(12_000)
+    ]
+    await index.put(GARDENS, many)
+    await index.put(
+        PLANTS,
+        [
+            Document(doc_id=DocId(f"p{number}"), title="", text="", values={FieldName("garden"): f"garden {number}"})
+            for number in (3, 11_999, 12_000)
+        ],
+    )
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+    joined = SemiJoinCondition(field=FieldName("garden"), bucket=GARDENS, key=name.name, condition=MATCH_ALL)
+
+    assert await _load_set(scoped, a_search(joined, bucket=PLANTS)) == {"p3", "p11999"}
+
+
+async def test_too_many_inner_values_are_a_clear_error(index: SearchIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _plant_everything(index)
+    monkeypatch.setattr("storage.search.evaluation.semi_join_resolution.MAX_INNER_VALUES", 2)
+    assert MAX_INNER_VALUES > 2
+
+    with pytest.raises(InvalidCondition, match="narrow it"):
+        await _load_set(index.within_scope(a_scope(PLANTS, GARDENS)), a_search(in_garden(), bucket=PLANTS))
