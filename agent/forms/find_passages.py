@@ -7,8 +7,21 @@ from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, answer_type_of
-from agent.retrieval.fusion import RERANKED_PASSAGES, coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
-from agent.retrieval.leg_requests import LegInquiry, LegRequests, hits_by_collector, weigh_question_terms
+from agent.retrieval.fusion import (
+    RERANKED_PASSAGES,
+    coverage_of_hit,
+    fuse_hits,
+    matchers_by_bucket,
+    merge_rankings,
+    rerank_passages,
+)
+from agent.retrieval.leg_requests import (
+    LegInquiry,
+    LegRequests,
+    hits_by_collector,
+    outlines_for,
+    weigh_question_terms,
+)
 from agent.retrieval.long_text import find_in_best_documents, is_about_long_document
 from agent.retrieval.named_documents import is_confined_to_named_documents, passages_mentioning_names
 from agent.retrieval.quotations import (
@@ -29,6 +42,7 @@ _MIN_COVERAGE = 0.42  # share of the question's weight that the best passage mus
 _MIN_COVERAGE_WITH_SUMMARY = 0.6  # the same share, for the best passage together with the summary of its document
 _MIN_COSINE = 0.62  # at which a passage counts as found without shared words (WordLlama, 256 dimensions)
 _COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the question to replace those of the set
+_OTHER_TEXT_WEIGHT = 0.3  # of passages that are found in all text but cover no more than those of the set, as hits
 _MAX_QUOTED_SENTENCES = 3
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
@@ -85,22 +99,51 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
     """Answers from the passages of the set, or from all text if that covers clearly more of the question.
 
     The words that chose the set may not have been names; then passages elsewhere cover more of the question. If the
-    words certainly name the documents, no other document is quoted.
+    words certainly name the documents, no other document is quoted. Passages elsewhere are reported as hits.
     """
+    if not review.requests.fallback_requests:
+        return await _decide_from_set(review)
+    all_text = await rank_leg_passages(review, review.requests.fallback_requests, include_naming_terms=True)
+    if is_confined_to_named_documents(review):
+        decision = await _decide_from_set(review)
+        return _report_hits(review, decision, _unique_passages([*decision.hits, *all_text[1]]))
     question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
-    may_use_all_text = bool(review.requests.fallback_requests) and not is_confined_to_named_documents(review)
-    if may_use_all_text:
-        all_text_question, other_passages = await rank_leg_passages(
-            review, review.requests.fallback_requests, include_naming_terms=True
-        )
-        naming_passages = passages_mentioning_names(review, other_passages)
-        in_set = bool(naming_passages) and naming_passages[0].hit.doc_id in {passage.hit.doc_id for passage in ranked}
-        if (
-            not in_set
-            and _best_coverage_of(review, all_text_question, naming_passages)
-            > _best_coverage_of(review, question, ranked) + _COVERAGE_MARGIN
-        ):
-            return quote_answer(review, all_text_question, naming_passages, SearchRoute.HYBRID)
+    decision = _quote_clearly_better(review, *all_text, (question, ranked)) or await _decide_from_set(review)
+    if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS:
+        decision = await decide_from_all_text(review)
+    covers_more = (
+        _best_coverage_of(review, *all_text) > _best_coverage_of(review, all_text[0], ranked) + _COVERAGE_MARGIN
+    )
+    weight = 1.0 if covers_more else _OTHER_TEXT_WEIGHT
+    return _report_hits(review, decision, merge_rankings([(1.0, decision.hits), (weight, all_text[1])]))
+
+
+def _quote_clearly_better(
+    review: LegReview,
+    all_text_question: Sequence[QueryTerm],
+    other_passages: Sequence[FoundPassage],
+    in_set: tuple[Sequence[QueryTerm], Sequence[FoundPassage]],
+) -> Enough | LegClarification | None:
+    """Answers from `other_passages` if they cover clearly more of the question than those of the set; else None."""
+    question, ranked = in_set
+    naming_passages = passages_mentioning_names(review, other_passages)
+    if naming_passages and naming_passages[0].hit.doc_id in {passage.hit.doc_id for passage in ranked}:
+        return None
+    coverage = _best_coverage_of(review, all_text_question, naming_passages)
+    if coverage <= _best_coverage_of(review, question, ranked) + _COVERAGE_MARGIN:
+        return None
+    return quote_answer(review, all_text_question, naming_passages, SearchRoute.HYBRID)
+
+
+def _report_hits(
+    review: LegReview, decision: Enough | LegClarification, hits: Sequence[FoundPassage]
+) -> Enough | LegClarification:
+    return replace(decision, hits=tuple(hits[: review.session.context.limits.reported_hits]))
+
+
+async def _decide_from_set(review: LegReview) -> Enough | LegClarification:
+    """Answers from the passages of the set, ranked with the summaries of their documents where that helps."""
+    question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
     decision = quote_answer(
         review, question, ranked, SearchRoute.LONG_TEXT if is_about_long_document(review) else SearchRoute.HYBRID
     )
@@ -118,7 +161,7 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
         )
         if isinstance(by_summary, Enough):
             return by_summary
-    return await decide_from_all_text(review) if is_empty and may_use_all_text else decision
+    return decision
 
 
 async def rank_leg_passages(
@@ -132,7 +175,9 @@ async def rank_leg_passages(
     question = weigh_question_terms(
         review.requests, review.answers, review.question_context, include_naming_terms=include_naming_terms
     )
-    passages = fuse_hits(hits_by_collector(requests, review.answers))
+    passages = fuse_hits(
+        hits_by_collector(requests, review.answers), outlines_for(review.requests, requests, review.answers)
+    )
     rerank_scores = (
         await review.session.rerank_scores(review.leg.question, passages[:RERANKED_PASSAGES]) if use_reranker else None
     )
