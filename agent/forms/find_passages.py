@@ -42,7 +42,6 @@ _MIN_COVERAGE = 0.42  # share of the question's weight that the best passage mus
 _MIN_COVERAGE_WITH_SUMMARY = 0.6  # the same share, for the best passage together with the summary of its document
 _MIN_COSINE = 0.62  # at which a passage counts as found without shared words (WordLlama, 256 dimensions)
 _COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the question to replace those of the set
-_OTHER_TEXT_WEIGHT = 0.3  # of passages that are found in all text but cover no more than those of the set, as hits
 _MAX_QUOTED_SENTENCES = 3
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
@@ -111,11 +110,10 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
     decision = _quote_clearly_better(review, *all_text, (question, ranked)) or await _decide_from_set(review)
     if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS:
         decision = await decide_from_all_text(review)
-    covers_more = (
-        _best_coverage_of(review, *all_text) > _best_coverage_of(review, all_text[0], ranked) + _COVERAGE_MARGIN
-    )
-    weight = 1.0 if covers_more else _OTHER_TEXT_WEIGHT
-    return _report_hits(review, decision, merge_rankings([(1.0, decision.hits), (weight, all_text[1])]))
+    coverage_elsewhere = _best_coverage_of(review, *all_text)
+    if coverage_elsewhere <= _best_coverage_of(review, all_text[0], ranked) + _COVERAGE_MARGIN:
+        return _report_hits(review, decision, _unique_passages([*decision.hits, *all_text[1]]))
+    return _report_hits(review, decision, merge_rankings([(1.0, decision.hits), (1.0, all_text[1])]))
 
 
 def _quote_clearly_better(

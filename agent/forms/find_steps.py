@@ -100,7 +100,7 @@ async def decide_steps(answer_form: FindSteps, review: LegReview) -> Enough | Le
     ids = tuple(dict.fromkeys(cited.document.doc_id for cited in decision.facts.quotes))[:_MAX_DOCUMENTS]
     fetch = DocumentRequest(ids)
     documents = (await review.session.ask_index((fetch,)))[fetch] if ids else ()
-    possible_procedures = (_find_procedure(answer_form, review, decision, document) for document in documents)
+    possible_procedures = (_find_procedure(answer_form, review, decision.facts, document) for document in documents)
     procedures = [procedure for procedure in possible_procedures if procedure is not None]
     if not procedures:
         return decision
@@ -110,21 +110,22 @@ async def decide_steps(answer_form: FindSteps, review: LegReview) -> Enough | Le
 
 
 def _find_procedure(
-    answer_form: FindSteps, review: LegReview, decided: Enough, document: Document
+    answer_form: FindSteps, review: LegReview, facts: QuotationsFacts, document: Document
 ) -> tuple[float, StepsFacts] | None:
     """Returns the section whose heading matches the question best, and the share of the question in that heading.
 
     The share comes first. Only sections that can be quoted whole are considered. A list after a line that introduces
     it is a part of a section, so it is considered only if no section fits. Returns None if there is none.
     """
-    bucket = next(passage.hit.bucket for passage in decided.hits if passage.hit.doc_id == document.doc_id)
+    quoted = [passage.hit for sentence in facts.sentences for passage, _ in sentence.places]
+    bucket = next(hit.bucket for hit in quoted if hit.doc_id == document.doc_id)
     terms = weigh_question_terms(review.requests, review.answers, review.question_context)
     question = _ProcedureQuestion(
         answer_form=answer_form,
         terms=terms,
         matcher=matchers_by_bucket(terms, review.question_context.analysers)[bucket],
         document=document,
-        quoted_starts=frozenset(cited.quote.start for cited in decided.facts.quotes),
+        quoted_starts=frozenset(cited.quote.start for cited in facts.quotes),
     )
     best = question.find_best_section(_sections_of(document)) or question.find_best_section(_lists_of(document))
     if best is None:
