@@ -21,7 +21,8 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
     for sentence in facts.sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
-        sentences.append(f"“{highlight_value(sentence.places[0][1].text[:400], facts.answer_type)}” {markers}")
+        text = highlight_value(sentence.places[0][1].text[:400], facts.answer_type, facts.counted_noun)
+        sentences.append(f"“{text}” {markers}")
     return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
-from agent.retrieval.answer_type import AnswerType, answer_type_of
+from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of
 from agent.retrieval.fusion import (
     RERANKED_PASSAGES,
+    coverage_beyond_title,
     coverage_of_hit,
     fuse_hits,
     matchers_by_bucket,
@@ -23,7 +24,11 @@ from agent.retrieval.leg_requests import (
     weigh_question_terms,
 )
 from agent.retrieval.long_text import find_in_best_documents, is_about_long_document
-from agent.retrieval.named_documents import is_confined_to_named_documents, passages_mentioning_names
+from agent.retrieval.named_documents import (
+    is_confined_to_named_documents,
+    passages_mentioning_names,
+    passages_under_named_title,
+)
 from agent.retrieval.quotations import (
     CitedQuote,
     DocumentQuote,
@@ -38,10 +43,14 @@ from storage.search.ids import ChunkId
 from storage.search.index import DocumentRecord, KeywordPassageRequest, PassageHit, SemanticPassageRequest
 from storage.search.plan import FindPassages
 
-_MIN_COVERAGE = 0.42  # share of the question's weight that the best passage must hold to count as found
+# Shares of the question's weight that a passage must hold to count as found: together with its title, and of the words
+# that its title lacks. Of 587 questions with and without their company's documents, 98 % are still answered, and 87 %
+# rightly not; at 0.42 without the second share it is 100 % and 53 %.
+_MIN_COVERAGE, _MIN_COVERAGE_BEYOND_TITLE = 0.55, 0.4
 _MIN_COVERAGE_WITH_SUMMARY = 0.6  # the same share, for the best passage together with the summary of its document
 _MIN_COSINE = 0.62  # at which a passage counts as found without shared words (WordLlama, 256 dimensions)
 _COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the question to replace those of the set
+_JUDGED_PASSAGES = 5  # the best ones: whether they hold enough of the question
 _MAX_QUOTED_SENTENCES = 3
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
@@ -53,6 +62,7 @@ class QuotationsFacts(LegFacts):
 
     sentences: tuple[QuotableSentence, ...]
     answer_type: AnswerType | None  # the kind of value asked for
+    counted_noun: str | None = None  # the noun whose number is asked for
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
@@ -142,6 +152,10 @@ def _report_hits(
 async def _decide_from_set(review: LegReview) -> Enough | LegClarification:
     """Answers from the passages of the set, ranked with the summaries of their documents where that helps."""
     question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
+    titled = passages_under_named_title(ranked, question, review.question_context.analysers)
+    covered = _best_coverage_of(review, question, titled) >= _best_coverage_of(review, question, ranked)
+    if covered and _covers_enough(review, question, titled):
+        return quote_answer(review, question, titled, SearchRoute.HYBRID, ranked)
     decision = quote_answer(
         review, question, ranked, SearchRoute.LONG_TEXT if is_about_long_document(review) else SearchRoute.HYBRID
     )
@@ -207,7 +221,8 @@ def quote_answer(
     if _documents_answer_differently(review, sentences) and review.records:
         return ask_which_document(review, review.records)
     quoted = tuple(_take_sentences(sentences))
-    facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(review.leg.question))
+    asked = review.leg.question
+    facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(asked), counted_noun=counted_noun_of(asked))
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
@@ -244,15 +259,24 @@ def _covers_enough(review: LegReview, query_terms: Sequence[QueryTerm], passages
         if semantic_request is not None
         else 0.0
     )
-    is_close = cosine >= _MIN_COSINE and any(term.is_known for term in query_terms)
-    return bool(passages) and (_best_coverage_of(review, query_terms, passages) >= _MIN_COVERAGE or is_close)
+    if passages and cosine >= _MIN_COSINE and any(term.is_known for term in query_terms):
+        return True
+    matchers = matchers_by_bucket(query_terms, review.question_context.analysers)
+    return any(
+        coverage_of_hit(hit, query_terms, matchers[hit.bucket]) >= _MIN_COVERAGE
+        and coverage_beyond_title(hit, query_terms, matchers[hit.bucket]) >= _MIN_COVERAGE_BEYOND_TITLE
+        for hit in (passage.hit for passage in passages[:_JUDGED_PASSAGES])
+    )
 
 
 def _best_coverage_of(review: LegReview, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]) -> float:
     """Returns the largest share (0 to 1) of the question's weight that one of the first five passages holds."""
     matchers = matchers_by_bucket(query_terms, review.question_context.analysers)
     return max(
-        (coverage_of_hit(passage.hit, query_terms, matchers[passage.hit.bucket]) for passage in passages[:5]),
+        (
+            coverage_of_hit(passage.hit, query_terms, matchers[passage.hit.bucket])
+            for passage in passages[:_JUDGED_PASSAGES]
+        ),
         default=0.0,
     )
 

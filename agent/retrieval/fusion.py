@@ -154,6 +154,16 @@ def coverage_of_hit(hit: PassageHit, query_terms: Sequence[QueryTerm], matcher: 
     return body + _TITLE_WEIGHT * (with_title - body)
 
 
+def coverage_beyond_title(hit: PassageHit, query_terms: Sequence[QueryTerm], matcher: StemMatcher) -> float:
+    """Returns the share (0 to 1) that the passage's text covers of the question's weight without the title's words.
+
+    It is 1 if the title covers the whole question.
+    """
+    title_stems = matcher.find_stems(hit.title)
+    asked_terms = [term for term in query_terms if term.stem not in title_stems]
+    return matched_share_of(asked_terms, matcher.find_stems(hit.text)) if asked_terms else 1.0
+
+
 def _drop_duplicates(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
     seen_texts: set[str] = set()
     unique: list[FoundPassage] = []
