@@ -26,6 +26,7 @@ from agent.retrieval.leg_requests import (
 from agent.retrieval.long_text import find_in_best_documents, is_about_long_document
 from agent.retrieval.named_documents import (
     is_confined_to_named_documents,
+    names_whole_title,
     passages_mentioning_names,
     passages_under_named_title,
 )
@@ -36,12 +37,12 @@ from agent.retrieval.quotations import (
     merge_equal_sentences,
     rank_sentences,
 )
-from agent.retrieval.relevance import QueryTerm
+from agent.retrieval.relevance import QueryTerm, matched_share_of
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
 from storage.search.conditions import ComparisonCondition, Condition, conjuncts_of
 from storage.search.ids import ChunkId
 from storage.search.index import DocumentRecord, KeywordPassageRequest, PassageHit, SemanticPassageRequest
-from storage.search.plan import FindPassages
+from storage.search.plan import CheckClaims, FindPassages
 
 # Shares of the question's weight that a passage must hold to count as found: together with its title, and of the words
 # that its title lacks. Of 587 questions with and without their company's documents, 98 % are still answered, and 87 %
@@ -50,6 +51,7 @@ _MIN_COVERAGE, _MIN_COVERAGE_BEYOND_TITLE = 0.55, 0.4
 _MIN_COVERAGE_WITH_SUMMARY = 0.6  # the same share, for the best passage together with the summary of its document
 _MIN_COSINE = 0.62  # at which a passage counts as found without shared words (WordLlama, 256 dimensions)
 _COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the question to replace those of the set
+_MIN_SETTLING_SHARE = 0.75  # of a yes-or-no question's weight, that the sentence which settles it must hold
 _JUDGED_PASSAGES = 5  # the best ones: whether they hold enough of the question
 _MAX_QUOTED_SENTENCES = 3
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
@@ -63,6 +65,7 @@ class QuotationsFacts(LegFacts):
     sentences: tuple[QuotableSentence, ...]
     answer_type: AnswerType | None  # the kind of value asked for
     counted_noun: str | None = None  # the noun whose number is asked for
+    settles_question: bool = True  # False: a yes-or-no question, and no quoted sentence holds nearly all its words
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
@@ -152,9 +155,7 @@ def _report_hits(
 async def _decide_from_set(review: LegReview) -> Enough | LegClarification:
     """Answers from the passages of the set, ranked with the summaries of their documents where that helps."""
     question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
-    titled = passages_under_named_title(ranked, question, review.question_context.analysers)
-    covered = _best_coverage_of(review, question, titled) >= _best_coverage_of(review, question, ranked)
-    if covered and _covers_enough(review, question, titled):
+    if (titled := _passages_of_meant_document(review, question, ranked)) is not None:
         return quote_answer(review, question, titled, SearchRoute.HYBRID, ranked)
     decision = quote_answer(
         review, question, ranked, SearchRoute.LONG_TEXT if is_about_long_document(review) else SearchRoute.HYBRID
@@ -174,6 +175,23 @@ async def _decide_from_set(review: LegReview) -> Enough | LegClarification:
         if isinstance(by_summary, Enough):
             return by_summary
     return decision
+
+
+def _passages_of_meant_document(
+    review: LegReview, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]
+) -> Sequence[FoundPassage] | None:
+    """Returns the passages of the document whose title the question names; None if others may be meant.
+
+    A title that is named in part is meant only if no other document covers more of the question.
+    """
+    titled = passages_under_named_title(passages, query_terms, review.question_context.analysers)
+    if not titled:
+        return None
+    analyser = review.question_context.analysers[titled[0].hit.bucket]
+    if names_whole_title(titled[0].hit.title, query_terms, analyser):
+        return titled
+    covers_most = _best_coverage_of(review, query_terms, titled) >= _best_coverage_of(review, query_terms, passages)
+    return titled if covers_most and _covers_enough(review, query_terms, titled) else None
 
 
 async def rank_leg_passages(
@@ -222,7 +240,12 @@ def quote_answer(
         return ask_which_document(review, review.records)
     quoted = tuple(_take_sentences(sentences))
     asked = review.leg.question
-    facts = QuotationsFacts(sentences=quoted, answer_type=answer_type_of(asked), counted_noun=counted_noun_of(asked))
+    facts = QuotationsFacts(
+        sentences=quoted,
+        answer_type=answer_type_of(asked),
+        counted_noun=counted_noun_of(asked),
+        settles_question=_settle_question(review, query_terms, quoted),
+    )
     return Enough(
         result=replace(
             build_leg_result(review, OutcomeKind.ANSWER, None),
@@ -242,6 +265,21 @@ def _take_sentences(
         if rank and sentence.score < _MIN_SCORE_SHARE * sentences[0][0]:
             return
         yield sentence
+
+
+def _settle_question(
+    review: LegReview, query_terms: Sequence[QueryTerm], sentences: Sequence[QuotableSentence]
+) -> bool:
+    """Whether a quoted sentence, with its title, holds nearly all of a yes-or-no question; True for other questions."""
+    if not isinstance(review.leg.answer_form, CheckClaims):
+        return True
+    matchers = matchers_by_bucket(query_terms, review.question_context.analysers)
+    return any(
+        matched_share_of(query_terms, matchers[passage.hit.bucket].find_stems(f"{passage.hit.title}\n{quote.text}"))
+        >= _MIN_SETTLING_SHARE
+        for sentence in sentences
+        for passage, quote in sentence.places
+    )
 
 
 def _unique_passages(passages: Sequence[FoundPassage]) -> tuple[FoundPassage, ...]:

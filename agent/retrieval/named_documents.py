@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agent.decomposition import QuestionContext
 from agent.outcome import FoundPassage
 from agent.retrieval.fusion import matchers_by_bucket
+from agent.retrieval.ranking_terms import FORM_WORDS
 from agent.retrieval.relevance import QueryTerm, fold_text, matched_share_of
 from agent.review.leg_review import LegReview
 from storage.search.analyser import Analyser
@@ -103,6 +104,13 @@ def passages_under_named_title(
     ):
         return []
     return [passage for passage in passages if fold_text(passage.hit.title) == best_title]
+
+
+def names_whole_title(title: str, query_terms: Sequence[QueryTerm], analyser: Analyser) -> bool:
+    """Whether the question holds all content words of the title, two at least: then it means this document."""
+    pairs = zip(analyser.extract_words(title), analyser.extract_terms(title), strict=True)
+    title_stems = {term.text for word, term in pairs if word.text not in FORM_WORDS}
+    return len(title_stems) > 1 and title_stems <= {term.stem for term in query_terms}
 
 
 def _naming_conditions_of(clause: Clause, question_context: QuestionContext) -> Iterator[ComparisonCondition]:

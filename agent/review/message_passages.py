@@ -51,7 +51,9 @@ async def _rank_whole_message(plan: Plan, review: LegReview) -> Sequence[FoundPa
     )
     answers = await review.session.ask_index([*requests.all_requests()], record=[*requests.recorded_requests()])
     whole = replace(review, leg=leg, alternatives=alternatives, requests=requests, answers=answers)
-    _, passages = await rank_leg_passages(whole, requests.passage_requests, include_naming_terms=True)
+    _, passages = await rank_leg_passages(
+        whole, requests.passage_requests, include_naming_terms=True, use_reranker=False
+    )
     return passages
 
 
