@@ -87,6 +87,7 @@ async def test_a_yes_or_no_question_is_settled_only_by_a_sentence_with_its_words
 ) -> None:
     outcome = await ask_question(letters, question)
 
+    assert isinstance(outcome, Answer)
     assert "Dogs are never allowed on the pier." in outcome.text
     assert ("does not settle" in outcome.text) is not settled
 
