@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 
 from agent.assumptions import Assumption
 from agent.compose.compare_sides import compose_comparison
 from agent.compose.composed_leg import ComposedLeg, FactsComposer
 from agent.compose.phrases.assumptions import describe_assumption, describe_kept_condition
 from agent.compose.phrases.choice_labels import compose_choice
-from agent.outcome import Answer, Choice, Citation, Clarify, FoundPassage, LegResult, OutcomeKind, SearchTrace
+from agent.outcome import Answer, Choice, Citation, Clarify, LegResult, OutcomeKind, SearchTrace
 from agent.refine.refinements import SchemasByBucket
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from agent.review.review import ReviewedPlan
@@ -48,7 +47,7 @@ def _assemble_answer(reviewed: ReviewedPlan, legs: Sequence[VerifiedLeg], trace:
         legs=_results_of(decisions, legs),
         citations=tuple(citations),
         tables=tables,
-        hits=_hits_of(reviewed),
+        hits=reviewed.hits,
         choices=_choices_of(reviewed),
         assumptions=_describe_assumptions(reviewed, decisions),
         kept_conditions=_describe_kept_conditions(reviewed),
@@ -87,7 +86,7 @@ def _assemble_clarification(
         choices=choices,
         citations=tuple(citations),
         tables=tuple(table for leg in answered for table in leg.composed.tables),
-        hits=_hits_of(reviewed),
+        hits=reviewed.hits,
         assumptions=_describe_assumptions(reviewed, [clarification]),
         kept_conditions=_describe_kept_conditions(reviewed),
         is_undo=reviewed.planned.is_undo,
@@ -129,17 +128,6 @@ def _describe_kept_conditions(reviewed: ReviewedPlan) -> tuple[str, ...]:
     schemas, shown = _schemas_of(reviewed), reviewed.planned.compared_count
     kept = [describe_kept_condition(condition, schemas) for condition in reviewed.planned.kept_conditions]
     return tuple(dict.fromkeys(kept if shown is None else (*kept, f"the first {shown} of them")))
-
-
-def _hits_of(reviewed: ReviewedPlan) -> tuple[FoundPassage, ...]:
-    limit = reviewed.reviews[0].session.context.limits.reported_hits
-    return _interleave_hits([decision.hits for decision in reviewed.decisions])[:limit]
-
-
-def _interleave_hits(hits_by_leg: Sequence[Sequence[FoundPassage]]) -> tuple[FoundPassage, ...]:
-    """The best hit of each leg, then the second best of each, so that no leg crowds out another."""
-    turns = (hit for rank in zip_longest(*hits_by_leg) for hit in rank if hit is not None)
-    return tuple({found.hit.chunk_id: found for found in reversed([*turns])}.values())[::-1]
 
 
 def _renumber_citations(legs: Sequence[VerifiedLeg]) -> tuple[list[str], list[Citation]]:

@@ -10,18 +10,20 @@ from agent.review.leg_review import LegReview
 from storage.search.index import DocumentRecord
 from storage.search.schema import FieldType, Schema
 
+_UNSETTLED_TEXT = "What I found does not settle this with a yes or no:"
 _MAX_LISTED_VALUES = 6  # values shown for a document that does not contain the answer
 _MAX_VALUE_CHARACTERS = 60  # characters of one value
 _MAX_UNKNOWN_WORDS = 5  # unknown words listed
 
 
 def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLeg:
-    sentences: list[str] = []
+    sentences = [] if facts.settles_question else [_UNSETTLED_TEXT]
     first = 1
     for sentence in facts.sentences:
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
-        sentences.append(f"“{highlight_value(sentence.places[0][1].text[:400], facts.answer_type)}” {markers}")
+        text = highlight_value(sentence.places[0][1].text[:400], facts.answer_type, facts.counted_noun)
+        sentences.append(f"“{text}” {markers}")
     return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from agent.english.function_words import YES_NO_VERBS
 from agent.forms.find_passages import QuotationsFacts, decide_passages
 from agent.forms.form_handler import FormHandler
 from agent.retrieval.fusion import matchers_by_bucket
@@ -64,6 +65,7 @@ class _DocumentSection:
     """A heading with all text under it, including lower headings."""
 
     heading: str
+    heading_quote: DocumentQuote
     level: int
     is_step: bool  # the heading is itself a step, as "Step 2: …"
     steps: tuple[ProcedureStep, ...]  # from its lists
@@ -100,7 +102,7 @@ async def decide_steps(answer_form: FindSteps, review: LegReview) -> Enough | Le
     ids = tuple(dict.fromkeys(cited.document.doc_id for cited in decision.facts.quotes))[:_MAX_DOCUMENTS]
     fetch = DocumentRequest(ids)
     documents = (await review.session.ask_index((fetch,)))[fetch] if ids else ()
-    possible_procedures = (_find_procedure(answer_form, review, decision, document) for document in documents)
+    possible_procedures = (_find_procedure(answer_form, review, decision.facts, document) for document in documents)
     procedures = [procedure for procedure in possible_procedures if procedure is not None]
     if not procedures:
         return decision
@@ -110,21 +112,22 @@ async def decide_steps(answer_form: FindSteps, review: LegReview) -> Enough | Le
 
 
 def _find_procedure(
-    answer_form: FindSteps, review: LegReview, decided: Enough, document: Document
+    answer_form: FindSteps, review: LegReview, facts: QuotationsFacts, document: Document
 ) -> tuple[float, StepsFacts] | None:
     """Returns the section whose heading matches the question best, and the share of the question in that heading.
 
     The share comes first. Only sections that can be quoted whole are considered. A list after a line that introduces
     it is a part of a section, so it is considered only if no section fits. Returns None if there is none.
     """
-    bucket = next(passage.hit.bucket for passage in decided.hits if passage.hit.doc_id == document.doc_id)
+    quoted = [passage.hit for sentence in facts.sentences for passage, _ in sentence.places]
+    bucket = next(hit.bucket for hit in quoted if hit.doc_id == document.doc_id)
     terms = weigh_question_terms(review.requests, review.answers, review.question_context)
     question = _ProcedureQuestion(
         answer_form=answer_form,
         terms=terms,
         matcher=matchers_by_bucket(terms, review.question_context.analysers)[bucket],
         document=document,
-        quoted_starts=frozenset(cited.quote.start for cited in decided.facts.quotes),
+        quoted_starts=frozenset(cited.quote.start for cited in facts.quotes),
     )
     best = question.find_best_section(_sections_of(document)) or question.find_best_section(_lists_of(document))
     if best is None:
@@ -149,8 +152,21 @@ class _ProcedureQuestion:
         ranked = [(rank, section) for rank, section in ranked if rank[0]]
         if not ranked:
             return None
-        rank, section = max(ranked, key=lambda pair: pair[0])  # of equal ranks, the first
-        return rank[0], section
+        rank, best = max(ranked, key=lambda pair: pair[0])  # of equal ranks, the first
+        return rank[0], self._join_parts(
+            best, [section for other_rank, section in ranked if other_rank[0] == rank[0] and _are_parts(section, best)]
+        )
+
+    def _join_parts(self, best: _DocumentSection, parts: Sequence[_DocumentSection]) -> _DocumentSection:
+        """Returns the section with the steps of all its parts, in order; alone, if together they are too long."""
+        steps = [
+            step
+            for part in parts
+            for step in (ProcedureStep(quote=part.heading_quote, is_heading=True), *self.steps_of(part))
+        ]
+        if len(parts) < 2 or not best.has_list or not _can_be_quoted(steps):
+            return best
+        return replace(best, heading=parts[0].heading, steps=tuple(steps[1:]))
 
     def steps_of(self, section: _DocumentSection) -> tuple[ProcedureStep, ...]:
         if section.has_list:
@@ -183,7 +199,7 @@ def _names_action(action: str, heading: str, steps: Sequence[ProcedureStep], mat
     `action` is a stem, or the word itself if it is too common to have a weight ("set", "get").
     """
     texts = [heading, *(step.quote.text for step in steps)]
-    if not action or any(action in matcher.find_stems(text) for text in texts):
+    if not action or action in YES_NO_VERBS or any(action in matcher.find_stems(text) for text in texts):
         return True
     return any(action in _WORD.findall(text.casefold()) for text in texts)
 
@@ -194,13 +210,22 @@ def _heading_share(
     """Returns the share (0 to 1) of the question that the heading holds; 0 if heading and title hold too little of it.
 
     A heading that is itself a step ("Step 2: …") must hold enough alone; else the section above it is the procedure.
+    Words of the title name the document and no section of it: a heading must hold others, if the question has others.
     """
-    heading_stems = matcher.find_stems(section.heading)
+    heading_stems, title_stems = matcher.find_stems(section.heading), matcher.find_stems(document.title)
     share = matched_share_of(terms, heading_stems)
-    with_title = matched_share_of(terms, {**heading_stems, **matcher.find_stems(document.title)})
-    if with_title < _MIN_HEADING_SHARE or share < (_MIN_HEADING_SHARE if section.is_step else _MIN_OWN_SHARE):
+    with_title = matched_share_of(terms, {**heading_stems, **title_stems})
+    asked_terms = [term for term in terms if term.stem not in title_stems] or terms
+    own_share = matched_share_of(asked_terms, heading_stems)
+    if with_title < _MIN_HEADING_SHARE or own_share < _MIN_OWN_SHARE:
         return 0.0
-    return share
+    return own_share if not section.is_step or share >= _MIN_HEADING_SHARE else 0.0
+
+
+def _are_parts(section: _DocumentSection, other: _DocumentSection) -> bool:
+    """Whether two sections are parts of one: "Maintenance, part one" and "Maintenance, part two"."""
+    names = [_WORD.findall(heading.casefold())[:1] for heading in (section.heading, other.heading)]
+    return section.level == other.level and not (section.is_step or other.is_step) and names[0] == names[1]
 
 
 def _can_be_quoted(steps: Sequence[ProcedureStep]) -> bool:
@@ -237,6 +262,7 @@ def _sections_of(document: Document) -> Iterator[_DocumentSection]:
         sentences = (ProcedureStep(quote=line.quote) for line in body if reads_as_sentence(line.quote.text))
         yield _DocumentSection(
             heading=_plain_heading(heading.quote.text),
+            heading_quote=heading.quote,
             level=level,
             is_step=_STEP_HEADING.match(heading_text_of(heading.quote.text)) is not None,
             steps=_steps_of(body),
@@ -258,7 +284,12 @@ def _lists_of(document: Document) -> Iterator[_DocumentSection]:
         heading = _plain_heading(sentences[-1].text)
         if all(item.number is not None for item in items) or _STEPS_INTRODUCTION.match(heading):
             yield _DocumentSection(
-                heading=heading, level=_LOWEST_LEVEL, is_step=False, steps=_steps_of(items), sentences=()
+                heading=heading,
+                heading_quote=sentences[-1],
+                level=_LOWEST_LEVEL,
+                is_step=False,
+                steps=_steps_of(items),
+                sentences=(),
             )
 
 
@@ -309,7 +340,9 @@ def _sections_of_pages(document: Document) -> Iterator[_DocumentSection]:
         if first is None:
             continue
         sentences = tuple(ProcedureStep(quote=quote) for quote in later_quotes if quote is not None)
-        yield _DocumentSection(heading=first.text.rstrip(". "), level=1, is_step=False, steps=(), sentences=sentences)
+        yield _DocumentSection(
+            heading=first.text.rstrip(". "), heading_quote=first, level=1, is_step=False, steps=(), sentences=sentences
+        )
 
 
 def _page_at(document: Document, offset: int) -> int | None:

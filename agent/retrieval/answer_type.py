@@ -19,7 +19,7 @@ class AnswerType(StrEnum):
     NAME = "name"
 
 
-_NUMBER_PATTERN = rf"(?: \d[\d.,]*\d | \d | \b(?:{alternatives_of(NUMBERS_BY_WORD)}|hundred)\b )"
+_NUMBER_PATTERN = rf"(?: (?<!\w) (?: \d[\d.,]*\d | \d ) | \b(?:{alternatives_of(NUMBERS_BY_WORD)}|hundred)\b )"
 _MONTH_PATTERN = rf"{CLEAR_MONTH_PATTERN}\.?"
 
 _QUESTION_PATTERNS = {  # the first that matches counts
@@ -51,6 +51,10 @@ _VALUE_PATTERNS = {
     AnswerType.NAME: r"(?-i: \b [A-Z][\w.&'-]+ (?: [ ] (?:(?:of|and|&|the)[ ])? [A-Z][\w.&'-]+ )+ )",
 }
 _FLAGS = re.IGNORECASE | re.VERBOSE
+_MIN_NOUN_STEM, _MAX_NOUN_ENDING = 3, 2  # code points of a noun that its forms share, and that may differ at its end
+_MAX_NOUN_DISTANCE = 20  # code points after a number in which the noun that it counts begins
+_DIGIT = re.compile(r"\d")
+_COUNTED_NOUN = re.compile(r"\bhow many (?P<noun>[^\W\d_]{3,})", re.IGNORECASE)
 _QUESTION_REGEXES = tuple((kind, re.compile(pattern, _FLAGS)) for kind, pattern in _QUESTION_PATTERNS.items())
 _VALUE_REGEXES = {kind: re.compile(pattern, _FLAGS) for kind, pattern in _VALUE_PATTERNS.items()}
 
@@ -60,6 +64,21 @@ def answer_type_of(question: str) -> AnswerType | None:
     return next((kind for kind, pattern in _QUESTION_REGEXES if pattern.search(question)), None)
 
 
-def find_values_in(text: str, answer_type: AnswerType) -> list[tuple[int, int]]:
-    """The spans of the values of that kind in `text`, in order."""
-    return [match.span() for match in _VALUE_REGEXES[answer_type].finditer(text)]
+def counted_noun_of(question: str) -> str | None:
+    """ "How many *litres* …": the noun whose number is asked; None for other questions."""
+    match = _COUNTED_NOUN.search(question)
+    return match["noun"] if match is not None else None
+
+
+def find_values_in(text: str, answer_type: AnswerType, counted_noun: str | None = None) -> list[tuple[int, int]]:
+    """The spans of the values of that kind in `text`, in order; only those before `counted_noun`, if there is one."""
+    spans = [match.span() for match in _VALUE_REGEXES[answer_type].finditer(text)]
+    if counted_noun is None:
+        return spans
+    stem = counted_noun.casefold()[: max(_MIN_NOUN_STEM, len(counted_noun) - _MAX_NOUN_ENDING)]
+
+    def counts_noun(start: int, end: int) -> bool:
+        following = _DIGIT.split(text[end : end + _MAX_NOUN_DISTANCE], maxsplit=1)[0]
+        return stem in f"{text[start:end]}{following}".casefold()
+
+    return [span for span in spans if counts_noun(*span)]

@@ -16,7 +16,7 @@ from agent.forms.find_passages import quote_answer
 from agent.forms.registry import build_leg_requests
 from agent.outcome import FoundPassage, SearchRoute
 from agent.retrieval.fusion import coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
-from agent.retrieval.leg_requests import LegInquiry, hits_by_collector, weigh_question_terms
+from agent.retrieval.leg_requests import LegInquiry, hits_by_collector, outlines_for, weigh_question_terms
 from agent.retrieval.named_documents import is_confined_to_named_documents, passages_mentioning_names
 from agent.retrieval.relevance import QueryTerm
 from agent.review.leg_review import Enough, LegClarification, LegReview
@@ -73,7 +73,9 @@ def _attach_nearest_passages(
 ) -> tuple[LegClarification, list[FoundPassage]]:
     question = weigh_question_terms(review.requests, review.answers, review.question_context, include_naming_terms=True)
     ranked = rerank_passages(
-        fuse_hits(hits_by_collector(requests, review.answers)), question, review.question_context.analysers
+        fuse_hits(hits_by_collector(requests, review.answers), outlines_for(review.requests, requests, review.answers)),
+        question,
+        review.question_context.analysers,
     )
     return replace(
         no_results, hits=no_results.hits or tuple(ranked[: review.session.context.limits.reported_hits])

@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from agent.outcome import FoundPassage
 from agent.retrieval.pseudo_relevance_feedback import apply_relevance_feedback
@@ -23,9 +24,13 @@ from agent.retrieval.relevance import (
 )
 from storage.search.analyser import Analyser
 from storage.search.ids import BucketId, ChunkId
-from storage.search.index import PassageHit
+from storage.search.index import OutlineHit, PassageHit
+
+IdT = TypeVar("IdT", bound=str)
 
 _COSINE_COLLECTOR = "semantic"  # the collector whose scores are cosines; the others' are relative to their best
+_COSINE_WEIGHT = 0.6  # of a cosine; the relative score by terms has weight 1
+_OUTLINE_WEIGHT = 0.4  # of the relative score of the document's title and summary
 RERANKED_PASSAGES = 40  # passages that are reranked and that a reranker scores
 _NEIGHBOUR_SCORE_SHARE = 0.6  # share of a passage's score that its neighbour must have for the two to be joined
 _TITLE_WEIGHT = 0.8  # weight of a word in the title; a word in the text has weight 1
@@ -48,24 +53,59 @@ def weigh_terms(stems_and_counts: Mapping[str, tuple[str, int]], total_documents
     )
 
 
-def fuse_hits(hits_by_collector: Mapping[str, Sequence[PassageHit]]) -> list[FoundPassage]:
-    """Returns all hits, best first by the sum of their relative scores; ties by chunk id."""
-    scores: dict[ChunkId, float] = defaultdict(float)
-    collectors: dict[ChunkId, list[str]] = defaultdict(list)
+def fuse_hits(
+    hits_by_collector: Mapping[str, Sequence[PassageHit]], outlines: Sequence[OutlineHit] = ()
+) -> list[FoundPassage]:
+    """Returns all hits, best first by the weighted sum of their relative scores; ties by chunk id.
+
+    `outlines`: the documents about the subject of the question; their passages score higher.
+    """
+    subject_scores = _relative_scores({outline.doc_id: outline.score for outline in outlines})
     hits: dict[ChunkId, PassageHit] = {hit.chunk_id: hit for ranked in hits_by_collector.values() for hit in ranked}
+    scores = {chunk_id: _OUTLINE_WEIGHT * subject_scores.get(hit.doc_id, 0.0) for chunk_id, hit in hits.items()}
+    collectors: dict[ChunkId, list[str]] = defaultdict(list)
     for name, ranked in hits_by_collector.items():
-        top_score = 1.0 if name == _COSINE_COLLECTOR else max((hit.score for hit in ranked), default=1.0) or 1.0
-        relative_scores = {hit.chunk_id: max(hit.score / top_score, 0.0) for hit in ranked}
+        collected = {hit.chunk_id: hit.score for hit in ranked}
+        is_cosine = name == _COSINE_COLLECTOR
+        weight = _COSINE_WEIGHT if is_cosine else 1.0
+        collected_scores = _bounded_scores(collected) if is_cosine else _relative_scores(collected)
         # A hit outside the nearest ones may still be similar: it gets the lowest cosine instead of 0.
-        default_score = min(relative_scores.values(), default=0.0) if name == _COSINE_COLLECTOR else 0.0
+        default_score = min(collected_scores.values(), default=0.0) if is_cosine else 0.0
         for chunk_id in hits:
-            scores[chunk_id] += relative_scores.get(chunk_id, default_score)
-            collectors[chunk_id] += [name] if chunk_id in relative_scores else []
+            scores[chunk_id] += weight * collected_scores.get(chunk_id, default_score)
+            collectors[chunk_id] += [name] if chunk_id in collected_scores else []
     passages = [
         FoundPassage(hit=hit, score=scores[chunk_id], found_by=tuple(collectors[chunk_id]))
         for chunk_id, hit in hits.items()
     ]
     return sorted(passages, key=lambda passage: (-passage.score, passage.hit.chunk_id))
+
+
+def merge_rankings(rankings: Sequence[tuple[float, Sequence[FoundPassage]]]) -> tuple[FoundPassage, ...]:
+    """Merges rankings that found passages for the same question in different sets: by weighted sums of relative scores.
+
+    `rankings`: each a weight and passages, best first. A passage keeps the score and text of the first ranking with it;
+    ties are ordered by chunk id.
+    """
+    totals: dict[ChunkId, float] = defaultdict(float)
+    passages = dict[ChunkId, FoundPassage]()
+    for weight, ranking in rankings:
+        by_chunk = {passage.hit.chunk_id: passage for passage in ranking}
+        for chunk_id, score in _relative_scores({key: passage.score for key, passage in by_chunk.items()}).items():
+            totals[chunk_id] += weight * score
+            passages.setdefault(chunk_id, by_chunk[chunk_id])
+    return tuple(sorted(passages.values(), key=lambda found: (-totals[found.hit.chunk_id], found.hit.chunk_id)))
+
+
+def _relative_scores(scores: Mapping[IdT, float]) -> dict[IdT, float]:
+    """Returns the scores relative to the best, from 0 to 1."""
+    best = max(scores.values(), default=1.0) or 1.0
+    return {key: max(score / best, 0.0) for key, score in scores.items()}
+
+
+def _bounded_scores(cosines: Mapping[IdT, float]) -> dict[IdT, float]:
+    """Returns the cosines from 0 to 1."""
+    return {key: max(cosine, 0.0) for key, cosine in cosines.items()}
 
 
 def rerank_passages(
@@ -112,6 +152,16 @@ def coverage_of_hit(hit: PassageHit, query_terms: Sequence[QueryTerm], matcher: 
     body = matched_share_of(query_terms, matcher.find_stems(hit.text))
     with_title = matched_share_of(query_terms, {**matcher.find_stems(hit.text), **matcher.find_stems(hit.title)})
     return body + _TITLE_WEIGHT * (with_title - body)
+
+
+def coverage_beyond_title(hit: PassageHit, query_terms: Sequence[QueryTerm], matcher: StemMatcher) -> float:
+    """Returns the share (0 to 1) that the passage's text covers of the question's weight without the title's words.
+
+    It is 1 if the title covers the whole question.
+    """
+    title_stems = matcher.find_stems(hit.title)
+    asked_terms = [term for term in query_terms if term.stem not in title_stems]
+    return matched_share_of(asked_terms, matcher.find_stems(hit.text)) if asked_terms else 1.0
 
 
 def _drop_duplicates(passages: Sequence[FoundPassage]) -> list[FoundPassage]:

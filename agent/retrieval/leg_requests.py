@@ -18,6 +18,7 @@ from storage.search.index import (
     IndexAnswers,
     IndexRequest,
     KeywordPassageRequest,
+    OutlineHit,
     OutlineRequest,
     PassageHit,
     RecordPageRequest,
@@ -45,6 +46,7 @@ class LegRequests:
         default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
     )
     outlines: OutlineRequest | None = None  # the documents about the subject of the question
+    fallback_outlines: OutlineRequest | None = None  # the same among all documents
     # Counts of the documents that hold each content word
     word_counts: Mapping[str, CountRequest] = field(default_factory=dict[str, CountRequest])
     # Stems of the words that say what is asked
@@ -61,6 +63,7 @@ class LegRequests:
     def all_requests(self) -> Iterator[IndexRequest[object]]:
         yield self.count
         yield from (request for request in (self.record_page, self.aggregate, self.outlines) if request is not None)
+        yield from (request for request in (self.fallback_outlines, self.whole_count) if request is not None)
         yield from self.facets
         yield from (
             *self.passage_requests.values(),
@@ -69,8 +72,6 @@ class LegRequests:
             *self.missing_counts.values(),
         )
         yield from (*self.equal_reading_counts, *self.fallback_reading_counts, *self.misspelt_word_counts)
-        if self.whole_count is not None:
-            yield self.whole_count
 
     def recorded_requests(self) -> Iterator[IndexRequest[object]]:
         """Yields the requests that are recorded as attempts."""
@@ -138,30 +139,29 @@ def add_alternative_counts(requests: LegRequests, inquiry: LegInquiry) -> LegReq
 
 def _build_text_requests(leg: Leg, named_search: Search, text: str, question_context: QuestionContext) -> LegRequests:
     ranking = ranking_terms_for(leg, question_context)
-    ranked = build_passage_requests(named_search, ranking, text, FETCHED_PASSAGES)
-    fallback: dict[str, KeywordPassageRequest | SemanticPassageRequest] = {}
-    if any(clause.display_condition != conjunction_of() for clause in leg.search.clauses):
-        anywhere = Search(
-            clauses=tuple(Clause(bucket=bucket) for bucket in question_context.schemas), ranking_text=text
-        )
-        fallback = {
-            "text": KeywordPassageRequest(anywhere, text, FETCHED_PASSAGES),
-            "semantic": SemanticPassageRequest(anywhere, text, FETCHED_PASSAGES),
-        }
     whole = unfiltered_search_of(*question_context.schemas)
-    words = {word: _word_count_request(whole, word) for word in ranking.content_stems}
-    page = RecordPageRequest(named_search, limit=_MAX_NAMED_DOCUMENTS) if fallback else None
-    return LegRequests(
+    subject = " ".join(ranking.content_words) or text
+    requests = LegRequests(
         leg=leg,
         count=CountRequest(leg.search),
-        record_page=page,
-        passage_requests=ranked,
-        fallback_requests=fallback,
-        outlines=OutlineRequest(named_search, " ".join(ranking.content_stems) or text),
-        word_counts=words,
+        passage_requests=build_passage_requests(named_search, ranking, text, FETCHED_PASSAGES),
+        outlines=OutlineRequest(named_search, subject),
+        word_counts={word: _word_count_request(whole, word) for word in ranking.content_stems},
         asked_stems=ranking.asked_stems,
         content_stems=ranking.content_stems,
         schema_phrases=ranking.schema_phrases,
+    )
+    if all(clause.display_condition == conjunction_of() for clause in leg.search.clauses):
+        return requests
+    anywhere = replace(whole, ranking_text=text)
+    return replace(
+        requests,
+        record_page=RecordPageRequest(named_search, limit=_MAX_NAMED_DOCUMENTS),
+        fallback_outlines=OutlineRequest(anywhere, subject),
+        fallback_requests={
+            "text": KeywordPassageRequest(anywhere, subject, FETCHED_PASSAGES),
+            "semantic": SemanticPassageRequest(anywhere, text, FETCHED_PASSAGES),
+        },
     )
 
 
@@ -189,6 +189,17 @@ def hits_by_collector(
     requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest], answers: IndexAnswers
 ) -> dict[str, Sequence[PassageHit]]:
     return {name: answers[request] for name, request in requests.items()}
+
+
+def outlines_for(
+    requests: LegRequests,
+    passage_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest],
+    answers: IndexAnswers,
+) -> Sequence[OutlineHit]:
+    """Returns the best outlines of the documents that `passage_requests` search; empty if none were asked for."""
+    is_fallback = passage_requests is requests.fallback_requests
+    outlines = requests.fallback_outlines if is_fallback else requests.outlines
+    return answers[outlines] if outlines is not None else ()
 
 
 def weigh_question_terms(

@@ -1,12 +1,14 @@
 """Documents that a question names: only these documents may be quoted in the answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agent.decomposition import QuestionContext
 from agent.outcome import FoundPassage
 from agent.retrieval.fusion import matchers_by_bucket
-from agent.retrieval.relevance import QueryTerm
+from agent.retrieval.ranking_terms import FORM_WORDS
+from agent.retrieval.relevance import QueryTerm, fold_text, matched_share_of
 from agent.review.leg_review import LegReview
+from storage.search.analyser import Analyser
 from storage.search.conditions import (
     TITLE_FIELD,
     AndCondition,
@@ -15,6 +17,7 @@ from storage.search.conditions import (
     Condition,
     conjuncts_of,
 )
+from storage.search.ids import BucketId
 from storage.search.index import PassageHit
 from storage.search.plan import Clause
 from storage.search.schema import FieldType
@@ -23,6 +26,8 @@ from storage.text.identifiers import is_identifier
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.LIST, FieldType.TEXT)
 _EQUALITY_OPS = (ComparisonOperator.EQ, ComparisonOperator.HAS, ComparisonOperator.IN)
 _MIN_CATEGORY_SIZE = 2.5  # documents per value, on average, from which a field classifies documents
+_MIN_TITLE_SHARE = 0.3  # of the question's weight, that a title must hold to be named
+_MAX_OTHER_TITLE_SHARE = 0.67  # of the named title's share, that another title may hold
 _MAX_IDENTIFIER_SIZE = 1.1  # documents per value, on average, up to which a field identifies documents
 
 
@@ -76,6 +81,36 @@ def passages_mentioning_names(review: LegReview, passages: Sequence[FoundPassage
         return stems[hit.bucket] <= matchers[hit.bucket].find_stems(f"{hit.title}\n{hit.text}").keys()
 
     return [passage for passage in passages if mentions_all_names(passage.hit)]
+
+
+def passages_under_named_title(
+    passages: Sequence[FoundPassage], query_terms: Sequence[QueryTerm], analysers: Mapping[BucketId, Analyser]
+) -> list[FoundPassage]:
+    """Returns the passages of the documents whose title the question names; none if it names no single title.
+
+    A title is named if it holds enough of the question, and clearly more than every other title.
+    """
+    matchers = matchers_by_bucket(query_terms, analysers)
+    share_by_title = {
+        fold_text(passage.hit.title): matched_share_of(
+            query_terms, matchers[passage.hit.bucket].find_stems(passage.hit.title)
+        )
+        for passage in passages
+    }
+    best_title, *other_titles = sorted(share_by_title, key=lambda title: -share_by_title[title]) or [""]
+    best_share = share_by_title.get(best_title, 0.0)
+    if best_share < _MIN_TITLE_SHARE or any(
+        share_by_title[title] > _MAX_OTHER_TITLE_SHARE * best_share for title in other_titles
+    ):
+        return []
+    return [passage for passage in passages if fold_text(passage.hit.title) == best_title]
+
+
+def names_whole_title(title: str, query_terms: Sequence[QueryTerm], analyser: Analyser) -> bool:
+    """Whether the question holds all content words of the title, two at least: then it means this document."""
+    pairs = zip(analyser.extract_words(title), analyser.extract_terms(title), strict=True)
+    title_stems = {term.text for word, term in pairs if word.text not in FORM_WORDS}
+    return len(title_stems) > 1 and title_stems <= {term.stem for term in query_terms}
 
 
 def _naming_conditions_of(clause: Clause, question_context: QuestionContext) -> Iterator[ComparisonCondition]:

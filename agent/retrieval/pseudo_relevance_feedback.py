@@ -16,11 +16,11 @@ from functools import lru_cache
 from agent.english.function_words import STOP_WORDS
 from agent.outcome import FoundPassage
 from agent.retrieval.relevance import fold_text
+from storage.text.term_weights import BM25_B, BM25_K1
 
 EXAMPLE_PASSAGES = 3  # passages that are assumed to be relevant and keep their positions
 _MAX_FEEDBACK_TERMS = 20  # their terms that the other passages are compared by
 _SIMILARITY_WEIGHT = 0.6  # factor for a similarity of up to 2.2, which is added to a score of up to 2.85
-_BM25_K1, _BM25_B = 1.2, 0.5  # the BM25 parameters of the search for passages
 _CACHED_TEXTS = 512
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
@@ -65,7 +65,7 @@ def _feedback_terms_of(examples: Sequence[FoundPassage], term_counts: Sequence[C
 
 
 def _similarity_score(terms: Mapping[str, float], term_counts: Counter[str], average_length: float) -> float:
-    """Returns the BM25 score of the terms without document frequency; at most `_BM25_K1 + 1`."""
-    norm = _BM25_K1 * (1 - _BM25_B + _BM25_B * term_counts.total() / average_length)
+    """Returns the BM25 score of the terms without document frequency; at most `BM25_K1 + 1`."""
+    norm = BM25_K1 * (1 - BM25_B + BM25_B * term_counts.total() / average_length)
     weights_and_counts = ((weight, term_counts[word]) for word, weight in terms.items() if word in term_counts)
-    return sum(weight * times * (_BM25_K1 + 1) / (times + norm) for weight, times in weights_and_counts)
+    return sum(weight * times * (BM25_K1 + 1) / (times + norm) for weight, times in weights_and_counts)

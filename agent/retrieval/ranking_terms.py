@@ -7,6 +7,7 @@ synonyms and descriptions are added for this reason.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from agent.decomposition import QuestionContext
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS, SUMMARY_WORDS
@@ -40,12 +41,14 @@ class RankingTerms:
 
     asked_stems: Mapping[str, str]  # content words that say what is asked, each with its stem
     content_stems: Mapping[str, str]  # all content words, including those that name documents
+    asked_words: tuple[str, ...] = ()  # the words that say what is asked, as often as they occur, without a limit
+    content_words: tuple[str, ...] = ()  # all content words, as often as they occur, without a limit
     schema_phrases: tuple[str, ...] = ()  # the schema's words for what is asked: titles, synonyms, descriptions
 
     @property
     def text_query(self) -> str:
-        """The query for ranking by terms; the words of the question count twice."""
-        words = " ".join(self.asked_stems)
+        """The query for ranking by terms; beside words of the schema, the words of the question count twice."""
+        words = " ".join(self.asked_words)
         return f"{words} {words} {' '.join(self.schema_phrases)}" if self.schema_phrases else words
 
     @property
@@ -66,11 +69,16 @@ def ranking_terms_for(leg: Leg, question_context: QuestionContext) -> RankingTer
         for clause in leg.search.clauses
         for claim in claims_in_condition(clause.condition, schema, question_context)
     )
-    content = _content_stems_of(leg.question, bucket, question_context)
+    content = _content_words_of(leg.question, bucket, question_context)
     naming = _naming_stems_of(leg.search, claims, bucket, question_context)
-    asked_stems = {word: stem for word, stem in content.items() if stem not in naming} or content
+    asked = [(word, stem) for word, stem in content if stem not in naming] or content
+    content_stems = _first_stems_of(content)
     return RankingTerms(
-        asked_stems=asked_stems, content_stems=content, schema_phrases=tuple(_schema_phrases_for(leg, schema, claims))
+        asked_stems={word: stem for word, stem in content_stems.items() if stem not in naming} or content_stems,
+        content_stems=content_stems,
+        asked_words=tuple(word for word, _ in asked),
+        content_words=tuple(word for word, _ in content),
+        schema_phrases=tuple(_schema_phrases_for(leg, schema, claims)),
     )
 
 
@@ -115,11 +123,16 @@ def _is_category_field(field: SchemaField, bucket: BucketId, question_context: Q
     )
 
 
-def _content_stems_of(question: str, bucket: BucketId, question_context: QuestionContext) -> dict[str, str]:
+def _content_words_of(question: str, bucket: BucketId, question_context: QuestionContext) -> list[tuple[str, str]]:
+    """Returns the content words of the question in order, repeated ones too, each with its stem."""
     analyser = question_context.analysers[bucket]
     pairs = zip(analyser.extract_words(question), analyser.extract_terms(question), strict=True)
-    content = {word.text: term.text for word, term in pairs if word.text not in FORM_WORDS}
-    return dict(list(content.items())[:_MAX_CONTENT_WORDS])
+    return [(word.text, term.text) for word, term in pairs if word.text not in FORM_WORDS]
+
+
+def _first_stems_of(words_and_stems: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Returns each word once, with its stem: the first ones of a long text, which name its subject."""
+    return dict(islice(dict(words_and_stems).items(), _MAX_CONTENT_WORDS))
 
 
 def _naming_stems_of(

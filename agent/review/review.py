@@ -11,11 +11,13 @@ from typing import cast
 from agent.assumptions import CorrectedSpelling
 from agent.decomposition import LegAlternatives, PlannedQuestion, QuestionContext
 from agent.forms.registry import build_leg_requests
+from agent.outcome import FoundPassage
 from agent.refine.refinements import OfferedChoice
 from agent.retrieval.leg_requests import LegInquiry
 from agent.retrieval.query_reformulation import alternatives_without_words
 from agent.retrieval.session import RetrievalSession
 from agent.review.leg_review import Enough, EvidenceReviewer, LegClarification, LegReview, More
+from agent.review.message_passages import rank_message_passages
 from agent.review.offers import offer_beside_answers, offer_for_clarification
 from storage.search.ids import LegId
 from storage.search.plan import Leg, Plan
@@ -32,6 +34,7 @@ class ReviewedPlan:
     reviews: tuple[LegReview, ...]
     decisions: tuple[Enough | LegClarification, ...]
     choices: tuple[OfferedChoice, ...]
+    hits: tuple[FoundPassage, ...]
 
     @property
     def clarification(self) -> tuple[LegReview, LegClarification] | None:
@@ -63,6 +66,7 @@ async def review_plan(
         reviews=tuple(reviews),
         decisions=tuple(decisions),
         choices=choices,
+        hits=await rank_message_passages(planned.plan, reviews, decisions),
     )
 
 

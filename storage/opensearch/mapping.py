@@ -22,6 +22,7 @@ from storage.search.analyser import Analyser
 from storage.search.codec import schema_to_json
 from storage.search.ids import BucketId, FieldName, TenantId
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.term_weights import BM25_B, BM25_K1
 
 FORMAT_VERSION = 1  # of indexes; an index of a later version is refused
 PASSAGE, DOCUMENT = "passage", "document"  # kinds of entries, and the two sides of the join
@@ -40,14 +41,6 @@ _TYPE_CODES = {
     FieldType.TEXT: "t",
 }
 _KEYWORD, _DOUBLE, _LONG, _INTEGER = ({"type": name} for name in ("keyword", "double", "long", "integer"))
-COMMON_TERM_WEIGHT = 1e-12  # negligible beside any other score
-# BM25 (k1 1.2, b 0.75), but a term in more than a fifth of the passages has almost no weight (see `ranking`).
-_TRIMMED_BM25 = f"""
-double idf = Math.log(1.0 + (field.docCount - term.docFreq + 0.5) / (term.docFreq + 0.5));
-double average = (double) field.sumTotalTermFreq / field.docCount;
-double score = query.boost * idf * doc.freq * 2.2 / (doc.freq + 1.2 * (0.25 + 0.75 * doc.length / average));
-return term.docFreq * 5 > field.docCount ? score * {COMMON_TERM_WEIGHT} : score;
-"""
 
 
 def digest_of(text: str) -> str:
@@ -207,10 +200,15 @@ class IndexLayout:
             "passage_terms": {
                 "type": "text",
                 "analyzer": "whitespace",
-                "similarity": "trimmed",
+                "similarity": "passages",
                 "index_options": "freqs",
             },
-            "outline_terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+            "outline_terms": {
+                "type": "text",
+                "analyzer": "whitespace",
+                "similarity": "passages",
+                "index_options": "freqs",
+            },
             "stored": {"type": "object", "enabled": False},
         }
         if self.embedder_name:
@@ -235,7 +233,7 @@ class IndexLayout:
             "index.mapping.total_fields.limit": 20_000,
             "index.mapping.nested_fields.limit": 2_000,
             "index.mapping.nested_objects.limit": 1_000_000,
-            "index.similarity.trimmed": {"type": "scripted", "script": {"source": _TRIMMED_BM25}},
+            "index.similarity.passages": {"type": "BM25", "k1": BM25_K1, "b": BM25_B},
         }
 
 

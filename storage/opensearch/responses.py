@@ -26,6 +26,7 @@ class OpenSearchHit(BaseModel):
     index: str = Field(alias="_index")
     score: float | None = Field(default=None, alias="_score")
     source: JsonObject = Field(default_factory=dict[str, Json], alias="_source")
+    matched_queries: list[str] = Field(default_factory=list[str])  # the names of the named queries that match
 
     @property
     def stored_entry(self) -> JsonObject:

@@ -29,8 +29,8 @@ HOUSES = BucketId("houses")
 ENGLISH = analyser_for("english")
 SCHEMA = Schema(bucket=HOUSES, fields=(SchemaField(name=FieldName("street"), type=FieldType.CATEGORY),))
 QUESTION = "How is the heating of the cellar kept going in a frost?"
-COLD = "Heating of the cellar: the heating cellar is below the stairs, and the heating has a cellar of its own."
-WARM = "In a hard frost the caretaker is who keeps it going: he feeds the boiler of the house at dawn and at dusk."
+COLD = "Heating of the cellar: below the stairs, and the heating has a cellar of its own, going down to the yard."
+WARM = "In a hard frost the caretaker keeps the heating going: he feeds the boiler of the house at dawn and at dusk."
 OTHER = "The roof of the house is made of slate, and slate it is that keeps out the rain."
 
 

@@ -765,7 +765,7 @@ def _summarised_document(doc_id: str, summary: str, *, title: str = "", weight: 
     return a_document(doc_id, "The same words. " * 300, title=title, summary=summary, weight=weight, source="s.pdf")
 
 
-async def test_a_word_in_a_fifth_of_the_passages_is_found_beside_a_passage_without_words(index: SearchIndex) -> None:
+async def test_a_common_word_finds_passages_behind_those_with_a_rarer_word(index: SearchIndex) -> None:
     texts = ("pumps", "fans", "fans", "fans", "---")
     scoped = await fill_bucket(index, *(a_document(f"d{n}", text) for n, text in enumerate(texts)))
     request, request_with_common_word = (KeywordPassageRequest(ALL, text, limit=9) for text in ("pumps", "pumps fans"))
@@ -773,7 +773,22 @@ async def test_a_word_in_a_fifth_of_the_passages_is_found_beside_a_passage_witho
     answers = await scoped.answer_requests(request, request_with_common_word)
 
     assert [hit.doc_id for hit in answers[request]] == ["d0"]
-    assert [hit.doc_id for hit in answers[request_with_common_word]] == ["d0"]
+    assert [hit.doc_id for hit in answers[request_with_common_word]] == ["d0", "d1", "d2", "d3"]
+
+
+async def test_a_word_is_weighed_by_its_rarity_in_all_buckets_that_are_searched(index: SearchIndex) -> None:
+    sheds = BucketId("sheds")
+    await fill_bucket(index, *(a_document(f"pump{n}", "a pump") for n in range(30)))
+    yard = [a_document("pump", "a pump"), *(a_document(f"rake{n}", "a rake") for n in range(29))]
+    await fill_bucket(index, *yard, schema=Schema(bucket=sheds))
+    request = KeywordPassageRequest(unfiltered_search_of(RECEIPTS, sheds), "pump", limit=50)
+
+    answers = await index.within_scope(a_scope(RECEIPTS, sheds)).answer_requests(request)
+
+    [common, *_], [rare] = (
+        [hit.score for hit in answers[request] if hit.bucket == bucket] for bucket in (RECEIPTS, sheds)
+    )
+    assert common <= rare < 10 * common  # by its rarity in each bucket alone, 100 times
 
 
 async def test_documents_are_ranked_by_title_and_summary_within_the_set(index: SearchIndex) -> None:
@@ -903,18 +918,19 @@ async def test_a_word_that_occurs_twice_in_the_text_has_double_weight(index: Sea
     assert [hit.doc_id for hit in answers[beta]] == ["b", "a"]
 
 
-async def test_common_words_are_ignored_in_the_ranking_but_not_in_the_set(index: SearchIndex) -> None:
+async def test_a_common_word_weighs_little_in_the_ranking_and_defines_the_set(index: SearchIndex) -> None:
     documents = [a_document(f"d{n}", "the receipt of a purchase") for n in range(20)]
     scoped = await fill_bucket(index, a_document("rare", "a quasar purchase"), *documents)
     ranked, only_common = (
-        KeywordPassageRequest(ALL, "the purchase of a quasar"),
+        KeywordPassageRequest(ALL, "the purchase of a quasar", limit=50),
         KeywordPassageRequest(ALL, "the purchase", limit=50),
     )
 
     answers = await scoped.answer_requests(ranked, only_common)
 
-    assert [hit.doc_id for hit in answers[ranked]] == ["rare"]
-    assert len(answers[only_common]) == 21
+    assert answers[ranked][0].doc_id == "rare"
+    assert answers[ranked][0].score > 1.5 * answers[ranked][1].score
+    assert len(answers[ranked]) == len(answers[only_common]) == 21
     assert len(await find_doc_ids(scoped, a_search(required=["the", "purchase"]))) == 20
 
 

@@ -70,9 +70,12 @@ def format_amount(value: float | str | None, unit: str | None, field: SchemaFiel
     return format_value(value, field) if field is not None else format_number(value)
 
 
-def highlight_value(text: str, answer_type: AnswerType | None) -> str:
-    """Returns a quotation as Markdown, with the first value of `answer_type` in bold."""
-    spans = find_values_in(text, answer_type) if answer_type is not None else []
+def highlight_value(text: str, answer_type: AnswerType | None, counted_noun: str | None = None) -> str:
+    """Returns a quotation as Markdown, with the first value of `answer_type` in bold.
+
+    `counted_noun`: the noun whose number is asked; a number of something else is not highlighted.
+    """
+    spans = find_values_in(text, answer_type, counted_noun) if answer_type is not None else []
     if not spans:
         return escape_markdown(text)
     start, end = spans[0]

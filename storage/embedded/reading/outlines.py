@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from storage.embedded.bucket_snapshot import BucketSnapshot, LruCache
 from storage.embedded.columns import Mask
 from storage.embedded.reading.condition_masks import EmbeddedBucketReader
-from storage.embedded.reading.postings import PostingList, length_norms_of, posting_list_of, term_weights_by_bucket
+from storage.embedded.reading.postings import PostingList, length_norms_of, posting_list_of
 from storage.search.ids import DocId
 from storage.search.index import OutlineHit, OutlineRequest
+from storage.text.term_weights import term_weights_by_bucket
 
 _MAX_TERMS = 64  # of a ranking text; the rarest terms are used
 _MAX_CACHED_TERMS = 256  # terms of one bucket

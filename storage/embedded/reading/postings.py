@@ -4,9 +4,8 @@ FTS5's own `bm25` scores all passages of a term again for every question, has fi
 bucket. Here a posting list is two arrays, the passages and their weights, so that ranking is the addition of arrays.
 """
 
-import math
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 
 from storage.embedded.bucket_snapshot import BucketSnapshot, LruCache, PassageTable
 from storage.embedded.string_dictionary import Ints
+from storage.text.term_weights import BM25_B, BM25_K1
 
-BM25_K1, BM25_B = 1.2, 0.5  # Robertson et al. 1994; passages have similar lengths, so B has little effect
 TITLE_WEIGHT = 2.0  # an occurrence in the title counts as so many
 _MAX_CACHED_COUNTS = 65_536
 _MAX_CACHED_POSTINGS = 4_000_000  # postings in memory per bucket: about 50 MB
@@ -103,30 +102,3 @@ def _empty_posting_index(bucket: BucketSnapshot, passages: PassageTable) -> Post
         count_cache=LruCache(_MAX_CACHED_COUNTS),
         posting_cache=LruCache(max_terms),
     )
-
-
-def inverse_document_frequency(matching_count: int, total_count: int) -> float:
-    """Returns the inverse document frequency in Lucene's form, which is never negative."""
-    return math.log(1 + (total_count - matching_count + 0.5) / (matching_count + 0.5))
-
-
-def term_weights_by_bucket(
-    terms: Sequence[str], counts: Sequence[Mapping[str, int]], sizes: Sequence[int]
-) -> list[dict[str, float]]:
-    """Returns for each bucket the weights of the terms: the average of the IDF in it and the IDF in all buckets.
-
-    With the IDF of the bucket alone, scores of different buckets are not comparable: a term that is frequent in one
-    bucket and rare in the others would have its highest weight in the buckets where it matters least.
-    """
-    overall_weights = {
-        term: inverse_document_frequency(sum(bucket_counts[term] for bucket_counts in counts), sum(sizes))
-        for term in terms
-    }
-    return [
-        {
-            term: (inverse_document_frequency(bucket_counts[term], size) + overall_weights[term]) / 2
-            for term in terms
-            if bucket_counts[term]
-        }
-        for bucket_counts, size in zip(counts, sizes, strict=True)
-    ]

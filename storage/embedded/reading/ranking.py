@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from storage.embedded.bucket_snapshot import PASSAGES_KEY, VECTORS_KEY, BucketSnapshot, PassageTable, PassageVectors
 from storage.embedded.columns import Mask
 from storage.embedded.reading.condition_masks import EmbeddedBucketReader
-from storage.embedded.reading.postings import PostingIndex, posting_index_of, term_weights_by_bucket
+from storage.embedded.reading.postings import PostingIndex, posting_index_of
 from storage.embedded.string_dictionary import Ints
 from storage.search.ids import ChunkId
 from storage.search.index import PassageHit
+from storage.text.term_weights import term_weights_by_bucket
 
-_COMMON_TERM_SHARE = 0.2  # of a bucket's passages; with 0.1 the ten best passages change
 _MAX_TERM_COUNT = 8  # occurrences of one term in a text; further ones add no weight
 _MAX_TERMS = 64  # of a ranking text; the rarest terms are used
 _BLOCK_ROWS = 16_384  # rows converted from float16 to float32 at a time
@@ -54,10 +54,7 @@ def score_by_terms(
         _score_bucket(
             reader_and_mask,
             index,
-            {
-                term: weights[term] * min(counts[term], _MAX_TERM_COUNT)
-                for term in _discriminating_terms(bucket_counts, len(index.passages.ids))
-            },
+            {term: weights[term] * min(counts[term], _MAX_TERM_COUNT) for term in _rarest_terms(bucket_counts)},
         )
         for reader_and_mask, index, counts, bucket_counts, weights in zip(
             readers_and_masks, indexes, term_counts, passage_counts, weights_by_bucket, strict=True
@@ -80,11 +77,9 @@ def _score_bucket(
     return reader, postings.passages.ids[matching], scores[matching]
 
 
-def _discriminating_terms(term_counts: Mapping[str, int], passage_count: int) -> list[str]:
-    """Returns the terms that occur, rarest first, without very common ones if others remain."""
-    terms_by_count = sorted((count, term) for term, count in term_counts.items() if count)
-    rare_terms = [term for count, term in terms_by_count if count <= _COMMON_TERM_SHARE * passage_count]
-    return (rare_terms or [term for _, term in terms_by_count])[:_MAX_TERMS]
+def _rarest_terms(term_counts: Mapping[str, int]) -> list[str]:
+    """Returns the terms that occur, rarest first, at most `_MAX_TERMS`. Common terms count by their low weights."""
+    return [term for _, term in sorted((count, term) for term, count in term_counts.items() if count)[:_MAX_TERMS]]
 
 
 def score_by_vector(

@@ -4,19 +4,19 @@ Ranks documents by BM25 over their outlines.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from storage.opensearch.connection import JsonObject
-from storage.opensearch.mapping import COMMON_TERM_WEIGHT, MAX_HITS, PASSAGE, IndexLayout
+from storage.opensearch.mapping import MAX_HITS, PASSAGE, IndexLayout
 from storage.opensearch.reading.bucket_queries import BucketQuery
 from storage.opensearch.reading.compile import all_of
-from storage.opensearch.reading.query_steps import OpenSearchRequest, QuerySteps, build_search_request, run_side_by_side
+from storage.opensearch.reading.query_steps import OpenSearchRequest, QuerySteps, build_search_request
 from storage.opensearch.responses import OpenSearchHit, OpenSearchResponse
 from storage.opensearch.terms import indexed_tokens_of
 from storage.search.ids import ChunkId, DocId
 from storage.search.index import OutlineHit, PassageHit
+from storage.text.term_weights import inverse_document_frequency, term_weights_by_bucket
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _MAX_RANKING_TERMS = 64  # of a ranking text; the rarest terms are kept
 _MAX_TERM_REPEATS = 8  # how often a repeated term of a text counts at most
 _MAX_TEXT_TERMS = 1_000  # terms of a text that are read; the server accepts 1,024 clauses
-_MIN_DISTINCTIVE_SCORE = 1e-7  # above any score of common terms alone, below any score with a rarer term
 _OUTLINE_OPTIONS: JsonObject = {
     "_source": ["stored.doc_id", "stored.title", "stored.source", "stored.summary"],
     "sort": [{"_score": "desc"}, {"doc_id": "asc"}],
@@ -34,10 +33,66 @@ _PASSAGE_OPTIONS: JsonObject = {"_source": ["stored"], "sort": [{"_score": "desc
 
 
 def rank_by_terms(bucket_queries: Sequence[BucketQuery], text: str, limit: int) -> QuerySteps[tuple[PassageHit, ...]]:
-    ranked = yield from run_side_by_side(
-        [_rank_bucket_by_terms(bucket_query, text, limit) for bucket_query in bucket_queries]
+    """Returns passages by BM25, best first.
+
+    The server weighs each term by its rarity in the bucket alone. Each score is corrected for the weights that the
+    terms found in the passage have in all buckets; the counts for this are made in the same round trip.
+    """
+    occurrences = [Counter(indexed_tokens_of(text, bucket_query.layout.analyser)) for bucket_query in bucket_queries]
+    terms = list(dict.fromkeys(term for counts in occurrences for term in counts))[:_MAX_TEXT_TERMS]
+    if not terms or limit < 1:
+        yield []
+        return ()
+    frequency_requests = [_document_frequency_request(query.layout, terms) for query in bucket_queries]
+    if len(terms) > _MAX_RANKING_TERMS:
+        responses = yield frequency_requests
+        terms = _rarest_terms(terms, [_document_frequencies_in(response, terms) for response in responses])
+        frequency_requests = [_document_frequency_request(query.layout, terms) for query in bucket_queries]
+    responses = yield [
+        *frequency_requests,
+        *(
+            _term_ranking_request(query, [(term, counts[term]) for term in terms], limit)
+            for query, counts in zip(bucket_queries, occurrences, strict=True)
+        ),
+    ]
+    counted, ranked = responses[: len(bucket_queries)], responses[len(bucket_queries) :]
+    weights = _term_weights_of(
+        terms, [_document_frequencies_in(response, terms) for response in counted], [found.total for found in counted]
     )
-    return _best_hits([hit for hits in ranked for hit in hits], limit)
+    hits = [
+        _hit_from_response(hit, query.layout, _correct_score(hit, terms, counts, bucket_weights))
+        for query, ranking, counts, bucket_weights in zip(bucket_queries, ranked, occurrences, weights, strict=True)
+        for hit in ranking.hits
+    ]
+    return _best_hits(hits, limit)
+
+
+def _rarest_terms(terms: Sequence[str], frequencies: Sequence[Mapping[str, int]]) -> list[str]:
+    totals = {term: sum(counts[term] for counts in frequencies) for term in terms}
+    known = sorted((total, term) for term, total in totals.items() if total)
+    return [term for _, term in known[:_MAX_RANKING_TERMS]] or list(terms[:1])
+
+
+def _term_weights_of(
+    terms: Sequence[str], frequencies: Sequence[Mapping[str, int]], totals: Sequence[int]
+) -> list[dict[str, tuple[float, float]]]:
+    """Returns for each bucket the weights of its terms: in all buckets, and the server's."""
+    return [
+        {term: (weight, inverse_document_frequency(counts[term], total)) for term, weight in weights.items()}
+        for weights, counts, total in zip(
+            term_weights_by_bucket(terms, frequencies, totals), frequencies, totals, strict=True
+        )
+    ]
+
+
+def _correct_score(
+    hit: OpenSearchHit, terms: Sequence[str], counts: Mapping[str, int], weights: Mapping[str, tuple[float, float]]
+) -> float:
+    """Returns the hit's score times the ratio of both weights of the terms that it matches."""
+    matched = [terms[int(name)] for name in hit.matched_queries]
+    pairs = [(weights[term], min(counts[term], _MAX_TERM_REPEATS)) for term in matched if term in weights]
+    own = sum(own_weight * count for (_, own_weight), count in pairs)
+    return _score_of_hit(hit) * sum(weight * count for (weight, _), count in pairs) / own if own else _score_of_hit(hit)
 
 
 def rank_by_vector(
@@ -100,64 +155,6 @@ def _best_hits(hits: Sequence[PassageHit], limit: int) -> tuple[PassageHit, ...]
     return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[: max(limit, 0)])
 
 
-def _rank_bucket_by_terms(bucket_query: BucketQuery, text: str, limit: int) -> QuerySteps[list[PassageHit]]:
-    occurrences = Counter(indexed_tokens_of(text, bucket_query.layout.analyser))
-    terms = list(occurrences)[:_MAX_TEXT_TERMS]
-    if not terms or limit < 1:
-        yield []
-        return []
-    if len(terms) > _MAX_RANKING_TERMS:
-        (frequency_response,) = yield [_document_frequency_request(bucket_query.layout, terms)]
-        frequencies = sorted(
-            (count, term) for term, count in _document_frequencies_in(frequency_response, terms).items()
-        )
-        terms = [term for _, term in frequencies[:_MAX_RANKING_TERMS]] or terms[:1]
-    repeated_terms = [term for term in terms for _ in range(min(occurrences[term], _MAX_TERM_REPEATS))]
-    frequency_response, ranking = yield [
-        _document_frequency_request(bucket_query.layout, terms),
-        _term_ranking_request(bucket_query, repeated_terms, limit),
-    ]
-    rare_terms = _find_rare_terms(frequency_response, terms)
-    if not rare_terms.terms:
-        return _hits_with_full_scores(ranking, bucket_query.layout)
-    distinctive_hits = [hit for hit in ranking.hits if _score_of_hit(hit) > _MIN_DISTINCTIVE_SCORE]
-    if ranking.hits and (rare_terms.server_may_disagree or not distinctive_hits):
-        repeated_terms = [term for term in repeated_terms if term in rare_terms.terms]
-        (ranking,) = yield [_term_ranking_request(bucket_query, repeated_terms, limit)]
-        return _hits_with_full_scores(ranking, bucket_query.layout)
-    return [_hit_from_response(hit, bucket_query.layout, _score_of_hit(hit)) for hit in distinctive_hits]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RareTerms:
-    """The terms of a text that occur in at most a fifth of a bucket's passages. If there are any, only they find.
-
-    The server's statistics, with which it scores, leave out passages without terms and include deleted passages. So it
-    may take a rare term for a common one, and give the passages that hold it almost no score.
-    """
-
-    terms: frozenset[str]
-    server_may_disagree: bool
-
-
-def _find_rare_terms(frequency_response: OpenSearchResponse, terms: Sequence[str]) -> _RareTerms:
-    frequencies = _document_frequencies_in(frequency_response, terms)
-    rare_terms = frozenset(term for term, count in frequencies.items() if count * 5 <= frequency_response.total)
-    passages_with_terms = int(frequency_response.aggregations["with_terms"]["doc_count"])
-    return _RareTerms(
-        terms=rare_terms, server_may_disagree=any(frequencies[term] * 5 > passages_with_terms for term in rare_terms)
-    )
-
-
-def _hits_with_full_scores(ranking: OpenSearchResponse, layout: IndexLayout) -> list[PassageHit]:
-    """Returns all hits. A score of common terms alone is divided by their weight."""
-    scores = [_score_of_hit(hit) for hit in ranking.hits]
-    return [
-        _hit_from_response(hit, layout, score if score > _MIN_DISTINCTIVE_SCORE else score / COMMON_TERM_WEIGHT)
-        for hit, score in zip(ranking.hits, scores, strict=True)
-    ]
-
-
 def _document_frequency_request(layout: IndexLayout, terms: Sequence[str]) -> OpenSearchRequest:
     """Count all passages of the bucket, whether visible or not, and those that contain each term.
 
@@ -167,24 +164,34 @@ def _document_frequency_request(layout: IndexLayout, terms: Sequence[str]) -> Op
     return build_search_request(
         layout.index,
         {"term": {"kind": PASSAGE}},
-        {
-            "held": {"filters": {"filters": term_filters}},
-            "with_terms": {"filter": {"exists": {"field": "passage_terms"}}},
-        },
+        {"held": {"filters": {"filters": term_filters}}},
     )
 
 
 def _document_frequencies_in(frequency_response: OpenSearchResponse, terms: Sequence[str]) -> dict[str, int]:
-    """Returns the passage count of each term that occurs in the bucket."""
+    """Returns the passage count of each term."""
     bins: JsonObject = frequency_response.aggregations["held"]["buckets"]
-    counts = {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
-    return {term: count for term, count in counts.items() if count}
+    return {term: int(bins[f"{position}"]["doc_count"]) for position, term in enumerate(terms)}
 
 
-def _term_ranking_request(bucket_query: BucketQuery, terms: Sequence[str], limit: int) -> OpenSearchRequest:
-    matching: JsonObject = {"match": {"passage_terms": {"query": " ".join(terms)}}}
+def _term_ranking_request(
+    bucket_query: BucketQuery, terms_and_counts: Sequence[tuple[str, int]], limit: int
+) -> OpenSearchRequest:
+    """Rank by terms, each as often as it stands in the text. The name of a term's query is its position."""
+    queries: list[JsonObject] = [
+        {"term": {"passage_terms": {"value": term, "boost": min(count, _MAX_TERM_REPEATS), "_name": str(position)}}}
+        for position, (term, count) in enumerate(terms_and_counts)
+        if count
+    ]
+    matching: JsonObject = {"bool": {"should": queries}} if queries else {"match_none": {}}
     query: JsonObject = {"bool": {"must": [matching], "filter": [bucket_query.passages_query]}}
-    return build_search_request(bucket_query.index, query, None, size=min(limit, MAX_HITS), **_PASSAGE_OPTIONS)
+    return build_search_request(
+        bucket_query.index,
+        query,
+        None,
+        size=min(limit, MAX_HITS),
+        **_PASSAGE_OPTIONS,
+    )
 
 
 def _vector_ranking_request(bucket_query: BucketQuery, query_vector: Sequence[float], limit: int) -> OpenSearchRequest:

@@ -102,3 +102,40 @@ async def test_an_introduced_list_answers_where_no_heading_does(tmp_path: Path) 
     assert isinstance(outcome, Answer)
     assert "1. “Fold the paper.” [1]\n2. “Lay the bowl on it.” [2]" in outcome.text
     await index.close()
+
+
+TWO_PARTS = """# Lathe handbook
+
+## Care, part one: each week
+1. Sweep the bed of the lathe.
+2. Oil the ways.
+
+## Care, part two: each year
+1. Change the gear oil.
+2. Level the lathe.
+
+## Delivery of the lathe
+1. Open the crate.
+2. Lift the lathe out.
+"""
+
+
+async def test_the_parts_of_a_procedure_are_quoted_together_without_the_other_lists(tmp_path: Path) -> None:
+    bucket, passage = BucketId("guides"), Passage(start=0, end=len(TWO_PARTS), page=1)
+    index = await EmbeddedIndex.open(tmp_path, tenant=TenantId("t"), analysers=analyser_for, embedder=None)
+    await index.set_schema(Schema(bucket=bucket))
+    guide = Document(doc_id=DocId("lathe"), title="Lathe handbook", text=TWO_PARTS, passages=(passage,), digest="d")
+    await index.put(bucket, [guide])
+    scope = Scope(tenant=TenantId("t"), buckets=frozenset({bucket}), ignores_readers=True)
+    context = AgentContext(
+        index=index.within_scope(scope), reasoner=RuleReasoner(), now=datetime(2031, 5, 9, tzinfo=UTC)
+    )
+
+    outcome = await answer("What are the care steps for the lathe?", context)
+
+    assert isinstance(outcome, Answer)
+    assert outcome.text.startswith("**Care, part one: each week** (Lathe handbook, page 1):\n1. “Sweep")
+    assert "**Care, part two: each year**" in outcome.text
+    assert "Level the lathe." in outcome.text
+    assert "crate" not in outcome.text
+    await index.close()

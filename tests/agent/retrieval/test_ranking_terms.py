@@ -9,16 +9,16 @@ import pytest
 from agent.compose.phrases.figures import highlight_value
 from agent.context import AgentContext
 from agent.loop import answer
-from agent.outcome import Answer, Citation, FoundPassage, Outcome
+from agent.outcome import Answer, Citation, Clarify, FoundPassage, Outcome
 from agent.retrieval.answer_type import AnswerType, answer_type_of, find_values_in
-from agent.retrieval.fusion import fuse_hits, rerank_passages
+from agent.retrieval.fusion import fuse_hits, merge_rankings, rerank_passages
 from agent.retrieval.relevance import QueryTerm, StemMatcher
 from agent.rules.reasoner import RuleReasoner
 from agent.verify import verify_lines
 from storage.embedded.index import EmbeddedIndex
 from storage.search.documents import Document, FieldValue, Passage
 from storage.search.ids import BucketId, ChunkId, DocId, FieldName, TenantId
-from storage.search.index import PassageHit
+from storage.search.index import OutlineHit, PassageHit
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.search.scope import Scope
 from storage.text.snowball_analyser import analyser_for
@@ -154,6 +154,30 @@ def query_terms_for(*words: str) -> tuple[QueryTerm, ...]:
 
 def chunk_ids_of(passages: Sequence[FoundPassage]) -> list[str]:
     return [passage.hit.chunk_id for passage in passages]
+
+
+def test_passages_of_documents_about_the_subject_rank_before_equal_ones() -> None:
+    first, second = a_hit("a#0", "one", 9.0), a_hit("b#0", "other", 9.0)
+    outline = OutlineHit(doc_id=DocId("b"), bucket=LEASES, title="", source="", summary="", score=2.0)
+
+    assert chunk_ids_of(fuse_hits({"text": [first, second]})) == ["a#0", "b#0"]
+    assert chunk_ids_of(fuse_hits({"text": [first, second]}, [outline])) == ["b#0", "a#0"]
+
+
+def test_a_passage_in_several_rankings_comes_before_passages_in_one() -> None:
+    whole = fuse_hits({"text": [a_hit("a#0", "one", 9.0), a_hit("b#0", "two", 8.0)]})
+    part = fuse_hits({"text": [a_hit("c#0", "three", 2.0), a_hit("b#0", "two", 1.9)]})
+
+    assert chunk_ids_of(merge_rankings([(1.0, whole), (0.5, part)])) == ["b#0", "a#0", "c#0"]
+
+
+async def test_a_long_question_is_ranked_by_its_last_words_too(leases: EmbeddedIndex) -> None:
+    filler = " ".join(f"matter{chr(97 + first)}{chr(97 + second)}" for first in range(5) for second in range(6))
+
+    outcome = await ask_question(leases, f"What is said of {filler} and dangerous dogs?")
+
+    assert isinstance(outcome, Answer | Clarify)
+    assert outcome.hits[0].hit.page == 4
 
 
 def test_fusion_keeps_score_distances_and_collectors() -> None:

@@ -1,0 +1,63 @@
+"""The ranked passages of a whole message: those of its legs, and those that its whole text finds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from agent.decomposition import LegAlternatives
+from agent.forms.find_passages import rank_leg_passages
+from agent.forms.registry import build_leg_requests
+from agent.outcome import FoundPassage
+from agent.retrieval.fusion import merge_rankings
+from agent.retrieval.leg_requests import LegInquiry
+from agent.review.leg_review import Enough, LegClarification, LegReview
+from storage.search.ids import LegId
+from storage.search.plan import FindPassages, Leg, LegCombination, Plan, unfiltered_search_of
+
+
+async def rank_message_passages(
+    plan: Plan, reviews: Sequence[LegReview], decisions: Sequence[Enough | LegClarification]
+) -> tuple[FoundPassage, ...]:
+    """Returns the passages of all legs, best first.
+
+    The sentences of one information need are read as several legs. So if a leg reads text, or found nothing, passages
+    that fit the whole message come before those that fit one leg alone.
+    """
+    limit = reviews[0].session.context.limits.reported_hits
+    hits_by_leg = [decision.hits for decision in decisions]
+    if len(reviews) == 1 or not any(map(_needs_text, reviews, decisions)):
+        return _interleave_hits(hits_by_leg)[:limit]
+    leg_weight = 1.0 if plan.combination is LegCombination.COMPARE else 1.0 / len(reviews)
+    whole = await _rank_whole_message(plan, reviews[0])
+    return merge_rankings([(1.0, whole), *((leg_weight, hits) for hits in hits_by_leg)])[:limit]
+
+
+def _needs_text(review: LegReview, decision: Enough | LegClarification) -> bool:
+    return review.leg.answer_form.reads_text or isinstance(decision, LegClarification)
+
+
+async def _rank_whole_message(plan: Plan, review: LegReview) -> Sequence[FoundPassage]:
+    search = replace(unfiltered_search_of(*review.question_context.schemas), ranking_text=plan.question)
+    leg = Leg(id=LegId("message"), question=plan.question, search=search, answer_form=FindPassages())
+    alternatives = LegAlternatives(leg=leg.id)
+    requests = build_leg_requests(
+        LegInquiry(
+            leg=leg,
+            alternatives=alternatives,
+            question_context=review.question_context,
+            limits=review.session.context.limits,
+            may_ask_back=False,
+        )
+    )
+    answers = await review.session.ask_index([*requests.all_requests()], record=[*requests.recorded_requests()])
+    whole = replace(review, leg=leg, alternatives=alternatives, requests=requests, answers=answers)
+    _, passages = await rank_leg_passages(
+        whole, requests.passage_requests, include_naming_terms=True, use_reranker=False
+    )
+    return passages
+
+
+def _interleave_hits(hits_by_leg: Sequence[Sequence[FoundPassage]]) -> tuple[FoundPassage, ...]:
+    """The best hit of each leg, then the second best of each, so that no leg crowds out another."""
+    turns = (hit for rank in zip_longest(*hits_by_leg) for hit in rank if hit is not None)
+    return tuple({found.hit.chunk_id: found for found in reversed([*turns])}.values())[::-1]
