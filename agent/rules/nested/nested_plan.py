@@ -18,6 +18,7 @@ from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set
 from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
+from agent.rules.reading.asked_noun import find_asked_buckets
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import tokenize_question
@@ -88,6 +89,8 @@ class NestedPlanner:
             nested_legs += self._legs_of_split(leg_id, question, split)
             if (nested_legs and _is_best(nested_legs[-1])) or len(self._read_texts) > _MAX_READINGS:
                 break
+        asked = find_asked_buckets(readings)
+        nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:
             return None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from agent.assumptions import Assumption
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.rules.binding.literal_conditions import AlternativeCondition
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.question_subject import drop_measure_words
 from agent.rules.cues.vague_adjectives import find_vague_condition
@@ -14,7 +15,6 @@ from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
-from agent.rules.reading.literal_conditions import AlternativeCondition
 from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,

@@ -23,6 +23,16 @@ from agent.english.function_words import (
     PREPOSITIONS,
     SUPERLATIVE_PHRASES,
 )
+from agent.rules.binding.deadline_conditions import build_deadline_conditions, find_due_links
+from agent.rules.binding.field_comparisons import build_field_comparisons
+from agent.rules.binding.field_fit import candidate_fields_for, field_key_of
+from agent.rules.binding.literal_conditions import (
+    AlternativeCondition,
+    LiteralAlternatives,
+    build_literal_conditions,
+    mentioned_keys_near,
+)
+from agent.rules.binding.number_roles import is_identifier, is_rank_or_count
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import (
     BucketLexicon,
@@ -44,16 +54,6 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
-from agent.rules.reading.deadline_conditions import build_deadline_conditions, find_due_links
-from agent.rules.reading.field_comparisons import build_field_comparisons
-from agent.rules.reading.field_fit import candidate_fields_for, field_key_of
-from agent.rules.reading.literal_conditions import (
-    AlternativeCondition,
-    LiteralAlternatives,
-    build_literal_conditions,
-    mentioned_keys_near,
-)
-from agent.rules.reading.number_roles import is_identifier, is_rank_or_count
 from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings, weigh_by_role
 from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.english.function_words import STOP_WORDS
+from agent.rules.binding.literal_conditions import AlternativeCondition
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
-from agent.rules.reading.literal_conditions import AlternativeCondition
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.schema import FieldType

@@ -7,7 +7,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.rules.reading.contradictions import are_contradictory
+from agent.rules.binding.contradictions import are_contradictory
 from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.ids import FieldName
 

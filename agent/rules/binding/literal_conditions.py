@@ -9,17 +9,14 @@ from typing import TypeAlias
 
 from agent.assumptions import DateFieldTaken, MarginTaken, WordsTakenAsField
 from agent.english.function_words import COMPARATORS, FILLER_WORDS, STOP_WORDS
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
-from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
-from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
-from agent.rules.reading.contradictions import are_contradictory
-from agent.rules.reading.date_conditions import (
+from agent.rules.binding.contradictions import are_contradictory
+from agent.rules.binding.date_conditions import (
     build_age_condition,
     build_date_condition,
     period_of_year,
     resolve_year,
 )
-from agent.rules.reading.field_fit import (
+from agent.rules.binding.field_fit import (
     FieldKey,
     candidate_fields_for,
     field_key_of,
@@ -30,6 +27,9 @@ from agent.rules.reading.field_fit import (
     take_as_weight,
     unit_for_literal,
 )
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
+from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text

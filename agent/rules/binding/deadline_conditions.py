@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.rules.binding.field_fit import is_deadline, words_of_field
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.literals.literal_types import DateLiteral
-from agent.rules.reading.field_fit import is_deadline, words_of_field
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import (
     ComparisonCondition,

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from datetime import date, timedelta
 
+from agent.rules.binding.field_fit import field_key_of, is_deadline
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.literals.comparators import MIRRORED
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral
-from agent.rules.reading.field_fit import field_key_of, is_deadline
 from storage.quantities.durations import is_time_unit, shift_by_duration
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.ids import FieldName
