@@ -57,6 +57,7 @@ class QuestionContext:
     earlier_plans: tuple[Plan, ...] = ()  # the plans before the last one, oldest first
     conversation_summary: str = ""  # the latest questions and outcomes, a line each
     found_nothing: bool = False  # the last message found no document, or was not understood
+    pending_words: tuple[str, ...] = ()  # words that the last reply asked about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,6 +141,7 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
         locale=context.locale,
         conversation_summary=context.conversation_summary,
         found_nothing=context.found_nothing,
+        pending_words=context.pending_words,
         last_plan=_plan_if_visible(context.last_plan, schemas),
         earlier_plans=tuple(
             earlier_plan

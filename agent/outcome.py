@@ -214,6 +214,7 @@ class LegResult:
     groups: tuple[GroupLine, ...] = ()
     missing_counts: tuple[MissingCount, ...] = ()
     records: tuple[DocumentRecord, ...] = ()  # the first of a list, with the values for a table
+    unknown_words: tuple[str, ...] = ()  # that a clarification asks about; the set leaves them out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

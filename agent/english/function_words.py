@@ -73,6 +73,8 @@ MENTION_WORDS = frozenset(
     """about mention mentions mentioning mentioned contain contains containing include includes including regarding
     concerning named called titled saying with""".split()
 )
+# They leave out what is over, where documents have a date for their end.
+PRESENT_WORDS = frozenset("currently presently now still nowadays".split())
 VAGUE_ADJECTIVES = frozenset(
     """relevant pertinent applicable various respective individual actual corresponding specific particular possible
     remaining suitable appropriate nice main typical usual common similar there own single complete entire real proper

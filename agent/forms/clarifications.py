@@ -1,7 +1,7 @@
 """The clarifications shared by several forms: nothing found, too many documents, two readings, several documents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.outcome import OutcomeKind
 from agent.refine import refinements
@@ -67,7 +67,7 @@ def ask_about_unknown_words(review: LegReview) -> LegClarification | None:
         return None
     return LegClarification(
         kind=OutcomeKind.AMBIGUOUS,
-        result=build_leg_result(review, OutcomeKind.AMBIGUOUS, None),
+        result=replace(build_leg_result(review, OutcomeKind.AMBIGUOUS, None), unknown_words=words),
         facts=UnknownWordsFacts(words=words),
         candidates=tuple(
             unknown_word_candidates(

@@ -34,6 +34,7 @@ class SearchContext:
     earlier_plans: tuple[Plan, ...] = ()  # the plans before it, oldest first
     conversation_summary: str = ""  # the latest questions and outcomes under this scope, a line each
     found_nothing: bool = False  # the last turn found no document, or was not understood
+    pending_words: tuple[str, ...] = ()  # words that the last turn asked about, and that no reply has explained
     clarifications_in_a_row: int = 0  # clarifications in a row before this turn
     just_answer: bool = False  # do not ask back in this turn
     may_go_private: bool = False  # the asker may see more than this audience: offer to continue in private

@@ -12,6 +12,7 @@ from agent.decomposition import (
     ExportRequest,
     HelpRequest,
     KeptQuestion,
+    LegAlternatives,
     PlannedQuestion,
     QuestionContext,
     StartOverRequest,
@@ -111,7 +112,7 @@ class RuleReasoner:
             else None
         )
         if follow_up is not None and (comparison is None or follow_up.references):
-            return follow_up
+            return _ask_about_pending_words(follow_up, question_context.pending_words)
         correction = blank_correction_words(question)
         if correction.corrects:
             return self._decompose_plain_message(correction.text, replace(question_context, last_plan=None), reader)
@@ -173,6 +174,21 @@ def _as_export(decomposition: Decomposition) -> Decomposition:
     if not isinstance(decomposition, PlannedQuestion) or not legs or not legs[-1].answer_form.lists_documents:
         return decomposition
     return ExportRequest(plan=decomposition.plan, leg=legs[-1].id, assumptions=decomposition.assumptions)
+
+
+def _ask_about_pending_words(follow_up: PlannedQuestion, pending_words: Sequence[str]) -> PlannedQuestion:
+    """Returns a follow-up that still asks about the words of the last question that nobody has explained."""
+    if not pending_words or not follow_up.is_followup:
+        return follow_up
+    legs = {alternatives.leg: alternatives for alternatives in follow_up.alternatives}
+    return replace(
+        follow_up,
+        alternatives=tuple(
+            replace(alternatives, unknown_words=tuple(dict.fromkeys((*pending_words, *alternatives.unknown_words))))
+            for leg in follow_up.plan.legs
+            for alternatives in [legs.get(leg.id, LegAlternatives(leg=leg.id))]
+        ),
+    )
 
 
 def _previous_plan(question_context: QuestionContext) -> PlannedQuestion | StartOverRequest:

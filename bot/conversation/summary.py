@@ -27,6 +27,7 @@ class SummaryExchange:
     titles: Annotated[tuple[str, ...], Field(alias="documents")] = ()  # of the cited documents
     turn: str = ""  # empty in old summaries
     found_nothing: bool = False  # no part of the question found a document
+    unknown_words: tuple[str, ...] = ()  # that the reply asked about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,11 @@ class ConversationSummary:
         """Whether the last question, thanks not counted, found no document."""
         exchanges = [exchange for exchange in self.exchanges if not is_thanks(exchange.question)]
         return bool(exchanges) and exchanges[-1].found_nothing
+
+    @property
+    def pending_words(self) -> tuple[str, ...]:
+        """The words that the last reply asked about; a click or another question leaves none."""
+        return self.exchanges[-1].unknown_words if self.exchanges else ()
 
     def without_turns(self, turns: Collection[str]) -> "ConversationSummary":
         return ConversationSummary(
@@ -90,8 +96,9 @@ _SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields
 def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
     data = _SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)
     for exchange in data["exchanges"]:
-        if not exchange["found_nothing"]:
-            del exchange["found_nothing"]  # as summaries were stored before
+        for key in ("found_nothing", "unknown_words"):
+            if not exchange[key]:
+                del exchange[key]  # as summaries were stored before
     return {"version": 1, **data}
 
 
@@ -110,6 +117,7 @@ def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
         count=count,
         filters=outcome.kept_conditions,
         titles=tuple(titles)[:_MAX_TITLES],
+        unknown_words=tuple(word for leg in outcome.legs for word in leg.unknown_words),
         found_nothing=all(leg.kind is OutcomeKind.NO_RESULTS for leg in outcome.legs) and not is_thanks(question),
     )
 

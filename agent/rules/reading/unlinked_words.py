@@ -11,6 +11,7 @@ from agent.english.function_words import (
     GROUPING_WORDS,
     PERIOD_WORDS,
     PREPOSITIONS,
+    PRESENT_WORDS,
     PRONOUNS,
     RELATING_VERBS,
     RELATIVE_PRONOUNS,
@@ -62,6 +63,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
         if any(is_content_word(token) for token in selection.tokens[first:last]):
             text = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
             runs_by_text.setdefault(text, (first, last))
+    runs_by_text |= _find_present_words(selection, covered_tokens)
     roles = find_word_roles(selection, runs_by_text)
     required = {text: run for text, run in runs_by_text.items() if roles[text] is WordRole.REQUIRED}
     negated += [text for text, (first, _) in required.items() if first in selection.negated_tokens]
@@ -76,6 +78,18 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
         roles=roles,
         guessed_noun=find_guessed_noun(selection, runs_by_text),
     )
+
+
+def _find_present_words(selection: SpanSelection, covered_tokens: Set[int]) -> Mapping[str, tuple[int, int]]:
+    """ "Drivers we have *now*": returns words for the present, where a date says which documents are of the past."""
+    if not selection.lexicon.has_end_dates:
+        return {}
+    found = (
+        (index, token)
+        for index, token in enumerate(selection.tokens)
+        if token.word in PRESENT_WORDS and index not in covered_tokens and not token.is_quoted
+    )
+    return {selection.question[token.start : token.end]: (index, index + 1) for index, token in found}
 
 
 def _find_unlinked_quotations(

@@ -14,6 +14,7 @@ from agent.english.function_words import (
     LIST_VERBS,
     MENTION_WORDS,
     PREPOSITIONS,
+    PRESENT_WORDS,
     QUANTIFIERS,
     QUESTION_WORDS,
     RELATIVE_PRONOUNS,
@@ -85,6 +86,8 @@ def _role_of_run(selection: SpanSelection, phrase: _NounPhrase | None, first: in
     if phrase is not None and phrase.is_guessed and (first, last) == (phrase.noun_first, phrase.noun_last):
         is_near = selection.similarities.similarity_to_noun(tokens[last - 1].word) >= _MIN_NOUN_SIMILARITY
         return WordRole.KIND if is_near else WordRole.UNKNOWN
+    if tokens[first].word in PRESENT_WORDS:
+        return WordRole.UNKNOWN
     if _is_in_idiom(tokens, first):
         return WordRole.REQUEST
     if any(_is_name(token) for token in tokens[first:last]) or is_identifier(_text_of(selection, first, last)):
