@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
-from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of
+from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
 from agent.retrieval.fusion import (
     RERANKED_PASSAGES,
     coverage_beyond_title,
@@ -54,6 +54,8 @@ _COVERAGE_MARGIN = 0.1  # by which passages elsewhere must cover more of the que
 _MIN_SETTLING_SHARE = 0.75  # of a yes-or-no question's weight, that the sentence which settles it must hold
 _JUDGED_PASSAGES = 5  # the best ones: whether they hold enough of the question
 _MAX_QUOTED_SENTENCES = 3
+_VALUE_ANSWERS = frozenset({AnswerType.DAY, AnswerType.MONEY, AnswerType.NUMBER, AnswerType.SPAN})
+_MIN_VALUE_SCORE_SHARE = 0.5  # of the best sentence's score, for a sentence that holds a value of the asked kind
 _MIN_RECORD_NAMES = 3  # names of fields before values, from which a passage is a row of a table
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
@@ -234,14 +236,11 @@ def quote_answer(
         or (coverage_with_summary is not None and coverage_with_summary >= _MIN_COVERAGE_WITH_SUMMARY)
     ):
         return _report_no_answer(review, [term.word for term in query_terms if not term.is_known], hits)
-    sentences = rank_sentences(
+    ranked_sentences = rank_sentences(
         passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
     )
-    if (
-        review.count != 1
-        and sentences
-        and all(_is_rendered_record(review, passage.hit) for _, passage, _ in sentences[:3])
-    ):
+    sentences = _sentences_with_asked_value(ranked_sentences, review.leg.question)
+    if not sentences or (review.count != 1 and _quotes_only_records(review, sentences)):
         return _report_no_answer(review, [term.word for term in query_terms if not term.is_known], hits)
     if _documents_answer_differently(review, sentences) and review.records:
         return ask_which_document(review, review.records)
@@ -262,6 +261,27 @@ def quote_answer(
         hits=hits,
         route=route,
     )
+
+
+def _sentences_with_asked_value(
+    sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]], question: str
+) -> Sequence[tuple[float, FoundPassage, DocumentQuote]]:
+    """Returns the sentences with a value of the asked kind, if it is a day, an amount or a number; none of much less
+    worth than the best sentence. Any sentence may answer other questions.
+    """
+    answer_type, counted_noun = answer_type_of(question), counted_noun_of(question)
+    if answer_type is None or answer_type not in _VALUE_ANSWERS:
+        return sentences
+    return [
+        sentence
+        for sentence in sentences
+        if sentence[0] >= _MIN_VALUE_SCORE_SHARE * sentences[0][0]
+        and find_values_in(sentence[2].text, answer_type, counted_noun)
+    ]
+
+
+def _quotes_only_records(review: LegReview, sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]]) -> bool:
+    return all(_is_rendered_record(review, passage.hit) for _, passage, _ in sentences[:_MAX_QUOTED_SENTENCES])
 
 
 def _is_rendered_record(review: LegReview, hit: PassageHit) -> bool:
