@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, REFERRING_WORDS
+from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, MONEY_WORDS, REFERRING_WORDS, SPENDING_NOUNS
 from agent.rules.cues.computed_fields import computed_fields
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
 from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_most
@@ -68,7 +68,26 @@ def recognise_breakdown(cues: QuestionCues) -> ComputeNumbers | None:
     breaks_down = requested_limit(cues.words, cues.reading) is not None or set(cues.words) & BREAKDOWN_WORDS
     if cues.group is None or not breaks_down:
         return None
+    if requested_limit(cues.words, cues.reading) is None and not _names_measure(cues):
+        counts = ComputeNumbers(functions=(AggregateFunction.COUNT,), group=cues.group)
+        return _with_second_group(counts, cues)
     return _with_second_group(_compute_form([], cues.reading, cues.lexicon, cues.group, cues.words), cues)
+
+
+def _names_measure(cues: QuestionCues) -> bool:
+    """Whether the question names a number or money; "break the incidents down by place" counts the incidents."""
+    grouped = cues.group.field if cues.group is not None else None
+    mentions = (link.meaning for link in cues.reading.links if isinstance(link.meaning, FieldMention))
+    return (
+        not cues.reading.has_noun
+        or bool(set(cues.words) & (MONEY_WORDS | SPENDING_NOUNS))
+        or any(
+            mention.column is None
+            and mention.field != grouped
+            and cues.lexicon.get_field(mention.field).type in NUMERIC_TYPES
+            for mention in mentions
+        )
+    )
 
 
 def _with_second_group(answer_form: ComputeNumbers | None, cues: QuestionCues) -> ComputeNumbers | None:
