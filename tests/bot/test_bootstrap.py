@@ -56,7 +56,7 @@ async def test_a_question_is_asked_narrowed_in_words_and_exported(home: Settings
     async with open_application(home) as bot:
         await fill_index(bot)
         talk = ConversationDriver(bot, surface="terminal")
-        overload = await talk.ask_question("List every tire receipt")
+        overload = await talk.ask_question("List every receipt about tires")
         assert (overload.result["outcome"], overload.result["count"]) == ("overload", 150)
         assert (
             sum(

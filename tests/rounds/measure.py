@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,6 +39,11 @@ from tests.rounds.scoring import (
 ROUNDS = Path(__file__).parent
 _ACTION_KINDS = frozenset({"export", "web", "anyway", "private", "restart", "more"})
 _MAX_CLICKS = 8
+
+
+def read_round_clock() -> datetime:
+    """The time at which the questions were written: "overdue" and "next month" mean the same in every run."""
+    return datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def generate_round(name: str, folder: Path) -> Path:
@@ -101,7 +107,7 @@ async def measure_rounds(names: Sequence[str], home: Path, *, in_one_home: bool)
     for number, group in enumerate(groups):
         settings = settings_for_home(home / f"home{number}").settings
         settings = settings.model_copy(update={"index_url": "embedded:", "database_url": None})
-        async with open_application(settings) as bot:
+        async with open_application(settings, clock=read_round_clock) as bot:
             await load_round_documents(bot, [folders[name] for name in group])
             for name in group:
                 judged[name] = await judge_questions(bot, read_round_questions(folders[name]))

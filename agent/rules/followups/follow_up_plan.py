@@ -23,6 +23,7 @@ from agent.english.function_words import (
 from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
+from agent.rules.cues.function_phrases import is_superlative_phrase
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
@@ -512,5 +513,5 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
 
 def _has_superlative(words: Sequence[str]) -> bool:
     return any(
-        tuple(words[index : index + size]) in SUPERLATIVE_PHRASES for index in range(len(words)) for size in (1, 2)
+        is_superlative_phrase(tuple(words[index : index + size])) for index in range(len(words)) for size in (1, 2)
     )

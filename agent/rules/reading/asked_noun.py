@@ -15,7 +15,7 @@ from agent.rules.linking.lexicon import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import BucketId
 
-_ASKED_NOUN_BONUS = 1.5  # score added to a reading whose bucket the question asks for
+_ASKED_NOUN_BONUS = 4.5  # score added to a reading whose bucket the question asks for
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
 _WORDS_BEFORE_NOUN = STOP_WORDS | FILLER_WORDS | LIST_VERBS | QUANTIFIERS | QUESTION_WORDS | AGGREGATE_WORDS
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
