@@ -80,7 +80,7 @@ async def test_a_person_without_grants_learns_nothing(home: Settings) -> None:
     async with open_application(home) as bot:
         await fill_index(bot)
         refused = await ConversationDriver(bot, audience=private_audience_of("U1"), person="slack:T1:U1").ask_question(
-            "List every tire receipt"
+            "List every receipt about tires"
         )
 
     assert refused.result["outcome"] == "refused"
@@ -90,7 +90,7 @@ async def test_a_person_without_grants_learns_nothing(home: Settings) -> None:
 async def test_a_reopened_home_still_has_its_finished_turns(home: Settings) -> None:
     async with open_application(home) as bot:
         await fill_index(bot)
-        overload = await ConversationDriver(bot).ask_question("List every tire receipt")
+        overload = await ConversationDriver(bot).ask_question("List every receipt about tires")
     async with open_application(home) as bot:
         assert await bot.load_finished_turn(overload.turn) == overload
         filtered = await ConversationDriver(bot).click_choice(overload, overload.result["choices"][0]["label"])
@@ -129,7 +129,7 @@ async def test_a_worker_killed_right_after_an_effect_loses_no_reply_and_posts_no
 ) -> None:
     async with open_application(home) as bot:
         await fill_index(bot)
-        turn = await ConversationDriver(bot).accept_body(TextMessage("List every tire receipt"))
+        turn = await ConversationDriver(bot).accept_body(TextMessage("List every receipt about tires"))
         environ = os.environ | {"PYTHONPATH": str(Path.cwd())}
         worker = await asyncio.create_subprocess_exec(sys.executable, "-c", _WORKER, str(home.home), point, env=environ)
         assert await worker.wait() == -signal.SIGKILL

@@ -163,7 +163,7 @@ def output_of(script: str) -> str:
 
 QUESTION = "What does the text say about the boiler in a hard frost?"
 NOTES = {
-    "cold": "About the boiler and the frost: what the text does say about a hard boiler is said in the text.",
+    "cold": "About the boiler and the frost: hard to say what the text does.",
     "warm": "Boiler: in a frost the caretaker feeds the boiler at dawn.",
     "roof": "The roof is made of slate and hard.",
 }

@@ -106,7 +106,7 @@ TEXTS = {
 NOTHING = {
     "What does the toner of TCK-7002 weigh?": "Printer trouble 2 is there, but says nothing about",
     "What does the toner of TCK-9999 weigh?": "I found nothing",
-    "list all purple tickets": "I found no tickets that mention “purple”",
+    "list all purple tickets": "I do not know “purple” for tickets",
     "What is subletting like for Ada Brandt?": "Lease 0 is there, but says nothing about",
 }
 

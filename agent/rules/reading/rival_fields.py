@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent.english.function_words import STOP_WORDS
+from agent.english.function_words import ARRIVAL_WORDS, DEPARTURE_WORDS, STOP_WORDS
 from agent.rules.binding.literal_conditions import AlternativeCondition
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
@@ -55,7 +55,8 @@ def _role_word_index(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: B
     assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the callers ask only for such
     after = range(link.last, min(link.last + _MAX_DISTANCE, len(tokens)))
     before = range(link.first - 1, max(link.first - _MAX_DISTANCE, 0) - 1, -1)
-    for indexes in (before, after):
+    follows_direction = link.first > 0 and tokens[link.first - 1].word in DEPARTURE_WORDS | ARRIVAL_WORDS
+    for indexes in (before,) if follows_direction else (before, after):  # "*from* Ashby arriving in …"
         for index in indexes:
             word = tokens[index].word
             if word in _CLAUSE_ENDS or (word == "of" and index < link.first):

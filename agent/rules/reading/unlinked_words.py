@@ -22,6 +22,7 @@ from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles
 from agent.rules.words.tokens import QuotedPhrase
+from storage.text.irregular_verbs import base_form_of
 
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
 _MAX_SHORT_VERB_LETTERS = 4
@@ -188,7 +189,8 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
         )
     if token.word.endswith("ing") and len(token.word) > _MAX_SHORT_VERB_LETTERS:
         return is_after_noun
-    return token.word.endswith("ed") and len(token.word) > _MAX_SHORT_VERB_LETTERS
+    is_past = token.word.endswith("ed") or base_form_of(token.word) != token.word  # "sailed", "flew"
+    return is_past and len(token.word) >= _MAX_SHORT_VERB_LETTERS
 
 
 def _is_in_noun(selection: SpanSelection, index: int) -> bool:

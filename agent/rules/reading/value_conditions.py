@@ -14,6 +14,7 @@ from agent.english.function_words import (
     STOP_WORDS,
     YES_NO_VERBS,
 )
+from agent.english.gradable_adjectives import scale_of_superlative
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
@@ -326,6 +327,8 @@ def _has_unlinked_modifier(selection: SpanSelection, link: SpanLink) -> bool:
 def _is_asked_for(selection: SpanSelection, link: SpanLink) -> bool:
     """ "Which part has the highest current": whether the question only asks for the field."""
     words_before = {token.word for token in selection.tokens[: link.first]}
+    if any(scale_of_superlative((word,)) is not None for word in words_before):
+        return True
     return bool(words_before & {"what", "how", "highest", "lowest", "most", "least", "largest", "smallest", "greatest"})
 
 

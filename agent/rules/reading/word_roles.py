@@ -13,6 +13,7 @@ from agent.english.function_words import (
     CONTAINER_NOUNS,
     LIST_VERBS,
     MENTION_WORDS,
+    PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
     QUANTIFIERS,
@@ -252,6 +253,8 @@ def _is_asked_attribute(selection: SpanSelection, phrase: _NounPhrase, last: int
 
 def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRole:
     tokens = selection.tokens
+    if _is_beside_literal(selection, first, last):
+        return WordRole.EXPLAINED
     if tokens[first].word in VAGUE_ADJECTIVES or (first and tokens[first - 1].word in _WHOLE_WORDS):
         return WordRole.REQUEST
     if _opening_preposition(selection, first) in MENTION_WORDS:
@@ -259,6 +262,17 @@ def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRol
     if tokens[first].word.endswith("ly") or _names_kind_of_value(selection, first, last):
         return WordRole.EXPLAINED
     return WordRole.UNKNOWN
+
+
+def _is_beside_literal(selection: SpanSelection, first: int, last: int) -> bool:
+    """ "At least 20 *people*", "in the *month* of March": whether a word says what a number or a day counts."""
+    tokens = selection.tokens
+    is_counted = any(literal_last == first for _, _, literal_last in selection.literal_spans)
+    if is_counted and not tokens[first].word.endswith(_MODIFIER_ENDINGS):
+        return True
+    after = last + (last < len(tokens) and tokens[last].word == "of")
+    starts_literal = any(literal_first == after for _, literal_first, _ in selection.literal_spans)
+    return tokens[first].word in PERIOD_WORDS and starts_literal
 
 
 def _opening_preposition(selection: SpanSelection, index: int) -> str:
