@@ -19,7 +19,7 @@ from storage.search.index import PassageHit
 
 # Maximum score bonuses: coverage of the question by the passage, coverage by its title, proximity. Ranks score up to 2.
 BODY_WEIGHT, TITLE_WEIGHT, PROXIMITY_WEIGHT = 0.4, 0.15, 0.3
-RERANKER_WEIGHT = 1.0  # the most that a reranker's score adds: as much as one more collector
+RERANKER_WEIGHT = 1.5  # the most that a reranker's score adds: more than the words alone
 _MAX_DISTANCE = 30  # code points between two words that count as close
 _PREFIX_LENGTH = 3  # code points that a stem shares with its words; later ones may differ ("parti", "party")
 _CACHED_TEXTS = 2_048

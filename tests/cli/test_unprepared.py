@@ -106,9 +106,9 @@ TEXTS = {
 NOTHING = {
     "What does the toner of TCK-7002 weigh?": "Printer trouble 2 is there, but says nothing about",
     "What does the toner of TCK-9999 weigh?": "I found nothing",
-    "list all purple tickets": "I do not know “purple” for tickets",
     "What is subletting like for Ada Brandt?": "Lease 0 is there, but says nothing about",
 }
+UNKNOWN = {"list all purple tickets": "I do not know “purple” for tickets"}
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[st
     """The result of each question."""
     folder = tmp_path_factory.mktemp("unprepared")
     source, questions_path, results_path = folder / "in.jsonl", folder / "asked.jsonl", folder / "out.jsonl"
-    questions = [*LISTS, *TEXTS, *NOTHING]
+    questions = [*LISTS, *TEXTS, *NOTHING, *UNKNOWN]
     source.write_text("\n".join(map(json.dumps, [*LEASES, *TICKETS, *STAFF])), encoding="utf-8")
     questions_path.write_text(
         "\n".join(json.dumps({"query_id": question, "query": question}) for question in questions), encoding="utf-8"
@@ -151,3 +151,12 @@ def test_another_document_is_not_quoted_for_the_named_document(
     assert results[question]["outcome"] == "no_results"
     assert expected in results[question]["text"]
     assert not results[question]["citations"]
+
+
+@pytest.mark.parametrize(("question", "expected"), UNKNOWN.items())
+def test_a_word_that_is_not_known_is_asked_about(
+    results: Mapping[str, Mapping[str, Any]], question: str, expected: str
+) -> None:
+    assert results[question]["outcome"] == "ambiguous"
+    assert expected in results[question]["text"]
+    assert all(choice["count"] is None or choice["count"] > 0 for choice in results[question]["choices"])

@@ -32,6 +32,7 @@ from storage.text.identifiers import is_identifier
 _DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
+_MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
 _WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _APPOSITION_WORDS = frozenset({"named", "called"})
@@ -69,7 +70,7 @@ def find_word_roles(selection: SpanSelection, runs: Mapping[str, tuple[int, int]
     phrase = _find_noun_phrase(selection, runs)
     if phrase is None and not _understands_anything(selection):
         return dict.fromkeys(runs, WordRole.REQUIRED)  # the words are all there is to search for
-    return {text: _role_of_run(selection, phrase, first, last) for text, (first, last) in runs.items()}
+    return {text: _role_of_run(selection, phrase, runs, first, last) for text, (first, last) in runs.items()}
 
 
 def find_guessed_noun(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> tuple[int, int] | None:
@@ -82,11 +83,17 @@ def _understands_anything(selection: SpanSelection) -> bool:
     return bool(selection.literal_spans) or any(_is_value(link) for link in selection.links)
 
 
-def _role_of_run(selection: SpanSelection, phrase: _NounPhrase | None, first: int, last: int) -> WordRole:
+def _role_of_run(
+    selection: SpanSelection,
+    phrase: _NounPhrase | None,
+    runs: Mapping[str, tuple[int, int]],
+    first: int,
+    last: int,
+) -> WordRole:
     tokens = selection.tokens
     if phrase is not None and phrase.is_guessed and (first, last) == (phrase.noun_first, phrase.noun_last):
         is_near = selection.similarities.similarity_to_noun(tokens[last - 1].word) >= _MIN_NOUN_SIMILARITY
-        return WordRole.KIND if is_near else WordRole.UNKNOWN
+        return WordRole.KIND if is_near or _is_well_explained(selection, runs) else WordRole.UNKNOWN
     if tokens[first].word in PRESENT_WORDS:
         return WordRole.UNKNOWN
     if _is_in_idiom(tokens, first):
@@ -98,6 +105,12 @@ def _role_of_run(selection: SpanSelection, phrase: _NounPhrase | None, first: in
     if phrase is not None and first < phrase.noun_first:
         return _role_of_modifier(tokens[first])
     return _role_after_noun(selection, first, last)
+
+
+def _is_well_explained(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> bool:
+    """ "Homes with 2 bedrooms below 300k": whether several values fit the bucket and no other word is left over."""
+    fitting_count = len(selection.literal_spans) + sum(map(_is_value, selection.links))
+    return fitting_count >= _MIN_FITTING_VALUES and len(runs) == 1
 
 
 def _is_name(token: QuestionToken) -> bool:

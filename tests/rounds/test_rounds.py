@@ -1,0 +1,75 @@
+"""The rounds that have been looked at hold their scores: a change that loses answers, or asserts more, shows here.
+
+The limits leave room for two questions. The first scores, which count as unseen, are in `first_scores.json`.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.rounds.measure import measure_rounds
+from tests.rounds.scoring import JudgedReply, RoundQuestion, Truth, Verdict, judge_first_reply, share_of, states_truth
+
+ROOM = 0.034  # two questions of sixty
+SCORES = {  # the share right or asked back, and the share wrong
+    "r01_clinics": (0.48, 0.07),
+    "r02_housing": (0.18, 0.19),
+    "r03_islands": (0.42, 0.19),
+    "r06_transit": (0.46, 0.07),
+}
+
+
+@pytest.mark.parametrize("name", SCORES)
+async def test_a_round_holds_its_scores(name: str, tmp_path: Path) -> None:
+    led, wrong = SCORES[name]
+
+    replies = (await measure_rounds([name], tmp_path, in_one_home=False))[name]
+
+    assert len(replies) == 60
+    assert share_of(Verdict.RIGHT, replies) + share_of(Verdict.ASKED_BACK, replies) >= led - ROOM
+    assert share_of(Verdict.WRONG, replies) <= wrong + ROOM
+
+
+RESULT = {
+    "outcome": "answer", "text": "The lamp was lit on **3 May 2024** [1].", "count": None, "doc_ids": ["lamps.csv#4"],
+    "values": [], "groups": [], "legs": [], "choices": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("truth", "result", "expected"),
+    [
+        (Truth(values=("2024-05-03",)), RESULT, Verdict.RIGHT),
+        (Truth(values=("2024-05-04",)), RESULT, Verdict.WRONG),
+        (Truth(documents=("lamps.csv#4",)), RESULT, Verdict.RIGHT),
+        (Truth(documents=("lamps.csv#4", "lamps.csv#5")), RESULT, Verdict.WRONG),
+        (Truth(nothing=True), RESULT, Verdict.WRONG),
+        (Truth(nothing=True), RESULT | {"outcome": "no_results"}, Verdict.RIGHT),
+        (Truth(values=("2024-05-03",)), RESULT | {"outcome": "no_results"}, Verdict.NOT_FOUND),
+        (Truth(number=12.0), RESULT | {"values": [{"value": 12.004}]}, Verdict.RIGHT),
+        (Truth(number=12.0), RESULT | {"values": [{"value": 13}]}, Verdict.WRONG),
+        (Truth(number=3.0), RESULT | {"count": 3}, Verdict.RIGHT),
+        (Truth(groups={"North": 2.0}), RESULT | {"groups": [{"label": "north", "value": 2.0}]}, Verdict.RIGHT),
+        (Truth(yes_no="yes"), RESULT | {"text": "**Yes**: it is lit."}, Verdict.RIGHT),
+        (Truth(yes_no="no"), RESULT | {"text": "**Yes**: it is lit."}, Verdict.WRONG),
+        (Truth(documents=("a", "b")), RESULT | {"outcome": "overload", "count": 2, "doc_ids": []}, Verdict.RIGHT),
+        (Truth(ask=True), RESULT | {"outcome": "ambiguous"}, Verdict.RIGHT),
+    ],
+)
+def test_a_reply_is_judged_by_the_truth(truth: Truth, result: dict[str, object], expected: Verdict) -> None:
+    assert judge_first_reply(truth, result) is expected
+
+
+def test_each_part_of_a_compound_truth_may_stand_in_another_leg() -> None:
+    legs: list[dict[str, object]] = [{"outcome": "answer", "count": 4, "doc_ids": [], "values": [], "groups": []}]
+    parts = Truth(parts=(Truth(values=("2024-05-03",)), Truth(number=4.0)))
+
+    assert states_truth(parts, RESULT | {"legs": legs})
+    assert not states_truth(parts, RESULT | {"legs": []})
+
+
+def test_a_share_is_of_all_replies() -> None:
+    question = RoundQuestion(id="q", kind="list", turns=("?",), truth=Truth(nothing=True))
+    replies = [JudgedReply(question=question, verdict=verdict, result={}) for verdict in (Verdict.RIGHT, Verdict.WRONG)]
+
+    assert share_of(Verdict.WRONG, replies) == 0.5
