@@ -1,6 +1,6 @@
 """Closed word classes of English that give a question its form. No field, bucket or value of a corpus is here."""
 
-from storage.quantities.spelled_numbers import NUMBERS_BY_WORD
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD
 from storage.search.plan import AggregateFunction, CalendarPeriod
 
 STOP_WORDS = frozenset(
@@ -220,10 +220,11 @@ ARRIVAL_WORDS = frozenset("to into towards toward arriving reaching bound headin
 ORIGIN_FIELD_WORDS = frozenset("origin from source departure start sender exporter departing".split())
 DESTINATION_FIELD_WORDS = frozenset("destination to target arrival end recipient receiver importer arriving".split())
 SMALL_NUMBERS = {word: number for word, number in NUMBERS_BY_WORD.items() if number}
-ORDINALS = {
-    "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
-    "2nd": 2, "3rd": 3, "4th": 4, "5th": 5, "6th": 6, "7th": 7, "8th": 8, "9th": 9, "10th": 10,
-}  # fmt: skip
+_DIGIT_ENDINGS = {2: "2nd", 3: "3rd"}
+# Ranks from two to ten, in words and in digits.
+ORDINALS = {word: rank for word, rank in ORDINALS_BY_WORD.items() if 2 <= rank <= 10} | {
+    _DIGIT_ENDINGS.get(rank, f"{rank}th"): rank for rank in range(2, 11)
+}
 DAY_WORDS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
 MONEY_WORDS = frozenset(
     """cheapest costliest priciest dearest costly expensive cheaper spend spent cost costs price paid pay worth
