@@ -24,7 +24,7 @@ _PART_BEFORE = re.compile(
     r"\b(?:(?P<third>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of|(?P<rest>rest|remainder)\s+of"
     r"|(?:the\s+)?(?P<nth>first|second|third|fourth|last|final|1st|2nd|3rd|4th)\s+(?P<part>half|third|quarter|week|month)"
     r"\s+(?:of|in)|(?:the\s+)?week\s+(?P<week>of|commencing|beginning|starting|ending)"
-    r"|(?:the\s+)?day\s+(?P<day>before|after))"
+    r"|the\s+day\s+(?P<day>before|after))"
     r"[\s-]+(?:the\s+)?(?:(?:month|year)\s+(?:of\s+)?)?$",
     re.IGNORECASE,
 )

@@ -27,12 +27,14 @@ from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, 
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.conditions import TITLE_FIELD
 from storage.text.identifiers import is_identifier
 
 _DETERMINERS = frozenset("a an the this that these those our your their my his her its some any all every each".split())
 _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
 _MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
+_WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expression text wording".split())
 _WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _APPOSITION_WORDS = frozenset({"named", "called"})
@@ -96,6 +98,8 @@ def _role_of_run(
         return WordRole.KIND if is_near or _is_well_explained(selection, runs) else WordRole.UNKNOWN
     if tokens[first].word in PRESENT_WORDS:
         return WordRole.UNKNOWN
+    if tokens[first].word in _WORDS_FOR_QUOTATIONS and last < len(tokens) and tokens[last].is_quoted:
+        return WordRole.REQUEST
     if _is_in_idiom(tokens, first):
         return WordRole.REQUEST
     if any(_is_name(token) for token in tokens[first:last]) or is_identifier(_text_of(selection, first, last)):
@@ -144,8 +148,17 @@ def _find_noun_phrase(selection: SpanSelection, runs: Mapping[str, tuple[int, in
         return _phrase_around(selection, nouns[0].first, nouns[0].last, is_guessed=False)
     if not _understands_anything(selection) or not selection.lexicon.holds_records:
         return None
+    if any(_names_document(selection, link) for link in selection.links):
+        return None  # the question is about that document
     guessed = next((run for run in sorted(runs.values()) if _stands_like_noun(selection, *run)), None)
     return None if guessed is None else _phrase_around(selection, *guessed, is_guessed=True)
+
+
+def _names_document(selection: SpanSelection, link: SpanLink) -> bool:
+    meaning = link.meaning
+    if not isinstance(meaning, (ValueMatch, PartialMatch)) or meaning.column is not None:
+        return False
+    return meaning.field == TITLE_FIELD or selection.lexicon.is_identifying(meaning.field)
 
 
 def _is_who(selection: SpanSelection, link: SpanLink) -> bool:
