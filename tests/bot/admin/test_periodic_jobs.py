@@ -23,9 +23,10 @@ async def test_old_offers_and_old_files_expire_by_themselves(bot: Application, c
     async with run_periodic_jobs(
         bot.turn_processor, bot.exports, bot.attachments, bot.sources, bot.log, interval=OFTEN
     ):
-        await wait_until(lambda: not file.exists() and chat.messages_of_turn(unanswered.turn)[0].chosen is not None)
+        offers = [chat.messages_of_turn(turn.turn)[0] for turn in (answered, unanswered)]
+        await wait_until(lambda: not file.exists() and all(offer.chosen is not None for offer in offers))
 
-    assert chat.messages_of_turn(answered.turn)[0].chosen == chat.messages_of_turn(unanswered.turn)[0].chosen
+    assert offers[0].chosen == offers[1].chosen
 
 
 async def test_the_agent_is_warmed_up_before_the_first_question(
