@@ -220,10 +220,10 @@ ARRIVAL_WORDS = frozenset("to into towards toward arriving reaching bound headin
 ORIGIN_FIELD_WORDS = frozenset("origin from source departure start sender exporter departing".split())
 DESTINATION_FIELD_WORDS = frozenset("destination to target arrival end recipient receiver importer arriving".split())
 SMALL_NUMBERS = {word: number for word, number in NUMBERS_BY_WORD.items() if number}
-_DIGIT_ENDINGS = {2: "2nd", 3: "3rd"}
-# Ranks from two to ten, in words and in digits.
-ORDINALS = {word: rank for word, rank in ORDINALS_BY_WORD.items() if 2 <= rank <= 10} | {
-    _DIGIT_ENDINGS.get(rank, f"{rank}th"): rank for rank in range(2, 11)
+_ORDINALS_IN_DIGITS = {1: "1st", 2: "2nd", 3: "3rd"}
+# Ranks up to ten, in words and in digits.
+ORDINALS = {word: rank for word, rank in ORDINALS_BY_WORD.items() if rank <= 10} | {
+    _ORDINALS_IN_DIGITS.get(rank, f"{rank}th"): rank for rank in range(1, 11)
 }
 DAY_WORDS = frozenset("""earliest oldest latest newest recent date dated day when before after since until""".split())
 MONEY_WORDS = frozenset(

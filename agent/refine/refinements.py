@@ -290,7 +290,7 @@ def _value_candidates(field: SchemaField, answer: ValueFacet) -> Iterator[Refine
     shown = [value_count.value for value_count in answer.values[: len(_shown_values_of(answer))]]
     for value in shown:
         yield RefinementCandidate(
-            label=_value_label(field, value), refinement=AddFilter(condition=_equality_condition(field, value))
+            label=_value_label(field, value), refinement=AddFilter(condition=equality_condition_for(field, value))
         )
     if answer.distinct_count > len(shown):
         tail = NotCondition(ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=tuple(shown)))
@@ -309,7 +309,8 @@ def _value_label(field: SchemaField, value: str) -> ChoiceLabel:
     return GivenLabel(text=value)
 
 
-def _equality_condition(field: SchemaField, value: str) -> Condition:
+def equality_condition_for(field: SchemaField, value: str) -> Condition:
+    """Returns the condition that a document has the value; of a flag, "true" or "false"."""
     if field.type is FieldType.FLAG:
         return ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value == "true")
     return ComparisonCondition(

@@ -12,8 +12,8 @@ from agent.refine.choice_labels import (
     MentionLabel,
     MissingFieldLabel,
 )
-from agent.refine.refinements import RefinementCandidate, SchemasByBucket
-from storage.search.conditions import ComparisonCondition, ComparisonOperator, MissingCondition, NotCondition
+from agent.refine.refinements import RefinementCandidate, SchemasByBucket, equality_condition_for
+from storage.search.conditions import MissingCondition, NotCondition
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, PeriodFacet, ValueFacet
 from storage.search.plan import Leg, Search
@@ -90,14 +90,6 @@ def _sorts_into_kinds(answer: ValueFacet) -> bool:
 
 
 def _value_candidate(field: SchemaField, value: str) -> RefinementCandidate:
-    if field.type is FieldType.FLAG:
-        is_set = value == "true"
-        condition = ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=is_set)
-        return RefinementCandidate(
-            label=FlagLabel(field=field, is_set=is_set), refinement=AddFilter(condition=condition)
-        )
-    operator = ComparisonOperator.HAS if field.type is FieldType.LIST else ComparisonOperator.EQ
-    condition = ComparisonCondition(field=field.name, op=operator, value=value)
-    return RefinementCandidate(
-        label=FieldValueLabel(field=field, value=value), refinement=AddFilter(condition=condition)
-    )
+    is_flag = field.type is FieldType.FLAG
+    label = FlagLabel(field=field, is_set=value == "true") if is_flag else FieldValueLabel(field=field, value=value)
+    return RefinementCandidate(label=label, refinement=AddFilter(condition=equality_condition_for(field, value)))

@@ -273,17 +273,17 @@ def semi_join_depth(condition: Condition) -> int:
     return max((1 + semi_join_depth(semi_join.condition) for semi_join in semi_joins_in(condition)), default=0)
 
 
-def replace_semi_joins(condition: Condition, replace_one: Callable[[SemiJoinCondition], Condition]) -> Condition:
+def replace_semi_joins(condition: Condition, replacement_for: Callable[[SemiJoinCondition], Condition]) -> Condition:
     """Returns the condition with each semi-join replaced, without those inside of inner sets and of rows."""
     match condition:
         case SemiJoinCondition():
-            return replace_one(condition)
+            return replacement_for(condition)
         case AndCondition(members):
-            return AndCondition(tuple(replace_semi_joins(member, replace_one) for member in members))
+            return AndCondition(tuple(replace_semi_joins(member, replacement_for) for member in members))
         case OrCondition(members):
-            return OrCondition(tuple(replace_semi_joins(member, replace_one) for member in members))
+            return OrCondition(tuple(replace_semi_joins(member, replacement_for) for member in members))
         case NotCondition(inner):
-            return NotCondition(replace_semi_joins(inner, replace_one))
+            return NotCondition(replace_semi_joins(inner, replacement_for))
         case ComparisonCondition() | FieldComparisonCondition() | MissingCondition() | RowCondition():
             return condition
         case _:

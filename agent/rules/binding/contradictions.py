@@ -21,10 +21,11 @@ def are_contradictory(condition: Condition, other: Condition) -> bool:
 def _leave_nothing(low: _Bound, high: _Bound) -> bool:
     """Whether no value lies between the two bounds; values of unlike types are not compared."""
     (low_value, is_low_included), (high_value, is_high_included) = low, high
-    if isinstance(low_value, str) != isinstance(high_value, str):
-        return False
-    is_empty_point = low_value == high_value and not (is_low_included and is_high_included)
-    return is_empty_point or low_value > high_value  # type: ignore[operator]
+    if low_value == high_value:
+        return not (is_low_included and is_high_included)
+    if isinstance(low_value, str) and isinstance(high_value, str):
+        return low_value > high_value
+    return isinstance(low_value, float) and isinstance(high_value, float) and low_value > high_value
 
 
 def _interval_of(condition: Condition) -> _Interval | None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 
+from agent.english.function_words import ORDINALS
 from agent.rules.literals.literal_types import DateLiteral
 from storage.quantities.days import ENGLISH_MONTH_NUMBERS, ENGLISH_MONTH_PATTERN
 from storage.quantities.periods import DAY_PATTERN, month_bounds
@@ -23,7 +24,7 @@ _SEASON_MONTHS = {
 }  # the first month, north of the equator
 _SEASON_PATTERN = "|".join(_SEASON_MONTHS)
 _WEEKDAYS = tuple(name.lower() for name in calendar.day_name)
-_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_ORDINALS = {word: rank for word, rank in ORDINALS.items() if rank <= 4}  # of quarters
 _COUNTS = {"a": 1, "an": 1, "couple": 2, "dozen": 12}
 _BEFORE_PERIOD = (
     r"\b(?:in|during|of|for|from|since|until|till|by|before|after|through|throughout|over|around|and|or|to|mid|early"

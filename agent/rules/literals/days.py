@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from itertools import pairwise, zip_longest
 
+from agent.english.function_words import ORDINALS
 from agent.rules.literals.clock_periods import calendar_period_of, find_clock_periods, shift_months
 from agent.rules.literals.literal_types import DateLiteral
 from storage.quantities.periods import find_periods
@@ -19,7 +20,7 @@ _YEAR_AFTER = re.compile(
     r"|(?P<which>this|last|next|(?:the\s+)?previous)\s+year\b)",
     re.IGNORECASE,
 )
-_PART_NUMBERS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
+_PART_NUMBERS = {word: rank - 1 for word, rank in ORDINALS.items() if rank <= 4}
 _PART_BEFORE = re.compile(
     r"\b(?:(?P<third>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of|(?P<rest>rest|remainder)\s+of"
     r"|(?:the\s+)?(?P<nth>first|second|third|fourth|last|final|1st|2nd|3rd|4th)\s+(?P<part>half|third|quarter|week|month)"

@@ -9,6 +9,7 @@ from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention,
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
+from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
 _ROLE_WEIGHT = 1.0  # for the field that a word beside the value names
@@ -38,21 +39,24 @@ def _asks_for_several(links: Sequence[SpanLink], tokens: Sequence[QuestionToken]
 
 
 def _rivals_of(link: SpanLink, links: Sequence[SpanLink]) -> list[SpanLink]:
-    """Returns the links that read the same words as a value of another field."""
-    assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the callers ask only for such
+    """Returns the links that read the words of a value as a value of another field."""
+    meaning = link.meaning
+    if not isinstance(meaning, ValueMatch):
+        return []
     return [
         other
         for other in links
         if isinstance(other.meaning, ValueMatch)
         and (other.first, other.last) == (link.first, link.last)
-        and other.meaning.field != link.meaning.field
-        and (other.meaning.column is None) is (link.meaning.column is None)
+        and other.meaning.field != meaning.field
+        and (other.meaning.column is None) is (meaning.column is None)
     ]
 
 
 def _role_word_index(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> int | None:
-    """Returns the nearest token beside the value that is of the family of its field's name."""
-    assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the callers ask only for such
+    """Returns the nearest token beside the value that is of the family of its field's name; None for no value."""
+    if not isinstance(link.meaning, ValueMatch):
+        return None
     after = range(link.last, min(link.last + _MAX_DISTANCE, len(tokens)))
     before = range(link.first - 1, max(link.first - _MAX_DISTANCE, 0) - 1, -1)
     follows_direction = link.first > 0 and tokens[link.first - 1].word in DEPARTURE_WORDS | ARRIVAL_WORDS
@@ -91,7 +95,9 @@ def find_rival_readings(
         meaning = link.meaning
         if not isinstance(meaning, ValueMatch) or meaning.column is not None or meaning.field not in persons:
             continue
-        if _role_word_index(link, selection.tokens, selection.lexicon) is not None or _is_mentioned(link, selection):
+        if _role_word_index(link, selection.tokens, selection.lexicon) is not None or _is_mentioned(
+            meaning.field, selection
+        ):
             continue
         original = next((part for part in conditions if _compares_value(part, meaning)), None)
         if not isinstance(original, ComparisonCondition):
@@ -112,13 +118,9 @@ def find_rival_readings(
 _TIE = 0.3  # difference of weight up to which two fields are as likely
 
 
-def _is_mentioned(link: SpanLink, selection: SpanSelection) -> bool:
-    """Whether the field of the value is named anywhere in the question."""
-    assert isinstance(link.meaning, ValueMatch)  # noqa: S101 - the caller asks only for such
-    return any(
-        isinstance(other.meaning, FieldMention) and other.meaning.field == link.meaning.field
-        for other in selection.links
-    )
+def _is_mentioned(name: FieldName, selection: SpanSelection) -> bool:
+    """Whether the field is named anywhere in the question."""
+    return any(isinstance(link.meaning, FieldMention) and link.meaning.field == name for link in selection.links)
 
 
 def _compares_value(condition: Condition, meaning: ValueMatch) -> bool:

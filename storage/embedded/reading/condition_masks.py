@@ -164,7 +164,8 @@ def _field_comparison_mask(
     condition: FieldComparisonCondition, columns: Mapping[FieldName, Column], *, is_negated: bool
 ) -> Mask:
     left, right = columns[condition.field], columns[condition.other_field]
-    assert isinstance(left, NumberColumn) and isinstance(right, NumberColumn)  # noqa: S101, PT018 - bound
+    if not (isinstance(left, NumberColumn) and isinstance(right, NumberColumn)):
+        raise TypeError("`bind_to_schema` lets only numbers, amounts and days be compared with one another")
     shifted = right.values + condition.offset
     match condition.op:
         case ComparisonOperator.GT:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.decomposition import EmptyExportRequest, ExportRequest
+from agent.decomposition import EmptyExportRequest, ExportRequest, PlannedQuestion
 from storage.search.conditions import ComparisonOperator as Op
 from storage.search.plan import AggregateFunction, ComputeNumbers, LegCombination, ListDocuments
 from tests.agent.rules.followups.test_follow_up_plan import conditions_of_plan, plan_conversation, plan_next_message
@@ -101,8 +101,9 @@ def test_a_refinement_that_was_not_understood_does_not_stay() -> None:
     good, failed = plan_conversation("parcels by Blue Van", 'only those that mention "quux"')
     context = replace(QUESTION_CONTEXT, last_plan=failed, earlier_plans=(good,), found_nothing=True)
     decomposition = decompose_question("in 2024", context)
-    assert set(conditions_of_plan(decomposition.plan)) == {BLUE_VAN, IN_2024}  # type: ignore[union-attr]
-    assert decomposition.plan.legs[0].search.clauses[0].required_terms == ()  # type: ignore[union-attr]
+    assert isinstance(decomposition, PlannedQuestion)
+    assert set(conditions_of_plan(decomposition.plan)) == {BLUE_VAN, IN_2024}
+    assert decomposition.plan.legs[0].search.clauses[0].required_terms == ()
 
 
 def test_a_new_condition_goes_back_to_the_list_after_a_question_about_one_of_it() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from agent.assumptions import CorrectedSpelling
 from storage.search.conditions import ComparisonOperator as Op
-from storage.search.conditions import NotCondition
+from storage.search.conditions import NotCondition, conjuncts_of
 from storage.search.plan import AggregateFunction, ComputeNumbers, LegCombination
 from tests.agent.rules.reading.test_bucket_reading import (
     answer_form_for,
@@ -68,7 +68,7 @@ def test_a_plural_noun_before_a_date_names_the_documents() -> None:
 def test_the_second_question_keeps_what_it_does_not_replace(question: str) -> None:
     legs = plan_question(question).plan.legs
     year = comparison_on("sent", Op.BETWEEN, ("2024-01-01", "2024-12-31"))
-    conditions = [set(leg.search.clauses[0].condition.members) for leg in legs]  # type: ignore[union-attr]
+    conditions = [set(conjuncts_of(leg.search.clauses[0].condition)) for leg in legs]
     assert conditions == [{BLUE_VAN, year}, {comparison_on("carrier", Op.EQ, "Redline Post"), year}]
 
 
