@@ -110,8 +110,19 @@ def _is_coincidental(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: B
         return _is_question_opening(link, tokens)
     token = tokens[link.first]
     before = tokens[link.first - 1].word if link.first else ""
-    is_name = token.is_name or token.is_quoted or before in _WORDS_BEFORE_NAMES
+    is_name = token.is_name or token.is_quoted or before in _WORDS_BEFORE_NAMES or _is_uncased_name(link, tokens, lexicon)
     return not is_name and not lexicon.is_categorical(meaning.field)
+
+
+def _is_uncased_name(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
+    """ "how large is elmet": whether the word is the name of a document in a question without any capital letter."""
+    meaning = link.meaning
+    return (
+        isinstance(meaning, ValueMatch)
+        and meaning.value[:1].isupper()
+        and lexicon.is_identifying(meaning.field)
+        and not any(token.is_name for token in tokens)
+    )
 
 
 def _is_question_opening(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import read_question
-from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, fields_of
+from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition, fields_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import Schema
 
@@ -55,7 +55,7 @@ def _references_of(
         reference = field.reference
         if reference is None or reference.bucket not in lexicons:
             continue
-        if reference.field in lexicons[reference.bucket].schema.by_name:
+        if reference.field == TITLE_FIELD or reference.field in lexicons[reference.bucket].schema.by_name:
             yield field.name, reference.bucket, reference.field
 
 
@@ -102,9 +102,8 @@ def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> b
 
 
 def compares_with(condition: Condition, value: str) -> bool:
-    """Whether the condition is that a field has exactly the value."""
-    return (
-        isinstance(condition, ComparisonCondition)
-        and condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)
-        and condition.value == value
-    )
+    """Whether the condition is that a field, or the title, has exactly the value."""
+    if not isinstance(condition, ComparisonCondition) or condition.value != value:
+        return False
+    names_title = condition.field == TITLE_FIELD and condition.op is ComparisonOperator.CONTAINS
+    return names_title or condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)

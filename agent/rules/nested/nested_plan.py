@@ -234,7 +234,7 @@ class NestedPlanner:
 
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
         self._read_texts.add((bucket, text))
-        return settle_own_names(self._reader.read_in_bucket(text, bucket), self._lexicon_of(bucket))
+        return settle_own_names(self._reader.read_in_bucket(text, bucket), self._reader.lexicons)
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
         return count_unexplained(reading, leg.answer_form) + count_lost_relations(reading, self._reader.lexicons)

@@ -4,14 +4,14 @@
 mention of the field connects with the name asks for those that refer to it; a name that nothing connects is the thing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import UNLINKED_PENALTY, BucketReading
 from storage.search.analyser import fold_text
-from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
+from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldReference, FieldType, Schema, SchemaField
 
@@ -20,12 +20,14 @@ _DEMOTION = 0.1  # more than the difference of scores that count as equal
 _AUXILIARIES = frozenset("do does did".split())
 
 
-def settle_own_names(reading: BucketReading, lexicon: BucketLexicon) -> BucketReading:
+def settle_own_names(reading: BucketReading, lexicons: Mapping[BucketId, BucketLexicon]) -> BucketReading:
     """Returns the reading in which each name of a document is compared with the field that is meant."""
-    references = list(_self_references_of(lexicon))
+    references = list(_self_references_of(lexicons[reading.bucket]))
     if not references:
         return reading
-    settled = [_settle_condition(condition, reading, references) for condition in reading.conditions]
+    other_nouns = frozenset[str]().union(*(lexicons[name].noun_stems for name in lexicons if name != reading.bucket))
+    other_nouns -= lexicons[reading.bucket].noun_stems
+    settled = [_settle_condition(condition, reading, references, other_nouns) for condition in reading.conditions]
     connecting_words = {word for _, words in settled for word in words}
     unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in connecting_words)
     conditions = tuple(condition for condition, _ in settled)
@@ -116,46 +118,81 @@ def _self_references_of(lexicon: BucketLexicon) -> Iterator[tuple[SchemaField, F
     for field in lexicon.schema.fields:
         reference = field.reference
         own = None if reference is None or reference.bucket != lexicon.bucket else reference.field
-        if own is not None and own in lexicon.schema.by_name:
+        if own is not None and (own == TITLE_FIELD or own in lexicon.schema.by_name):
             yield field, own
 
 
 def _settle_condition(
-    condition: Condition, reading: BucketReading, references: Sequence[tuple[SchemaField, FieldName]]
+    condition: Condition,
+    reading: BucketReading,
+    references: Sequence[tuple[SchemaField, FieldName]],
+    other_nouns: Set[str],
 ) -> tuple[Condition, Sequence[str]]:
-    """Returns the condition on the field that is meant, and the words that connect a noun with the name."""
+    """Returns the condition on the field that is meant, and the words that connect a noun with the name.
+
+    `other_nouns` are the stems of nouns for documents of other buckets.
+    """
     if not isinstance(condition, ComparisonCondition) or not isinstance(condition.value, str):
         return condition, ()
-    if condition.op not in (ComparisonOperator.EQ, ComparisonOperator.HAS):
+    if not _names_document(condition):
         return condition, ()
     for field, key in references:
         if condition.field in (field.name, key):
-            relation = _connecting_words(condition, reading, field.name)
+            relation = _connecting_words(condition, reading, field.name, other_nouns)
             if relation is None:
                 continue
-            op = ComparisonOperator.HAS if field.type is FieldType.LIST and relation else ComparisonOperator.EQ
-            return replace(condition, field=field.name if relation else key, op=op), relation
+            if not relation:
+                return _condition_on_key(condition, key), relation
+            op = ComparisonOperator.HAS if field.type is FieldType.LIST else ComparisonOperator.EQ
+            return replace(condition, field=field.name, op=op), relation
     return condition, ()
 
 
-def _connecting_words(condition: ComparisonCondition, reading: BucketReading, field: FieldName) -> Sequence[str] | None:
-    """Returns the words that connect a noun of the bucket with the name; None if another link lies between them."""
+def _names_document(condition: ComparisonCondition) -> bool:
+    """Whether the condition compares a field with a whole name."""
+    ops = (ComparisonOperator.EQ, ComparisonOperator.HAS)
+    return condition.op in ops or (condition.field == TITLE_FIELD and condition.op is ComparisonOperator.CONTAINS)
+
+
+def _condition_on_key(condition: ComparisonCondition, key: FieldName) -> ComparisonCondition:
+    op = ComparisonOperator.CONTAINS if key == TITLE_FIELD else ComparisonOperator.EQ
+    return replace(condition, field=key, op=op)
+
+
+def _connecting_words(
+    condition: ComparisonCondition, reading: BucketReading, field: FieldName, other_nouns: Set[str]
+) -> Sequence[str] | None:
+    """Returns the words that connect a noun of the bucket with the name.
+
+    None if another link or a noun for other documents lies between them.
+    """
     span = _span_of(condition, reading)
     if span is None:
         return None
     first, last = span
-    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun) and link.last <= first]
-    if not nouns:
-        return ()
-    noun: SpanLink = max(nouns, key=lambda link: link.last)
+    nouns = [link for link in reading.links if isinstance(link.meaning, BucketNoun)]
     words = [token.word for token in reading.tokens]
+    nouns_before = [link for link in nouns if link.last <= first]
+    if not nouns_before:
+        noun_after = min((link.first for link in nouns if link.first >= last), default=last)
+        names_field = any(_mentions(link, field, last, noun_after) for link in reading.links)
+        return words[last:noun_after] if names_field else ()  # "Elmet borders how many provinces"
+    noun: SpanLink = max(nouns_before, key=lambda link: link.last)
     between = words[noun.last : first]
-    if _AUXILIARIES & set(between) and last < len(words):
-        return words[last:]  # "which provinces does Elmet border"
+    if _AUXILIARIES & set(between) and last < len(words):  # "which provinces does Elmet border"
+        return None if any(token.stem in other_nouns for token in reading.tokens[last:]) else words[last:]
+    if any(token.stem in other_nouns for token in reading.tokens[noun.last : first]):
+        return None
     linked = [link.meaning for link in reading.links if noun.last <= link.first and link.last <= first]
     if any(not isinstance(meaning, FieldMention) or meaning.field != field for meaning in linked):
         return None
     return [word for word in between if word not in _INSIGNIFICANT_WORDS]
+
+
+def _mentions(link: SpanLink, field: FieldName, first: int, last: int) -> bool:
+    """Whether the link mentions the field between the two tokens."""
+    is_between = first <= link.first and link.last <= last
+    return is_between and isinstance(link.meaning, FieldMention) and link.meaning.field == field
 
 
 def _span_of(condition: ComparisonCondition, reading: BucketReading) -> tuple[int, int] | None:

@@ -132,7 +132,7 @@ def _plan_best_leg(
     leg_id: LegId, question: str, readings: Sequence[BucketReading], reader: QuestionReader
 ) -> tuple[Leg, LegAlternatives, tuple[Assumption, ...]]:
     """Returns the leg of the question or, where that explains more of it, of a question within it."""
-    settled = [settle_own_names(reading, reader.lexicons[reading.bucket]) for reading in readings]
+    settled = [settle_own_names(reading, reader.lexicons) for reading in readings]
     readings = put_own_documents_first(settled, reader.lexicons)
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
 

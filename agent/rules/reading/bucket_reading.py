@@ -54,7 +54,7 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
-from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings, weigh_by_role
+from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings, is_place_of_noun, weigh_by_role
 from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.reading.word_roles import WordRole
@@ -394,6 +394,8 @@ def _is_title_beside_set(
     )
     if meaning.field != TITLE_FIELD or not is_value_too:
         return False
+    if is_place_of_noun(link, links, tokens):
+        return True
     nouns = (other for other in links if isinstance(other.meaning, BucketNoun) and other.last <= link.first)
     return any(looks_plural(tokens[noun.last - 1]) and link.first - noun.last > 0 for noun in nouns)
 
@@ -455,7 +457,7 @@ def _is_plural_kind(
     link: SpanLink, meaning: ValueMatch | PartialMatch, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]
 ) -> bool:
     """ "Supply agreements": whether the words name a kind of document, although they equal one value in the plural."""
-    is_name = all(token.is_name for token in tokens[link.first : link.last])
+    is_name = all(token.is_name for token in tokens[link.first : link.last]) or meaning.field == TITLE_FIELD
     if not is_name and any(_splits_into_kind_and_noun(link, other, links) for other in links):
         return True
     last_token = tokens[link.last - 1]

@@ -16,6 +16,7 @@ _ROLE_WEIGHT = 1.0  # for the field that a word beside the value names
 _OWN_NAME_WEIGHT = 0.6  # for the field that names the document itself
 _MAX_DISTANCE = 4  # tokens between the value and the word that names its role
 _CLAUSE_ENDS = frozenset("and or but".split())
+_PLACE_PREPOSITIONS = frozenset("in at on within inside near through across along from".split())
 
 
 def weigh_by_role(
@@ -30,7 +31,17 @@ def weigh_by_role(
     if _role_word_index(link, tokens, lexicon) is not None:
         return replace(link, weight=link.weight + _ROLE_WEIGHT)
     names_document = lexicon.is_identifying(link.meaning.field) and not _asks_for_several(links, tokens)
+    names_document = names_document and not is_place_of_noun(link, links, tokens)
     return replace(link, weight=link.weight + _OWN_NAME_WEIGHT) if names_document else link
+
+
+def is_place_of_noun(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """ "The smallest town *in* Elmet" is not the town called Elmet: whether the value says where documents are."""
+    index = link.first - 1
+    while index > 0 and tokens[index].word == "the":
+        index -= 1
+    is_place = index > 0 and tokens[index].word in _PLACE_PREPOSITIONS
+    return is_place and any(isinstance(other.meaning, BucketNoun) and other.last <= index for other in links)
 
 
 def _asks_for_several(links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:

@@ -1,7 +1,7 @@
 """The unit that a field's name gives for its numbers: `vceo_v`, `Width (mm)`, `notice_days`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from storage.quantities.units import UNITS_BY_SPELLING, parse_unit
@@ -27,7 +27,7 @@ _WEIGHT_STEM = r"weight|mass|fat|protein|sugar|salt|carb|fib|dose|load|content|a
 _REQUIRED_STEM_BY_SUFFIX = {
     **dict.fromkeys(("v", "a", "w", "ma", "na", "pa", "ua", "mw", "wh", "ah", "j"), re.compile(_ELECTRIC_STEM)),
     **dict.fromkeys(("c", "f", "k", "deg"), re.compile(_TEMPERATURE_STEM)),
-    **dict.fromkeys(("m", "in", "ft", "um", "mm2", "mile", "miles"), re.compile(_EXTENT_STEM + "|_off|drop|lift")),
+    **dict.fromkeys(("m", "in", "ft", "um", "mm2", "mi", "mile", "miles"), re.compile(_EXTENT_STEM + "|_off|drop|lift")),
     **dict.fromkeys(("h", "s", "min", "mins", "sec", "second", "minute", "hour"), re.compile(_TIME_STEM)),
     "ha": re.compile(r"area|land|plot|surface|field|forest|size|acreage|ground"),
     **dict.fromkeys(
@@ -53,6 +53,7 @@ _ELECTRIC_SUFFIXES = (
 )
 # `birth_year` is a year; `warranty_years` is a number of years.
 _CALENDAR_SUFFIXES = frozenset({"year", "month", "week", "day"})
+_POWER_WORDS = frozenset({"sq", "square", "cu", "cubic"})
 _TIME_PREFIXES = frozenset({"seconds", "minutes", "hours", "days", "weeks", "months", "years"})
 _BRACKETED_UNIT = re.compile(
     r"\s*(?:[(\[]\s*(?:in\s+)?([^()\[\]]{1,8}?)\s*[)\]]|,\s*([^\s,]{1,8})|\s/\s*([^\s/]{1,8}))\s*$"
@@ -78,11 +79,21 @@ def label_of_name(name: str, sibling_names: Iterable[str] = ()) -> FieldLabel:
     if bracketed and (unit := parse_unit(next(filter(None, bracketed.groups()), ""))):
         return FieldLabel(_title_of_words(name[: bracketed.start()]) or name, unit)
     parts, suffix, stem = _split_suffix(name)
+    if len(parts) > 2 and parts[-2].lower() in _POWER_WORDS and (unit := parse_unit(" ".join(parts[-2:]).lower())):
+        return _label_with_power(parts, unit)
     unit = _UNIT_BY_SUFFIX.get(suffix, "") if stem and _suffix_fits(suffix, stem, name, sibling_names) else ""
     if not unit and len(parts) > 1 and parts[0].lower() in _TIME_PREFIXES:
         unit = _UNIT_BY_SUFFIX[parts[0].lower()]  # `hours_spent`
     is_symbol = bool(unit) and suffix in _UNIT_BY_SUFFIX and suffix not in _WORD_SUFFIXES
     return FieldLabel(_title_of_words(" ".join(parts[:-1] if is_symbol else parts)) or name, unit)
+
+
+def _label_with_power(parts: Sequence[str], unit: str) -> FieldLabel:
+    """`area_sq_km` is in km²; `people_per_sq_km` has no unit of its own."""
+    before = parts[-3].lower()
+    if before == "per":
+        return FieldLabel(_title_of_words(" ".join(parts)), "")
+    return FieldLabel(_title_of_words(" ".join(parts[: -3 if before == "in" and len(parts) > 3 else -2])), unit)
 
 
 def _split_suffix(name: str) -> tuple[list[str], str, str]:
@@ -116,7 +127,7 @@ def _is_electric_name(name: str) -> bool:
 
 
 _WORD_SUFFIXES = frozenset(
-    name for name in _UNIT_BY_SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf", "sqft", "sqkm")
+    name for name in _UNIT_BY_SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf", "sqft", "sqkm", "sqmi")
 )
 
 
