@@ -9,6 +9,7 @@ from agent.refine.choice_labels import (
     BucketLabel,
     FieldValueLabel,
     FlagLabel,
+    LikelyFieldLabel,
     MentionLabel,
     MissingFieldLabel,
 )
@@ -16,11 +17,12 @@ from agent.refine.refinements import RefinementCandidate, SchemasByBucket, equal
 from storage.search.conditions import MissingCondition, NotCondition
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, PeriodFacet, ValueFacet
-from storage.search.plan import Leg, Search
-from storage.search.refinement import AddFilter, OnlyBucket, OnlyMissing, UseReading
+from storage.search.plan import Leg, ReadFields, Search
+from storage.search.refinement import AddFilter, OnlyBucket, OnlyMissing, UseForm, UseReading
 from storage.search.schema import FieldType, SchemaField
 
 _MAX_PARTS = 10  # choices by fields
+_MAX_FIELDS = 4  # offered for a question about values
 _MAX_VALUE_WORDS = 4  # of a value that names a kind
 _FEW_DOCUMENTS = 4  # a set so small may be divided into single documents
 _MAX_FIELD_VALUES = 7  # distinct values of a field that sorts documents into a few kinds
@@ -34,8 +36,13 @@ def unknown_word_candidates(
     facets: Sequence[FacetRequest],
     schemas: SchemasByBucket,
 ) -> list[RefinementCandidate]:
-    """Returns all documents of the leg's set, those that mention the words, and parts of the set by its fields."""
+    """Returns all documents of the leg's set, those that mention the words, and parts of the set by its fields.
+
+    For a question about values: the fields that it may be about.
+    """
     words = alternatives.unknown_words
+    if leg.answer_form.reads_values:
+        return _field_candidates(leg, alternatives.suggested_fields, schemas)
     candidates = [
         RefinementCandidate(label=AllOfThemLabel(), refinement=UseReading(search=leg.search)),
         RefinementCandidate(
@@ -49,6 +56,23 @@ def unknown_word_candidates(
     ordered = sorted(facets, key=lambda facet: _priority_of(facet.field, answers[facet], alternatives.suggested_fields))
     parts = (list(_parts_by_field(fields[facet.field], answers[facet])) for facet in ordered)
     return candidates + [part for parts_of_field in parts for part in parts_of_field][:_MAX_PARTS]
+
+
+def _field_candidates(
+    leg: Leg, suggested_fields: Sequence[FieldName], schemas: SchemasByBucket
+) -> list[RefinementCandidate]:
+    """Returns the fields that the question seemed to ask for, and those that the words may mean."""
+    bucket = leg.search.buckets[0]
+    fields = schemas[bucket].by_name
+    requested = (name for _, name in leg.answer_form.requested_fields if name in fields)
+    names = dict.fromkeys([*requested, *suggested_fields])
+    return [
+        RefinementCandidate(
+            label=LikelyFieldLabel(field=fields[name]),
+            refinement=UseForm(answer_form=ReadFields(fields=((bucket, name),)), search=leg.search),
+        )
+        for name in [*names][:_MAX_FIELDS]
+    ]
 
 
 def _bucket_candidate(bucket: BucketId) -> RefinementCandidate:

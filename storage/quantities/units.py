@@ -18,7 +18,8 @@ _UNITS = """
 V volt volts · mV · kV · A amp amps · mA · uA μA · nA · pA · W watt watts · mW · kW · MW · Wh · kWh · Ah · mAh
 ohm ohms Ω · mohm mΩ · kohm kΩ · Mohm MΩ · uF μF · nF · pF · Hz · kHz · MHz · GHz · J · kJ · Pa · kPa · MPa · bar · psi
 mm · cm · m metre metres meter meters · km · um μm · nm · inch inches in " ″ · ft feet · mile miles mi
-m**2 m2 sqm · cm**2 cm2 · km**2 km2 sqkm · ft**2 ft2 sqft · mile**2 mi2 sqmi · hectare hectares ha · acre acres · m**3 m3 cbm · cm**3 cm3
+m**2 m2 sqm · cm**2 cm2 · km**2 km2 sqkm · ft**2 ft2 sqft · mile**2 mi2 sqmi
+hectare hectares ha · acre acres · m**3 m3 cbm · cm**3 cm3
 g grams · kg kilograms kilos kilo · mg · lb lbs pounds · oz ounces · l L litre litres liter liters · ml mL
 ms · s sec secs second seconds · min mins minute minutes · hour hours h hr hrs · day days · week weeks wk wks
 month months mth mths · year years yr yrs · decade decades

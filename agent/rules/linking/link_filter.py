@@ -110,7 +110,9 @@ def _is_coincidental(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: B
         return _is_question_opening(link, tokens)
     token = tokens[link.first]
     before = tokens[link.first - 1].word if link.first else ""
-    is_name = token.is_name or token.is_quoted or before in _WORDS_BEFORE_NAMES or _is_uncased_name(link, tokens, lexicon)
+    is_name = (
+        token.is_name or token.is_quoted or before in _WORDS_BEFORE_NAMES or _is_uncased_name(link, tokens, lexicon)
+    )
     return not is_name and not lexicon.is_categorical(meaning.field)
 
 

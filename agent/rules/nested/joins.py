@@ -92,12 +92,13 @@ def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
 
 def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> bool:
     reading = read_question(lexicon, f"the {value}", (), ())
+    fields = {*join.outer_fields, join.inner_key} if join.is_within_bucket else set(join.outer_fields)
     return (
         not reading.unlinked_words
         and not reading.asked_mentions
         and len(reading.conditions) == 1
         and compares_with(reading.conditions[0], value)
-        and fields_of(reading.conditions[0]) <= set(join.outer_fields)
+        and fields_of(reading.conditions[0]) <= fields  # within a bucket the words around the name decide
     )
 
 

@@ -67,7 +67,14 @@ def plan_leg(
     if answer_form.reads_values:
         leg = _value_leg(leg_id, question, best, answer_form)
         forms = _alternative_forms(equal_forms, leg.search, lexicon)
-        return leg, LegAlternatives(leg=leg_id, equal_forms=forms)
+        # Where fields are as likely, these are asked about; and a text may know the words.
+        unknown_words = best.unknown_words if lexicon.holds_records and len(forms) < 2 else ()
+        return leg, LegAlternatives(
+            leg=leg_id,
+            equal_forms=forms,
+            unknown_words=unknown_words,
+            suggested_fields=best.similarities.rank_fields(unknown_words),
+        )
     chosen_readings = _choose_readings(readings, answer_form)
     clauses = tuple(_clause_of(reading) for reading in chosen_readings)
     search = Search(clauses=clauses, ranking_text=question)

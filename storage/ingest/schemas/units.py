@@ -27,7 +27,9 @@ _WEIGHT_STEM = r"weight|mass|fat|protein|sugar|salt|carb|fib|dose|load|content|a
 _REQUIRED_STEM_BY_SUFFIX = {
     **dict.fromkeys(("v", "a", "w", "ma", "na", "pa", "ua", "mw", "wh", "ah", "j"), re.compile(_ELECTRIC_STEM)),
     **dict.fromkeys(("c", "f", "k", "deg"), re.compile(_TEMPERATURE_STEM)),
-    **dict.fromkeys(("m", "in", "ft", "um", "mm2", "mi", "mile", "miles"), re.compile(_EXTENT_STEM + "|_off|drop|lift")),
+    **dict.fromkeys(
+        ("m", "in", "ft", "um", "mm2", "mi", "mile", "miles"), re.compile(_EXTENT_STEM + "|_off|drop|lift")
+    ),
     **dict.fromkeys(("h", "s", "min", "mins", "sec", "second", "minute", "hour"), re.compile(_TIME_STEM)),
     "ha": re.compile(r"area|land|plot|surface|field|forest|size|acreage|ground"),
     **dict.fromkeys(
@@ -127,7 +129,9 @@ def _is_electric_name(name: str) -> bool:
 
 
 _WORD_SUFFIXES = frozenset(
-    name for name in _UNIT_BY_SUFFIX if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf", "sqft", "sqkm", "sqmi")
+    name
+    for name in _UNIT_BY_SUFFIX
+    if len(name) > 3 and name not in ("mohm", "kohm", "degc", "degf", "sqft", "sqkm", "sqmi")
 )
 
 

@@ -1,6 +1,6 @@
 """A home with buckets that refer to one another, for questions within questions."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -63,12 +63,19 @@ class MiningHome:
 @asynccontextmanager
 async def open_mining_home(folder: Path, buckets: frozenset[str] = frozenset(TABLES)) -> AsyncGenerator[MiningHome]:
     """Opens a home with all the tables, within a scope that grants `buckets`."""
+    async with open_home_of(folder, {f"{name}.csv": text for name, text in TABLES.items()}, buckets) as home:
+        yield home
+
+
+@asynccontextmanager
+async def open_home_of(folder: Path, files: Mapping[str, str], buckets: frozenset[str]) -> AsyncGenerator[MiningHome]:
+    """Opens a home with a bucket of each file, within a scope that grants `buckets`."""
     index = await EmbeddedIndex.open(folder / "index", tenant=TENANT, analysers=analyser_for, embedder=None)
     try:
-        for name, text in TABLES.items():
-            path = folder / f"{name}.csv"
+        for name, text in files.items():
+            path = folder / name
             path.write_text(text)
-            await ingest_files(index, [path], extractor=RuleExtractor(), bucket=BucketId(name))
+            await ingest_files(index, [path], extractor=RuleExtractor(), bucket=BucketId(path.stem))
         scope = Scope(tenant=TENANT, buckets=frozenset(map(BucketId, buckets)), ignores_readers=True)
         scoped = index.within_scope(scope)
         schemas = await scoped.load_schemas()
