@@ -10,7 +10,7 @@ from storage.search.index import RecordPageRequest
 from storage.search.plan import Leg, ReadFields
 from tests.agent.rules.nested.mining import MiningHome, open_home_of
 
-CANTONS = {
+CANTONS: Mapping[str, tuple[list[str], str, int, int]] = {
     "Arvel": (["Brone", "Corin"], "Marn", 410, 52_000),
     "Brone": (["Arvel", "Corin"], "Luth", 900, 31_000),
     "Corin": (["Arvel", "Brone", "Dorn"], "Sarn", 1250, 87_000),
