@@ -7,9 +7,12 @@ from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import read_question
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, fields_of
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Schema
+from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_TRIED_VALUES = 12
+MIN_SHARED_VALUES = 3
+_MAX_SHARED_VALUES = 200
+_MIN_SHARED_PART = 0.75  # of the values of the field that has more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +29,21 @@ class BucketJoin:
     is_forward: bool
 
     @property
+    def can_be_counted(self) -> bool:
+        """Whether each document of the outer bucket may have several documents of the inner one."""
+        return not self.is_forward and not self.is_within_bucket
+
+    @property
     def is_within_bucket(self) -> bool:
         return self.outer == self.inner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentCount:
+    """How many documents of an inner set a document of the outer bucket has: "at least 3 loans", "no loans"."""
+
+    least: int = 1
+    most: int | None = None
 
 
 def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
@@ -72,6 +88,31 @@ def find_sibling_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[Buck
         for inner, inner_key, inner_target in references
         if target == inner_target and outer != inner
     )
+
+
+def find_shared_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
+    """Returns joins between fields of two buckets that hold the same few values under names that share a word.
+
+    The values name things that no bucket has documents of: the `home depot` of vehicles, the `depot` of staff.
+    """
+    fields = [
+        (bucket, field, frozenset(value.value.casefold() for value in vocabulary.values), lexicon.label_stems_of(field))
+        for bucket, lexicon in lexicons.items()
+        for field in (field.name for field in lexicon.schema.fields if _may_name_things(field))
+        if (vocabulary := lexicon.vocabulary_of(field)) is not None
+        if MIN_SHARED_VALUES <= len(vocabulary.values) <= _MAX_SHARED_VALUES
+    ]
+    return tuple(
+        BucketJoin(outer=outer, outer_fields=(outer_field,), inner=inner, inner_key=inner_key, is_forward=False)
+        for outer, outer_field, outer_values, outer_stems in fields
+        for inner, inner_key, inner_values, inner_stems in fields
+        if outer != inner and outer_stems & inner_stems
+        if len(outer_values & inner_values) >= _MIN_SHARED_PART * max(len(outer_values), len(inner_values))
+    )
+
+
+def _may_name_things(field: SchemaField) -> bool:
+    return field.type is FieldType.CATEGORY and field.reference is None
 
 
 def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:

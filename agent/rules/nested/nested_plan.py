@@ -14,14 +14,24 @@ from typing import TypeAlias
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
-from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
+from agent.rules.nested.joins import (
+    BucketJoin,
+    DocumentCount,
+    compares_with,
+    find_joins,
+    find_shared_joins,
+    find_sibling_joins,
+    find_stand_in,
+)
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
+from agent.rules.nested.relative_splits import RelativeSplitFinder
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
 from agent.rules.reading.asked_noun import find_asked_buckets
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
-from agent.rules.words.tokens import tokenize_question
+from agent.rules.words.tokens import find_quotations, tokenize_question
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,
     AndCondition,
@@ -38,8 +48,8 @@ from storage.search.ids import BucketId, LegId
 from storage.search.plan import Leg, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
-_MAX_SPLITS = 60  # tried in one question, and in one inner set
-_MAX_READINGS = 48  # of parts of one question, each a few tenths of a millisecond
+_MAX_SPLITS = 200  # tried in one question, and in one inner set
+_MAX_READINGS = 160  # of parts of one question, each a few tenths of a millisecond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +83,11 @@ class NestedPlanner:
     def __init__(self, reader: QuestionReader, plan_leg: PlanLeg) -> None:
         self._reader, self._plan_leg = reader, plan_leg
         self._joins = find_joins(reader.lexicons)
+        self._relative_joins = (
+            *(join for join in self._joins if not join.is_forward),
+            *find_sibling_joins(reader.lexicons),
+            *find_shared_joins(reader.lexicons),
+        )
         self._stand_ins: dict[BucketJoin, str | None] = {}
         self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
         self._read_texts: set[tuple[BucketId, str]] = set()
@@ -81,7 +96,7 @@ class NestedPlanner:
         self, leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading]
     ) -> NestedLeg | None:
         """Returns the best nested leg if it explains the question better than the plain leg; else None."""
-        if not self._joins:
+        if not self._relative_joins:
             return None
         plain_count = self._count_unexplained(readings[0], plain)
         nested_legs: list[NestedLeg] = []
@@ -97,7 +112,7 @@ class NestedPlanner:
         if best.unexplained_count < plain_count:
             return best
         names_both = best.split.needs_noun and best.reading.has_noun and not readings[0].has_noun
-        is_meant = names_both or best.split.is_dereference or _is_of_single_document(best, plain)
+        is_meant = names_both or best.split.is_structural or _is_of_single_document(best, plain)
         return best if is_meant and best.unexplained_count == plain_count else None
 
     def _splits_of(
@@ -105,14 +120,31 @@ class NestedPlanner:
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
         finder = SplitFinder(question, self._reader.lexicons, self._joins)
+        yield from RelativeSplitFinder(question, self._reader.lexicons).find_splits(self._relative_joins)
         yield from finder.find_dereferences()
-        if plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun:
-            yield from finder.find_noun_splits()
+        may_name_inner = plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun
+        for split in self._with_counts(question, finder.find_noun_splits()):
+            if may_name_inner or split.is_counted:
+                yield split
+        for split in finder.find_field_splits():
+            if plain_count or split.is_clause:
+                yield split
         if plain_count:
-            yield from finder.find_field_splits()
             for reading in readings:
                 if reading.unlinked_words and (reading.has_noun or reading.conditions):
-                    yield from finder.find_value_splits(reading.unlinked_words, reading.bucket)
+                    value_splits = finder.find_value_splits(reading.unlinked_words, reading.bucket)
+                    yield from self._with_counts(question, value_splits)
+
+    def _with_counts(self, question: str, splits: Iterator[QuestionSplit]) -> Iterator[QuestionSplit]:
+        """Yields the splits, with the number of documents that the words before them ask for."""
+        literals = self._reader.literals_in(question)
+        for split in splits:
+            analyser = self._lexicon_of(split.join.inner).analyser
+            tokens = tokenize_question(question, analyser, find_quotations(question))
+            counted = list(count_documents_in(split, question, tokens, literals))
+            yield from counted
+            if not any(other.count.least == 0 for other in counted):
+                yield split
 
     # -- the outer question
 
@@ -144,14 +176,15 @@ class NestedPlanner:
     def _read_outer(self, question: str, split: QuestionSplit, depth: int) -> _OuterReading | None:
         """Returns the reading of the words around the inner set; None if either cannot be read."""
         inner = self._read_inner_set(split.join.inner, split.inner_text, depth)
-        if inner is None or inner.is_everything or (split.needs_noun and not inner.has_noun):
+        if inner is None or (inner.is_everything and not split.is_counted) or (split.needs_noun and not inner.has_noun):
             return None
         if not (split.needs_noun or inner.is_certain or inner.order is not None):
             return None
         stand_in = self._stand_in_for(split.join)
         if stand_in is None:
             return None
-        text = f"{question[: split.start]}{stand_in}{question[split.end :]}"
+        link = "of " if split.count.least == 0 else ""
+        text = f"{question[: split.start]}{link}{stand_in}{question[split.end :]}"
         reading = self._read_in_bucket(split.join.outer, text)
         if split.join.is_within_bucket and not reading.has_noun:
             return None  # its noun is that of the inner set, and nothing names the outer one
@@ -193,9 +226,9 @@ class NestedPlanner:
         named = self._reader.lexicons[join.inner if join.is_forward else join.outer]
         names = join.outer_fields if join.is_forward else (join.inner_key,)
         lexicon = self._lexicon_of(bucket)
-        field_stems = frozenset[str]().union(*(lexicon.stems_of(name) for name in names))
+        field_stems = frozenset[str]().union(*(lexicon.label_stems_of(name) for name in names))
         question_stems = {token.stem for token in tokenize_question(question, lexicon.analyser)}
-        return not field_stems & (named.noun_stems | question_stems)
+        return not field_stems <= (named.noun_stems | question_stems)
 
     # -- inner sets
 
@@ -214,11 +247,15 @@ class NestedPlanner:
             return None
         finder = SplitFinder(request, self._reader.lexicons, self._joins)
         reading = self._read_in_bucket(bucket, request)
+        may_miss_values = reading.has_noun or bool(reading.conditions)
         splits = chain(
+            RelativeSplitFinder(request, self._reader.lexicons).find_splits(self._relative_joins, bucket),
             finder.find_dereferences(bucket),
-            finder.find_noun_splits(bucket),
+            self._with_counts(request, finder.find_noun_splits(bucket)),
             finder.find_field_splits(bucket),
-            finder.find_value_splits(reading.unlinked_words, bucket) if reading.has_noun or reading.conditions else (),
+            self._with_counts(request, finder.find_value_splits(reading.unlinked_words, bucket))
+            if may_miss_values
+            else (),
         )
         for split in islice(splits, _MAX_SPLITS):
             if len(self._read_texts) > _MAX_READINGS:
@@ -259,13 +296,14 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
 def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:
     """Returns a sort key: words explained, then "the F of …", then an outer set that is named, and first."""
     conditions = len(nested.reading.conditions)
-    return (nested.unexplained_count, not nested.split.is_dereference, *_doubts_about(nested), -conditions)
+    return (nested.unexplained_count, not nested.split.is_structural, *_doubts_about(nested), -conditions)
 
 
 def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
     return (
         nested.split.start == 0,
         not nested.reading.has_noun,
+        semi_join_depth(nested.leg.search.clauses[0].condition) > 1,
         nested.is_by_role,
         not nested.split.join.is_forward,
     )
@@ -273,7 +311,7 @@ def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
 
 def _is_best(nested: NestedLeg) -> bool:
     """Whether no later split can be better. Those behind a field come first."""
-    return nested.unexplained_count == 0 and (nested.split.is_dereference or not any(_doubts_about(nested)))
+    return nested.unexplained_count == 0 and (nested.split.is_structural or not any(_doubts_about(nested)))
 
 
 def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:
@@ -314,7 +352,16 @@ def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | N
         limit=inner.limit,
         words=outer.split.inner_text,
     )
-    return conjunction_of(*(semi_join if member is comparison else member for member in members))
+    joined = _counted_condition(semi_join, outer.split.count)
+    return conjunction_of(*(joined if member is comparison else member for member in members))
+
+
+def _counted_condition(semi_join: SemiJoinCondition, count: DocumentCount) -> Condition:
+    """Returns the condition that the number of documents of the inner set is within the bounds."""
+    parts: list[Condition] = [replace(semi_join, min_count=count.least)] if count.least else []
+    if count.most is not None:
+        parts.append(NotCondition(replace(semi_join, min_count=count.most + 1)))
+    return conjunction_of(*parts)
 
 
 def _values_in(condition: Condition) -> Sequence[object]:

@@ -8,11 +8,12 @@ to it ("whose *owner lives in Porto*"), or by conditions alone that fit no field
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
-from agent.rules.nested.joins import BucketJoin, find_sibling_joins
+from agent.rules.nested.joins import BucketJoin, DocumentCount, find_sibling_joins
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
 from storage.search.ids import BucketId
@@ -20,6 +21,7 @@ from storage.search.ids import BucketId
 _ARTICLES = frozenset("the a an all any every each some our those these".split())
 _VERBS_BETWEEN = frozenset("is are was were has have had do does did".split())
 _LINKING_OF = frozenset("of in for at from on".split())
+_CLAUSE_OPENERS = RELATIVE_PRONOUNS | PREPOSITIONS | frozenset({"and", "but", "or", "since", "before", "after"})
 _MAX_MODIFIERS = 5  # words before a noun that may belong to it
 _MIN_LINK_WEIGHT = 0.5  # more than a hint
 
@@ -34,6 +36,17 @@ class QuestionSplit:
     inner_text: str
     is_dereference: bool = False  # "the F of …": the field F names the documents that are asked about
     needs_noun: bool = True  # the inner words hold a noun of the bucket
+    count: DocumentCount = DocumentCount()
+    is_clause: bool = False  # a clause behind the noun holds the words: "a driver *who lives in Porto*"
+
+    @property
+    def is_counted(self) -> bool:
+        return self.count != DocumentCount()
+
+    @property
+    def is_structural(self) -> bool:
+        """Whether the words around the inner set leave no doubt that there is one."""
+        return self.is_dereference or self.is_counted or self.is_clause
 
 
 class SplitFinder:
@@ -66,17 +79,20 @@ class SplitFinder:
 
     def find_value_splits(self, unlinked_words: Sequence[str], outer: BucketId) -> Iterator[QuestionSplit]:
         """Yields splits at the words that the outer bucket does not explain."""
-        for join in self._joins:
-            if join.is_forward and join.outer == outer and not join.is_within_bucket:
-                yield from self._value_splits(unlinked_words, join)
+        joins = [join for join in self._joins if join.outer == outer and not join.is_within_bucket]
+        for join in sorted(joins, key=lambda join: not join.is_forward):
+            yield from self._value_splits(unlinked_words, join)
 
     def _value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
         tokens = self._tokens_of(join.inner)
         unlinked = {word.casefold() for words in unlinked_words for word in words.split()}
         indexes = [index for index, token in enumerate(tokens) if token.word in unlinked]
         if indexes:
-            for last in dict.fromkeys((len(tokens), indexes[-1] + 1)):
-                yield self._split_at(join, tokens, indexes[0], last, needs_noun=False)
+            runs = list(_runs_of(indexes))
+            spans = [(indexes[0], len(tokens)), (indexes[0], indexes[-1] + 1), *runs]
+            spans += [(first, len(tokens)) for first, _ in runs]
+            for first, last in dict.fromkeys(spans):
+                yield self._split_at(join, tokens, first, last, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
         return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
@@ -136,7 +152,9 @@ class SplitFinder:
             if isinstance(link.meaning, FieldMention) and link.meaning.field in join.outer_fields:
                 for end in _ends_of_phrase(tokens, link.last):
                     if end > link.last and _has_content(tokens[link.last : end]):
+                        is_clause = tokens[link.last].word in RELATIVE_PRONOUNS
                         split = self._split_at(join, tokens, link.last, end, needs_noun=False)
+                        split = replace(split, is_clause=is_clause)
                         yield split
                         if end > link.last + 1:  # "whose owner *lives* in Porto": the verb may be no condition itself
                             predicate = self._question[tokens[link.last + 1].start : split.end]
@@ -149,6 +167,15 @@ class SplitFinder:
         return QuestionSplit(
             join=join, start=start, end=end, inner_text=self._question[start:end], needs_noun=needs_noun
         )
+
+
+def _runs_of(indexes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yields first and last token of each run of neighbours, and of each of its tails: "*went to Spain*", "*Spain*"."""
+    first = indexes[0]
+    for index, following in pairwise((*indexes, indexes[-1] + 2)):
+        if following != index + 1:
+            yield from ((start, index + 1) for start in range(first, index + 1))
+            first = following
 
 
 def _start_of_phrase(tokens: Sequence[QuestionToken], noun: int) -> int:
@@ -168,7 +195,12 @@ def _ends_of_phrase(tokens: Sequence[QuestionToken], first: int) -> list[int]:
         for index in range(first + 1, len(tokens) - 1)
         if tokens[index].word in _VERBS_BETWEEN and tokens[index - 1].word not in RELATIVE_PRONOUNS
     ]
-    return [len(tokens), *verbs]
+    clauses = [
+        index
+        for index in range(first, len(tokens) - 1)
+        if tokens[index].word in _CLAUSE_OPENERS and tokens[index - 1].word not in _CLAUSE_OPENERS
+    ]
+    return list(dict.fromkeys((len(tokens), *verbs, *reversed(clauses), *([first] if first < len(tokens) else []))))
 
 
 def _has_content(tokens: Sequence[QuestionToken]) -> bool:
@@ -182,10 +214,14 @@ def start_of_relation(reading: BucketReading, end: int) -> int | None:
     """
     tokens = [token for token in reading.tokens if token.end <= end]
     last_link_end = max(
-        (link.last for link in reading.links if link.last <= len(tokens) and link.weight >= _MIN_LINK_WEIGHT), default=0
+        (
+            *(link.last for link in reading.links if link.last <= len(tokens) and link.weight >= _MIN_LINK_WEIGHT),
+            *(index + 1 for index in reading.literal_tokens if index < len(tokens)),
+        ),
+        default=0,
     )
     between = tokens[last_link_end:]
-    follows_noun = any(
+    follows_noun = last_link_end - 1 in reading.literal_tokens or any(
         isinstance(link.meaning, (BucketNoun, ValueMatch)) and link.last == last_link_end for link in reading.links
     )
     is_plain = not any(token.is_name or token.is_quoted or token.word in NEGATIONS for token in between)
