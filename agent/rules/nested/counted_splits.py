@@ -15,7 +15,7 @@ _NEGATORS = LACK_WORDS | CONTRACTED_NEGATIONS | frozenset("not never cannot".spl
 _BEFORE_NEGATOR = RELATIVE_PRONOUNS | frozenset(
     "is are was were has have had do does did with there been be still and but".split()
 )
-_BEHIND_NEGATOR = STOP_WORDS | frozenset("single any ever one yet a an the t so far".split())
+_BEHIND_NEGATOR = STOP_WORDS | frozenset("single any ever one yet a an the t so far out up off in on to for".split())
 _NO_MODIFIERS = RELATIVE_PRONOUNS | PREPOSITIONS
 _MAX_VERBS = 1  # between the negator and what is lacking: "never *had* a loan", "do not *keep* lenses"
 _MAX_NUMBER_DISTANCE = 4  # tokens between a number and the noun that it counts
@@ -30,7 +30,7 @@ def count_documents_in(
     first = next((index for index, token in enumerate(tokens) if token.start >= split.start), len(tokens))
     negated_start = _start_of_negation(tokens, first)
     if negated_start is not None:
-        yield replace(split, start=negated_start, count=DocumentCount(least=0, most=0))
+        yield replace(split, start=negated_start, count=DocumentCount(least=0, most=0), is_left_out=True)
         return
     for literal in literals:
         counted = _count_by_literal(split, question, tokens, literal)
@@ -72,7 +72,8 @@ def _count_by_literal(
     if count is None:
         return None
     inner_start = between[0].start if between else split.start
-    return replace(split, start=literal.start, inner_text=question[inner_start : split.end], count=count)
+    inner_text = question[inner_start : split.end]
+    return replace(split, start=literal.start, inner_text=inner_text, count=count, is_left_out=True)
 
 
 def _count_of(literal: QuantityLiteral) -> DocumentCount | None:

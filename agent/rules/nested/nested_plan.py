@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
+from agent.english.function_words import PREPOSITIONS
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
@@ -37,6 +38,7 @@ from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
     Condition,
+    MissingCondition,
     NotCondition,
     OrCondition,
     SemiJoinCondition,
@@ -44,7 +46,7 @@ from storage.search.conditions import (
     conjuncts_of,
     semi_join_depth,
 )
-from storage.search.ids import BucketId, LegId
+from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import Leg, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
@@ -62,6 +64,7 @@ class NestedLeg:
     unexplained_count: int
     split: QuestionSplit
     inner: InnerSet
+    is_sibling: bool  # the two refer to the same documents of a third bucket
     is_by_role: bool  # the field that connects the two is named after neither, and not in the question
     assumptions: tuple[Assumption, ...] = ()
 
@@ -102,7 +105,7 @@ class NestedPlanner:
         nested_legs: list[NestedLeg] = []
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             nested_legs += self._legs_of_split(leg_id, question, split)
-            if (nested_legs and _is_best(nested_legs[-1])) or len(self._read_texts) > _MAX_READINGS:
+            if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
                 break
         asked = find_asked_buckets(readings)
         nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
@@ -120,7 +123,10 @@ class NestedPlanner:
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
         finder = SplitFinder(question, self._reader.lexicons, self._joins)
-        yield from RelativeSplitFinder(question, self._reader.lexicons).find_splits(self._relative_joins)
+        relatives = RelativeSplitFinder(question, self._reader.lexicons)
+        yield from relatives.find_splits(self._relative_joins)
+        if plain_count:
+            yield from relatives.find_name_splits(self._relative_joins)
         yield from finder.find_dereferences()
         may_name_inner = plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun
         for split in self._with_counts(question, finder.find_noun_splits()):
@@ -145,6 +151,8 @@ class NestedPlanner:
             yield from counted
             if not any(other.count.least == 0 for other in counted):
                 yield split
+                if split.join.can_be_counted:
+                    yield replace(split, is_left_out=True)
 
     # -- the outer question
 
@@ -169,6 +177,7 @@ class NestedPlanner:
             unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,
             inner=outer.inner,
+            is_sibling=split.join not in self._joins,
             is_by_role=self._is_by_role(split.join, question),
             assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
         )
@@ -180,17 +189,33 @@ class NestedPlanner:
             return None
         if not (split.needs_noun or inner.is_certain or inner.order is not None):
             return None
+        if MissingCondition(field=split.join.inner_key) in conjuncts_of(inner.condition):
+            return None  # documents that refer to nothing
+        if split.is_left_out:
+            return self._read_without(question, split, inner)
         stand_in = self._stand_in_for(split.join)
         if stand_in is None:
             return None
-        link = "of " if split.count.least == 0 else ""
-        text = f"{question[: split.start]}{link}{stand_in}{question[split.end :]}"
+        text = f"{question[: split.start]}{stand_in}{question[split.end :]}"
         reading = self._read_in_bucket(split.join.outer, text)
         if split.join.is_within_bucket and not reading.has_noun:
             return None  # its noun is that of the inner set, and nothing names the outer one
         if reading.unlinked_words and not split.join.is_within_bucket:
             text, reading = self._drop_relation(split.join.outer, text, split.start, reading)
         return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
+
+    def _read_without(self, question: str, split: QuestionSplit, inner: InnerSet) -> _OuterReading | None:
+        """Returns the reading of the question without the inner set; None without a noun for the outer documents."""
+        bucket, end = split.join.outer, split.start
+        text = f"{question[:end]} {question[split.end :]}"
+        reading = self._read_in_bucket(bucket, text)
+        if reading.unlinked_words:
+            start = start_of_relation(reading, end)
+            shorter_text = text if start is None else f"{text[:start]} {text[end:]}"
+            shorter_reading = self._read_in_bucket(bucket, shorter_text)
+            if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
+                text, reading = shorter_text, shorter_reading
+        return _OuterReading(split=split, inner=inner, stand_in="", text=text, reading=reading) if reading.has_noun else None
 
     def _drop_relation(
         self, bucket: BucketId, text: str, end: int, reading: BucketReading
@@ -199,7 +224,9 @@ class NestedPlanner:
         start = start_of_relation(reading, end)
         if start is None:
             return text, reading
-        shorter_text = f"{text[:start]} of {text[end:]}"
+        word_before = text[:end].split()[-1].casefold()
+        link = word_before if word_before in PREPOSITIONS else "of"
+        shorter_text = f"{text[:start]} {link} {text[end:]}"
         shorter_reading = self._read_in_bucket(bucket, shorter_text)
         if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
             return shorter_text, shorter_reading
@@ -211,7 +238,9 @@ class NestedPlanner:
             return None
         clause = search.clauses[0]
         condition = _join_condition(clause.condition, outer)
-        if condition is None or any(outer.stand_in.casefold() in term.casefold() for term in clause.required_terms):
+        if condition is None:
+            return None
+        if not outer.split.is_left_out and any(outer.stand_in.casefold() in term.casefold() for term in clause.required_terms):
             return None
         return search.with_clauses(replace(clause, condition=condition))
 
@@ -294,15 +323,27 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
 
 
 def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:
-    """Returns a sort key: words explained, then "the F of …", then an outer set that is named, and first."""
-    conditions = len(nested.reading.conditions)
-    return (nested.unexplained_count, not nested.split.is_structural, *_doubts_about(nested), -conditions)
+    """Returns a sort key: words explained, then "the F of …", then an outer set that is named, and first.
+
+    Of two dereferences, "the keeper of the studio of …" and "the studio of …", the outer one is meant.
+    """
+    split = nested.split
+    length = len(split.inner_text) if split.is_structural else 0
+    return (
+        nested.unexplained_count,
+        not split.is_counted,
+        not split.is_structural,
+        nested.is_sibling,
+        -length,
+        *_doubts_about(nested),
+        -len(nested.reading.conditions),
+    )
 
 
 def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
     return (
         nested.split.start == 0,
-        not nested.reading.has_noun,
+        not nested.reading.has_noun and not nested.split.is_dereference,
         semi_join_depth(nested.leg.search.clauses[0].condition) > 1,
         nested.is_by_role,
         not nested.split.join.is_forward,
@@ -311,7 +352,7 @@ def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
 
 def _is_best(nested: NestedLeg) -> bool:
     """Whether no later split can be better. Those behind a field come first."""
-    return nested.unexplained_count == 0 and (nested.split.is_structural or not any(_doubts_about(nested)))
+    return nested.unexplained_count == 0 and not nested.split.is_dereference and not any(_doubts_about(nested))
 
 
 def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:
@@ -334,6 +375,8 @@ def _conditions_of(search: Search, bucket: BucketId) -> tuple[Condition, ...]:
 def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | None:
     """Returns the condition with the semi-join in place of the stand-in; None unless it stands for exactly one."""
     members = conjuncts_of(condition)
+    if outer.split.is_left_out:
+        return conjunction_of(*members, _semi_join_for(outer, outer.split.join.outer_fields[0]))
     replaced = [member for member in members if compares_with(member, outer.stand_in)]
     join = outer.split.join
     if len(replaced) != 1 or any(outer.stand_in in _values_in(member) for member in members if member not in replaced):
@@ -341,9 +384,14 @@ def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | N
     comparison = replaced[0]
     if not isinstance(comparison, ComparisonCondition) or comparison.field not in join.outer_fields:
         return None
-    inner = outer.inner
+    joined = _semi_join_for(outer, comparison.field)
+    return conjunction_of(*(joined if member is comparison else member for member in members))
+
+
+def _semi_join_for(outer: _OuterReading, field: FieldName) -> Condition:
+    inner, join = outer.inner, outer.split.join
     semi_join = SemiJoinCondition(
-        field=comparison.field,
+        field=field,
         bucket=join.inner,
         key=join.inner_key,
         condition=inner.condition,
@@ -352,8 +400,7 @@ def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | N
         limit=inner.limit,
         words=outer.split.inner_text,
     )
-    joined = _counted_condition(semi_join, outer.split.count)
-    return conjunction_of(*(joined if member is comparison else member for member in members))
+    return _counted_condition(semi_join, outer.split.count)
 
 
 def _counted_condition(semi_join: SemiJoinCondition, count: DocumentCount) -> Condition:

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS
+from agent.english.function_words import (
+    ENDED_WORDS,
+    NEGATIONS,
+    PREPOSITIONS,
+    PRESENT_WORDS,
+    RELATIVE_PRONOUNS,
+    VAGUE_ADJECTIVES,
+)
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.joins import BucketJoin, DocumentCount, find_sibling_joins
@@ -21,6 +28,7 @@ from storage.search.ids import BucketId
 _ARTICLES = frozenset("the a an all any every each some our those these".split())
 _VERBS_BETWEEN = frozenset("is are was were has have had do does did".split())
 _LINKING_OF = frozenset("of in for at from on".split())
+_STATE_WORDS = ENDED_WORDS | PRESENT_WORDS | VAGUE_ADJECTIVES
 _CLAUSE_OPENERS = RELATIVE_PRONOUNS | PREPOSITIONS | frozenset({"and", "but", "or", "since", "before", "after"})
 _MAX_MODIFIERS = 5  # words before a noun that may belong to it
 _MIN_LINK_WEIGHT = 0.5  # more than a hint
@@ -37,6 +45,7 @@ class QuestionSplit:
     is_dereference: bool = False  # "the F of …": the field F names the documents that are asked about
     needs_noun: bool = True  # the inner words hold a noun of the bucket
     count: DocumentCount = DocumentCount()
+    is_left_out: bool = False  # the rest of the question is read without the inner set, which is one more condition
     is_clause: bool = False  # a clause behind the noun holds the words: "a driver *who lives in Porto*"
 
     @property
@@ -55,6 +64,7 @@ class SplitFinder:
     def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: Sequence[BucketJoin]) -> None:
         self._question, self._lexicons, self._joins = question, lexicons, joins
         self._links_by_bucket: dict[BucketId, Sequence[SpanLink]] = {}
+        self._value_links: dict[BucketId, Sequence[SpanLink]] = {}
 
     def find_noun_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
         """Yields splits at nouns of the inner bucket; the outer set is in the bucket, or in any."""
@@ -92,6 +102,8 @@ class SplitFinder:
             spans = [(indexes[0], len(tokens)), (indexes[0], indexes[-1] + 1), *runs]
             spans += [(first, len(tokens)) for first, _ in runs]
             for first, last in dict.fromkeys(spans):
+                if not join.is_forward and last - first == 1 and tokens[first].word in _STATE_WORDS:
+                    continue  # "former members": no word for the documents that refer to them
                 yield self._split_at(join, tokens, first, last, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
@@ -113,7 +125,8 @@ class SplitFinder:
             if isinstance(link.meaning, BucketNoun):
                 starts = dict.fromkeys((_start_of_phrase(tokens, link.first), link.first))
                 for start in starts:
-                    for end in _ends_of_phrase(tokens, link.last):
+                    ends = (*_ends_of_phrase(tokens, link.last), *self._value_ends(join.inner, link.last))
+                    for end in dict.fromkeys(ends):
                         if _has_content(tokens[:start]) or _has_content(tokens[end:]):
                             yield self._split_at(join, tokens, start, end)
 
@@ -125,7 +138,8 @@ class SplitFinder:
                 continue
             start = _start_of_phrase(tokens, link.first)
             if link.last < len(tokens) - 1 and tokens[link.last].word in _LINKING_OF and _has_content(tokens[:start]):
-                for end in _ends_of_phrase(tokens, link.last + 2):
+                ends = (*_ends_of_phrase(tokens, link.last + 2), *self._value_ends(join.inner, link.last + 1))
+                for end in dict.fromkeys(ends):
                     inner = self._question[tokens[link.last + 1].start : tokens[end - 1].end]
                     yield QuestionSplit(
                         join=join,
@@ -135,6 +149,13 @@ class SplitFinder:
                         is_dereference=True,
                         needs_noun=False,
                     )
+
+    def _value_ends(self, bucket: BucketId, first: int) -> Sequence[int]:
+        """Returns where values of the bucket end that begin at the token or behind it."""
+        if bucket not in self._value_links:
+            links = self._lexicons[bucket].find_links(self._tokens_of(bucket))
+            self._value_links[bucket] = [link for link in links if isinstance(link.meaning, ValueMatch)]
+        return [link.last for link in self._value_links[bucket] if link.first >= first]
 
     def _begins_with_noun(self, split: QuestionSplit) -> bool:
         """Whether the words that name the field are a noun for the documents of some bucket."""

@@ -40,6 +40,16 @@ class RelativeSplitFinder:
                 if join.inner == named.bucket and outer in (None, join.outer):
                     yield from self._split_of(join, named)
 
+    def find_name_splits(self, joins: Sequence[BucketJoin]) -> Iterator[QuestionSplit]:
+        """Yields splits at the name of a document, for what the document refers to: "in which city is *G-104* kept"."""
+        for named in self._find_named_documents():
+            tokens = self._tokens_of(named.bucket)
+            start, end = tokens[named.first].start, tokens[named.last - 1].end
+            for join in joins:
+                if join.inner == named.bucket:
+                    text = self._question[start:end]
+                    yield QuestionSplit(join=join, start=start, end=end, inner_text=text, needs_noun=False)
+
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
         return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
 
