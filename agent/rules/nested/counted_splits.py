@@ -28,9 +28,15 @@ def count_documents_in(
     if not split.join.can_be_counted:
         return
     first = next((index for index, token in enumerate(tokens) if token.start >= split.start), len(tokens))
+    while first < len(tokens) and tokens[first].word in _NEGATORS | _BEHIND_NEGATOR:
+        first += 1  # "*no* navigable rivers"
+    if first == len(tokens) or tokens[first].start >= split.end:
+        return
     negated_start = _start_of_negation(tokens, first)
     if negated_start is not None:
-        yield replace(split, start=negated_start, count=DocumentCount(least=0, most=0), is_left_out=True)
+        negated = replace(split, start=negated_start, count=DocumentCount(least=0, most=0), is_left_out=True)
+        for start in _starts_behind_negation(tokens, first):
+            yield replace(negated, inner_text=question[start : split.end])
         return
     for literal in literals:
         counted = _count_by_literal(split, question, tokens, literal)
@@ -55,6 +61,16 @@ def _start_of_negation(tokens: Sequence[QuestionToken], first: int) -> int | Non
     while index > 1 and tokens[index - 1].word in _BEFORE_NEGATOR:
         index -= 1
     return tokens[index].start
+
+
+def _starts_behind_negation(tokens: Sequence[QuestionToken], first: int) -> Iterator[int]:
+    """Yields where the inner words may begin: a word between the negator and the noun is a verb or modifies the noun."""
+    index = first
+    while tokens[index - 1].word not in _NEGATORS:
+        index -= 1
+        if is_content_word(tokens[index]) and tokens[index].word not in _BEHIND_NEGATOR:
+            yield tokens[index].start
+    yield tokens[first].start
 
 
 def _count_by_literal(

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
 from agent.english.function_words import PREPOSITIONS
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
 from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
 from agent.rules.nested.joins import (
@@ -47,10 +47,11 @@ from storage.search.conditions import (
     semi_join_depth,
 )
 from storage.search.ids import BucketId, FieldName, LegId
-from storage.search.plan import Leg, Search
+from storage.search.plan import Leg, ListDocuments, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
 _MAX_SPLITS = 200  # tried in one question, and in one inner set
+_MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
 _MAX_READINGS = 160  # of parts of one question, each a few tenths of a millisecond
 
 
@@ -126,7 +127,7 @@ class NestedPlanner:
         relatives = RelativeSplitFinder(question, self._reader.lexicons)
         yield from relatives.find_splits(self._relative_joins)
         if plain_count:
-            yield from relatives.find_name_splits(self._relative_joins)
+            yield from relatives.find_name_splits(self._joins)
         yield from finder.find_dereferences()
         may_name_inner = plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun
         for split in self._with_counts(question, finder.find_noun_splits()):
@@ -164,6 +165,8 @@ class NestedPlanner:
         search = self._joined_search(leg.search, outer)
         if search is None or not _asks_something(leg, outer):
             return
+        if split.is_left_out and leg.answer_form.reads_text:
+            leg = replace(leg, answer_form=ListDocuments())  # "owners", of "owners without a loan"
         bucket = split.join.outer
         equal_readings = (
             replace(reading, search=joined, conditions=_conditions_of(joined, bucket))
@@ -189,8 +192,11 @@ class NestedPlanner:
             return None
         if not (split.needs_noun or inner.is_certain or inner.order is not None):
             return None
-        if MissingCondition(field=split.join.inner_key) in conjuncts_of(inner.condition):
+        members = conjuncts_of(inner.condition)
+        if MissingCondition(field=split.join.inner_key) in members:
             return None  # documents that refer to nothing
+        if not split.needs_noun and members and all(isinstance(member, MissingCondition) for member in members):
+            return None  # "never taken" says little about the documents of another bucket
         if split.is_left_out:
             return self._read_without(question, split, inner)
         stand_in = self._stand_in_for(split.join)
@@ -303,12 +309,35 @@ class NestedPlanner:
         return settle_own_names(self._reader.read_in_bucket(text, bucket), self._lexicon_of(bucket))
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
-        return count_unexplained(reading, leg.answer_form) + count_lost_relations(reading, self._reader.lexicons)
+        unexplained_count = count_unexplained(reading, leg.answer_form)
+        return unexplained_count + count_lost_relations(reading, self._reader.lexicons) + self._count_nouns(reading)
+
+    def _count_nouns(self, reading: BucketReading) -> int:
+        """Returns how many nouns for documents of joined buckets the reading takes for a hint or for a unit."""
+        covered = {
+            index
+            for link in reading.links
+            if not (isinstance(link.meaning, FieldMention) and link.meaning.is_hint)
+            for index in range(link.first, link.last)
+        }
+        unlinked = {word for words in reading.unlinked_words for word in words.casefold().split()}
+        joined = {join.inner for join in self._joins if join.outer == reading.bucket and join.can_be_counted}
+        foreign = {
+            index
+            for bucket in joined
+            for link in self._lexicon_of(bucket).find_links(reading.tokens)
+            if isinstance(link.meaning, BucketNoun) and link.weight >= _MIN_NOUN_WEIGHT
+            for index in range(link.first, link.last)
+        }
+        return len({index for index in foreign - covered if reading.tokens[index].word not in unlinked})
 
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
         if count_lost_relations(reading, self._reader.lexicons):
             return None
         keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
+        lexicon = self._lexicon_of(reading.bucket)
+        names = (field.name for field in lexicon.schema.fields if lexicon.is_identifying(field.name))
+        keys |= {name for name in names if lexicon.label_stems_of(name) <= lexicon.noun_stems}
         return inner_set_of(reading, self._lexicon_of(reading.bucket), keys)
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:

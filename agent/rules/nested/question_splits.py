@@ -136,10 +136,14 @@ class SplitFinder:
         for link in self._links_of(join.inner):
             if not isinstance(link.meaning, FieldMention) or link.meaning.field != join.inner_key:
                 continue
+            if self._is_noun_of(join.outer, link):
+                continue  # "cities in states …": the cities are those asked for
             start = _start_of_phrase(tokens, link.first)
-            if link.last < len(tokens) - 1 and tokens[link.last].word in _LINKING_OF and _has_content(tokens[:start]):
+            if link.last < len(tokens) - 1 and tokens[link.last].word in _LINKING_OF:
                 ends = (*_ends_of_phrase(tokens, link.last + 2), *self._value_ends(join.inner, link.last + 1))
                 for end in dict.fromkeys(ends):
+                    if not _has_content((*tokens[:start], *tokens[end:])):
+                        continue
                     inner = self._question[tokens[link.last + 1].start : tokens[end - 1].end]
                     yield QuestionSplit(
                         join=join,
@@ -149,6 +153,12 @@ class SplitFinder:
                         is_dereference=True,
                         needs_noun=False,
                     )
+
+    def _is_noun_of(self, bucket: BucketId, link: SpanLink) -> bool:
+        return any(
+            isinstance(other.meaning, BucketNoun) and (other.first, other.last) == (link.first, link.last)
+            for other in self._links_of(bucket)
+        )
 
     def _value_ends(self, bucket: BucketId, first: int) -> Sequence[int]:
         """Returns where values of the bucket end that begin at the token or behind it."""

@@ -46,7 +46,7 @@ class RelativeSplitFinder:
             tokens = self._tokens_of(named.bucket)
             start, end = tokens[named.first].start, tokens[named.last - 1].end
             for join in joins:
-                if join.inner == named.bucket:
+                if join.inner == named.bucket and not join.is_forward:
                     text = self._question[start:end]
                     yield QuestionSplit(join=join, start=start, end=end, inner_text=text, needs_noun=False)
 
