@@ -15,6 +15,7 @@ from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
 from agent.english.function_words import PREPOSITIONS
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
+from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
 from agent.rules.nested.joins import (
@@ -35,6 +36,7 @@ from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import find_quotations, tokenize_question
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,
+    TITLE_FIELD,
     AndCondition,
     ComparisonCondition,
     Condition,
@@ -65,9 +67,20 @@ class NestedLeg:
     unexplained_count: int
     split: QuestionSplit
     inner: InnerSet
+    is_first: bool  # nothing but words that ask stands before the inner set
     is_sibling: bool  # the two refer to the same documents of a third bucket
     is_by_role: bool  # the field that connects the two is named after neither, and not in the question
     assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferredSet:
+    """The documents that `field` of a set of documents of `bucket` refers to."""
+
+    bucket: BucketId
+    field: FieldName
+    condition: Condition
+    words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +168,31 @@ class NestedPlanner:
                 if split.join.can_be_counted:
                     yield replace(split, is_left_out=True)
 
+    def plan_with_set(self, leg_id: LegId, question: str, text_for: Callable[[str], str], inner_set: ReferredSet) -> Leg | None:
+        """Plans a question about the documents that those of a set refer to.
+
+        `text_for` returns the question with a name of such a document. None if it is not understood there.
+        """
+        legs: list[tuple[tuple[bool, int], Leg]] = []
+        inner = InnerSet(condition=inner_set.condition, has_noun=False, is_certain=True)
+        joins = (join for join in self._joins if not join.is_forward and not join.is_within_bucket)
+        for join in joins:
+            if (join.inner, join.inner_key) != (inner_set.bucket, inner_set.field):
+                continue
+            stand_in = self._stand_in_for(join)
+            if stand_in is None:
+                continue
+            text = text_for(stand_in)
+            reading = self._read_in_bucket(join.outer, text)
+            split = QuestionSplit(join=join, start=0, end=0, inner_text=inner_set.words, is_dereference=True)
+            outer = _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
+            leg, _ = self._plan_leg(leg_id, text, [reading])
+            search = self._joined_search(leg.search, outer)
+            if search is not None and not self._count_unexplained(reading, leg) and leg.answer_form.reads_values:
+                joined = replace(leg, question=question, search=replace(search, ranking_text=question))
+                legs.append(((join.outer_fields != (TITLE_FIELD,), len(legs)), joined))
+        return min(legs, key=lambda pair: pair[0])[1] if legs else None
+
     # -- the outer question
 
     def _legs_of_split(self, leg_id: LegId, question: str, split: QuestionSplit) -> Iterator[NestedLeg]:
@@ -180,6 +218,11 @@ class NestedPlanner:
             unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,
             inner=outer.inner,
+            is_first=not any(
+                is_content_word(token)
+                for token in tokenize_question(question, self._lexicon_of(bucket).analyser)
+                if token.start < split.start
+            ),
             is_sibling=split.join not in self._joins,
             is_by_role=self._is_by_role(split.join, question),
             assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
@@ -309,7 +352,11 @@ class NestedPlanner:
         return settle_own_names(self._reader.read_in_bucket(text, bucket), self._lexicon_of(bucket))
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
-        unexplained_count = count_unexplained(reading, leg.answer_form)
+        lexicon = self._lexicon_of(reading.bucket)
+        asked_stems = frozenset[str]().union(*(lexicon.stems_of(name) for _, name in leg.answer_form.requested_fields))
+        asking_words = {token.word for token in reading.tokens if token.stem in asked_stems}
+        unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in asking_words)
+        unexplained_count = count_unexplained(replace(reading, unlinked_words=unlinked), leg.answer_form)
         return unexplained_count + count_lost_relations(reading, self._reader.lexicons) + self._count_nouns(reading)
 
     def _count_nouns(self, reading: BucketReading) -> int:
@@ -332,7 +379,7 @@ class NestedPlanner:
         return len({index for index in foreign - covered if reading.tokens[index].word not in unlinked})
 
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
-        if count_lost_relations(reading, self._reader.lexicons):
+        if count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):
             return None
         keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
         lexicon = self._lexicon_of(reading.bucket)
@@ -371,7 +418,7 @@ def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:
 
 def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
     return (
-        nested.split.start == 0,
+        nested.is_first and not nested.split.is_structural,
         not nested.reading.has_noun and not nested.split.is_dereference,
         semi_join_depth(nested.leg.search.clauses[0].condition) > 1,
         nested.is_by_role,
