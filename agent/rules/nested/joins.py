@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.nested.own_names import settle_own_names
 from agent.rules.reading.bucket_reading import read_question
-from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, fields_of
+from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition, fields_of
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 
@@ -71,7 +72,7 @@ def _references_of(
         reference = field.reference
         if reference is None or reference.bucket not in lexicons:
             continue
-        if reference.field in lexicons[reference.bucket].schema.by_name:
+        if reference.field == TITLE_FIELD or reference.field in lexicons[reference.bucket].schema.by_name:
             yield field.name, reference.bucket, reference.field
 
 
@@ -115,13 +116,14 @@ def _may_name_things(field: SchemaField) -> bool:
     return field.type is FieldType.CATEGORY and field.reference is None
 
 
-def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
+def find_stand_in(join: BucketJoin, lexicons: Mapping[BucketId, BucketLexicon]) -> str | None:
     """Returns a value of the first outer field that a question names without doubt; None if there is none.
 
     In place of the words for an inner set it makes a question that is read like any other.
     """
-    name = join.outer_fields[0]
-    vocabulary = lexicon.vocabulary_of(name)
+    name, lexicon = join.outer_fields[0], lexicons[join.outer]
+    names_title = name == TITLE_FIELD and not join.is_forward
+    vocabulary = lexicons[join.inner].vocabulary_of(join.inner_key) if names_title else lexicon.vocabulary_of(name)
     values = [] if vocabulary is None else [counted.value for counted in vocabulary.values]
     plain = [value for value in values if value.isalpha() and len(value) > 3 and value[0].isupper()]
     others = [value for value in values if value not in plain and value[:1].isupper()]
@@ -133,6 +135,8 @@ def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
 
 def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> bool:
     reading = read_question(lexicon, f"the {value}", (), ())
+    if not join.is_within_bucket:
+        reading = settle_own_names(reading, lexicon)
     return (
         not reading.unlinked_words
         and not reading.asked_mentions
@@ -143,9 +147,7 @@ def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> b
 
 
 def compares_with(condition: Condition, value: str) -> bool:
-    """Whether the condition is that a field has exactly the value."""
-    return (
-        isinstance(condition, ComparisonCondition)
-        and condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)
-        and condition.value == value
-    )
+    """Whether the condition is that a field has exactly the value, or that the title contains it."""
+    if not isinstance(condition, ComparisonCondition) or condition.value != value:
+        return False
+    return condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS) or condition.field == TITLE_FIELD

@@ -47,6 +47,7 @@ from storage.search.conditions import (
     conjunction_of,
     conjuncts_of,
     semi_join_depth,
+    semi_joins_in,
 )
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import Leg, ListDocuments, Search
@@ -121,6 +122,7 @@ class NestedPlanner:
             nested_legs += self._legs_of_split(leg_id, question, split)
             if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
                 break
+        nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
         asked = find_asked_buckets(readings)
         nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
         best = min(nested_legs, key=_rank_of, default=None)
@@ -153,7 +155,9 @@ class NestedPlanner:
             for reading in readings:
                 if reading.unlinked_words and (reading.has_noun or reading.conditions):
                     value_splits = finder.find_value_splits(reading.unlinked_words, reading.bucket)
-                    yield from self._with_counts(question, value_splits)
+                    for split in self._with_counts(question, value_splits):
+                        if split.count.least or not self._is_by_role(split.join, question):
+                            yield split
 
     def _with_counts(self, question: str, splits: Iterator[QuestionSplit]) -> Iterator[QuestionSplit]:
         """Yields the splits, with the number of documents that the words before them ask for."""
@@ -295,7 +299,7 @@ class NestedPlanner:
 
     def _stand_in_for(self, join: BucketJoin) -> str | None:
         if join not in self._stand_ins:
-            self._stand_ins[join] = find_stand_in(join, self._lexicon_of(join.outer))
+            self._stand_ins[join] = find_stand_in(join, self._reader.lexicons)
         return self._stand_ins[join]
 
     def _is_by_role(self, join: BucketJoin, question: str) -> bool:
@@ -331,7 +335,7 @@ class NestedPlanner:
             finder.find_dereferences(bucket),
             self._with_counts(request, finder.find_noun_splits(bucket)),
             finder.find_field_splits(bucket),
-            self._with_counts(request, finder.find_value_splits(reading.unlinked_words, bucket))
+            (split for split in finder.find_value_splits(reading.unlinked_words, bucket) if split.join.is_forward)
             if may_miss_values
             else (),
         )
@@ -396,6 +400,16 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
     if leg.answer_form.reads_values:
         clause = search.clauses[0]
         yield TakenInnerSet(bucket=clause.bucket, conditions=conjuncts_of(clause.condition))
+
+
+def _is_plausible(nested: NestedLeg) -> bool:
+    """Whether a join back that no noun names explains every word, and no join leads back to where it came from."""
+    split, outer = nested.split, nested.split.join.outer
+    is_named = split.needs_noun or split.is_dereference or split.is_clause or split.join.is_forward
+    if not is_named and nested.unexplained_count:
+        return False
+    inner_buckets = {semi_join.bucket for semi_join in semi_joins_in(nested.inner.condition)}
+    return outer not in inner_buckets or split.is_structural or split.join.is_within_bucket
 
 
 def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:

@@ -100,7 +100,10 @@ def _names_document(link: SpanLink, lexicon: BucketLexicon) -> bool:
     if not isinstance(meaning, ValueMatch) or meaning.column is not None:
         return False
     name: FieldName = meaning.field
-    return name == TITLE_FIELD or (name in lexicon.schema.by_name and lexicon.is_identifying(name))
+    if name == TITLE_FIELD:
+        return True
+    field = lexicon.schema.by_name.get(name)
+    return field is not None and field.reference is None and lexicon.is_identifying(name)
 
 
 def _end_of_noun(tokens: Sequence[QuestionToken], name_first: int) -> int | None:
