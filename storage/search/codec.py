@@ -111,7 +111,7 @@ def _parse_condition(data: JsonObject) -> Condition:
 
 
 def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
-    """`condition` is left out if the inner set is the whole bucket, `order` and `limit` if it is not ordered, `min_count` if it is 1."""
+    """`condition` is left out for the whole bucket, `order` and `limit` without an order, and a `min_count` of 1."""
     inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
     if condition.condition != MATCH_ALL:
         inner_set["condition"] = condition_to_json(condition.condition)

@@ -112,7 +112,9 @@ def _describe_semi_join(
     inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
     outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
     if condition.min_count > 1:
-        return f"{outer} {verb} the {_label_of_field(condition.key, inner)} of at least {condition.min_count} {inner_set}"
+        return (
+            f"{outer} {verb} the {_label_of_field(condition.key, inner)} of at least {condition.min_count} {inner_set}"
+        )
     if _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
         return f"{outer} {verb} {'' if is_single else 'one of '}the {inner_set}"
     key, key_field = _label_of_field(condition.key, inner), inner.by_name.get(condition.key)

@@ -35,7 +35,6 @@ from agent.rules.followups.ordinal_references import (
     plan_remainder,
     plan_repeated_comparison,
 )
-from agent.rules.followups.referred_document import plan_referred_document
 from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import FieldMention
@@ -138,9 +137,6 @@ def plan_follow_up(
         planned = step(follow_up)
         if planned is not None:
             return planned
-    referred = plan_referred_document(follow_up)
-    if referred is not None:
-        return referred
     if _is_new_topic(follow_up):
         return None
     steps = (

@@ -64,7 +64,7 @@ def _start_of_negation(tokens: Sequence[QuestionToken], first: int) -> int | Non
 
 
 def _starts_behind_negation(tokens: Sequence[QuestionToken], first: int) -> Iterator[int]:
-    """Yields where the inner words may begin: a word between the negator and the noun is a verb or modifies the noun."""
+    """Yields where the inner words may begin: the words behind the negator are verbs or modify the noun."""
     index = first
     while tokens[index - 1].word not in _NEGATORS:
         index -= 1

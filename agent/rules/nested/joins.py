@@ -47,6 +47,9 @@ class DocumentCount:
     most: int | None = None
 
 
+ANY_NUMBER = DocumentCount()  # at least one
+
+
 def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
     """Returns the joins between the visible buckets, in both directions."""
     forward_fields: dict[tuple[BucketId, BucketId, FieldName], list[FieldName]] = {}

@@ -28,8 +28,8 @@ from agent.rules.nested.joins import (
     find_stand_in,
 )
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
-from agent.rules.nested.relative_splits import RelativeSplitFinder
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
+from agent.rules.nested.relative_splits import RelativeSplitFinder
 from agent.rules.reading.asked_noun import find_asked_buckets
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
@@ -172,23 +172,25 @@ class NestedPlanner:
                 if split.join.can_be_counted:
                     yield replace(split, is_left_out=True)
 
-    def plan_with_set(self, leg_id: LegId, question: str, text_for: Callable[[str], str], inner_set: ReferredSet) -> Leg | None:
-        """Plans a question about the documents that those of a set refer to.
+    def plan_with_set(
+        self, leg_id: LegId, question: str, parts: tuple[str, str, str], referred: ReferredSet
+    ) -> Leg | None:
+        """Plans a question about the documents that those of a set refer to; None if it is not understood there.
 
-        `text_for` returns the question with a name of such a document. None if it is not understood there.
+        `parts` are the words before the reference, its form with `{}` in place of a name, and the words behind it.
         """
         legs: list[tuple[tuple[bool, int], Leg]] = []
-        inner = InnerSet(condition=inner_set.condition, has_noun=False, is_certain=True)
+        inner = InnerSet(condition=referred.condition, has_noun=False, is_certain=True)
         joins = (join for join in self._joins if not join.is_forward and not join.is_within_bucket)
         for join in joins:
-            if (join.inner, join.inner_key) != (inner_set.bucket, inner_set.field):
+            if (join.inner, join.inner_key) != (referred.bucket, referred.field):
                 continue
             stand_in = self._stand_in_for(join)
             if stand_in is None:
                 continue
-            text = text_for(stand_in)
+            text = f"{parts[0]}{parts[1].format(stand_in)}{parts[2]}"
             reading = self._read_in_bucket(join.outer, text)
-            split = QuestionSplit(join=join, start=0, end=0, inner_text=inner_set.words, is_dereference=True)
+            split = QuestionSplit(join=join, start=0, end=0, inner_text=referred.words, is_dereference=True)
             outer = _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
             leg, _ = self._plan_leg(leg_id, text, [reading])
             search = self._joined_search(leg.search, outer)
@@ -268,7 +270,11 @@ class NestedPlanner:
             shorter_reading = self._read_in_bucket(bucket, shorter_text)
             if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
                 text, reading = shorter_text, shorter_reading
-        return _OuterReading(split=split, inner=inner, stand_in="", text=text, reading=reading) if reading.has_noun else None
+        return (
+            _OuterReading(split=split, inner=inner, stand_in="", text=text, reading=reading)
+            if reading.has_noun
+            else None
+        )
 
     def _drop_relation(
         self, bucket: BucketId, text: str, end: int, reading: BucketReading
@@ -293,7 +299,9 @@ class NestedPlanner:
         condition = _join_condition(clause.condition, outer)
         if condition is None:
             return None
-        if not outer.split.is_left_out and any(outer.stand_in.casefold() in term.casefold() for term in clause.required_terms):
+        if not outer.split.is_left_out and any(
+            outer.stand_in.casefold() in term.casefold() for term in clause.required_terms
+        ):
             return None
         return search.with_clauses(replace(clause, condition=condition))
 
@@ -405,7 +413,10 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
 def _is_plausible(nested: NestedLeg) -> bool:
     """Whether a join back that no noun names explains every word, and no join leads back to where it came from."""
     split, outer = nested.split, nested.split.join.outer
-    is_named = split.needs_noun or split.is_dereference or split.is_clause or split.join.is_forward
+    names_outer = any(
+        isinstance(link.meaning, BucketNoun) and link.weight >= _MIN_NOUN_WEIGHT for link in nested.reading.links
+    )
+    is_named = split.needs_noun or split.is_dereference or split.is_clause or (split.join.is_forward and names_outer)
     if not is_named and nested.unexplained_count:
         return False
     inner_buckets = {semi_join.bucket for semi_join in semi_joins_in(nested.inner.condition)}

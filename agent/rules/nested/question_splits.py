@@ -20,7 +20,7 @@ from agent.english.function_words import (
 )
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
-from agent.rules.nested.joins import BucketJoin, DocumentCount, find_sibling_joins
+from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, find_sibling_joins
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
 from storage.search.ids import BucketId
@@ -44,13 +44,13 @@ class QuestionSplit:
     inner_text: str
     is_dereference: bool = False  # "the F of …": the field F names the documents that are asked about
     needs_noun: bool = True  # the inner words hold a noun of the bucket
-    count: DocumentCount = DocumentCount()
+    count: DocumentCount = ANY_NUMBER
     is_left_out: bool = False  # the rest of the question is read without the inner set, which is one more condition
     is_clause: bool = False  # a clause behind the noun holds the words: "a driver *who lives in Porto*"
 
     @property
     def is_counted(self) -> bool:
-        return self.count != DocumentCount()
+        return self.count != ANY_NUMBER
 
     @property
     def is_structural(self) -> bool:

@@ -79,7 +79,9 @@ def _values_of_inner_set(semi_join: SemiJoinCondition, corpus: NaiveCorpus, scop
         documents = _first_documents(documents, semi_join, inner.schema)
     values_of_each = [_key_values_of(document, semi_join.key) for document in documents]
     counts = Counter(folded for values in values_of_each for folded in set(map(_fold_scalar, values)))
-    return [value for values in values_of_each for value in values if counts[_fold_scalar(value)] >= semi_join.min_count]
+    return [
+        value for values in values_of_each for value in values if counts[_fold_scalar(value)] >= semi_join.min_count
+    ]
 
 
 def _first_documents(documents: Sequence[Document], semi_join: SemiJoinCondition, schema: Schema) -> list[Document]:

@@ -268,9 +268,7 @@ def _values_of_records(records: Sequence[DocumentRecord], semi_join: SemiJoinCon
     """Returns the values of the key that at least `min_count` of the records have."""
     values_of_each = [_values_of_record(record, semi_join.key) for record in records]
     counts = Counter(key for values in values_of_each for key in {_fold_value(value) for value in values})
-    return [
-        value for values in values_of_each for value in values if counts[_fold_value(value)] >= semi_join.min_count
-    ]
+    return [value for values in values_of_each for value in values if counts[_fold_value(value)] >= semi_join.min_count]
 
 
 def _values_of_record(record: DocumentRecord, key: FieldName) -> Sequence[Scalar]:
