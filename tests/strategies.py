@@ -295,6 +295,7 @@ def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema],
         order_by=order_by,
         is_descending=draw(st.booleans()) if order_by else True,
         limit=draw(st.integers(1, 3)) if order_by else 1,
+        min_count=draw(st.sampled_from([1, 1, 2, 3])),
         words=draw(st.sampled_from(["", "in words"])),
     )
 

@@ -55,6 +55,7 @@ DOCUMENT_PART_NOUNS = frozenset(
 ORDERING_WORDS = frozenset(
     "top bottom first last other others apart aside rather leaving single next least most".split()
 )
+LINKING_VERBS = frozenset("is are was were be been being has have had does do did gets get got".split())
 RELATIVE_PRONOUNS = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())

@@ -38,6 +38,7 @@ from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
+from agent.rules.planning.referred_document import plan_referred_document
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.language_detection import detect_foreign_language
 from agent.rules.words.overview_questions import normalize_summary_request
@@ -105,6 +106,9 @@ class RuleReasoner:
             planned_parts = plan_parts(question, parts, reader, question_context.last_plan)
             if planned_parts is not None:
                 return planned_parts
+        referred = plan_referred_document(question, question_context.last_plan, reader) if len(parts) == 1 else None
+        if referred is not None:
+            return referred
         comparison = plan_comparison(question, reader)
         follow_up = (
             plan_follow_up(question, question_context.last_plan, reader, question_context.earlier_plans)

@@ -111,13 +111,15 @@ def _parse_condition(data: JsonObject) -> Condition:
 
 
 def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
-    """`condition` is left out if the inner set is the whole bucket, `order` and `limit` if it is not ordered."""
+    """`condition` is left out for the whole bucket, `order` and `limit` without an order, and a `min_count` of 1."""
     inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
     if condition.condition != MATCH_ALL:
         inner_set["condition"] = condition_to_json(condition.condition)
     if condition.order_by is not None:
         inner_set["order"] = {"field": condition.order_by, "descending": condition.is_descending}
         inner_set["limit"] = condition.limit
+    if condition.min_count > 1:
+        inner_set["min_count"] = condition.min_count
     return {"field": condition.field, "op": "semi_join", **inner_set} | _words_to_json(condition.words)
 
 
@@ -133,6 +135,7 @@ def _parse_semi_join(data: JsonObject, words: str) -> SemiJoinCondition:
         order_by=None if order is None else order.field,
         is_descending=order is None or order.descending,
         limit=1 if order is None else int(data["limit"]),
+        min_count=int(data.get("min_count", 1)),
         words=words,
     )
 

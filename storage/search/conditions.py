@@ -140,9 +140,10 @@ class SemiJoinCondition:
     `field` is a field of one or several values that is no flag and no rows, `title` or `doc_id`; so is `key`. Text
     compares by its fold, numbers and days as they are; an outer `doc_id` compares exactly. Unknown like any
     comparison for a document without the field. With `order_by` the inner set is only its first `limit` documents
-    that have that value (largest first if `is_descending`), and all that tie with the last of them. The inner
-    condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not contain
-    `bucket` the inner set is empty. Raises `ValueError`.
+    that have that value (largest first if `is_descending`), and all that tie with the last of them. With a larger
+    `min_count` only those values of `key` count that so many documents of the inner set have, compared as above. The
+    inner condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not
+    contain `bucket` the inner set is empty. Raises `ValueError`.
     """
 
     field: FieldName
@@ -152,11 +153,14 @@ class SemiJoinCondition:
     order_by: FieldName | None = None
     is_descending: bool = True
     limit: int = 1  # without `order_by`, of no meaning and 1
+    min_count: int = 1
     words: str = attribute(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.limit < 1 or (self.order_by is None and (self.limit, self.is_descending) != (1, True)):
             raise ValueError("a semi-join takes the first of an ordered set, at least one document")
+        if self.min_count < 1:
+            raise ValueError("a semi-join asks for at least one document")
         if semi_join_depth(self) > MAX_SEMI_JOIN_DEPTH:
             raise ValueError(f"semi-joins nest at most {MAX_SEMI_JOIN_DEPTH} deep")
 

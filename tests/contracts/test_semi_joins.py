@@ -173,6 +173,21 @@ async def test_the_first_of_an_ordered_set_are_all_that_tie(index: SearchIndex) 
     assert await _load_set(scoped, a_search(in_garden(order_by="opened"), bucket=PLANTS)) == {"plant-1", "plant-2"}
 
 
+async def test_only_values_count_that_enough_documents_of_the_inner_set_have(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+    in_two_gardens = SemiJoinCondition(
+        field=TITLE_FIELD, bucket=GARDENS, key=FieldName("main tree"), condition=MATCH_ALL, min_count=2
+    )
+
+    assert await _load_set(scoped, a_search(in_two_gardens, bucket=PLANTS)) == {"plant-2"}
+    assert await _load_set(scoped, a_search(NotCondition(in_two_gardens), bucket=PLANTS)) == {
+        "plant-0",
+        "plant-1",
+        "plant-3",
+    }
+
+
 async def test_titles_compare_with_the_members_of_a_list(index: SearchIndex) -> None:
     await _plant_everything(index)
     scoped = index.within_scope(a_scope(PLANTS, GARDENS))

@@ -85,13 +85,17 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             ComparisonCondition(field=name, op=ComparisonOperator.EQ | ComparisonOperator.HAS, value=value)
         ) if not isinstance(value, tuple):
             return f"{_label_of_field(name, schema)} is not {format_value(value, schema.by_name.get(name))}"
+        case NotCondition(SemiJoinCondition() as semi_join):
+            return _describe_semi_join(semi_join, schema, schemas or {}, verb="is not")
         case NotCondition(inner):
             return f"not ({describe_condition(inner, schema, schemas)})"
         case _:
             assert_never(condition)
 
 
-def _describe_semi_join(condition: SemiJoinCondition, schema: Schema, schemas: SchemasByName) -> str:
+def _describe_semi_join(
+    condition: SemiJoinCondition, schema: Schema, schemas: SchemasByName, *, verb: str = "is"
+) -> str:
     """ "branch is one of the branches with opened < 2010", "name is the capital of the province with the largest area".
 
     The key goes without saying where the outer field refers to it.
@@ -107,12 +111,16 @@ def _describe_semi_join(condition: SemiJoinCondition, schema: Schema, schemas: S
     nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
     inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
     outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
+    if condition.min_count > 1:
+        return (
+            f"{outer} {verb} the {_label_of_field(condition.key, inner)} of at least {condition.min_count} {inner_set}"
+        )
     if _refers_to_key(condition, schema) or condition.key in (TITLE_FIELD, DOC_ID_FIELD):
-        return f"{outer} is {'' if is_single else 'one of '}the {inner_set}"
+        return f"{outer} {verb} {'' if is_single else 'one of '}the {inner_set}"
     key, key_field = _label_of_field(condition.key, inner), inner.by_name.get(condition.key)
     if is_single and (key_field is None or key_field.type is not FieldType.LIST):
-        return f"{outer} is the {key} of the {inner_set}"
-    return f"{outer} is among the {plural_of(key)} of the {inner_set}"
+        return f"{outer} {verb} the {key} of the {inner_set}"
+    return f"{outer} {verb} among the {plural_of(key)} of the {inner_set}"
 
 
 def _is_nested(condition: Condition) -> bool:

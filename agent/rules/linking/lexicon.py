@@ -426,6 +426,11 @@ class BucketLexicon:
             self._stems_by_field[name] = frozenset(self._stems_in(text))
         return self._stems_by_field[name]
 
+    def label_stems_of(self, name: FieldName) -> frozenset[str]:
+        """Returns the stems of the content words of a field's name and title."""
+        field = self.get_field(name)
+        return frozenset(self._stems_in(f"{name.replace('_', ' ')} {field.title}")) - self._stop_word_stems
+
     def _build_hints(self) -> Mapping[str, FieldMention]:
         """Maps each stem that belongs to a single field to this field ("dissipate": power dissipation); names take
         precedence over descriptions.

@@ -4,12 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.nested.own_names import settle_own_names
 from agent.rules.reading.bucket_reading import read_question
 from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition, fields_of
 from storage.search.ids import BucketId, FieldName
-from storage.search.schema import Schema
+from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_TRIED_VALUES = 12
+MIN_SHARED_VALUES = 3
+_MAX_SHARED_VALUES = 200
+_MIN_SHARED_PART = 0.75  # of the values of the field that has more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +30,24 @@ class BucketJoin:
     is_forward: bool
 
     @property
+    def can_be_counted(self) -> bool:
+        """Whether each document of the outer bucket may have several documents of the inner one."""
+        return not self.is_forward and not self.is_within_bucket
+
+    @property
     def is_within_bucket(self) -> bool:
         return self.outer == self.inner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentCount:
+    """How many documents of an inner set a document of the outer bucket has: "at least 3 loans", "no loans"."""
+
+    least: int = 1
+    most: int | None = None
+
+
+ANY_NUMBER = DocumentCount()  # at least one
 
 
 def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
@@ -74,13 +94,39 @@ def find_sibling_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[Buck
     )
 
 
-def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
+def find_shared_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
+    """Returns joins between fields of two buckets that hold the same few values under names that share a word.
+
+    The values name things that no bucket has documents of: the `home depot` of vehicles, the `depot` of staff.
+    """
+    fields = [
+        (bucket, field, frozenset(value.value.casefold() for value in vocabulary.values), lexicon.label_stems_of(field))
+        for bucket, lexicon in lexicons.items()
+        for field in (field.name for field in lexicon.schema.fields if _may_name_things(field))
+        if (vocabulary := lexicon.vocabulary_of(field)) is not None
+        if MIN_SHARED_VALUES <= len(vocabulary.values) <= _MAX_SHARED_VALUES
+    ]
+    return tuple(
+        BucketJoin(outer=outer, outer_fields=(outer_field,), inner=inner, inner_key=inner_key, is_forward=False)
+        for outer, outer_field, outer_values, outer_stems in fields
+        for inner, inner_key, inner_values, inner_stems in fields
+        if outer != inner and outer_stems & inner_stems
+        if len(outer_values & inner_values) >= _MIN_SHARED_PART * max(len(outer_values), len(inner_values))
+    )
+
+
+def _may_name_things(field: SchemaField) -> bool:
+    return field.type is FieldType.CATEGORY and field.reference is None
+
+
+def find_stand_in(join: BucketJoin, lexicons: Mapping[BucketId, BucketLexicon]) -> str | None:
     """Returns a value of the first outer field that a question names without doubt; None if there is none.
 
     In place of the words for an inner set it makes a question that is read like any other.
     """
-    name = join.outer_fields[0]
-    vocabulary = lexicon.vocabulary_of(name)
+    name, lexicon = join.outer_fields[0], lexicons[join.outer]
+    names_title = name == TITLE_FIELD and not join.is_forward
+    vocabulary = lexicons[join.inner].vocabulary_of(join.inner_key) if names_title else lexicon.vocabulary_of(name)
     values = [] if vocabulary is None else [counted.value for counted in vocabulary.values]
     plain = [value for value in values if value.isalpha() and len(value) > 3 and value[0].isupper()]
     others = [value for value in values if value not in plain and value[:1].isupper()]
@@ -93,6 +139,8 @@ def find_stand_in(join: BucketJoin, lexicon: BucketLexicon) -> str | None:
 def _names_only_value(value: str, join: BucketJoin, lexicon: BucketLexicon) -> bool:
     reading = read_question(lexicon, f"the {value}", (), ())
     fields = {*join.outer_fields, join.inner_key} if join.is_within_bucket else set(join.outer_fields)
+    if not join.is_within_bucket:
+        reading = settle_own_names(reading, {lexicon.bucket: lexicon})
     return (
         not reading.unlinked_words
         and not reading.asked_mentions

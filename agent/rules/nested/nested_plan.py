@@ -13,33 +13,49 @@ from typing import TypeAlias
 
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.english.function_words import PREPOSITIONS
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
+from agent.rules.linking.link_filter import is_content_word
+from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for
-from agent.rules.nested.joins import BucketJoin, compares_with, find_joins, find_stand_in
+from agent.rules.nested.joins import (
+    BucketJoin,
+    DocumentCount,
+    compares_with,
+    find_joins,
+    find_shared_joins,
+    find_sibling_joins,
+    find_stand_in,
+)
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
 from agent.rules.nested.question_splits import QuestionSplit, SplitFinder, start_of_relation
+from agent.rules.nested.relative_splits import RelativeSplitFinder
 from agent.rules.reading.asked_noun import find_asked_buckets
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
-from agent.rules.words.tokens import tokenize_question
+from agent.rules.words.tokens import find_quotations, tokenize_question
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,
+    TITLE_FIELD,
     AndCondition,
     ComparisonCondition,
     Condition,
+    MissingCondition,
     NotCondition,
     OrCondition,
     SemiJoinCondition,
     conjunction_of,
     conjuncts_of,
     semi_join_depth,
+    semi_joins_in,
 )
-from storage.search.ids import BucketId, LegId
-from storage.search.plan import Leg, Search
+from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.plan import Leg, ListDocuments, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
-_MAX_SPLITS = 60  # tried in one question, and in one inner set
-_MAX_READINGS = 48  # of parts of one question, each a few tenths of a millisecond
+_MAX_SPLITS = 200  # tried in one question, and in one inner set
+_MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
+_MAX_READINGS = 160  # of parts of one question, each a few tenths of a millisecond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +68,20 @@ class NestedLeg:
     unexplained_count: int
     split: QuestionSplit
     inner: InnerSet
+    is_first: bool  # nothing but words that ask stands before the inner set
+    is_sibling: bool  # the two refer to the same documents of a third bucket
     is_by_role: bool  # the field that connects the two is named after neither, and not in the question
     assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferredSet:
+    """The documents that `field` of a set of documents of `bucket` refers to."""
+
+    bucket: BucketId
+    field: FieldName
+    condition: Condition
+    words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +101,11 @@ class NestedPlanner:
     def __init__(self, reader: QuestionReader, plan_leg: PlanLeg) -> None:
         self._reader, self._plan_leg = reader, plan_leg
         self._joins = find_joins(reader.lexicons)
+        self._relative_joins = (
+            *(join for join in self._joins if not join.is_forward),
+            *find_sibling_joins(reader.lexicons),
+            *find_shared_joins(reader.lexicons),
+        )
         self._stand_ins: dict[BucketJoin, str | None] = {}
         self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
         self._read_texts: set[tuple[BucketId, str]] = set()
@@ -81,14 +114,15 @@ class NestedPlanner:
         self, leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading]
     ) -> NestedLeg | None:
         """Returns the best nested leg if it explains the question better than the plain leg; else None."""
-        if not self._joins:
+        if not self._relative_joins:
             return None
         plain_count = self._count_unexplained(readings[0], plain)
         nested_legs: list[NestedLeg] = []
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             nested_legs += self._legs_of_split(leg_id, question, split)
-            if (nested_legs and _is_best(nested_legs[-1])) or len(self._read_texts) > _MAX_READINGS:
+            if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
                 break
+        nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
         asked = find_asked_buckets(readings)
         nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
         best = min(nested_legs, key=_rank_of, default=None)
@@ -97,7 +131,7 @@ class NestedPlanner:
         if best.unexplained_count < plain_count:
             return best
         names_both = best.split.needs_noun and best.reading.has_noun and not readings[0].has_noun
-        is_meant = names_both or best.split.is_dereference or _is_of_single_document(best, plain)
+        is_meant = names_both or best.split.is_structural or _is_of_single_document(best, plain)
         return best if is_meant and best.unexplained_count == plain_count else None
 
     def _splits_of(
@@ -105,14 +139,65 @@ class NestedPlanner:
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
         finder = SplitFinder(question, self._reader.lexicons, self._joins)
-        yield from finder.find_dereferences()
-        if plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun:
-            yield from finder.find_noun_splits()
+        relatives = RelativeSplitFinder(question, self._reader.lexicons)
+        yield from relatives.find_splits(self._relative_joins)
         if plain_count:
-            yield from finder.find_field_splits()
+            yield from relatives.find_name_splits(self._joins)
+        yield from finder.find_dereferences()
+        may_name_inner = plain_count or plain.answer_form.grouping is not None or not readings[0].has_noun
+        for split in self._with_counts(question, finder.find_noun_splits()):
+            if may_name_inner or split.is_counted:
+                yield split
+        for split in finder.find_field_splits():
+            if plain_count or split.is_clause:
+                yield split
+        if plain_count:
             for reading in readings:
                 if reading.unlinked_words and (reading.has_noun or reading.conditions):
-                    yield from finder.find_value_splits(reading.unlinked_words, reading.bucket)
+                    value_splits = finder.find_value_splits(reading.unlinked_words, reading.bucket)
+                    for split in self._with_counts(question, value_splits):
+                        if split.count.least or not self._is_by_role(split.join, question):
+                            yield split
+
+    def _with_counts(self, question: str, splits: Iterator[QuestionSplit]) -> Iterator[QuestionSplit]:
+        """Yields the splits, with the number of documents that the words before them ask for."""
+        literals = self._reader.literals_in(question)
+        for split in splits:
+            analyser = self._lexicon_of(split.join.inner).analyser
+            tokens = tokenize_question(question, analyser, find_quotations(question))
+            counted = list(count_documents_in(split, question, tokens, literals))
+            yield from counted
+            if not any(other.count.least == 0 for other in counted):
+                yield split
+                if split.join.can_be_counted:
+                    yield replace(split, is_left_out=True)
+
+    def plan_with_set(
+        self, leg_id: LegId, question: str, parts: tuple[str, str, str], referred: ReferredSet
+    ) -> Leg | None:
+        """Plans a question about the documents that those of a set refer to; None if it is not understood there.
+
+        `parts` are the words before the reference, its form with `{}` in place of a name, and the words behind it.
+        """
+        legs: list[tuple[tuple[bool, int], Leg]] = []
+        inner = InnerSet(condition=referred.condition, has_noun=False, is_certain=True)
+        joins = (join for join in self._joins if not join.is_forward and not join.is_within_bucket)
+        for join in joins:
+            if (join.inner, join.inner_key) != (referred.bucket, referred.field):
+                continue
+            stand_in = self._stand_in_for(join)
+            if stand_in is None:
+                continue
+            text = f"{parts[0]}{parts[1].format(stand_in)}{parts[2]}"
+            reading = self._read_in_bucket(join.outer, text)
+            split = QuestionSplit(join=join, start=0, end=0, inner_text=referred.words, is_dereference=True)
+            outer = _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
+            leg, _ = self._plan_leg(leg_id, text, [reading])
+            search = self._joined_search(leg.search, outer)
+            if search is not None and not self._count_unexplained(reading, leg) and leg.answer_form.reads_values:
+                joined = replace(leg, question=question, search=replace(search, ranking_text=question))
+                legs.append(((join.outer_fields != (TITLE_FIELD,), len(legs)), joined))
+        return min(legs, key=lambda pair: pair[0])[1] if legs else None
 
     # -- the outer question
 
@@ -124,6 +209,8 @@ class NestedPlanner:
         search = self._joined_search(leg.search, outer)
         if search is None or not _asks_something(leg, outer):
             return
+        if split.is_left_out and leg.answer_form.reads_text:
+            leg = replace(leg, answer_form=ListDocuments())  # "owners", of "owners without a loan"
         bucket = split.join.outer
         equal_readings = (
             replace(reading, search=joined, conditions=_conditions_of(joined, bucket))
@@ -137,6 +224,12 @@ class NestedPlanner:
             unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,
             inner=outer.inner,
+            is_first=not any(
+                is_content_word(token)
+                for token in tokenize_question(question, self._lexicon_of(bucket).analyser)
+                if token.start < split.start
+            ),
+            is_sibling=split.join not in self._joins,
             is_by_role=self._is_by_role(split.join, question),
             assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
         )
@@ -144,10 +237,17 @@ class NestedPlanner:
     def _read_outer(self, question: str, split: QuestionSplit, depth: int) -> _OuterReading | None:
         """Returns the reading of the words around the inner set; None if either cannot be read."""
         inner = self._read_inner_set(split.join.inner, split.inner_text, depth)
-        if inner is None or inner.is_everything or (split.needs_noun and not inner.has_noun):
+        if inner is None or (inner.is_everything and not split.is_counted) or (split.needs_noun and not inner.has_noun):
             return None
         if not (split.needs_noun or inner.is_certain or inner.order is not None):
             return None
+        members = conjuncts_of(inner.condition)
+        if MissingCondition(field=split.join.inner_key) in members:
+            return None  # documents that refer to nothing
+        if not split.needs_noun and members and all(isinstance(member, MissingCondition) for member in members):
+            return None  # "never taken" says little about the documents of another bucket
+        if split.is_left_out:
+            return self._read_without(question, split, inner)
         stand_in = self._stand_in_for(split.join)
         if stand_in is None:
             return None
@@ -159,6 +259,23 @@ class NestedPlanner:
             text, reading = self._drop_relation(split.join.outer, text, split.start, reading)
         return _OuterReading(split=split, inner=inner, stand_in=stand_in, text=text, reading=reading)
 
+    def _read_without(self, question: str, split: QuestionSplit, inner: InnerSet) -> _OuterReading | None:
+        """Returns the reading of the question without the inner set; None without a noun for the outer documents."""
+        bucket, end = split.join.outer, split.start
+        text = f"{question[:end]} {question[split.end :]}"
+        reading = self._read_in_bucket(bucket, text)
+        if reading.unlinked_words:
+            start = start_of_relation(reading, end)
+            shorter_text = text if start is None else f"{text[:start]} {text[end:]}"
+            shorter_reading = self._read_in_bucket(bucket, shorter_text)
+            if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
+                text, reading = shorter_text, shorter_reading
+        return (
+            _OuterReading(split=split, inner=inner, stand_in="", text=text, reading=reading)
+            if reading.has_noun
+            else None
+        )
+
     def _drop_relation(
         self, bucket: BucketId, text: str, end: int, reading: BucketReading
     ) -> tuple[str, BucketReading]:
@@ -166,7 +283,9 @@ class NestedPlanner:
         start = start_of_relation(reading, end)
         if start is None:
             return text, reading
-        shorter_text = f"{text[:start]} of {text[end:]}"
+        word_before = text[:end].split()[-1].casefold()
+        link = word_before if word_before in PREPOSITIONS else "of"
+        shorter_text = f"{text[:start]} {link} {text[end:]}"
         shorter_reading = self._read_in_bucket(bucket, shorter_text)
         if len(shorter_reading.unlinked_words) < len(reading.unlinked_words):
             return shorter_text, shorter_reading
@@ -178,13 +297,17 @@ class NestedPlanner:
             return None
         clause = search.clauses[0]
         condition = _join_condition(clause.condition, outer)
-        if condition is None or any(outer.stand_in.casefold() in term.casefold() for term in clause.required_terms):
+        if condition is None:
+            return None
+        if not outer.split.is_left_out and any(
+            outer.stand_in.casefold() in term.casefold() for term in clause.required_terms
+        ):
             return None
         return search.with_clauses(replace(clause, condition=condition))
 
     def _stand_in_for(self, join: BucketJoin) -> str | None:
         if join not in self._stand_ins:
-            self._stand_ins[join] = find_stand_in(join, self._lexicon_of(join.outer))
+            self._stand_ins[join] = find_stand_in(join, self._reader.lexicons)
         return self._stand_ins[join]
 
     def _is_by_role(self, join: BucketJoin, question: str) -> bool:
@@ -193,9 +316,9 @@ class NestedPlanner:
         named = self._reader.lexicons[join.inner if join.is_forward else join.outer]
         names = join.outer_fields if join.is_forward else (join.inner_key,)
         lexicon = self._lexicon_of(bucket)
-        field_stems = frozenset[str]().union(*(lexicon.stems_of(name) for name in names))
+        field_stems = frozenset[str]().union(*(lexicon.label_stems_of(name) for name in names))
         question_stems = {token.stem for token in tokenize_question(question, lexicon.analyser)}
-        return not field_stems & (named.noun_stems | question_stems)
+        return not field_stems <= (named.noun_stems | question_stems)
 
     # -- inner sets
 
@@ -214,11 +337,15 @@ class NestedPlanner:
             return None
         finder = SplitFinder(request, self._reader.lexicons, self._joins)
         reading = self._read_in_bucket(bucket, request)
+        may_miss_values = reading.has_noun or bool(reading.conditions)
         splits = chain(
+            RelativeSplitFinder(request, self._reader.lexicons).find_splits(self._relative_joins, bucket),
             finder.find_dereferences(bucket),
-            finder.find_noun_splits(bucket),
+            self._with_counts(request, finder.find_noun_splits(bucket)),
             finder.find_field_splits(bucket),
-            finder.find_value_splits(reading.unlinked_words, bucket) if reading.has_noun or reading.conditions else (),
+            (split for split in finder.find_value_splits(reading.unlinked_words, bucket) if split.join.is_forward)
+            if may_miss_values
+            else (),
         )
         for split in islice(splits, _MAX_SPLITS):
             if len(self._read_texts) > _MAX_READINGS:
@@ -237,12 +364,39 @@ class NestedPlanner:
         return settle_own_names(self._reader.read_in_bucket(text, bucket), self._reader.lexicons)
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
-        return count_unexplained(reading, leg.answer_form) + count_lost_relations(reading, self._reader.lexicons)
+        lexicon = self._lexicon_of(reading.bucket)
+        asked_stems = frozenset[str]().union(*(lexicon.stems_of(name) for _, name in leg.answer_form.requested_fields))
+        asking_words = {token.word for token in reading.tokens if token.stem in asked_stems}
+        unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in asking_words)
+        unexplained_count = count_unexplained(replace(reading, unlinked_words=unlinked), leg.answer_form)
+        return unexplained_count + count_lost_relations(reading, self._reader.lexicons) + self._count_nouns(reading)
+
+    def _count_nouns(self, reading: BucketReading) -> int:
+        """Returns how many nouns for documents of joined buckets the reading takes for a hint or for a unit."""
+        covered = {
+            index
+            for link in reading.links
+            if not (isinstance(link.meaning, FieldMention) and link.meaning.is_hint)
+            for index in range(link.first, link.last)
+        }
+        unlinked = {word for words in reading.unlinked_words for word in words.casefold().split()}
+        joined = {join.inner for join in self._joins if join.outer == reading.bucket and join.can_be_counted}
+        foreign = {
+            index
+            for bucket in joined
+            for link in self._lexicon_of(bucket).find_links(reading.tokens)
+            if isinstance(link.meaning, BucketNoun) and link.weight >= _MIN_NOUN_WEIGHT
+            for index in range(link.first, link.last)
+        }
+        return len({index for index in foreign - covered if reading.tokens[index].word not in unlinked})
 
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
-        if count_lost_relations(reading, self._reader.lexicons):
+        if count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):
             return None
         keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
+        lexicon = self._lexicon_of(reading.bucket)
+        names = (field.name for field in lexicon.schema.fields if lexicon.is_identifying(field.name))
+        keys |= {name for name in names if lexicon.label_stems_of(name) <= lexicon.noun_stems}
         return inner_set_of(reading, self._lexicon_of(reading.bucket), keys)
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
@@ -256,16 +410,42 @@ def _assumptions_of(leg: Leg, search: Search) -> Iterator[Assumption]:
         yield TakenInnerSet(bucket=clause.bucket, conditions=conjuncts_of(clause.condition))
 
 
+def _is_plausible(nested: NestedLeg) -> bool:
+    """Whether a join back that no noun names explains every word, and no join leads back to where it came from."""
+    split, outer = nested.split, nested.split.join.outer
+    names_outer = any(
+        isinstance(link.meaning, BucketNoun) and link.weight >= _MIN_NOUN_WEIGHT for link in nested.reading.links
+    )
+    is_named = split.needs_noun or split.is_dereference or split.is_clause or (split.join.is_forward and names_outer)
+    if not is_named and nested.unexplained_count:
+        return False
+    inner_buckets = {semi_join.bucket for semi_join in semi_joins_in(nested.inner.condition)}
+    return outer not in inner_buckets or split.is_structural or split.join.is_within_bucket
+
+
 def _rank_of(nested: NestedLeg) -> tuple[int | bool, ...]:
-    """Returns a sort key: words explained, then "the F of …", then an outer set that is named, and first."""
-    conditions = len(nested.reading.conditions)
-    return (nested.unexplained_count, not nested.split.is_dereference, *_doubts_about(nested), -conditions)
+    """Returns a sort key: words explained, then "the F of …", then an outer set that is named, and first.
+
+    Of two dereferences, "the keeper of the studio of …" and "the studio of …", the outer one is meant.
+    """
+    split = nested.split
+    length = len(split.inner_text) if split.is_structural else 0
+    return (
+        nested.unexplained_count,
+        not split.is_counted,
+        not split.is_structural,
+        nested.is_sibling,
+        -length,
+        *_doubts_about(nested),
+        -len(nested.reading.conditions),
+    )
 
 
 def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
     return (
-        nested.split.start == 0,
-        not nested.reading.has_noun,
+        nested.is_first and not nested.split.is_structural,
+        not nested.reading.has_noun and not nested.split.is_dereference,
+        semi_join_depth(nested.leg.search.clauses[0].condition) > 1,
         nested.is_by_role,
         not nested.split.join.is_forward,
     )
@@ -273,7 +453,7 @@ def _doubts_about(nested: NestedLeg) -> tuple[bool, ...]:
 
 def _is_best(nested: NestedLeg) -> bool:
     """Whether no later split can be better. Those behind a field come first."""
-    return nested.unexplained_count == 0 and (nested.split.is_dereference or not any(_doubts_about(nested)))
+    return nested.unexplained_count == 0 and not nested.split.is_dereference and not any(_doubts_about(nested))
 
 
 def _is_of_single_document(nested: NestedLeg, plain: Leg) -> bool:
@@ -296,6 +476,8 @@ def _conditions_of(search: Search, bucket: BucketId) -> tuple[Condition, ...]:
 def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | None:
     """Returns the condition with the semi-join in place of the stand-in; None unless it stands for exactly one."""
     members = conjuncts_of(condition)
+    if outer.split.is_left_out:
+        return conjunction_of(*members, _semi_join_for(outer, outer.split.join.outer_fields[0]))
     replaced = [member for member in members if compares_with(member, outer.stand_in)]
     join = outer.split.join
     if len(replaced) != 1 or any(outer.stand_in in _values_in(member) for member in members if member not in replaced):
@@ -303,9 +485,14 @@ def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | N
     comparison = replaced[0]
     if not isinstance(comparison, ComparisonCondition) or comparison.field not in join.outer_fields:
         return None
-    inner = outer.inner
+    joined = _semi_join_for(outer, comparison.field)
+    return conjunction_of(*(joined if member is comparison else member for member in members))
+
+
+def _semi_join_for(outer: _OuterReading, field: FieldName) -> Condition:
+    inner, join = outer.inner, outer.split.join
     semi_join = SemiJoinCondition(
-        field=comparison.field,
+        field=field,
         bucket=join.inner,
         key=join.inner_key,
         condition=inner.condition,
@@ -314,7 +501,15 @@ def _join_condition(condition: Condition, outer: _OuterReading) -> Condition | N
         limit=inner.limit,
         words=outer.split.inner_text,
     )
-    return conjunction_of(*(semi_join if member is comparison else member for member in members))
+    return _counted_condition(semi_join, outer.split.count)
+
+
+def _counted_condition(semi_join: SemiJoinCondition, count: DocumentCount) -> Condition:
+    """Returns the condition that the number of documents of the inner set is within the bounds."""
+    parts: list[Condition] = [replace(semi_join, min_count=count.least)] if count.least else []
+    if count.most is not None:
+        parts.append(NotCondition(replace(semi_join, min_count=count.most + 1)))
+    return conjunction_of(*parts)
 
 
 def _values_in(condition: Condition) -> Sequence[object]:

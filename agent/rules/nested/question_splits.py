@@ -8,11 +8,19 @@ to it ("whose *owner lives in Porto*"), or by conditions alone that fit no field
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS
+from agent.english.function_words import (
+    ENDED_WORDS,
+    NEGATIONS,
+    PREPOSITIONS,
+    PRESENT_WORDS,
+    RELATIVE_PRONOUNS,
+    VAGUE_ADJECTIVES,
+)
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
-from agent.rules.nested.joins import BucketJoin, find_sibling_joins
+from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, find_sibling_joins
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
 from storage.search.ids import BucketId
@@ -20,6 +28,8 @@ from storage.search.ids import BucketId
 _ARTICLES = frozenset("the a an all any every each some our those these".split())
 _VERBS_BETWEEN = frozenset("is are was were has have had do does did".split())
 _LINKING_OF = frozenset("of in for at from on".split())
+_STATE_WORDS = ENDED_WORDS | PRESENT_WORDS | VAGUE_ADJECTIVES
+_CLAUSE_OPENERS = RELATIVE_PRONOUNS | PREPOSITIONS | frozenset({"and", "but", "or", "since", "before", "after"})
 _MAX_MODIFIERS = 5  # words before a noun that may belong to it
 _MIN_LINK_WEIGHT = 0.5  # more than a hint
 
@@ -34,6 +44,18 @@ class QuestionSplit:
     inner_text: str
     is_dereference: bool = False  # "the F of …": the field F names the documents that are asked about
     needs_noun: bool = True  # the inner words hold a noun of the bucket
+    count: DocumentCount = ANY_NUMBER
+    is_left_out: bool = False  # the rest of the question is read without the inner set, which is one more condition
+    is_clause: bool = False  # a clause behind the noun holds the words: "a driver *who lives in Porto*"
+
+    @property
+    def is_counted(self) -> bool:
+        return self.count != ANY_NUMBER
+
+    @property
+    def is_structural(self) -> bool:
+        """Whether the words around the inner set leave no doubt that there is one."""
+        return self.is_dereference or self.is_counted or self.is_clause
 
 
 class SplitFinder:
@@ -42,6 +64,7 @@ class SplitFinder:
     def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: Sequence[BucketJoin]) -> None:
         self._question, self._lexicons, self._joins = question, lexicons, joins
         self._links_by_bucket: dict[BucketId, Sequence[SpanLink]] = {}
+        self._value_links: dict[BucketId, Sequence[SpanLink]] = {}
 
     def find_noun_splits(self, outer: BucketId | None = None) -> Iterator[QuestionSplit]:
         """Yields splits at nouns of the inner bucket; the outer set is in the bucket, or in any."""
@@ -66,17 +89,22 @@ class SplitFinder:
 
     def find_value_splits(self, unlinked_words: Sequence[str], outer: BucketId) -> Iterator[QuestionSplit]:
         """Yields splits at the words that the outer bucket does not explain."""
-        for join in self._joins:
-            if join.is_forward and join.outer == outer and not join.is_within_bucket:
-                yield from self._value_splits(unlinked_words, join)
+        joins = [join for join in self._joins if join.outer == outer and not join.is_within_bucket]
+        for join in sorted(joins, key=lambda join: not join.is_forward):
+            yield from self._value_splits(unlinked_words, join)
 
     def _value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
         tokens = self._tokens_of(join.inner)
         unlinked = {word.casefold() for words in unlinked_words for word in words.split()}
         indexes = [index for index, token in enumerate(tokens) if token.word in unlinked]
         if indexes:
-            for last in dict.fromkeys((len(tokens), indexes[-1] + 1)):
-                yield self._split_at(join, tokens, indexes[0], last, needs_noun=False)
+            runs = list(_runs_of(indexes))
+            spans = [(indexes[0], len(tokens)), (indexes[0], indexes[-1] + 1), *runs]
+            spans += [(first, len(tokens)) for first, _ in runs]
+            for first, last in dict.fromkeys(spans):
+                if not join.is_forward and last - first == 1 and tokens[first].word in _STATE_WORDS:
+                    continue  # "former members": no word for the documents that refer to them
+                yield self._split_at(join, tokens, first, last, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
         return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
@@ -97,7 +125,8 @@ class SplitFinder:
             if isinstance(link.meaning, BucketNoun):
                 starts = dict.fromkeys((_start_of_phrase(tokens, link.first), link.first))
                 for start in starts:
-                    for end in _ends_of_phrase(tokens, link.last):
+                    ends = (*_ends_of_phrase(tokens, link.last), *self._value_ends(join.inner, link.last))
+                    for end in dict.fromkeys(ends):
                         if _has_content(tokens[:start]) or _has_content(tokens[end:]):
                             yield self._split_at(join, tokens, start, end)
 
@@ -107,9 +136,14 @@ class SplitFinder:
         for link in self._links_of(join.inner):
             if not isinstance(link.meaning, FieldMention) or link.meaning.field != join.inner_key:
                 continue
+            if self._is_noun_of(join.outer, link):
+                continue  # "cities in states …": the cities are those asked for
             start = _start_of_phrase(tokens, link.first)
-            if link.last < len(tokens) - 1 and tokens[link.last].word in _LINKING_OF and _has_content(tokens[:start]):
-                for end in _ends_of_phrase(tokens, link.last + 2):
+            if link.last < len(tokens) - 1 and tokens[link.last].word in _LINKING_OF:
+                ends = (*_ends_of_phrase(tokens, link.last + 2), *self._value_ends(join.inner, link.last + 1))
+                for end in dict.fromkeys(ends):
+                    if not _has_content((*tokens[:start], *tokens[end:])):
+                        continue
                     inner = self._question[tokens[link.last + 1].start : tokens[end - 1].end]
                     yield QuestionSplit(
                         join=join,
@@ -119,6 +153,19 @@ class SplitFinder:
                         is_dereference=True,
                         needs_noun=False,
                     )
+
+    def _is_noun_of(self, bucket: BucketId, link: SpanLink) -> bool:
+        return any(
+            isinstance(other.meaning, BucketNoun) and (other.first, other.last) == (link.first, link.last)
+            for other in self._links_of(bucket)
+        )
+
+    def _value_ends(self, bucket: BucketId, first: int) -> Sequence[int]:
+        """Returns where values of the bucket end that begin at the token or behind it."""
+        if bucket not in self._value_links:
+            links = self._lexicons[bucket].find_links(self._tokens_of(bucket))
+            self._value_links[bucket] = [link for link in links if isinstance(link.meaning, ValueMatch)]
+        return [link.last for link in self._value_links[bucket] if link.first >= first]
 
     def _begins_with_noun(self, split: QuestionSplit) -> bool:
         """Whether the words that name the field are a noun for the documents of some bucket."""
@@ -136,7 +183,9 @@ class SplitFinder:
             if isinstance(link.meaning, FieldMention) and link.meaning.field in join.outer_fields:
                 for end in _ends_of_phrase(tokens, link.last):
                     if end > link.last and _has_content(tokens[link.last : end]):
+                        is_clause = tokens[link.last].word in RELATIVE_PRONOUNS
                         split = self._split_at(join, tokens, link.last, end, needs_noun=False)
+                        split = replace(split, is_clause=is_clause)
                         yield split
                         if end > link.last + 1:  # "whose owner *lives* in Porto": the verb may be no condition itself
                             predicate = self._question[tokens[link.last + 1].start : split.end]
@@ -149,6 +198,15 @@ class SplitFinder:
         return QuestionSplit(
             join=join, start=start, end=end, inner_text=self._question[start:end], needs_noun=needs_noun
         )
+
+
+def _runs_of(indexes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yields first and last token of each run of neighbours, and of each of its tails: "*went to Spain*", "*Spain*"."""
+    first = indexes[0]
+    for index, following in pairwise((*indexes, indexes[-1] + 2)):
+        if following != index + 1:
+            yield from ((start, index + 1) for start in range(first, index + 1))
+            first = following
 
 
 def _start_of_phrase(tokens: Sequence[QuestionToken], noun: int) -> int:
@@ -168,7 +226,12 @@ def _ends_of_phrase(tokens: Sequence[QuestionToken], first: int) -> list[int]:
         for index in range(first + 1, len(tokens) - 1)
         if tokens[index].word in _VERBS_BETWEEN and tokens[index - 1].word not in RELATIVE_PRONOUNS
     ]
-    return [len(tokens), *verbs]
+    clauses = [
+        index
+        for index in range(first, len(tokens) - 1)
+        if tokens[index].word in _CLAUSE_OPENERS and tokens[index - 1].word not in _CLAUSE_OPENERS
+    ]
+    return list(dict.fromkeys((len(tokens), *verbs, *reversed(clauses), *([first] if first < len(tokens) else []))))
 
 
 def _has_content(tokens: Sequence[QuestionToken]) -> bool:
@@ -182,10 +245,14 @@ def start_of_relation(reading: BucketReading, end: int) -> int | None:
     """
     tokens = [token for token in reading.tokens if token.end <= end]
     last_link_end = max(
-        (link.last for link in reading.links if link.last <= len(tokens) and link.weight >= _MIN_LINK_WEIGHT), default=0
+        (
+            *(link.last for link in reading.links if link.last <= len(tokens) and link.weight >= _MIN_LINK_WEIGHT),
+            *(index + 1 for index in reading.literal_tokens if index < len(tokens)),
+        ),
+        default=0,
     )
     between = tokens[last_link_end:]
-    follows_noun = any(
+    follows_noun = last_link_end - 1 in reading.literal_tokens or any(
         isinstance(link.meaning, (BucketNoun, ValueMatch)) and link.last == last_link_end for link in reading.links
     )
     is_plain = not any(token.is_name or token.is_quoted or token.word in NEGATIONS for token in between)

@@ -1,5 +1,6 @@
 """Reference evaluation of conditions, one document at a time. Tests compare every engine with it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -76,7 +77,11 @@ def _values_of_inner_set(semi_join: SemiJoinCondition, corpus: NaiveCorpus, scop
     ]
     if semi_join.order_by is not None:
         documents = _first_documents(documents, semi_join, inner.schema)
-    return [value for document in documents for value in _key_values_of(document, semi_join.key)]
+    values_of_each = [_key_values_of(document, semi_join.key) for document in documents]
+    counts = Counter(folded for values in values_of_each for folded in set(map(_fold_scalar, values)))
+    return [
+        value for values in values_of_each for value in values if counts[_fold_scalar(value)] >= semi_join.min_count
+    ]
 
 
 def _first_documents(documents: Sequence[Document], semi_join: SemiJoinCondition, schema: Schema) -> list[Document]:

@@ -4,6 +4,7 @@ The inner sets of one depth are read in one round trip, the deepest first, withi
 index. What is left is a request without semi-joins, which the engine answers as always.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar, cast
@@ -136,9 +137,7 @@ class _SemiJoinResolution:
                 self._titles[wanted.bucket] = await self._read_all_pages(cast(RecordPageRequest, request), answer)
             elif isinstance(request, RecordPageRequest):
                 records = await self._read_first_records(wanted, request, answer)
-                self._inner_values[wanted] = _checked_values(
-                    wanted, [value for record in records for value in _values_of_record(record, wanted.key)]
-                )
+                self._inner_values[wanted] = _checked_values(wanted, _values_of_records(records, wanted))
             else:
                 lines = cast("tuple[AggregateLine, ...]", answer)
                 self._inner_values[wanted] = _checked_values(
@@ -154,8 +153,8 @@ class _SemiJoinResolution:
             order = SchemaOrder(field=semi_join.order_by, descending=semi_join.is_descending)
             fields = frozenset({semi_join.order_by, semi_join.key} & schema.by_name.keys())
             return _page_request(inner, fields=fields, order=order)
-        if semi_join.key in (TITLE_FIELD, DOC_ID_FIELD):
-            return _page_request(inner, fields=frozenset())
+        if semi_join.key in (TITLE_FIELD, DOC_ID_FIELD) or semi_join.min_count > 1:
+            return _page_request(inner, fields=frozenset({semi_join.key} & schema.by_name.keys()))
         return AggregateRequest(inner, group=GroupBy(field=semi_join.key))
 
     def _inner_condition_of(self, semi_join: SemiJoinCondition) -> Condition:
@@ -265,6 +264,13 @@ def _order_key(record: DocumentRecord, field: FieldName) -> object:
     return fold_text(value) if isinstance(value, str) else value
 
 
+def _values_of_records(records: Sequence[DocumentRecord], semi_join: SemiJoinCondition) -> list[Scalar]:
+    """Returns the values of the key that at least `min_count` of the records have."""
+    values_of_each = [_values_of_record(record, semi_join.key) for record in records]
+    counts = Counter(key for values in values_of_each for key in {_fold_value(value) for value in values})
+    return [value for values in values_of_each for value in values if counts[_fold_value(value)] >= semi_join.min_count]
+
+
 def _values_of_record(record: DocumentRecord, key: FieldName) -> Sequence[Scalar]:
     if key == TITLE_FIELD:
         return (record.title,)
@@ -274,6 +280,10 @@ def _values_of_record(record: DocumentRecord, key: FieldName) -> Sequence[Scalar
     if isinstance(value, tuple):
         return tuple(member for member in value if isinstance(member, str))
     return () if value is None else (value,)
+
+
+def _fold_value(value: Scalar) -> Scalar:
+    return fold_text(value) if isinstance(value, str) else value
 
 
 def _checked_values(semi_join: SemiJoinCondition, values: Sequence[Scalar]) -> tuple[Scalar, ...]:
