@@ -40,18 +40,20 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
         return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
     by = facts.schema.by_name[answer_form.group.field].label.lower()
     what = f"{describe_functions(answer_form.functions, facts.field)} of " if facts.field is not None else ""
-    first = _name_first_group(facts) if answer_form.limit is not None and len(facts.groups) == 1 else ""
+    first = _name_first_group(facts) if answer_form.limit == 1 and facts.groups else ""
     return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:{first}"]
 
 
 def _name_first_group(facts: ComputationFacts) -> str:
-    """ " **Acme**, EUR 20.00.": the group that the question asks for, with its number."""
+    """ " **Acme**, EUR 20.00.": the group that the question asks for with its number, or those that share its place."""
     group, function = facts.groups[0], facts.answer_form.functions[0]
+    sharing = [other for other in facts.groups if (other.value, other.unit) == (group.value, group.unit)]
+    names = join_words([f"**{escape_markdown(other.label)}**" for other in sharing])
     counts = function in _COUNTING_FUNCTIONS
     shown = (
         format_number(group.count) if counts else format_computed_value(function, group.value, group.unit, facts.field)
     )
-    return f" **{escape_markdown(group.label)}**, {escape_markdown(shown)}."
+    return f" {names}, {escape_markdown(shown)}{' each' if len(sharing) > 1 else ''}."
 
 
 def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[ResultTable, ...]:

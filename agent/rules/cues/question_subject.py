@@ -6,8 +6,10 @@ from decimal import Decimal
 from itertools import pairwise
 
 from agent.english.function_words import (
+    BREAKDOWN_WORDS,
     DIMENSION_UNITS,
     HOW_QUESTION_UNITS,
+    LASTING_VERBS,
     MONEY_WORDS,
     ORDINALS,
     PERIOD_WORDS,
@@ -15,7 +17,7 @@ from agent.english.function_words import (
 )
 from agent.english.gradable_adjectives import scale_of_adjective
 from agent.english.inflection import adjective_of_superlative
-from agent.rules.cues.function_phrases import FunctionPhrase, find_superlatives
+from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
@@ -30,7 +32,6 @@ NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
 SIZE_NOUNS = frozenset({"size", "sizes"})
-LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
@@ -154,8 +155,12 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
         return reading
     field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
     stem_by_word = {token.word: token.stem for token in reading.tokens}
-    superlatives = find_superlatives([token.word for token in reading.tokens], reading)
-    spoken = frozenset(word for phrase in superlatives for word in phrase.words) | frozenset(
+    phrases = [
+        phrase
+        for phrase in find_functions([token.word for token in reading.tokens], reading)
+        if phrase.is_superlative or phrase.function in answer_form.computed_functions
+    ]
+    spoken = frozenset(word for phrase in phrases for word in phrase.words) | frozenset(
         token.word for token in reading.tokens if _only_names_form(token.word, answer_form, field, lexicon)
     )
     left = tuple(
@@ -182,6 +187,8 @@ def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lex
     if answer_form.computes and word in SIZE_NOUNS:
         return True
     if answer_form.second_grouping is not None and word in PERIOD_WORDS:
+        return True
+    if answer_form.grouping is not None and word in BREAKDOWN_WORDS:
         return True
     if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:
         return True

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import MONEY_WORDS
+from agent.english.function_words import LASTING_VERBS, MONEY_WORDS
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.cues.question_subject import (
     EARNING_VERBS,
-    LASTING_VERBS,
     MEASURABLE_TYPES,
     NUMERIC_TYPES,
     field_of_unlinked_words,
@@ -52,15 +51,18 @@ def ordering_fields(
 def _mentioned_fields(phrase: FunctionPhrase, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the fields that the question names beside the superlative, the nearest first; not those of conditions."""
     found = scale_of_superlative(phrase.words)
+    is_price = found is not None and found[1].kind is ScaleKind.MONEY  # "cheapest" itself names no amount
     mentions = [
         (abs(link.first - phrase.first), lexicon.get_field(link.meaning.field))
         for link in reading.links
         if isinstance(link.meaning, FieldMention)
         and link.meaning.column is None
         and not reading.literal_tokens & set(range(link.first, link.last))
+        and not (is_price and phrase.first <= link.first < phrase.last)
     ]
     fields = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES]
-    if found is not None and not is_any_extent(found[0]):
+    words = [token.word for token in reading.tokens]
+    if found is not None and not is_any_extent(found[0]) and not asks_for_length_of_service(phrase, words):
         fields = [field for field in fields if _may_measure(field, found[1])]
     return tuple(dict.fromkeys(field.name for field in fields))
 
@@ -71,7 +73,7 @@ def _may_measure(field: SchemaField, scale: AdjectiveScale) -> bool:
         return field.type is FieldType.MONEY or (field.type is FieldType.NUMBER and not field.unit)
     if scale.kind in _SCALES_OF_DAYS:
         return field.type is not FieldType.MONEY
-    return True
+    return scale.kind is not ScaleKind.MEASURE or field.type is not FieldType.DATE
 
 
 def _fields_of_superlative(

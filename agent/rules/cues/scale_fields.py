@@ -22,6 +22,8 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     family = roles.fields_of_family(adjective, _fields_of_types(lexicon, _COMPARABLE_TYPES))
     if family and scale.kind in (ScaleKind.UNKNOWN, ScaleKind.MEASURE):
         return family
+    if scale.kind is ScaleKind.MONEY:
+        return _prices(scale, lexicon)
     named = numbers_named_by(scale.nouns, lexicon) if scale.kind is not ScaleKind.AGE else ()
     if named:
         return named
@@ -29,6 +31,16 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     if measured and (scale.kind is not ScaleKind.SIZE or len(measured) == 1):
         return measured if scale.kind is not ScaleKind.SIZE else _widen_size(measured, lexicon)
     return _fields_of_kind(scale, lexicon)
+
+
+def _prices(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the amounts that are called a price or a cost, else all amounts; the total of several alone."""
+    roles = lexicon.roles
+    amounts = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY)
+    called = tuple(dict.fromkeys(name for noun in scale.nouns for name in roles.fields_of_family(noun, amounts)))
+    found = called or roles.amounts or numbers_named_by(scale.nouns, lexicon)
+    totals = roles.totals_among(found)
+    return totals if len(totals) == 1 else found
 
 
 def _widen_size(measured: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -40,8 +52,6 @@ def _widen_size(measured: tuple[FieldName, ...], lexicon: BucketLexicon) -> tupl
 def _fields_of_kind(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     roles = lexicon.roles
     match scale.kind:
-        case ScaleKind.MONEY:
-            return roles.amounts
         case ScaleKind.RANK:
             return roles.ranks
         case ScaleKind.SIZE:

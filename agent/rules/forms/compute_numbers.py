@@ -7,7 +7,7 @@ from itertools import pairwise
 from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, MONEY_WORDS, REFERRING_WORDS, SPENDING_NOUNS
 from agent.rules.cues.computed_fields import computed_fields
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
-from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_most
+from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_more, group_with_most
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
@@ -27,7 +27,8 @@ def recognise_most_of_group(cues: QuestionCues) -> ComputeNumbers | None:
     """ "Which vendor do we buy the most tires from?"."""
     if cues.superlative is not None or cues.group is not None:
         return None
-    return group_with_most(cues.words, cues.reading, cues.lexicon)
+    compared = group_with_more(cues.words, cues.reading, cues.lexicon)
+    return compared or group_with_most(cues.words, cues.reading, cues.lexicon)
 
 
 def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:
@@ -118,10 +119,17 @@ def _sum_of_counted_measure(
     """ "How many *hours* were spent on tickets …": returns a sum of the measure that the question counts."""
     if (name := _counted_field(phrases, reading, lexicon)) is not None:
         return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name)
-    fields = counted_unit_fields(phrases, words, lexicon) if reading.has_noun and reading.has_plural_noun else ()
+    fields = counted_unit_fields(phrases, words, lexicon) if _measures_several(phrases, words, reading) else ()
     spoken = [mention.field for mention in reading.asked_mentions if mention.field in fields]
     name = spoken[0] if spoken else fields[0] if len(fields) == 1 else None
     return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name) if name is not None else None
+
+
+def _measures_several(phrases: Sequence[FunctionPhrase], words: Sequence[str], reading: BucketReading) -> bool:
+    """Whether a measure of several documents is asked for: "how many hours on the jobs …", "how many tons of A …"."""
+    if reading.has_noun and reading.has_plural_noun:
+        return True
+    return bool(phrases) and bool(reading.conditions) and words[phrases[0].last + 1 :][:1] == ["of"]
 
 
 def _counted_field(

@@ -20,6 +20,7 @@ _PLACE_NOUNS = frozenset(
 )
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
 _TOTAL_NOUNS = frozenset("total amount sum value price".split())
+_SUM_NOUNS = frozenset("total sum overall gross".split())
 _BIRTH_WORDS = frozenset("born birth birthday birthdate dob".split())
 _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
 _PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
@@ -94,10 +95,18 @@ class FieldRoles:
     def amounts(self) -> tuple[FieldName, ...]:
         """Money fields; the total alone, if exactly one of them is called so."""
         amounts = self._names_where(lambda field: field.type is FieldType.MONEY)
+        sums = self.totals_among(amounts)
+        if len(sums) == 1:
+            return sums
         totals = self._names_where(
             lambda field: field.type is FieldType.MONEY and bool(_label_words_of(field) & _TOTAL_NOUNS)
         )
         return totals if len(totals) == 1 else amounts
+
+    def totals_among(self, names: Iterable[FieldName]) -> tuple[FieldName, ...]:
+        """Returns the fields that are called the sum of others."""
+        allowed = set(names)
+        return self._names_where(lambda field: field.name in allowed and bool(_label_words_of(field) & _SUM_NOUNS))
 
     @cached_property
     def durations(self) -> tuple[FieldName, ...]:

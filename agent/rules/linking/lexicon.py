@@ -35,7 +35,7 @@ from agent.rules.linking.value_phrase_index import (
     ValuePhraseIndex,
     ValueStyle,
 )
-from agent.rules.words.tokens import QuestionToken
+from agent.rules.words.tokens import QuestionToken, singular_of_men
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName
@@ -498,9 +498,10 @@ class BucketLexicon:
     def normalize_plural(self, token: QuestionToken) -> QuestionToken:
         """Returns the token, in the singular if the lexicon has only the singular: "PNPs"."""
         stem = token.stem
-        if not token.word.endswith("s") or self._knows_stem(stem):
+        of_men = singular_of_men(token.word)
+        if (of_men is None and not token.word.endswith("s")) or self._knows_stem(stem):
             return token
-        singular = token.word[:-1]
+        singular = of_men or token.word[:-1]
         return replace(token, stem=singular) if self._knows_stem(singular) else token
 
     def _knows_stem(self, stem: str) -> bool:

@@ -248,6 +248,7 @@ def _select_meanings(
     )
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
+    links = [link for link in links if not _counts_something_else(link, links, tokens)]
     links += _similar_field_links(tokens, links, similarities)
     measure_links = [link for link in _measure_links(lexicon, tokens) if not _modifies_measure(link, links, lexicon)]
     asking_tokens = frozenset[int]().union(*(link.phrase_tokens for link in links))
@@ -306,6 +307,20 @@ _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a
 _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
+
+
+def _counts_something_else(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """ "How many *owners* …": whether "how many" counts a noun, and so is no name of the field for a quantity.
+
+    "How many oak tables" does ask for it: what is counted is a value.
+    """
+    words = [token.word for token in tokens[link.first : link.last]]
+    if words != ["how", "many"] or not isinstance(link.meaning, FieldMention) or link.last >= len(tokens):
+        return False
+    counts_value = any(
+        isinstance(other.meaning, (ValueMatch, PartialMatch)) and 0 <= other.first - link.last <= 1 for other in links
+    )
+    return is_content_word(tokens[link.last]) and not counts_value
 
 
 def _names_documents_in_plural(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
