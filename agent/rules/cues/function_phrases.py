@@ -12,6 +12,7 @@ from storage.search.plan import AggregateFunction
 
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _AMOUNT_WORDS = frozenset("most fewest least".split())
+_COUNTING_WORDS = _AMOUNT_WORDS | {"more", "fewer", "less"}
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)
 
 
@@ -89,7 +90,7 @@ def _is_part_of_name(index: int, reading: BucketReading) -> bool:
 
 def is_counted_value(index: int, words: Sequence[str], reading: BucketReading) -> bool:
     """ "The most *cancelled* trips": whether a value follows "most", which then counts and does not compare."""
-    return words[index] in _AMOUNT_WORDS and any(
+    return words[index] in _COUNTING_WORDS and any(
         link.first == index + 1 and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in reading.links
     )
 

@@ -25,7 +25,7 @@ from agent.rules.cues.question_subject import (
 from agent.rules.cues.ranked_fields import fields_of_most
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
-from agent.rules.words.tokens import looks_plural
+from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
@@ -121,7 +121,7 @@ def _compares_groups(index: int, word: str, words: Sequence[str], reading: Bucke
         word in ("more", "fewer", "less")
         and index not in reading.literal_tokens
         and after not in ("than", "or", "")
-        and not is_superlative_phrase(("most", after))
+        and (is_counted_value(index, words, reading) or not is_superlative_phrase(("most", after)))
     )
 
 
@@ -184,7 +184,35 @@ def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) ->
     token = reading.tokens[index] if index < len(reading.tokens) else None
     name = lexicon.field_hinted_by(token.stem) if token is not None and token.word in reading.unlinked_words else None
     sorts = name is not None and lexicon.get_field(name).type in (FieldType.CATEGORY, FieldType.LIST)
-    return GroupBy(field=name) if name is not None and sorts else None
+    if name is not None and sorts:
+        return GroupBy(field=name)
+    nearest = _field_near_group_noun(token, reading, lexicon) if token is not None else None
+    return GroupBy(field=nearest) if nearest is not None else None
+
+
+def _field_near_group_noun(token: QuestionToken, reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "By *branch*" for a field "clinic": returns the only field of that role, or the nearest in meaning."""
+    if token.word not in {word.casefold() for word in reading.unlinked_words} or token.word in PERIOD_WORDS:
+        return None
+    groupable = [
+        field.name
+        for field in lexicon.schema.fields
+        if field.type in (FieldType.CATEGORY, FieldType.LIST) and not lexicon.is_identifying(field.name)
+    ]
+    of_role = [name for name in lexicon.roles.fields_of_role(token.word) if name in groupable]
+    return of_role[0] if len(of_role) == 1 else reading.similarities.nearest_of(token.word, groupable)
+
+
+def group_nouns(words: Sequence[str]) -> frozenset[str]:
+    """ "Per *branch*", "in each of the *towns*": returns the words that may name a group."""
+    nouns: set[str] = set()
+    for index, word in enumerate(words[:-1]):
+        if word in GROUPING_WORDS:
+            start = index + 1
+            while start < len(words) - 1 and words[start] in _WORDS_BEFORE_GROUP:
+                start += 1
+            nouns.add(words[start])
+    return frozenset(nouns)
 
 
 def group_of_reading(reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:

@@ -21,6 +21,10 @@ from storage.search.schema import FieldType, SchemaField
 _SERVICE_NOUNS = frozenset("service office post employment use".split())
 _JOINING_DATE_NAMES = ("join date", "joined", "hire date", "hired", "start date", "starts", "valid from")
 _ENDS_OF_PHRASES = frozenset("in for with at on from of by last this during per since and".split())
+_OPENINGS_OF_MEASURES = (
+    ("going", "by"), ("judging", "by"), ("judged", "by"), ("measured", "by"), ("counted", "by"), ("in", "terms", "of"),
+    ("based", "on"),
+)  # fmt: skip
 _SCALES_OF_DAYS = (ScaleKind.DATE, ScaleKind.AGE)
 
 
@@ -31,6 +35,8 @@ def ordering_fields(
 
     Empty if no field of the bucket can be compared.
     """
+    if (measured := _fields_of_measure_phrase(words, reading, lexicon)) is not None:
+        return (measured,)
     mentioned = _mentioned_fields(phrase, reading, lexicon)
     if mentioned:
         return mentioned[:1]
@@ -46,6 +52,34 @@ def ordering_fields(
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
         return lexicon.roles.amounts
     return lexicon.roles.numbers
+
+
+def first_of_measure_phrase(words: Sequence[str]) -> int | None:
+    """ "The largest, *going by* …": returns the first token of words that say what is measured."""
+    return next(
+        (
+            index
+            for index in range(len(words) - 2)
+            for opening in _OPENINGS_OF_MEASURES
+            if tuple(words[index : index + len(opening)]) == opening
+        ),
+        None,
+    )
+
+
+def _fields_of_measure_phrase(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "Going by *how much ground they cover*": returns the number that these words name, or mean."""
+    start = first_of_measure_phrase(words)
+    if start is None:
+        return None
+    for link in reading.links:
+        meaning = link.meaning
+        if isinstance(meaning, FieldMention) and link.first >= start and meaning.column is None and not meaning.is_hint:
+            if lexicon.get_field(meaning.field).type in MEASURABLE_TYPES:
+                return meaning.field
+    numbers = lexicon.roles.numbers
+    nearest = (reading.similarities.nearest_of(word, numbers) for word in words[start + 2 :])
+    return next((name for name in nearest if name is not None), None)
 
 
 def _mentioned_fields(phrase: FunctionPhrase, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:

@@ -11,6 +11,9 @@ _COMPARABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldTyp
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _ANY_EXTENT = frozenset("high low big large great small little".split())  # said of every number
 _AGE_WORDS = ("age",)
+# What is said of the beginning of a thing, the likeliest first.
+_ORIGIN_WORDS = """born built founded established constructed manufactured launched commissioned planted opened acquired
+bought purchased joined hired since""".split()
 
 
 def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -22,6 +25,8 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     family = roles.fields_of_family(adjective, _fields_of_types(lexicon, _COMPARABLE_TYPES))
     if family and scale.kind in (ScaleKind.UNKNOWN, ScaleKind.MEASURE):
         return family
+    if adjective == "new" and (origins := fields_of_origin(lexicon)):
+        return origins
     if scale.kind is ScaleKind.MONEY:
         return _prices(scale, lexicon)
     named = numbers_named_by(scale.nouns, lexicon) if scale.kind is not ScaleKind.AGE else ()
@@ -59,9 +64,20 @@ def _fields_of_kind(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[Fiel
         case ScaleKind.DATE:
             return _main_dates(lexicon)
         case ScaleKind.AGE:
-            return numbers_named_by(_AGE_WORDS, lexicon) or roles.births or _main_dates(lexicon)
+            ages = numbers_named_by(_AGE_WORDS, lexicon) or roles.births
+            return ages or fields_of_origin(lexicon) or _main_dates(lexicon)
         case _:
             return ()
+
+
+def fields_of_origin(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the date or year in which the thing itself began: founded, built, bought; the first in the schema."""
+    roles = lexicon.roles
+    years = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER and not field.unit)
+    for noun in _ORIGIN_WORDS:
+        if found := roles.fields_of_family(noun, (*roles.dates, *years)):
+            return found[:1]
+    return ()
 
 
 def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -69,7 +85,7 @@ def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     natural, dates = lexicon.schema.natural_order, lexicon.roles.dates
     if natural is not None and natural.field in dates:
         return (natural.field,)
-    return dates[:1] or numbers_named_by(("year",), lexicon)
+    return dates[:1] or numbers_named_by(("year",), lexicon) or fields_of_origin(lexicon)
 
 
 def numbers_named_by(nouns: Iterable[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:

@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, MONEY_WORDS, REFERRING_WORDS, SPENDING_NOUNS
-from agent.rules.cues.computed_fields import computed_fields
+from agent.english.function_words import (
+    BREAKDOWN_WORDS,
+    FILLER_WORDS,
+    MONEY_WORDS,
+    REFERRING_WORDS,
+    SPENDING_NOUNS,
+    SUMMING_PHRASES,
+)
+from agent.rules.cues.computed_fields import computed_fields, counts_measure
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
 from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_more, group_with_most
 from agent.rules.cues.question_cues import QuestionCues
@@ -21,6 +28,8 @@ from agent.rules.words.tokens import looks_plural
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType, SchemaField
+
+_JOINING_PHRASES = SUMMING_PHRASES | {("altogether",)}
 
 
 def recognise_most_of_group(cues: QuestionCues) -> ComputeNumbers | None:
@@ -196,6 +205,9 @@ def _compute_form(
     """Returns the numbers to compute; None if a function needs a number and there is no numeric field."""
     functions = tuple(dict.fromkeys(phrase.function for phrase in phrases)) or (AggregateFunction.SUM,)
     fields = computed_fields(reading, lexicon, words, phrases, group.field if group else None)
+    if AggregateFunction.COUNT in functions and any(phrase.words in _JOINING_PHRASES for phrase in phrases):
+        measured = counts_measure(reading, lexicon)  # "how many people live on A and B put together"
+        functions = (AggregateFunction.SUM,) if measured else (AggregateFunction.COUNT,)
     field = next(iter(fields), None) if phrases or len(fields) == 1 or lexicon.roles.amounts else None
     if not phrases and field is None:
         functions = (AggregateFunction.COUNT,)

@@ -47,15 +47,15 @@ def recognise_superlative(cues: QuestionCues) -> AnswerForm | None:
 
 def _number_of_first(cues: QuestionCues, phrase: FunctionPhrase) -> ComputeNumbers | None:
     """ "How many minutes does the longest trip take": the extreme itself, where its own unit or name is counted."""
-    counted = cues.functions[0]
-    if counted.words not in (("how", "many"), ("how", "much")) or cues.group is not None:
+    if tuple(cues.words[:2]) not in (("how", "many"), ("how", "much")) or cues.group is not None:
         return None
+    counts = FunctionPhrase(AggregateFunction.COUNT, ("how", "many"), 0, 2)
     named = [
         link.meaning.field
         for link in cues.reading.links
-        if isinstance(link.meaning, FieldMention) and link.first <= counted.last < link.last + 1
+        if isinstance(link.meaning, FieldMention) and link.first <= counts.last <= link.last
     ]
-    candidates = (*counted_unit_fields(cues.functions, cues.words, cues.lexicon), *named)
+    candidates = (*counted_unit_fields((counts,), cues.words, cues.lexicon), *named)
     fields = [name for name in ordering_fields(phrase, cues.words, cues.reading, cues.lexicon) if name in candidates]
     if not fields or cues.lexicon.get_field(fields[0]).type not in NUMERIC_TYPES:
         return None

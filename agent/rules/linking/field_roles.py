@@ -16,7 +16,8 @@ from storage.search.schema import FieldType, Schema, SchemaField
 _PLACE_NOUNS = frozenset(
     """place location city town village county country state province region district area zone address street site
     office branch room building hall floor warehouse depot venue port harbour harbor airport station campus plant
-    home seat territory continent habitat destination origin""".split()
+    home seat territory continent habitat destination origin clinic practice surgery shop store hospital school house
+    estate block yard plot outlet studio garage farm factory mill theatre theater library hotel restaurant""".split()
 )
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
 _TOTAL_NOUNS = frozenset("total amount sum value price".split())
@@ -82,6 +83,13 @@ class FieldRoles:
     @cached_property
     def places(self) -> tuple[FieldName, ...]:
         return self._names_where(lambda field: field.type in _NAMING_TYPES and bool(_words_of(field) & _PLACE_NOUNS))
+
+    def fields_of_role(self, noun: str) -> tuple[FieldName, ...]:
+        """ "Branch", "people": returns the fields for places if the noun is one for a place, or those for persons."""
+        forms = {noun, noun.removesuffix("s"), noun.removesuffix("es")}
+        if forms & _PLACE_NOUNS:
+            return self.places
+        return self.persons if forms & (PERSON_NOUNS | {"people"}) else ()
 
     @cached_property
     def dates(self) -> tuple[FieldName, ...]:

@@ -89,7 +89,7 @@ class NestedPlanner:
             nested_legs += self._legs_of_split(leg_id, question, split)
             if (nested_legs and _is_best(nested_legs[-1])) or len(self._read_texts) > _MAX_READINGS:
                 break
-        asked = find_asked_buckets(readings)
+        asked = find_asked_buckets(readings, self._reader.lexicons)
         nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:

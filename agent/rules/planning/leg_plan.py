@@ -7,8 +7,8 @@ from agent.assumptions import Assumption
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.rules.binding.literal_conditions import AlternativeCondition
+from agent.rules.cues.form_wording import drop_measure_words
 from agent.rules.cues.question_cues import find_cues
-from agent.rules.cues.question_subject import drop_measure_words
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of

@@ -1,6 +1,6 @@
 """Finds the buckets whose noun a question asks for: "how many *visits* …", "list the *towns* …"."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import function_of_superlative
-from agent.rules.linking.lexicon import BucketNoun, FieldMention
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import BucketId
 
@@ -31,12 +31,16 @@ _MAX_MODIFIERS = 2  # words between "most" and what is counted: "the most comple
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
 
 
-def find_asked_buckets(readings: Sequence[BucketReading]) -> frozenset[BucketId]:
+def find_asked_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[BucketId]:
     """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
     noun_starts = {
-        reading.bucket: min(link.first for link in reading.links if _is_own_noun(link.meaning, link.weight))
+        reading.bucket: min(
+            link.first for link in reading.links if _is_own_noun(link, reading, lexicons[reading.bucket])
+        )
         for reading in readings
-        if any(_is_own_noun(link.meaning, link.weight) for link in reading.links)
+        if any(_is_own_noun(link, reading, lexicons[reading.bucket]) for link in reading.links)
     }
     if not noun_starts:
         return frozenset()
@@ -56,26 +60,37 @@ def _superlatives_in(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [phrase for phrase in phrases if function_of_superlative(phrase) is not None]
 
 
-def _is_own_noun(meaning: object, weight: float) -> bool:
-    return isinstance(meaning, BucketNoun) and weight >= _MIN_NOUN_WEIGHT
+def _is_own_noun(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """Whether the link is one of the bucket's own names; also where the field that identifies its documents has it."""
+    if isinstance(link.meaning, BucketNoun):
+        return link.weight >= _MIN_NOUN_WEIGHT
+    if not isinstance(link.meaning, FieldMention) or link.meaning.column is not None or link.meaning.is_hint:
+        return False
+    phrase = " ".join(token.word for token in reading.tokens[link.first : link.last])
+    return lexicon.is_identifying(link.meaning.field) and BucketNoun() in lexicon.meanings_of_text(phrase)
 
 
-def _find_counted_buckets(readings: Sequence[BucketReading]) -> frozenset[BucketId]:
+def _find_counted_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[BucketId]:
     """ "Which depot has the most *trips*": returns the buckets with the noun after "most", if a field is asked for."""
     return frozenset(
         reading.bucket
         for reading in readings
         for link in reading.links
-        if _is_own_noun(link.meaning, link.weight)
-        and _AMOUNT_WORDS & {token.word for token in reading.tokens[max(link.first - _MAX_MODIFIERS - 1, 0) : link.first]}
+        if _is_own_noun(link, reading, lexicons[reading.bucket])
+        and _AMOUNT_WORDS
+        & {token.word for token in reading.tokens[max(link.first - _MAX_MODIFIERS - 1, 0) : link.first]}
         and any(isinstance(other.meaning, FieldMention) and other.first in (1, 2) for other in reading.links)
         and reading.tokens[0].word in QUESTION_WORDS
     )
 
 
-def prefer_asked_buckets(readings: Sequence[BucketReading]) -> list[BucketReading]:
+def prefer_asked_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> list[BucketReading]:
     """Returns the readings with a higher score for those whose noun the question asks for, or counts."""
-    asked = _find_counted_buckets(readings) or find_asked_buckets(readings)
+    asked = _find_counted_buckets(readings, lexicons) or find_asked_buckets(readings, lexicons)
     return [
         replace(reading, score=reading.score + _ASKED_NOUN_BONUS) if reading.bucket in asked else reading
         for reading in readings

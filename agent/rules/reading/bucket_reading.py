@@ -15,6 +15,8 @@ from agent.english.function_words import (
     ARRIVAL_WORDS,
     DEPARTURE_WORDS,
     DESTINATION_FIELD_WORDS,
+    DISTINCT_WORDS,
+    FILLER_WORDS,
     GROUPING_WORDS,
     LACK_WORDS,
     MEASURE_NOUNS,
@@ -317,10 +319,13 @@ def _counts_something_else(link: SpanLink, links: Sequence[SpanLink], tokens: Se
     words = [token.word for token in tokens[link.first : link.last]]
     if words != ["how", "many"] or not isinstance(link.meaning, FieldMention) or link.last >= len(tokens):
         return False
+    counted = link.last
+    while counted < len(tokens) - 1 and tokens[counted].word in FILLER_WORDS | DISTINCT_WORDS:
+        counted += 1
     counts_value = any(
-        isinstance(other.meaning, (ValueMatch, PartialMatch)) and 0 <= other.first - link.last <= 1 for other in links
+        isinstance(other.meaning, (ValueMatch, PartialMatch)) and 0 <= other.first - counted <= 1 for other in links
     )
-    return is_content_word(tokens[link.last]) and not counts_value
+    return is_content_word(tokens[counted]) and not counts_value
 
 
 def _names_documents_in_plural(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
