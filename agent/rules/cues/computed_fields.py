@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.english.function_words import AGGREGATE_WORDS, FILLER_WORDS, GROUPING_WORDS, MONEY_WORDS, SPENDING_NOUNS
 from agent.english.gradable_adjectives import nouns_beside
+from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES, SIZE_NOUNS, field_of_unlinked_words
 from agent.rules.cues.scale_fields import numbers_named_by
@@ -31,13 +32,15 @@ def computed_fields(
         if mention.field != excluded_field:
             return (mention.field,)
     hinted = field_of_unlinked_words(reading, lexicon)
+    amounts = lexicon.roles.amounts
+    if asked_kind(words) is AskedKind.MONEY and hinted not in amounts and len(amounts) == 1:
+        return amounts
     if hinted is not None and hinted != excluded_field:
         return (hinted,)
     if set(words) & SIZE_NOUNS:
         return lexicon.roles.fields_in_units(_AREA_UNITS)
     if (related := _fields_of_object(phrases, words, lexicon)) and excluded_field not in related:
         return related
-    amounts = lexicon.roles.amounts
     if amounts and not _names_other_measure(reading, phrases, words) and _speaks_of_money(phrases, words):
         return amounts
     return tuple(name for name in lexicon.roles.numbers if name != excluded_field)

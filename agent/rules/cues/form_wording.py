@@ -20,6 +20,7 @@ from agent.rules.cues.grouping import group_nouns
 from agent.rules.cues.question_subject import EARNING_VERBS, SIZE_NOUNS
 from agent.rules.cues.ranked_fields import first_of_measure_phrase
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.linking.link_filter import content_coverage
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
@@ -63,7 +64,9 @@ def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon:
             or set(fold_text(words).replace("-", " ").split()) <= spoken
         )
     )
-    return replace(reading, unlinked_words=left)
+    if left == reading.unlinked_words:
+        return reading
+    return replace(reading, unlinked_words=left, coverage=content_coverage(reading.tokens, left))
 
 
 def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lexicon: BucketLexicon) -> bool:

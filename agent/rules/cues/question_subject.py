@@ -14,7 +14,7 @@ from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
-from storage.quantities.units import convert_unit
+from storage.quantities.units import UNITS_BY_SPELLING, convert_unit
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 from storage.text.identifiers import is_identifier
@@ -218,8 +218,8 @@ def counted_unit_fields(
     counted = next((phrase for phrase in phrases if phrase.words in (("how", "many"), ("how", "much"))), None)
     if counted is None or counted.last >= len(words):
         return ()
-    unit = words[counted.last]
-    if len(unit) < _MIN_UNIT_LETTERS:
+    unit = UNITS_BY_SPELLING.get(words[counted.last], words[counted.last])  # pint takes "kilos" for seconds
+    if len(words[counted.last]) < _MIN_UNIT_LETTERS:
         return ()
     return tuple(
         field.name

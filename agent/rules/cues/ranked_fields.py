@@ -74,9 +74,14 @@ def _fields_of_measure_phrase(words: Sequence[str], reading: BucketReading, lexi
         return None
     for link in reading.links:
         meaning = link.meaning
-        if isinstance(meaning, FieldMention) and link.first >= start and meaning.column is None and not meaning.is_hint:
-            if lexicon.get_field(meaning.field).type in MEASURABLE_TYPES:
-                return meaning.field
+        if (
+            isinstance(meaning, FieldMention)
+            and link.first >= start
+            and meaning.column is None
+            and not meaning.is_hint
+            and lexicon.get_field(meaning.field).type in MEASURABLE_TYPES
+        ):
+            return meaning.field
     numbers = lexicon.roles.numbers
     nearest = (reading.similarities.nearest_of(word, numbers) for word in words[start + 2 :])
     return next((name for name in nearest if name is not None), None)
@@ -119,6 +124,10 @@ def _fields_of_superlative(
     lexicon: BucketLexicon,
 ) -> tuple[FieldName, ...]:
     if asks_for_length_of_service(phrase, words):
+        joining = lexicon.find_date_fields(_JOINING_DATE_NAMES)
+        is_served = bool({"serving", "served"} & set(words[phrase.last : phrase.last + 1]))
+        if is_served or lexicon.roles.holds_people:
+            return joining
         return lexicon.roles.durations or _joining_dates(lexicon)
     fields = fields_on_scale(adjective, lexicon)
     return tuple(name for name in fields if lexicon.get_field(name).type in MEASURABLE_TYPES)

@@ -88,7 +88,8 @@ class FieldRoles:
         """ "Branch", "people": returns the fields for places if the noun is one for a place, or those for persons."""
         forms = {noun, noun.removesuffix("s"), noun.removesuffix("es")}
         if forms & _PLACE_NOUNS:
-            return self.places
+            called = self._names_where(lambda field: bool(_label_words_of(field) & _PLACE_NOUNS))
+            return tuple(name for name in self.places if name in called) or self.places
         return self.persons if forms & (PERSON_NOUNS | {"people"}) else ()
 
     @cached_property

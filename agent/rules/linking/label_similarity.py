@@ -69,7 +69,7 @@ class WordSimilarities:
         return ranked[0][1] if is_clear else None
 
     def nearest_of(self, word: str, among: Iterable[FieldName]) -> FieldName | None:
-        """Returns the one of some fields, of which one is meant, whose label is nearest to the word; None if unclear."""
+        """Returns the one of `among` whose label is nearest to the word; None if two are about as near."""
         scores = self.labels_by_word.get(word.casefold(), {})
         ranked = sorted(((scores.get(name, 0.0), name) for name in among), key=_score_of, reverse=True)
         if not ranked or ranked[0][0] < _MIN_SUGGESTED_SIMILARITY:

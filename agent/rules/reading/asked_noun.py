@@ -36,11 +36,9 @@ def find_asked_buckets(
 ) -> frozenset[BucketId]:
     """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
     noun_starts = {
-        reading.bucket: min(
-            link.first for link in reading.links if _is_own_noun(link, reading, lexicons[reading.bucket])
-        )
+        reading.bucket: nouns[0].first
         for reading in readings
-        if any(_is_own_noun(link, reading, lexicons[reading.bucket]) for link in reading.links)
+        if (nouns := _own_nouns_of(reading, lexicons[reading.bucket]))
     }
     if not noun_starts:
         return frozenset()
@@ -60,14 +58,20 @@ def _superlatives_in(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [phrase for phrase in phrases if function_of_superlative(phrase) is not None]
 
 
+def _own_nouns_of(reading: BucketReading, lexicon: BucketLexicon) -> list[SpanLink]:
+    """Returns the names of the bucket in the question, in order."""
+    nouns = (link for link in reading.links if _is_own_noun(link, reading, lexicon))
+    return sorted(nouns, key=lambda link: link.first)
+
+
 def _is_own_noun(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
-    """Whether the link is one of the bucket's own names; also where the field that identifies its documents has it."""
+    """Whether the link is one of the bucket's own names, also where one of its fields has the same name."""
     if isinstance(link.meaning, BucketNoun):
         return link.weight >= _MIN_NOUN_WEIGHT
     if not isinstance(link.meaning, FieldMention) or link.meaning.column is not None or link.meaning.is_hint:
         return False
     phrase = " ".join(token.word for token in reading.tokens[link.first : link.last])
-    return lexicon.is_identifying(link.meaning.field) and BucketNoun() in lexicon.meanings_of_text(phrase)
+    return BucketNoun() in lexicon.meanings_of_text(phrase)
 
 
 def _find_counted_buckets(
@@ -77,9 +81,8 @@ def _find_counted_buckets(
     return frozenset(
         reading.bucket
         for reading in readings
-        for link in reading.links
-        if _is_own_noun(link, reading, lexicons[reading.bucket])
-        and _AMOUNT_WORDS
+        for link in _own_nouns_of(reading, lexicons[reading.bucket])
+        if _AMOUNT_WORDS
         & {token.word for token in reading.tokens[max(link.first - _MAX_MODIFIERS - 1, 0) : link.first]}
         and any(isinstance(other.meaning, FieldMention) and other.first in (1, 2) for other in reading.links)
         and reading.tokens[0].word in QUESTION_WORDS

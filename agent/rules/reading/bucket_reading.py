@@ -25,6 +25,7 @@ from agent.english.function_words import (
     PREPOSITIONS,
     SUPERLATIVE_PHRASES,
 )
+from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.binding.deadline_conditions import build_deadline_conditions, find_due_links
 from agent.rules.binding.field_comparisons import build_field_comparisons
 from agent.rules.binding.field_fit import candidate_fields_for, field_key_of
@@ -489,8 +490,10 @@ def _is_plural_kind(
 
 
 def _names_documents(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
-    """ "Orders in 2024": whether a noun for the documents, in the plural, stands on the span of the link."""
-    return looks_plural(tokens[link.last - 1]) and any(_is_noun_on_same_span(other, link) for other in links)
+    """ "Orders in 2024", "the oldest order": whether a noun for the documents stands on the span of the link."""
+    is_compared = link.first > 0 and function_of_superlative((tokens[link.first - 1].word,)) is not None
+    is_noun = is_compared or looks_plural(tokens[link.last - 1])
+    return is_noun and any(_is_noun_on_same_span(other, link) for other in links)
 
 
 def _is_noun_on_same_span(other_link: SpanLink, link: SpanLink) -> bool:
