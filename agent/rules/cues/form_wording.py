@@ -29,6 +29,7 @@ from storage.search.plan import AnswerForm
 from storage.search.schema import FieldType, SchemaField
 
 _MIN_KIND_SIMILARITY = 0.3  # cosine from which a noun after a superlative names the documents of a bucket
+_SETBACK_WORDS = frozenset({"set", "back"})  # "it set us back"
 _MAX_NOUN_WORDS = 3
 _NOUNS_OF_ANYTHING = frozenset("place places one ones thing things item items person people".split())
 
@@ -84,7 +85,7 @@ def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lex
         return True
     if answer_form.grouping is not None and word in BREAKDOWN_WORDS:
         return True
-    if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:
+    if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS | _SETBACK_WORDS:
         return True
     return field.name in lexicon.roles.fields_of_family(word, (field.name,))
 

@@ -199,6 +199,14 @@ def _field_near_group_noun(token: QuestionToken, reading: BucketReading, lexicon
         for field in lexicon.schema.fields
         if field.type in (FieldType.CATEGORY, FieldType.LIST) and not lexicon.is_identifying(field.name)
     ]
+    referring = [
+        name
+        for name in groupable
+        if (reference := lexicon.get_field(name).reference) is not None
+        and token.stem in {term.text for term in lexicon.analyser.extract_terms(reference.bucket.replace("_", " "))}
+    ]
+    if len(referring) == 1:
+        return referring[0]
     of_role = [name for name in lexicon.roles.fields_of_role(token.word) if name in groupable]
     return of_role[0] if len(of_role) == 1 else reading.similarities.nearest_of(token.word, groupable)
 

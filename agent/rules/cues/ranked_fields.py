@@ -11,7 +11,7 @@ from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
     field_of_unlinked_words,
 )
-from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, numbers_named_by
+from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin, numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
@@ -158,7 +158,7 @@ def is_descending(phrase: FunctionPhrase, words: Sequence[str], field: SchemaFie
         return is_long is not (field.type is FieldType.DATE)
     if found is None or found[1].kind is not ScaleKind.AGE:
         return is_high_end
-    is_age = field.type is FieldType.NUMBER and "year" not in field.name
+    is_age = field.type is FieldType.NUMBER and "year" not in field.name and not is_year_of_origin(field)
     return is_high_end is not is_age
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
+from agent.english.inflection import root_of_word
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from storage.search.ids import FieldName
-from storage.search.schema import FieldType
+from storage.search.schema import FieldType, SchemaField
 
 _COMPARABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldType.CATEGORY)
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
@@ -78,6 +79,12 @@ def fields_of_origin(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
         if found := roles.fields_of_family(noun, (*roles.dates, *years)):
             return found[:1]
     return ()
+
+
+def is_year_of_origin(field: SchemaField) -> bool:
+    """Whether the number is the year in which the thing began, and no age."""
+    roots = {root_of_word(word) for word in field.label.casefold().split()}
+    return field.type is FieldType.NUMBER and not field.unit and bool(roots & set(map(root_of_word, _ORIGIN_WORDS)))
 
 
 def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:

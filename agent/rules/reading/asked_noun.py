@@ -89,11 +89,31 @@ def _find_counted_buckets(
     )
 
 
+def _find_serving_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[BucketId]:
+    """ "The longest *serving* cook": returns the buckets of people that know one of the other words."""
+    return frozenset(
+        reading.bucket
+        for reading in readings
+        if reading.links
+        and lexicons[reading.bucket].roles.holds_people
+        and any(
+            function_of_superlative((first.word,)) is not None and second.word in ("serving", "served")
+            for first, second in pairwise(reading.tokens)
+        )
+    )
+
+
 def prefer_asked_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> list[BucketReading]:
     """Returns the readings with a higher score for those whose noun the question asks for, or counts."""
-    asked = _find_counted_buckets(readings, lexicons) or find_asked_buckets(readings, lexicons)
+    asked = (
+        _find_counted_buckets(readings, lexicons)
+        or _find_serving_buckets(readings, lexicons)
+        or find_asked_buckets(readings, lexicons)
+    )
     return [
         replace(reading, score=reading.score + _ASKED_NOUN_BONUS) if reading.bucket in asked else reading
         for reading in readings
