@@ -12,6 +12,7 @@ from agent.english.function_words import (
     SPENDING_NOUNS,
     SUMMING_PHRASES,
 )
+from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.computed_fields import computed_fields, counts_measure
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
 from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_more, group_with_most
@@ -21,6 +22,7 @@ from agent.rules.cues.question_subject import (
     counted_unit_fields,
     is_rate_field,
     names_documents,
+    names_one_document,
 )
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -53,9 +55,17 @@ def recognise_counted_measure(cues: QuestionCues) -> ComputeNumbers | None:
 def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
     """ "The average price", "how many receipts", unless the question asks for a value of one document."""
     words, reading, lexicon = cues.words, cues.reading, cues.lexicon
+    if not cues.functions and _asks_for_cost_of_several(words, reading, lexicon):
+        return _compute_form((), reading, lexicon, cues.group, words)
     if not cues.functions or _asks_for_one_value(cues.functions[0], words, reading, lexicon):
         return None
     return _with_second_group(_compute_form(cues.functions, reading, lexicon, cues.group, words), cues)
+
+
+def _asks_for_cost_of_several(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "What did the repairs at A cost us": whether a price is asked of documents in the plural."""
+    asks = words[:1] == ["what"] and asked_kind(words) is AskedKind.MONEY and bool(lexicon.roles.amounts)
+    return asks and reading.has_plural_noun and not names_one_document(reading, lexicon)
 
 
 def recognise_measure_by_group(cues: QuestionCues) -> ComputeNumbers | None:
