@@ -18,10 +18,11 @@ from agent.english.inflection import adjective_of_superlative
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.cues.grouping import group_nouns
 from agent.rules.cues.question_subject import EARNING_VERBS, SIZE_NOUNS
-from agent.rules.cues.ranked_fields import first_of_measure_phrase
+from agent.rules.cues.ranked_fields import first_of_measure_phrase, measures_anything
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.linking.link_filter import content_coverage
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.word_roles import WordRole
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
@@ -101,6 +102,27 @@ def _is_unit_of(word: str, field: SchemaField) -> bool:
     """ "How many *watts*": whether the word is a unit or a dimension of the field."""
     unit = DIMENSION_UNITS.get(word, word)
     return bool(field.unit) and len(word) > 1 and convert_unit(Decimal(1), unit, field.unit) is not None
+
+
+def mark_unmeasured_superlative(
+    reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon
+) -> BucketReading:
+    """ "The *oldest* region", where nothing tells an age: returns the word as one that was not understood."""
+    if not answer_form.lists_documents or answer_form.list_order is not None:
+        return reading
+    words = [token.word for token in reading.tokens]
+    unmeasured = [
+        " ".join(phrase.words)
+        for phrase in find_functions(words, reading)
+        if phrase.is_superlative and not measures_anything(phrase, words, reading, lexicon)
+    ]
+    if not unmeasured:
+        return reading
+    return replace(
+        reading,
+        unlinked_words=(*reading.unlinked_words, *unmeasured),
+        word_roles={**reading.word_roles, **dict.fromkeys(unmeasured, WordRole.UNKNOWN)},
+    )
 
 
 def _noun_of_superlative(

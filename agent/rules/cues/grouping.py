@@ -151,9 +151,7 @@ def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLex
         continues = bool(groups) and word == "and"
         if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each") and not continues:
             continue
-        start = index + 1
-        while start < len(words) - 1 and words[start] in _WORDS_BEFORE_GROUP:
-            start += 1
+        start = _first_of_group(index + 1, words)
         group = _group_at(start, words, reading, lexicon)
         if group is not None:
             groups.setdefault(group.field, group)
@@ -216,11 +214,15 @@ def group_nouns(words: Sequence[str]) -> frozenset[str]:
     nouns: set[str] = set()
     for index, word in enumerate(words[:-1]):
         if word in GROUPING_WORDS:
-            start = index + 1
-            while start < len(words) - 1 and words[start] in _WORDS_BEFORE_GROUP:
-                start += 1
-            nouns.add(words[start])
+            nouns.add(words[_first_of_group(index + 1, words)])
     return frozenset(nouns)
+
+
+def _first_of_group(index: int, words: Sequence[str]) -> int:
+    """ "Each *of the towns*": returns the first token from `index` on that may name the group."""
+    while index < len(words) - 1 and words[index] in _WORDS_BEFORE_GROUP:
+        index += 1
+    return index
 
 
 def group_of_reading(reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:

@@ -49,9 +49,20 @@ def ordering_fields(
         return fields
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
+    if scale is not None and scale.kind in _SCALES_OF_DAYS:
+        return ()  # nothing is "youngest" by its size
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
         return lexicon.roles.amounts
     return lexicon.roles.numbers
+
+
+def measures_anything(
+    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> bool:
+    """Whether the documents can be old or new, if the superlative says so; true for all other superlatives."""
+    found = scale_of_superlative(phrase.words)
+    is_of_days = found is not None and found[1].kind in _SCALES_OF_DAYS
+    return not is_of_days or bool(ordering_fields(phrase, words, reading, lexicon))
 
 
 def first_of_measure_phrase(words: Sequence[str]) -> int | None:

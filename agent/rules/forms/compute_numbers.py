@@ -7,6 +7,7 @@ from itertools import pairwise
 from agent.english.function_words import (
     BREAKDOWN_WORDS,
     FILLER_WORDS,
+    GROUPING_WORDS,
     MONEY_WORDS,
     REFERRING_WORDS,
     SPENDING_NOUNS,
@@ -24,6 +25,7 @@ from agent.rules.cues.question_subject import (
     names_documents,
     names_one_document,
 )
+from agent.rules.cues.ranked_fields import measures_anything
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
@@ -49,7 +51,10 @@ def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:
 
 def recognise_counted_measure(cues: QuestionCues) -> ComputeNumbers | None:
     """ "How many *hours* were spent on tickets …"."""
-    return _sum_of_counted_measure(cues.words, cues.functions, cues.reading, cues.lexicon)
+    answer_form = _sum_of_counted_measure(cues.words, cues.functions, cues.reading, cues.lexicon)
+    if answer_form is None or cues.group is None or cues.group.field == answer_form.field:
+        return answer_form
+    return _with_second_group(replace(answer_form, group=cues.group), cues)
 
 
 def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
@@ -59,6 +64,8 @@ def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
         return _compute_form((), reading, lexicon, cues.group, words)
     if not cues.functions or _asks_for_one_value(cues.functions[0], words, reading, lexicon):
         return None
+    if cues.superlative is not None and not measures_anything(cues.superlative, words, reading, lexicon):
+        return None  # nothing here is old or new
     return _with_second_group(_compute_form(cues.functions, reading, lexicon, cues.group, words), cues)
 
 
@@ -136,7 +143,7 @@ def _sum_of_counted_measure(
     words: Sequence[str], phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
 ) -> ComputeNumbers | None:
     """ "How many *hours* were spent on tickets …": returns a sum of the measure that the question counts."""
-    if (name := _counted_field(phrases, reading, lexicon)) is not None:
+    if (name := _counted_field(phrases, words, reading, lexicon)) is not None:
         return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name)
     fields = counted_unit_fields(phrases, words, lexicon) if _measures_several(phrases, words, reading) else ()
     spoken = [mention.field for mention in reading.asked_mentions if mention.field in fields]
@@ -148,14 +155,16 @@ def _measures_several(phrases: Sequence[FunctionPhrase], words: Sequence[str], r
     """Whether a measure of several documents is asked for: "how many hours on the jobs …", "how many tons of A …"."""
     if reading.has_noun and reading.has_plural_noun:
         return True
-    return bool(phrases) and bool(reading.conditions) and words[phrases[0].last + 1 :][:1] == ["of"]
+    after = words[phrases[0].last + 1 :][:1] if phrases else ()
+    return (bool(reading.conditions) and after == ["of"]) or after == ["per"]
 
 
 def _counted_field(
-    phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+    phrases: Sequence[FunctionPhrase], words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
 ) -> FieldName | None:
     """ "How many *passengers* flew …": returns the field that holds this count."""
-    if not phrases or phrases[0].words != ("how", "many") or not reading.conditions:
+    is_of_set = bool(reading.conditions) or bool(GROUPING_WORDS & set(words))
+    if not phrases or phrases[0].words != ("how", "many") or not is_of_set:
         return None
     index = phrases[0].last
     for link in reading.links:
