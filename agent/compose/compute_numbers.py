@@ -8,11 +8,12 @@ from agent.compose.phrases.figures import describe_functions, format_computed_va
 from agent.compose.phrases.set_description import describe_set, noun_of, qualifier_of
 from agent.forms.compute_numbers import ComputationFacts, ShareFacts
 from agent.forms.cross_table import CrossTableFacts
-from agent.outcome import ResultTable
+from agent.outcome import GroupLine, ResultTable
 from agent.review.leg_review import LegReview
 from storage.search.plan import AggregateFunction
 from storage.search.schema import SchemaField
 
+_MAX_NAMED_GROUPS = 5  # groups of a ranking that the sentence names, too
 _COUNTING_FUNCTIONS = (AggregateFunction.COUNT, AggregateFunction.DISTINCT)
 
 
@@ -40,18 +41,31 @@ def _describe_figures(facts: ComputationFacts, review: LegReview) -> list[str]:
         return [format_figure(figure, facts.schema, noun, qualifier) for figure in facts.figures]
     by = facts.schema.by_name[answer_form.group.field].label.lower()
     what = f"{describe_functions(answer_form.functions, facts.field)} of " if facts.field is not None else ""
-    first = _name_first_group(facts) if answer_form.limit is not None and len(facts.groups) == 1 else ""
+    first = ""
+    if answer_form.limit is not None and 0 < len(facts.groups) <= _MAX_NAMED_GROUPS:
+        first = _name_first_group(facts) if answer_form.limit == 1 else _name_groups(facts)
     return [f"{what}**{format_count(review.count, noun)}**{qualifier_of(review)}, by {escape_markdown(by)}:{first}"]
 
 
 def _name_first_group(facts: ComputationFacts) -> str:
-    """ " **Acme**, EUR 20.00.": the group that the question asks for, with its number."""
-    group, function = facts.groups[0], facts.answer_form.functions[0]
-    counts = function in _COUNTING_FUNCTIONS
-    shown = (
-        format_number(group.count) if counts else format_computed_value(function, group.value, group.unit, facts.field)
-    )
-    return f" **{escape_markdown(group.label)}**, {escape_markdown(shown)}."
+    """ " **Acme**, EUR 20.00.": the group that the question asks for with its number, or those that share its place."""
+    group = facts.groups[0]
+    sharing = [other for other in facts.groups if (other.value, other.unit) == (group.value, group.unit)]
+    names = join_words([f"**{escape_markdown(other.label)}**" for other in sharing])
+    return f" {names}, {_number_of_group(group, facts)}{' each' if len(sharing) > 1 else ''}."
+
+
+def _name_groups(facts: ComputationFacts) -> str:
+    """ " **Acme**, 21; **Globex**, 13.": the groups that are compared or ranked, with their numbers."""
+    named = [f"**{escape_markdown(group.label)}**, {_number_of_group(group, facts)}" for group in facts.groups]
+    return f" {'; '.join(named)}."
+
+
+def _number_of_group(group: GroupLine, facts: ComputationFacts) -> str:
+    function = facts.answer_form.functions[0]
+    if function in _COUNTING_FUNCTIONS:
+        return escape_markdown(format_number(group.count))
+    return escape_markdown(format_computed_value(function, group.value, group.unit, facts.field))
 
 
 def _tables_of_groups(facts: ComputationFacts, review: LegReview) -> tuple[ResultTable, ...]:

@@ -22,6 +22,7 @@ from storage.search.index import DocumentRecord
 from storage.search.plan import ListDocuments
 from storage.search.schema import FieldType, SchemaField
 
+_MAX_NAMED_DOCUMENTS = 5  # documents of a ranking that the sentence names, too
 _ORDER_END_WORDS = {  # the words for the low and the high end of a field's values
     FieldType.MONEY: ("lowest", "highest"),
     FieldType.NUMBER: ("lowest", "highest"),
@@ -55,7 +56,8 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     end = _describe_order_end(facts.order_field, descending=answer_form.order.descending)
     order = f"{end} first" if facts.total > 1 else f"the {end}"
     listed = f"**{some}{format_count(review.count, noun_of(review))}**{qualifier_of(review)}"
-    first = f": {describe_ranked_record(facts.records[0], facts.order_field)}" if len(facts.records) == 1 else ""
+    named = [describe_ranked_record(record, facts.order_field) for record in facts.records]
+    first = f": {'; '.join(named)}" if 0 < len(named) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
     return listed + (f", {order}{first}." if end else ".")
 
 

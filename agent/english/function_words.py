@@ -31,7 +31,7 @@ FILLER_WORDS = frozenset(
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
     else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
-    basically""".split()
+    basically counting""".split()
 )
 # Verbs that relate documents to their values. In another position they are ordinary words.
 RELATING_VERBS = frozenset(
@@ -120,6 +120,8 @@ AGGREGATE_PHRASES: dict[tuple[str, ...], AggregateFunction] = {
     ("number", "of"): AggregateFunction.COUNT,
     ("count", "of"): AggregateFunction.COUNT,
     ("count",): AggregateFunction.COUNT,
+    ("headcount",): AggregateFunction.COUNT,
+    ("tally",): AggregateFunction.COUNT,
     ("sum",): AggregateFunction.SUM,
     ("total",): AggregateFunction.SUM,
     ("totals",): AggregateFunction.SUM,
@@ -174,6 +176,11 @@ AGGREGATE_PHRASES: dict[tuple[str, ...], AggregateFunction] = {
     ("least", "powerful"): AggregateFunction.MINIMUM,
 }
 AGGREGATE_WORDS = frozenset(word for words in AGGREGATE_PHRASES for word in words)
+# They ask for a sum, but beside other words they mean something else: "taken", "combined".
+SUMMING_PHRASES = frozenset({
+    ("combined",), ("put", "together"), ("taken", "together"), ("added", "together"), ("added", "up"),
+    ("adding", "up"), ("summed", "up"), ("all", "told"), ("in", "sum"), ("set", "us"), ("setting", "us"),
+})  # fmt: skip
 SUPERLATIVE_PHRASES = frozenset(
     words
     for words, function in AGGREGATE_PHRASES.items()
@@ -238,9 +245,13 @@ PERIOD_WORDS = {
     "month": CalendarPeriod.MONTH, "months": CalendarPeriod.MONTH, "monthly": CalendarPeriod.MONTH,
     "day": CalendarPeriod.DAY, "days": CalendarPeriod.DAY, "daily": CalendarPeriod.DAY,
 }  # fmt: skip
-BREAKDOWN_WORDS = frozenset("break breakdown split distribution distributed grouped group".split())
+BREAKDOWN_WORDS = frozenset(
+    "break broken breakdown split divided distribution distributed grouped group itemised itemized".split()
+)
 SPENDING_NOUNS = frozenset("spending spendings expenses expense expenditure expenditures outlay outlays".split())
 DISTINCT_WORDS = frozenset("different distinct unique separate individual various".split())  # each value counts once
+# Participles after "longest": how long something has been there.
+LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
 SUMMARY_WORDS = frozenset("summarise summarize summary summaries overview gist outline".split())
 QUESTION_WORDS = frozenset("what which when where who whom whose how why".split())
 YES_NO_VERBS = frozenset("is are was were do does did has have can could will would should must may".split())

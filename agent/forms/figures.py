@@ -10,6 +10,8 @@ from storage.search.numbers import to_json_number
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers
 from storage.search.schema import SchemaField
 
+_MAX_SHARING_GROUPS = 5  # groups that are named together, if they share the first place
+
 
 def compute_figures(
     answer_form: ComputeNumbers, lines: Sequence[AggregateLine], count: int
@@ -96,7 +98,15 @@ def _limit_lines_by_unit(lines: Sequence[GroupLine], limit: int | None) -> tuple
     """
     units = dict.fromkeys(line.unit for line in lines)
     commonest = sorted(units, key=lambda unit: -sum(line.count for line in lines if line.unit == unit))
-    return tuple(line for unit in commonest for line in [other for other in lines if other.unit == unit][:limit])
+    return tuple(line for unit in commonest for line in _limit_lines([x for x in lines if x.unit == unit], limit))
+
+
+def _limit_lines(lines: Sequence[GroupLine], limit: int | None) -> Sequence[GroupLine]:
+    """Returns the first lines. A single place is shared by all that have its value, as far as they can be named."""
+    if limit != 1 or not lines:
+        return lines[:limit]
+    sharing = [line for line in lines if line.value == lines[0].value]
+    return sharing if len(sharing) <= _MAX_SHARING_GROUPS else lines[:1]
 
 
 def value_of_function(function: AggregateFunction, line: AggregateLine) -> float:

@@ -61,7 +61,8 @@ def _kind_asked_by_what(words: Sequence[str]) -> AskedKind | None:
     if len(words) > 1 and words[1] in _DAY_NOUNS:
         return AskedKind.DAY
     idiom = "the" in words and bool({"damage", "bill", "tab"} & set(words[-4:]))
-    pays = bool(set(words[1:3]) & YES_NO_VERBS) and bool(set(words) & _PAYING_VERBS)
+    sets_back = "set" in words and "back" in words[words.index("set") :][1:4]
+    pays = bool(set(words[1:3]) & YES_NO_VERBS) and (sets_back or bool(set(words) & _PAYING_VERBS))
     return AskedKind.MONEY if idiom or pays else None
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from agent.english.function_words import AGGREGATE_WORDS, FILLER_WORDS, GROUPING_WORDS, MONEY_WORDS, SPENDING_NOUNS
+from agent.english.gradable_adjectives import nouns_beside
+from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES, SIZE_NOUNS, field_of_unlinked_words
 from agent.rules.cues.scale_fields import numbers_named_by
@@ -30,13 +32,15 @@ def computed_fields(
         if mention.field != excluded_field:
             return (mention.field,)
     hinted = field_of_unlinked_words(reading, lexicon)
+    amounts = lexicon.roles.amounts
+    if asked_kind(words) is AskedKind.MONEY and hinted not in amounts and len(amounts) == 1:
+        return amounts
     if hinted is not None and hinted != excluded_field:
         return (hinted,)
     if set(words) & SIZE_NOUNS:
         return lexicon.roles.fields_in_units(_AREA_UNITS)
     if (related := _fields_of_object(phrases, words, lexicon)) and excluded_field not in related:
         return related
-    amounts = lexicon.roles.amounts
     if amounts and not _names_other_measure(reading, phrases, words) and _speaks_of_money(phrases, words):
         return amounts
     return tuple(name for name in lexicon.roles.numbers if name != excluded_field)
@@ -65,6 +69,15 @@ def _numeric_mentions(reading: BucketReading, lexicon: BucketLexicon, words: Seq
             yield mention
 
 
+def counts_measure(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """Whether the question names or hints at a number of each document, and not only at the documents."""
+    asked = any(
+        mention.column is None and lexicon.get_field(mention.field).type in NUMERIC_TYPES
+        for mention in reading.asked_mentions
+    )
+    return asked or field_of_unlinked_words(reading, lexicon) is not None
+
+
 def _fields_of_object(
     phrases: Sequence[FunctionPhrase], words: Sequence[str], lexicon: BucketLexicon
 ) -> tuple[FieldName, ...]:
@@ -72,7 +85,7 @@ def _fields_of_object(
     for phrase in phrases:
         word = words[phrase.last] if phrase.last < len(words) else ""
         if word and word not in FILLER_WORDS | GROUPING_WORDS | AGGREGATE_WORDS:
-            found = numbers_named_by((word,), lexicon)
+            found = numbers_named_by((word,), lexicon) or numbers_named_by(nouns_beside(word), lexicon)
             if found:
                 return found
     return ()

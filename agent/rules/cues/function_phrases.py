@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.english.function_words import AGGREGATE_PHRASES, SMALL_NUMBERS, SUPERLATIVE_PHRASES
+from agent.english.function_words import (
+    AGGREGATE_PHRASES,
+    MONEY_WORDS,
+    SMALL_NUMBERS,
+    SPENDING_NOUNS,
+    SUMMING_PHRASES,
+    SUPERLATIVE_PHRASES,
+)
 from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -12,6 +19,7 @@ from storage.search.plan import AggregateFunction
 
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _AMOUNT_WORDS = frozenset("most fewest least".split())
+_COUNTING_WORDS = _AMOUNT_WORDS | {"more", "fewer", "less"}
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)
 
 
@@ -35,6 +43,8 @@ def is_superlative_phrase(words: tuple[str, ...]) -> bool:
 
 
 def _function_of_phrase(words: tuple[str, ...]) -> AggregateFunction | None:
+    if words in SUMMING_PHRASES:
+        return AggregateFunction.SUM
     return AGGREGATE_PHRASES.get(words) or function_of_superlative(words)
 
 
@@ -67,7 +77,11 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
         for size in (2, 1):
             phrase = tuple(words[index : index + size])
             function = _function_of_phrase(phrase) if len(phrase) == size and index not in inside else None
-            if function is not None and not (size > 1 and _is_part_of_name(index, reading)):
+            if phrase == ("combined",) and not _combines_numbers(index, words, reading):
+                continue
+            if function is not None and not (
+                size > 1 and (_is_part_of_name(index, reading) or is_counted_value(index, words, reading))
+            ):
                 yield FunctionPhrase(function, phrase, index, index + size)
                 index += size - 1
                 break
@@ -80,6 +94,23 @@ def _is_part_of_name(index: int, reading: BucketReading) -> bool:
         (link.first in (index, index + 1) and link.last > index + 2 and not isinstance(link.meaning, BucketNoun))
         or (link.first == index and link.last == index + 2 and isinstance(link.meaning, (ValueMatch, PartialMatch)))
         for link in reading.links
+    )
+
+
+def _combines_numbers(index: int, words: Sequence[str], reading: BucketReading) -> bool:
+    """ "The *combined* rent", "how many … combined": whether a number is combined; "combined boilers" are a kind."""
+    after = index + 1
+    return (
+        after == len(words)
+        or words[after] in MONEY_WORDS | SPENDING_NOUNS
+        or any(link.first == after and isinstance(link.meaning, FieldMention) for link in reading.links)
+    )
+
+
+def is_counted_value(index: int, words: Sequence[str], reading: BucketReading) -> bool:
+    """ "The most *cancelled* trips": whether a value follows "most", which then counts and does not compare."""
+    return words[index] in _COUNTING_WORDS and any(
+        link.first == index + 1 and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in reading.links
     )
 
 

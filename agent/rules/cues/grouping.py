@@ -14,7 +14,7 @@ from agent.english.function_words import (
     QUESTION_WORDS,
     YES_NO_VERBS,
 )
-from agent.rules.cues.function_phrases import is_superlative_phrase, requested_limit
+from agent.rules.cues.function_phrases import is_counted_value, is_superlative_phrase, requested_limit
 from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     MEASURABLE_TYPES,
@@ -23,9 +23,10 @@ from agent.rules.cues.question_subject import (
     names_one_document,
 )
 from agent.rules.cues.ranked_fields import fields_of_most
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
-from agent.rules.words.tokens import looks_plural
+from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, CalendarPeriod, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType
@@ -33,6 +34,8 @@ from storage.search.schema import FieldType
 _INTRODUCING_WORDS = (
     LIST_VERBS | QUANTIFIERS | DISTINCT_WORDS | frozenset("me us the our of a are were is there kinds types".split())
 )
+
+_WORDS_BEFORE_GROUP = frozenset("each every of the our these those their".split())  # "in each of the branches"
 
 
 def distinct_values_form(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ComputeNumbers | None:
@@ -85,6 +88,54 @@ def counts_by_group(words: Sequence[str], reading: BucketReading) -> bool:
     return bool(words) and words[0] not in LIST_VERBS | QUESTION_WORDS | YES_NO_VERBS
 
 
+def group_with_more(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ComputeNumbers | None:
+    """ "Who has *more* vans, A or B?": the named groups in order of their counts, or of the sums of a named number."""
+    index = next((index for index, word in enumerate(words) if _compares_groups(index, word, words, reading)), None)
+    if index is None or (words[0] not in QUESTION_WORDS and "or" not in words):
+        return None
+    named: dict[FieldName, set[str]] = {}
+    for link in reading.links:
+        meaning = link.meaning
+        if isinstance(meaning, (ValueMatch, PartialMatch)) and meaning.column is None:
+            words_of_link = " ".join(words[link.first : link.last])
+            named.setdefault(meaning.field, set()).add(words_of_link)
+    compared = [
+        name
+        for name, values in named.items()
+        if len(values) > 1 and name in _fields_of_set_conditions(reading) and not lexicon.is_identifying(name)
+    ]
+    if len(compared) != 1:
+        return None
+    numeric = next(iter(fields_of_most(index, words, reading, lexicon)), None)
+    function = AggregateFunction.COUNT if numeric is None else AggregateFunction.SUM
+    return ComputeNumbers(
+        functions=(function,), field=numeric, group=GroupBy(field=compared[0]), limit=len(named[compared[0]]),
+        descending=words[index] == "more",
+    )  # fmt: skip
+
+
+def _compares_groups(index: int, word: str, words: Sequence[str], reading: BucketReading) -> bool:
+    """ "*More* vans", but not "more than ten" nor "more expensive"."""
+    after = words[index + 1] if index + 1 < len(words) else ""
+    return (
+        word in ("more", "fewer", "less")
+        and index not in reading.literal_tokens
+        and after not in ("than", "or", "")
+        and (is_counted_value(index, words, reading) or not is_superlative_phrase(("most", after)))
+    )
+
+
+def _fields_of_set_conditions(reading: BucketReading) -> set[FieldName]:
+    """The fields with a condition that several values meet: A or B."""
+    return {
+        name
+        for condition in reading.conditions
+        if isinstance(condition, OrCondition)
+        or (isinstance(condition, ComparisonCondition) and condition.op is ComparisonOperator.IN)
+        for name in fields_of(condition)
+    }
+
+
 def find_group(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
     groups = find_groups(words, reading, lexicon)
     if groups:
@@ -100,7 +151,7 @@ def find_groups(words: Sequence[str], reading: BucketReading, lexicon: BucketLex
         continues = bool(groups) and word == "and"
         if word not in GROUPING_WORDS and (word, words[index + 1]) != ("for", "each") and not continues:
             continue
-        start = index + 1 + (words[index + 1] in ("each", "every", "the"))
+        start = _first_of_group(index + 1, words)
         group = _group_at(start, words, reading, lexicon)
         if group is not None:
             groups.setdefault(group.field, group)
@@ -131,7 +182,47 @@ def _hinted_group(index: int, reading: BucketReading, lexicon: BucketLexicon) ->
     token = reading.tokens[index] if index < len(reading.tokens) else None
     name = lexicon.field_hinted_by(token.stem) if token is not None and token.word in reading.unlinked_words else None
     sorts = name is not None and lexicon.get_field(name).type in (FieldType.CATEGORY, FieldType.LIST)
-    return GroupBy(field=name) if name is not None and sorts else None
+    if name is not None and sorts:
+        return GroupBy(field=name)
+    nearest = _field_near_group_noun(token, reading, lexicon) if token is not None else None
+    return GroupBy(field=nearest) if nearest is not None else None
+
+
+def _field_near_group_noun(token: QuestionToken, reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "By *branch*" for a field "clinic": returns the only field of that role, or the nearest in meaning."""
+    if token.word not in {word.casefold() for word in reading.unlinked_words} or token.word in PERIOD_WORDS:
+        return None
+    groupable = [
+        field.name
+        for field in lexicon.schema.fields
+        if field.type in (FieldType.CATEGORY, FieldType.LIST) and not lexicon.is_identifying(field.name)
+    ]
+    referring = [
+        name
+        for name in groupable
+        if (reference := lexicon.get_field(name).reference) is not None
+        and token.stem in {term.text for term in lexicon.analyser.extract_terms(reference.bucket.replace("_", " "))}
+    ]
+    if len(referring) == 1:
+        return referring[0]
+    of_role = [name for name in lexicon.roles.fields_of_role(token.word) if name in groupable]
+    return of_role[0] if len(of_role) == 1 else reading.similarities.nearest_of(token.word, groupable)
+
+
+def group_nouns(words: Sequence[str]) -> frozenset[str]:
+    """ "Per *branch*", "in each of the *towns*": returns the words that may name a group."""
+    nouns: set[str] = set()
+    for index, word in enumerate(words[:-1]):
+        if word in GROUPING_WORDS:
+            nouns.add(words[_first_of_group(index + 1, words)])
+    return frozenset(nouns)
+
+
+def _first_of_group(index: int, words: Sequence[str]) -> int:
+    """ "Each *of the towns*": returns the first token from `index` on that may name the group."""
+    while index < len(words) - 1 and words[index] in _WORDS_BEFORE_GROUP:
+        index += 1
+    return index
 
 
 def group_of_reading(reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
@@ -150,7 +241,9 @@ def group_with_most(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         None,
     )
     leading = leading_category(words, reading, lexicon)
-    if index is None or leading is None or is_superlative_phrase(tuple(words[index : index + 2])):
+    if index is None or leading is None:
+        return None
+    if is_superlative_phrase(tuple(words[index : index + 2])) and not is_counted_value(index, words, reading):
         return None
     if words[index - 1 : index] != ["the"] and words[0] not in QUESTION_WORDS:
         return None

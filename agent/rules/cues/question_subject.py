@@ -1,7 +1,6 @@
 """Finds the subject of a question: one document or a kind, and the fields to measure, compute or return."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 
@@ -9,20 +8,14 @@ from agent.english.function_words import (
     DIMENSION_UNITS,
     HOW_QUESTION_UNITS,
     MONEY_WORDS,
-    ORDINALS,
-    PERIOD_WORDS,
     RATE_NOUNS,
 )
-from agent.english.gradable_adjectives import scale_of_adjective
-from agent.english.inflection import adjective_of_superlative
-from agent.rules.cues.function_phrases import FunctionPhrase, find_superlatives
+from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
-from storage.quantities.units import convert_unit
-from storage.search.analyser import fold_text
+from storage.quantities.units import UNITS_BY_SPELLING, convert_unit
 from storage.search.ids import FieldName
-from storage.search.plan import AnswerForm
 from storage.search.schema import FieldType, SchemaField
 from storage.text.identifiers import is_identifier
 
@@ -30,7 +23,6 @@ NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
 SIZE_NOUNS = frozenset({"size", "sizes"})
-LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
@@ -147,60 +139,6 @@ def has_noun_at(index: int, reading: BucketReading) -> bool:
     return any(isinstance(link.meaning, BucketNoun) and link.first == index for link in reading.links)
 
 
-def drop_measure_words(reading: BucketReading, answer_form: AnswerForm, lexicon: BucketLexicon) -> BucketReading:
-    """Drops the unlinked words that only name the computed field, its unit or its group: "average *hours*"."""
-    names = _fields_of_form(answer_form)
-    if not names:
-        return reading
-    field, stems = lexicon.get_field(names[0]), frozenset[str]().union(*map(lexicon.stems_of, names))
-    stem_by_word = {token.word: token.stem for token in reading.tokens}
-    superlatives = find_superlatives([token.word for token in reading.tokens], reading)
-    spoken = frozenset(word for phrase in superlatives for word in phrase.words) | frozenset(
-        token.word for token in reading.tokens if _only_names_form(token.word, answer_form, field, lexicon)
-    )
-    left = tuple(
-        words
-        for words in reading.unlinked_words
-        if not (
-            stem_by_word.get(fold_text(words)) in stems
-            or _is_unit_of(fold_text(words), field)
-            or set(fold_text(words).replace("-", " ").split()) <= spoken
-        )
-    )
-    return replace(reading, unlinked_words=left)
-
-
-def _only_names_form(word: str, answer_form: AnswerForm, field: SchemaField, lexicon: BucketLexicon) -> bool:
-    """Whether the word only says how the field is ordered or computed: an adjective, a verb of money, a family word."""
-    if answer_form.list_order is not None and (
-        (answer_form.list_skip and word in ORDINALS)
-        or word in LASTING_VERBS
-        or adjective_of_superlative(word) is not None
-        or scale_of_adjective(word).nouns
-    ):
-        return True
-    if answer_form.computes and word in SIZE_NOUNS:
-        return True
-    if answer_form.second_grouping is not None and word in PERIOD_WORDS:
-        return True
-    if field.type is FieldType.MONEY and word in MONEY_WORDS | EARNING_VERBS:
-        return True
-    return field.name in lexicon.roles.fields_of_family(word, (field.name,))
-
-
-def _fields_of_form(answer_form: AnswerForm) -> list[FieldName]:
-    """Returns the ordered or computed field first, then the field of the group."""
-    order, group, second = answer_form.list_order, answer_form.grouping, answer_form.second_grouping
-    named = (order.field if order else None, answer_form.computed_field)
-    return [name for name in (*named, group.field if group else None, second.field if second else None) if name]
-
-
-def _is_unit_of(word: str, field: SchemaField) -> bool:
-    """ "How many *watts*": whether the word is a unit or a dimension of the field."""
-    unit = DIMENSION_UNITS.get(word, word)
-    return bool(field.unit) and len(word) > 1 and convert_unit(Decimal(1), unit, field.unit) is not None
-
-
 def field_of_unlinked_words(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
     """Returns the numeric field that an unlinked word refers to, by its name or its unit."""
     left = {word for phrase in reading.unlinked_words for word in phrase.casefold().split()}
@@ -243,7 +181,8 @@ def leading_persons(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     if words[:1] != ["who"] or has_noun_at(0, reading) or lexicon.roles.holds_people:
         return ()
     persons = lexicon.roles.persons
-    named = [name for token in reading.tokens for name in lexicon.roles.fields_of_family(token.word, persons)]
+    named = [mention.field for mention in reading.asked_mentions if mention.field in persons]
+    named += [name for token in reading.tokens for name in lexicon.roles.fields_of_family(token.word, persons)]
     likeliest = [lexicon.person_field] if lexicon.person_field in persons and lexicon.person_field else []
     return tuple(dict.fromkeys(named[:1] or [*likeliest, *persons]))
 
@@ -279,8 +218,8 @@ def counted_unit_fields(
     counted = next((phrase for phrase in phrases if phrase.words in (("how", "many"), ("how", "much"))), None)
     if counted is None or counted.last >= len(words):
         return ()
-    unit = words[counted.last]
-    if len(unit) < _MIN_UNIT_LETTERS:
+    unit = UNITS_BY_SPELLING.get(words[counted.last], words[counted.last])  # pint takes "kilos" for seconds
+    if len(words[counted.last]) < _MIN_UNIT_LETTERS:
         return ()
     return tuple(
         field.name

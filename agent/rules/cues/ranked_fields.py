@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import MONEY_WORDS
+from agent.english.function_words import LASTING_VERBS, MONEY_WORDS
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_superlative
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.cues.question_subject import (
     EARNING_VERBS,
-    LASTING_VERBS,
     MEASURABLE_TYPES,
     NUMERIC_TYPES,
     field_of_unlinked_words,
 )
-from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, numbers_named_by
+from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin, numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
@@ -22,6 +21,10 @@ from storage.search.schema import FieldType, SchemaField
 _SERVICE_NOUNS = frozenset("service office post employment use".split())
 _JOINING_DATE_NAMES = ("join date", "joined", "hire date", "hired", "start date", "starts", "valid from")
 _ENDS_OF_PHRASES = frozenset("in for with at on from of by last this during per since and".split())
+_OPENINGS_OF_MEASURES = (
+    ("going", "by"), ("judging", "by"), ("judged", "by"), ("measured", "by"), ("counted", "by"), ("in", "terms", "of"),
+    ("based", "on"),
+)  # fmt: skip
 _SCALES_OF_DAYS = (ScaleKind.DATE, ScaleKind.AGE)
 
 
@@ -32,6 +35,8 @@ def ordering_fields(
 
     Empty if no field of the bucket can be compared.
     """
+    if (measured := _fields_of_measure_phrase(words, reading, lexicon)) is not None:
+        return (measured,)
     mentioned = _mentioned_fields(phrase, reading, lexicon)
     if mentioned:
         return mentioned[:1]
@@ -44,23 +49,70 @@ def ordering_fields(
         return fields
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
+    if scale is not None and scale.kind in _SCALES_OF_DAYS:
+        return ()  # nothing is "youngest" by its size
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
         return lexicon.roles.amounts
     return lexicon.roles.numbers
 
 
+def measures_anything(
+    phrase: FunctionPhrase, words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
+) -> bool:
+    """Whether the documents can be old or new, if the superlative says so; true for all other superlatives."""
+    found = scale_of_superlative(phrase.words)
+    is_of_days = found is not None and found[1].kind in _SCALES_OF_DAYS
+    return not is_of_days or bool(ordering_fields(phrase, words, reading, lexicon))
+
+
+def first_of_measure_phrase(words: Sequence[str]) -> int | None:
+    """ "The largest, *going by* …": returns the first token of words that say what is measured."""
+    return next(
+        (
+            index
+            for index in range(len(words) - 2)
+            for opening in _OPENINGS_OF_MEASURES
+            if tuple(words[index : index + len(opening)]) == opening
+        ),
+        None,
+    )
+
+
+def _fields_of_measure_phrase(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "Going by *how much ground they cover*": returns the number that these words name, or mean."""
+    start = first_of_measure_phrase(words)
+    if start is None:
+        return None
+    for link in reading.links:
+        meaning = link.meaning
+        if (
+            isinstance(meaning, FieldMention)
+            and link.first >= start
+            and meaning.column is None
+            and not meaning.is_hint
+            and lexicon.get_field(meaning.field).type in MEASURABLE_TYPES
+        ):
+            return meaning.field
+    numbers = lexicon.roles.numbers
+    nearest = (reading.similarities.nearest_of(word, numbers) for word in words[start + 2 :])
+    return next((name for name in nearest if name is not None), None)
+
+
 def _mentioned_fields(phrase: FunctionPhrase, reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the fields that the question names beside the superlative, the nearest first; not those of conditions."""
     found = scale_of_superlative(phrase.words)
+    is_price = found is not None and found[1].kind is ScaleKind.MONEY  # "cheapest" itself names no amount
     mentions = [
         (abs(link.first - phrase.first), lexicon.get_field(link.meaning.field))
         for link in reading.links
         if isinstance(link.meaning, FieldMention)
         and link.meaning.column is None
         and not reading.literal_tokens & set(range(link.first, link.last))
+        and not (is_price and phrase.first <= link.first < phrase.last)
     ]
     fields = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES]
-    if found is not None and not is_any_extent(found[0]):
+    words = [token.word for token in reading.tokens]
+    if found is not None and not is_any_extent(found[0]) and not asks_for_length_of_service(phrase, words):
         fields = [field for field in fields if _may_measure(field, found[1])]
     return tuple(dict.fromkeys(field.name for field in fields))
 
@@ -71,7 +123,7 @@ def _may_measure(field: SchemaField, scale: AdjectiveScale) -> bool:
         return field.type is FieldType.MONEY or (field.type is FieldType.NUMBER and not field.unit)
     if scale.kind in _SCALES_OF_DAYS:
         return field.type is not FieldType.MONEY
-    return True
+    return scale.kind is not ScaleKind.MEASURE or field.type is not FieldType.DATE
 
 
 def _fields_of_superlative(
@@ -83,6 +135,10 @@ def _fields_of_superlative(
     lexicon: BucketLexicon,
 ) -> tuple[FieldName, ...]:
     if asks_for_length_of_service(phrase, words):
+        joining = lexicon.find_date_fields(_JOINING_DATE_NAMES)
+        is_served = bool({"serving", "served"} & set(words[phrase.last : phrase.last + 1]))
+        if is_served or lexicon.roles.holds_people:
+            return joining
         return lexicon.roles.durations or _joining_dates(lexicon)
     fields = fields_on_scale(adjective, lexicon)
     return tuple(name for name in fields if lexicon.get_field(name).type in MEASURABLE_TYPES)
@@ -113,7 +169,7 @@ def is_descending(phrase: FunctionPhrase, words: Sequence[str], field: SchemaFie
         return is_long is not (field.type is FieldType.DATE)
     if found is None or found[1].kind is not ScaleKind.AGE:
         return is_high_end
-    is_age = field.type is FieldType.NUMBER and "year" not in field.name
+    is_age = field.type is FieldType.NUMBER and "year" not in field.name and not is_year_of_origin(field)
     return is_high_end is not is_age
 
 

@@ -3,14 +3,18 @@
 from collections.abc import Iterable
 
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
+from agent.english.inflection import root_of_word
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from storage.search.ids import FieldName
-from storage.search.schema import FieldType
+from storage.search.schema import FieldType, SchemaField
 
 _COMPARABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldType.CATEGORY)
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _ANY_EXTENT = frozenset("high low big large great small little".split())  # said of every number
 _AGE_WORDS = ("age",)
+# What is said of the beginning of a thing, the likeliest first.
+_ORIGIN_WORDS = """born built founded established constructed manufactured launched commissioned planted opened acquired
+bought purchased joined hired since""".split()
 
 
 def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -22,6 +26,10 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     family = roles.fields_of_family(adjective, _fields_of_types(lexicon, _COMPARABLE_TYPES))
     if family and scale.kind in (ScaleKind.UNKNOWN, ScaleKind.MEASURE):
         return family
+    if adjective == "new" and (origins := fields_of_origin(lexicon)):
+        return origins
+    if scale.kind is ScaleKind.MONEY:
+        return _prices(scale, lexicon)
     named = numbers_named_by(scale.nouns, lexicon) if scale.kind is not ScaleKind.AGE else ()
     if named:
         return named
@@ -29,6 +37,16 @@ def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, 
     if measured and (scale.kind is not ScaleKind.SIZE or len(measured) == 1):
         return measured if scale.kind is not ScaleKind.SIZE else _widen_size(measured, lexicon)
     return _fields_of_kind(scale, lexicon)
+
+
+def _prices(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the amounts that are called a price or a cost, else all amounts; the total of several alone."""
+    roles = lexicon.roles
+    amounts = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.MONEY)
+    called = tuple(dict.fromkeys(name for noun in scale.nouns for name in roles.fields_of_family(noun, amounts)))
+    found = called or roles.amounts or numbers_named_by(scale.nouns, lexicon)
+    totals = roles.totals_among(found)
+    return totals if len(totals) == 1 else found
 
 
 def _widen_size(measured: tuple[FieldName, ...], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -40,8 +58,6 @@ def _widen_size(measured: tuple[FieldName, ...], lexicon: BucketLexicon) -> tupl
 def _fields_of_kind(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     roles = lexicon.roles
     match scale.kind:
-        case ScaleKind.MONEY:
-            return roles.amounts
         case ScaleKind.RANK:
             return roles.ranks
         case ScaleKind.SIZE:
@@ -49,9 +65,26 @@ def _fields_of_kind(scale: AdjectiveScale, lexicon: BucketLexicon) -> tuple[Fiel
         case ScaleKind.DATE:
             return _main_dates(lexicon)
         case ScaleKind.AGE:
-            return numbers_named_by(_AGE_WORDS, lexicon) or roles.births or _main_dates(lexicon)
+            ages = numbers_named_by(_AGE_WORDS, lexicon) or roles.births
+            return ages or fields_of_origin(lexicon) or _main_dates(lexicon)
         case _:
             return ()
+
+
+def fields_of_origin(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the date or year in which the thing itself began: founded, built, bought; the first in the schema."""
+    roles = lexicon.roles
+    years = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER and not field.unit)
+    for noun in _ORIGIN_WORDS:
+        if found := roles.fields_of_family(noun, (*roles.dates, *years)):
+            return found[:1]
+    return ()
+
+
+def is_year_of_origin(field: SchemaField) -> bool:
+    """Whether the number is the year in which the thing began, and no age."""
+    roots = {root_of_word(word) for word in field.label.casefold().split()}
+    return field.type is FieldType.NUMBER and not field.unit and bool(roots & set(map(root_of_word, _ORIGIN_WORDS)))
 
 
 def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -59,7 +92,7 @@ def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     natural, dates = lexicon.schema.natural_order, lexicon.roles.dates
     if natural is not None and natural.field in dates:
         return (natural.field,)
-    return dates[:1] or numbers_named_by(("year",), lexicon)
+    return dates[:1] or numbers_named_by(("year",), lexicon) or fields_of_origin(lexicon)
 
 
 def numbers_named_by(nouns: Iterable[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:

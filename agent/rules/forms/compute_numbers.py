@@ -4,17 +4,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from agent.english.function_words import BREAKDOWN_WORDS, FILLER_WORDS, MONEY_WORDS, REFERRING_WORDS, SPENDING_NOUNS
-from agent.rules.cues.computed_fields import computed_fields
+from agent.english.function_words import (
+    BREAKDOWN_WORDS,
+    FILLER_WORDS,
+    GROUPING_WORDS,
+    MONEY_WORDS,
+    REFERRING_WORDS,
+    SPENDING_NOUNS,
+    SUMMING_PHRASES,
+)
+from agent.rules.cues.asked_fields import AskedKind, asked_kind
+from agent.rules.cues.computed_fields import computed_fields, counts_measure
 from agent.rules.cues.function_phrases import FunctionPhrase, asks_for_sum, requested_limit
-from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_most
+from agent.rules.cues.grouping import counts_by_group, distinct_values_form, group_with_more, group_with_most
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
     counted_unit_fields,
     is_rate_field,
     names_documents,
+    names_one_document,
 )
+from agent.rules.cues.ranked_fields import measures_anything
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
@@ -22,12 +33,15 @@ from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType, SchemaField
 
+_JOINING_PHRASES = SUMMING_PHRASES | {("altogether",)}
+
 
 def recognise_most_of_group(cues: QuestionCues) -> ComputeNumbers | None:
     """ "Which vendor do we buy the most tires from?"."""
     if cues.superlative is not None or cues.group is not None:
         return None
-    return group_with_most(cues.words, cues.reading, cues.lexicon)
+    compared = group_with_more(cues.words, cues.reading, cues.lexicon)
+    return compared or group_with_most(cues.words, cues.reading, cues.lexicon)
 
 
 def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:
@@ -37,15 +51,28 @@ def recognise_distinct_values(cues: QuestionCues) -> ComputeNumbers | None:
 
 def recognise_counted_measure(cues: QuestionCues) -> ComputeNumbers | None:
     """ "How many *hours* were spent on tickets …"."""
-    return _sum_of_counted_measure(cues.words, cues.functions, cues.reading, cues.lexicon)
+    answer_form = _sum_of_counted_measure(cues.words, cues.functions, cues.reading, cues.lexicon)
+    if answer_form is None or cues.group is None or cues.group.field == answer_form.field:
+        return answer_form
+    return _with_second_group(replace(answer_form, group=cues.group), cues)
 
 
 def recognise_functions(cues: QuestionCues) -> ComputeNumbers | None:
     """ "The average price", "how many receipts", unless the question asks for a value of one document."""
     words, reading, lexicon = cues.words, cues.reading, cues.lexicon
+    if not cues.functions and _asks_for_cost_of_several(words, reading, lexicon):
+        return _compute_form((), reading, lexicon, cues.group, words)
     if not cues.functions or _asks_for_one_value(cues.functions[0], words, reading, lexicon):
         return None
+    if cues.superlative is not None and not measures_anything(cues.superlative, words, reading, lexicon):
+        return None  # nothing here is old or new
     return _with_second_group(_compute_form(cues.functions, reading, lexicon, cues.group, words), cues)
+
+
+def _asks_for_cost_of_several(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "What did the repairs at A cost us": whether a price is asked of documents in the plural."""
+    asks = words[:1] == ["what"] and asked_kind(words) is AskedKind.MONEY and bool(lexicon.roles.amounts)
+    return asks and reading.has_plural_noun and not names_one_document(reading, lexicon)
 
 
 def recognise_measure_by_group(cues: QuestionCues) -> ComputeNumbers | None:
@@ -116,19 +143,28 @@ def _sum_of_counted_measure(
     words: Sequence[str], phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
 ) -> ComputeNumbers | None:
     """ "How many *hours* were spent on tickets …": returns a sum of the measure that the question counts."""
-    if (name := _counted_field(phrases, reading, lexicon)) is not None:
+    if (name := _counted_field(phrases, words, reading, lexicon)) is not None:
         return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name)
-    fields = counted_unit_fields(phrases, words, lexicon) if reading.has_noun and reading.has_plural_noun else ()
+    fields = counted_unit_fields(phrases, words, lexicon) if _measures_several(phrases, words, reading) else ()
     spoken = [mention.field for mention in reading.asked_mentions if mention.field in fields]
     name = spoken[0] if spoken else fields[0] if len(fields) == 1 else None
     return ComputeNumbers(functions=(AggregateFunction.SUM,), field=name) if name is not None else None
 
 
+def _measures_several(phrases: Sequence[FunctionPhrase], words: Sequence[str], reading: BucketReading) -> bool:
+    """Whether a measure of several documents is asked for: "how many hours on the jobs …", "how many tons of A …"."""
+    if reading.has_noun and reading.has_plural_noun:
+        return True
+    after = words[phrases[0].last + 1 :][:1] if phrases else ()
+    return (bool(reading.conditions) and after == ["of"]) or after == ["per"]
+
+
 def _counted_field(
-    phrases: Sequence[FunctionPhrase], reading: BucketReading, lexicon: BucketLexicon
+    phrases: Sequence[FunctionPhrase], words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon
 ) -> FieldName | None:
     """ "How many *passengers* flew …": returns the field that holds this count."""
-    if not phrases or phrases[0].words != ("how", "many") or not reading.conditions:
+    is_of_set = bool(reading.conditions) or bool(GROUPING_WORDS & set(words))
+    if not phrases or phrases[0].words != ("how", "many") or not is_of_set:
         return None
     index = phrases[0].last
     for link in reading.links:
@@ -188,6 +224,9 @@ def _compute_form(
     """Returns the numbers to compute; None if a function needs a number and there is no numeric field."""
     functions = tuple(dict.fromkeys(phrase.function for phrase in phrases)) or (AggregateFunction.SUM,)
     fields = computed_fields(reading, lexicon, words, phrases, group.field if group else None)
+    if AggregateFunction.COUNT in functions and any(phrase.words in _JOINING_PHRASES for phrase in phrases):
+        measured = counts_measure(reading, lexicon)  # "how many people live on A and B put together"
+        functions = (AggregateFunction.SUM,) if measured else (AggregateFunction.COUNT,)
     field = next(iter(fields), None) if phrases or len(fields) == 1 or lexicon.roles.amounts else None
     if not phrases and field is None:
         functions = (AggregateFunction.COUNT,)

@@ -8,6 +8,7 @@ from agent.rules.cues.computed_fields import computed_fields
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import NUMERIC_TYPES, leading_persons
 from agent.rules.cues.ranked_fields import is_descending, ordering_fields
+from storage.search.conditions import fields_of
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ComputeNumbers, GroupBy, ListDocuments, ReadFields
 from storage.search.schema import SchemaOrder
@@ -36,6 +37,8 @@ def _equally_likely_fields(answer_form: AnswerForm, cues: QuestionCues) -> tuple
             return ordering_fields(superlative, words, reading, lexicon)
         case ComputeNumbers(field=str(), limit=int()) if superlative is not None:
             return ordering_fields(superlative, words, reading, lexicon)
+        case ComputeNumbers(group=GroupBy(field=name)) if name in fields_of(reading.condition):
+            return ()  # the groups are named
         case ComputeNumbers(group=GroupBy(field=name)) if name in leading_persons(words, reading, lexicon):
             return leading_persons(words, reading, lexicon)
         case ComputeNumbers(field=str(), functions=functions, group=group) if _FIELD_FUNCTIONS & set(functions):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
+from agent.english.function_words import LIST_VERBS, SUMMING_PHRASES, YES_NO_VERBS
 from agent.english.gradable_adjectives import nouns_beside
 from agent.rules.cues.asked_fields import find_asked_fields, value_tokens_of
 from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
@@ -30,7 +30,7 @@ _HOW_TO_OPENINGS = {("how", "can"), ("how", "do"), ("how", "to"), ("how", "shoul
 
 
 def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
-    if cues.group is not None:
+    if cues.group is not None or any(phrase.words in SUMMING_PHRASES for phrase in cues.functions):
         return None
     fields = _fields_of_one_document(cues.words, cues.functions, cues.reading, cues.lexicon)
     return ReadFields(fields=tuple((cues.reading.bucket, name) for name in fields)) if fields else None

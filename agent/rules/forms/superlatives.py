@@ -8,6 +8,7 @@ from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
     EARLY_TOKENS,
     NUMERIC_TYPES,
+    counted_unit_fields,
     has_noun_at,
     has_noun_before,
     leading_category,
@@ -37,9 +38,30 @@ def recognise_superlative(cues: QuestionCues) -> AnswerForm | None:
     phrase = cues.superlative
     if phrase is None or not _compares_documents(phrase, cues.words, cues.reading, cues.lexicon):
         return None
+    if (number := _number_of_first(cues, phrase)) is not None:
+        return number
     if phrase.words not in SUPERLATIVE_PHRASES and not ordering_fields(phrase, cues.words, cues.reading, cues.lexicon):
         return None
     return _superlative_form(phrase, cues.functions, cues.reading, cues.lexicon, cues.group)
+
+
+def _number_of_first(cues: QuestionCues, phrase: FunctionPhrase) -> ComputeNumbers | None:
+    """ "How many minutes does the longest trip take": the extreme itself, where its own unit or name is counted."""
+    if tuple(cues.words[:2]) not in (("how", "many"), ("how", "much")) or cues.group is not None:
+        return None
+    counts = FunctionPhrase(AggregateFunction.COUNT, ("how", "many"), 0, 2)
+    named = [
+        link.meaning.field
+        for link in cues.reading.links
+        if isinstance(link.meaning, FieldMention) and link.first <= counts.last <= link.last
+    ]
+    candidates = (*counted_unit_fields((counts,), cues.words, cues.lexicon), *named)
+    fields = [name for name in ordering_fields(phrase, cues.words, cues.reading, cues.lexicon) if name in candidates]
+    if not fields or cues.lexicon.get_field(fields[0]).type not in NUMERIC_TYPES:
+        return None
+    descending = is_descending(phrase, cues.words, cues.lexicon.get_field(fields[0]))
+    function = AggregateFunction.MAXIMUM if descending else AggregateFunction.MINIMUM
+    return ComputeNumbers(functions=(function,), field=fields[0])
 
 
 def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> ListDocuments | None:

@@ -16,10 +16,12 @@ from storage.search.schema import FieldType, Schema, SchemaField
 _PLACE_NOUNS = frozenset(
     """place location city town village county country state province region district area zone address street site
     office branch room building hall floor warehouse depot venue port harbour harbor airport station campus plant
-    home seat territory continent habitat destination origin""".split()
+    home seat territory continent habitat destination origin clinic practice surgery shop store hospital school house
+    estate block yard plot outlet studio garage farm factory mill theatre theater library hotel restaurant""".split()
 )
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
 _TOTAL_NOUNS = frozenset("total amount sum value price".split())
+_SUM_NOUNS = frozenset("total sum overall gross".split())
 _BIRTH_WORDS = frozenset("born birth birthday birthdate dob".split())
 _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
 _PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
@@ -82,6 +84,14 @@ class FieldRoles:
     def places(self) -> tuple[FieldName, ...]:
         return self._names_where(lambda field: field.type in _NAMING_TYPES and bool(_words_of(field) & _PLACE_NOUNS))
 
+    def fields_of_role(self, noun: str) -> tuple[FieldName, ...]:
+        """ "Branch", "people": returns the fields for places if the noun is one for a place, or those for persons."""
+        forms = {noun, noun.removesuffix("s"), noun.removesuffix("es")}
+        if forms & _PLACE_NOUNS:
+            called = self._names_where(lambda field: bool(_label_words_of(field) & _PLACE_NOUNS))
+            return tuple(name for name in self.places if name in called) or self.places
+        return self.persons if forms & (PERSON_NOUNS | {"people"}) else ()
+
     @cached_property
     def dates(self) -> tuple[FieldName, ...]:
         return self._names_where(lambda field: field.type is FieldType.DATE)
@@ -94,10 +104,18 @@ class FieldRoles:
     def amounts(self) -> tuple[FieldName, ...]:
         """Money fields; the total alone, if exactly one of them is called so."""
         amounts = self._names_where(lambda field: field.type is FieldType.MONEY)
+        sums = self.totals_among(amounts)
+        if len(sums) == 1:
+            return sums
         totals = self._names_where(
             lambda field: field.type is FieldType.MONEY and bool(_label_words_of(field) & _TOTAL_NOUNS)
         )
         return totals if len(totals) == 1 else amounts
+
+    def totals_among(self, names: Iterable[FieldName]) -> tuple[FieldName, ...]:
+        """Returns the fields that are called the sum of others."""
+        allowed = set(names)
+        return self._names_where(lambda field: field.name in allowed and bool(_label_words_of(field) & _SUM_NOUNS))
 
     @cached_property
     def durations(self) -> tuple[FieldName, ...]:

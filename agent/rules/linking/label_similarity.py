@@ -68,6 +68,15 @@ class WordSimilarities:
         is_clear = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= _MIN_MARGIN
         return ranked[0][1] if is_clear else None
 
+    def nearest_of(self, word: str, among: Iterable[FieldName]) -> FieldName | None:
+        """Returns the one of `among` whose label is nearest to the word; None if two are about as near."""
+        scores = self.labels_by_word.get(word.casefold(), {})
+        ranked = sorted(((scores.get(name, 0.0), name) for name in among), key=_score_of, reverse=True)
+        if not ranked or ranked[0][0] < _MIN_SUGGESTED_SIMILARITY:
+            return None
+        is_clear = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= _MIN_MARGIN
+        return ranked[0][1] if is_clear else None
+
     def similarity_to_noun(self, word: str) -> float:
         """Returns the cosine of the word and the nearest noun of the bucket; 0 if it is not known."""
         return self.labels_by_word.get(word.casefold(), {}).get(None, 0.0)

@@ -35,7 +35,7 @@ from agent.rules.linking.value_phrase_index import (
     ValuePhraseIndex,
     ValueStyle,
 )
-from agent.rules.words.tokens import QuestionToken
+from agent.rules.words.tokens import QuestionToken, singular_of_men
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName
@@ -64,7 +64,9 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
-_PEOPLE_NOUNS = frozenset("person persons people employee employees colleague colleagues worker workers staff".split())
+_PEOPLE_NOUNS = frozenset(
+    "person persons people employee employees colleague colleagues worker workers staff headcount".split()
+)
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
 _MAX_ENDED_SHARE = 0.9  # of the documents may have an end date; where all have one, it may lie in the future
@@ -507,9 +509,10 @@ class BucketLexicon:
     def normalize_plural(self, token: QuestionToken) -> QuestionToken:
         """Returns the token, in the singular if the lexicon has only the singular: "PNPs"."""
         stem = token.stem
-        if not token.word.endswith("s") or self._knows_stem(stem):
+        of_men = singular_of_men(token.word)
+        if (of_men is None and not token.word.endswith("s")) or self._knows_stem(stem):
             return token
-        singular = token.word[:-1]
+        singular = of_men or token.word[:-1]
         return replace(token, stem=singular) if self._knows_stem(singular) else token
 
     def _knows_stem(self, stem: str) -> bool:

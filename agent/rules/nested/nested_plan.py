@@ -123,7 +123,7 @@ class NestedPlanner:
             if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
                 break
         nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
-        asked = find_asked_buckets(readings)
+        asked = find_asked_buckets(readings, self._reader.lexicons)
         nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
         best = min(nested_legs, key=_rank_of, default=None)
         if best is None:

@@ -7,8 +7,8 @@ from agent.assumptions import Assumption
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
 from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.rules.binding.literal_conditions import AlternativeCondition
+from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_superlative
 from agent.rules.cues.question_cues import find_cues
-from agent.rules.cues.question_subject import drop_measure_words
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
@@ -53,7 +53,7 @@ def plan_leg(
     lexicon = lexicons[readings[0].bucket]
     equal_forms = find_equal_forms(answer_form, find_cues(readings[0], lexicon))
     best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
-    best = _without_event_verb(best, answer_form)
+    best = mark_unmeasured_superlative(_without_event_verb(best, answer_form), answer_form, lexicon)
     vague_condition = find_vague_condition(readings[0], lexicon) if _may_need_threshold(answer_form) else None
     if vague_condition is not None:
         best = _without_word(best, vague_condition.word)

@@ -1,32 +1,44 @@
 """Finds the buckets whose noun a question asks for: "how many *visits* …", "list the *towns* …"."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     FILLER_WORDS,
+    LASTING_VERBS,
     LIST_VERBS,
+    ORDINALS,
     QUANTIFIERS,
     QUESTION_WORDS,
+    SMALL_NUMBERS,
     STOP_WORDS,
 )
-from agent.rules.linking.lexicon import BucketNoun
+from agent.english.gradable_adjectives import function_of_superlative
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import BucketId
 
 _ASKED_NOUN_BONUS = 4.5  # score added to a reading whose bucket the question asks for
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
-_WORDS_BEFORE_NOUN = STOP_WORDS | FILLER_WORDS | LIST_VERBS | QUANTIFIERS | QUESTION_WORDS | AGGREGATE_WORDS
+_WORDS_BEFORE_NOUN = (
+    STOP_WORDS | FILLER_WORDS | LIST_VERBS | QUANTIFIERS | QUESTION_WORDS | AGGREGATE_WORDS | LASTING_VERBS
+    | ORDINALS.keys() | SMALL_NUMBERS.keys()
+)  # fmt: skip
+_AMOUNT_WORDS = frozenset({"most", "fewest", "least"})
+_MAX_MODIFIERS = 2  # words between "most" and what is counted: "the most completed night trips"
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
 
 
-def find_asked_buckets(readings: Sequence[BucketReading]) -> frozenset[BucketId]:
+def find_asked_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[BucketId]:
     """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
     noun_starts = {
-        reading.bucket: min(link.first for link in reading.links if _is_own_noun(link.meaning, link.weight))
+        reading.bucket: nouns[0].first
         for reading in readings
-        if any(_is_own_noun(link.meaning, link.weight) for link in reading.links)
+        if (nouns := _own_nouns_of(reading, lexicons[reading.bucket]))
     }
     if not noun_starts:
         return frozenset()
@@ -36,17 +48,72 @@ def find_asked_buckets(readings: Sequence[BucketReading]) -> frozenset[BucketId]
     words_before = [
         token.word for index, token in enumerate(reading.tokens[:first]) if index not in reading.literal_tokens
     ]
-    only_asks = all(word in _WORDS_BEFORE_NOUN or word.isdigit() for word in words_before)
+    superlative_words = {word for phrase in _superlatives_in(words_before) for word in phrase}
+    only_asks = all(word in _WORDS_BEFORE_NOUN | superlative_words or word.isdigit() for word in words_before)
     return asked if only_asks and not set(words_before) & _OBLIQUE_WORDS else frozenset()
 
 
-def _is_own_noun(meaning: object, weight: float) -> bool:
-    return isinstance(meaning, BucketNoun) and weight >= _MIN_NOUN_WEIGHT
+def _superlatives_in(words: Sequence[str]) -> list[tuple[str, ...]]:
+    phrases = [*pairwise(words), *((word,) for word in words)]
+    return [phrase for phrase in phrases if function_of_superlative(phrase) is not None]
 
 
-def prefer_asked_buckets(readings: Sequence[BucketReading]) -> list[BucketReading]:
-    """Returns the readings with a higher score for those whose noun the question asks for."""
-    asked = find_asked_buckets(readings)
+def _own_nouns_of(reading: BucketReading, lexicon: BucketLexicon) -> list[SpanLink]:
+    """Returns the names of the bucket in the question, in order."""
+    nouns = (link for link in reading.links if _is_own_noun(link, reading, lexicon))
+    return sorted(nouns, key=lambda link: link.first)
+
+
+def _is_own_noun(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """Whether the link is one of the bucket's own names, also where one of its fields has the same name."""
+    if isinstance(link.meaning, BucketNoun):
+        return link.weight >= _MIN_NOUN_WEIGHT
+    if not isinstance(link.meaning, FieldMention) or link.meaning.column is not None or link.meaning.is_hint:
+        return False
+    phrase = " ".join(token.word for token in reading.tokens[link.first : link.last])
+    return BucketNoun() in lexicon.meanings_of_text(phrase)
+
+
+def _find_counted_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[BucketId]:
+    """ "Which depot has the most *trips*": returns the buckets with the noun after "most", if a field is asked for."""
+    return frozenset(
+        reading.bucket
+        for reading in readings
+        for link in _own_nouns_of(reading, lexicons[reading.bucket])
+        if _AMOUNT_WORDS
+        & {token.word for token in reading.tokens[max(link.first - _MAX_MODIFIERS - 1, 0) : link.first]}
+        and any(isinstance(other.meaning, FieldMention) and other.first in (1, 2) for other in reading.links)
+        and reading.tokens[0].word in QUESTION_WORDS
+    )
+
+
+def _find_serving_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> frozenset[BucketId]:
+    """ "The longest *serving* cook": returns the buckets of people that know one of the other words."""
+    return frozenset(
+        reading.bucket
+        for reading in readings
+        if reading.links
+        and lexicons[reading.bucket].roles.holds_people
+        and any(
+            function_of_superlative((first.word,)) is not None and second.word in ("serving", "served")
+            for first, second in pairwise(reading.tokens)
+        )
+    )
+
+
+def prefer_asked_buckets(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> list[BucketReading]:
+    """Returns the readings with a higher score for those whose noun the question asks for, or counts."""
+    asked = (
+        _find_counted_buckets(readings, lexicons)
+        or _find_serving_buckets(readings, lexicons)
+        or find_asked_buckets(readings, lexicons)
+    )
     return [
         replace(reading, score=reading.score + _ASKED_NOUN_BONUS) if reading.bucket in asked else reading
         for reading in readings

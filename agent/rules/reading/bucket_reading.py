@@ -15,6 +15,8 @@ from agent.english.function_words import (
     ARRIVAL_WORDS,
     DEPARTURE_WORDS,
     DESTINATION_FIELD_WORDS,
+    DISTINCT_WORDS,
+    FILLER_WORDS,
     GROUPING_WORDS,
     LACK_WORDS,
     MEASURE_NOUNS,
@@ -23,6 +25,7 @@ from agent.english.function_words import (
     PREPOSITIONS,
     SUPERLATIVE_PHRASES,
 )
+from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.binding.deadline_conditions import build_deadline_conditions, find_due_links
 from agent.rules.binding.field_comparisons import build_field_comparisons
 from agent.rules.binding.field_fit import candidate_fields_for, field_key_of
@@ -248,6 +251,7 @@ def _select_meanings(
     )
     tokens = tuple(map(lexicon.normalize_plural, tokens))
     links = [link for link in lexicon.find_links(tokens) if not _is_grouping_period(link, tokens)]
+    links = [link for link in links if not _counts_something_else(link, links, tokens)]
     links += _similar_field_links(tokens, links, similarities)
     measure_links = [link for link in _measure_links(lexicon, tokens) if not _modifies_measure(link, links, lexicon)]
     asking_tokens = frozenset[int]().union(*(link.phrase_tokens for link in links))
@@ -306,6 +310,23 @@ _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a
 _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
+
+
+def _counts_something_else(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """ "How many *owners* …": whether "how many" counts a noun, and so is no name of the field for a quantity.
+
+    "How many oak tables" does ask for it: what is counted is a value.
+    """
+    words = [token.word for token in tokens[link.first : link.last]]
+    if words != ["how", "many"] or not isinstance(link.meaning, FieldMention) or link.last >= len(tokens):
+        return False
+    counted = link.last
+    while counted < len(tokens) - 1 and tokens[counted].word in FILLER_WORDS | DISTINCT_WORDS:
+        counted += 1
+    counts_value = any(
+        isinstance(other.meaning, (ValueMatch, PartialMatch)) and 0 <= other.first - counted <= 1 for other in links
+    )
+    return is_content_word(tokens[counted]) and not counts_value
 
 
 def _names_documents_in_plural(link: SpanLink, tokens: Sequence[QuestionToken], lexicon: BucketLexicon) -> bool:
@@ -471,8 +492,10 @@ def _is_plural_kind(
 
 
 def _names_documents(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
-    """ "Orders in 2024": whether a noun for the documents, in the plural, stands on the span of the link."""
-    return looks_plural(tokens[link.last - 1]) and any(_is_noun_on_same_span(other, link) for other in links)
+    """ "Orders in 2024", "the oldest order": whether a noun for the documents stands on the span of the link."""
+    is_compared = link.first > 0 and function_of_superlative((tokens[link.first - 1].word,)) is not None
+    is_noun = is_compared or looks_plural(tokens[link.last - 1])
+    return is_noun and any(_is_noun_on_same_span(other, link) for other in links)
 
 
 def _is_noun_on_same_span(other_link: SpanLink, link: SpanLink) -> bool:

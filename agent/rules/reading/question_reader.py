@@ -50,7 +50,7 @@ class QuestionReader:
         self, text: str, corrected_stems: Mapping[BucketId, Mapping[str, str]]
     ) -> list[BucketReading]:
         """Returns the readings as if each misspelt stem were the correct one of its bucket."""
-        readings = prefer_asked_buckets(self._read_in_buckets(text, corrected_stems, self.lexicons))
+        readings = prefer_asked_buckets(self._read_in_buckets(text, corrected_stems, self.lexicons), self.lexicons)
         return sorted(
             readings,
             key=lambda reading: (-reading.score, -self.lexicons[reading.bucket].document_count, reading.bucket),

@@ -37,6 +37,7 @@ _MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
 _WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expression text wording".split())
 _WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
+_HAVING_VERBS = frozenset("run own operate manage keep maintain use hold employ offer sell stock supply".split())
 _APPOSITION_WORDS = frozenset({"named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
 _MODIFIER_ENDINGS = ("ed", "ing", "ive", "ous", "able", "ible", "ful", "less", "ish", "ant", "ent")
@@ -287,6 +288,8 @@ def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRol
         return WordRole.REQUIRED
     if tokens[first].word.endswith("ly") or _names_kind_of_value(selection, first, last):
         return WordRole.EXPLAINED
+    if first and tokens[first - 1].word == "we" and tokens[first].word in _HAVING_VERBS and last == len(tokens):
+        return WordRole.REQUEST  # "the vans we run"
     return WordRole.UNKNOWN
 
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 from storage.search.analyser import Analyser
 
 _QUOTED_PHRASE = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,300})[\"“”„«»]")
+_MIN_MEN_LETTERS = 5
+_NO_PLURALS = frozenset("specimen regimen abdomen acumen stamen".split())
 _SENTENCE_START = re.compile(r"(?:^|[.?!;]\s)\s*$")
 
 
@@ -41,8 +43,16 @@ def find_quotations(question: str) -> tuple[QuotedPhrase, ...]:
 
 
 def looks_plural(token: QuestionToken) -> bool:
-    """Whether the token looks like a regular English plural."""
-    return token.word.endswith("s") and not token.word.endswith(("ss", "us", "is"))
+    """Whether the token looks like an English plural: a regular one, or one like "workmen"."""
+    return singular_of_men(token.word) is not None or (
+        token.word.endswith("s") and not token.word.endswith(("ss", "us", "is"))
+    )
+
+
+def singular_of_men(word: str) -> str | None:
+    """ "Workmen": returns the singular; None for other words."""
+    is_plural = word.endswith("men") and len(word) >= _MIN_MEN_LETTERS and word not in _NO_PLURALS
+    return f"{word.removesuffix('men')}man" if is_plural else None
 
 
 def _looks_like_name(question: str, start: int, end: int) -> bool:
