@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
-from agent.rules.cues.question_subject import asked_date_fields
+from agent.rules.cues.question_subject import asked_date_fields, is_convertible, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -86,7 +86,7 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     if kind is None:
         return AskedFields()
     if kind is AskedKind.DEGREE:
-        fields = fields_on_scale(words[1], lexicon)
+        fields = _fields_in_named_unit(words, fields_on_scale(words[1], lexicon), lexicon)
         return AskedFields(fields=fields, is_named=bool(fields))
     candidates = _fields_of_kind(kind, lexicon)
     wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
@@ -97,7 +97,41 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)
     given = fields_of(reading.condition)
     open_candidates = tuple(name for name in candidates if name not in given)  # "who repaired the bus *of Acme*"
+    nearest = None if named else reading.similarities.find_nearest_field(asking_words_of(reading), open_candidates)
+    named = named or (() if nearest is None else (nearest,))
     return AskedFields(fields=named or open_candidates, is_named=bool(named))
+
+
+def asking_words_of(reading: BucketReading) -> tuple[str, ...]:
+    """Returns the content words that name no documents: they say what is asked of them."""
+    covered = value_tokens_of(reading)
+    return tuple(
+        token.word
+        for index, token in enumerate(reading.tokens)
+        if index not in covered and token.word not in _EMPTY_WORDS
+    )
+
+
+def find_counted_field(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "How many people were *injured*": returns the number that a word of the question names or is nearest to."""
+    words = asking_words_of(reading)
+    numbers = tuple(name for name in lexicon.roles.numbers if lexicon.get_field(name).type is FieldType.NUMBER)
+    for word in words:
+        family = lexicon.roles.fields_of_family(word, numbers)
+        if len(family) == 1:
+            return family[0]
+    return reading.similarities.find_nearest_field(words, numbers)
+
+
+def _fields_in_named_unit(
+    words: Sequence[str], fields: tuple[FieldName, ...], lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "How big is it *in square metres*": returns the fields that are measured so, if the question names a unit."""
+    for unit in units_named_in(words):
+        fitting = tuple(name for name in fields if (own := lexicon.get_field(name).unit) and is_convertible(unit, own))
+        if fitting:
+            return fitting
+    return fields
 
 
 def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName, ...]:

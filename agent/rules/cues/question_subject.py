@@ -32,6 +32,7 @@ EARLY_TOKENS = 6  # the number of tokens that may contain the subject
 SIZE_NOUNS = frozenset({"size", "sizes"})
 LASTING_VERBS = frozenset("serving standing running lasting lived living established held owned longest".split())
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
+_POWER_WORDS = frozenset("square sq cubic".split())  # before a unit: "square metres"
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
 _START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
@@ -279,14 +280,25 @@ def counted_unit_fields(
     counted = next((phrase for phrase in phrases if phrase.words in (("how", "many"), ("how", "much"))), None)
     if counted is None or counted.last >= len(words):
         return ()
-    unit = words[counted.last]
-    if len(unit) < _MIN_UNIT_LETTERS:
-        return ()
-    return tuple(
-        field.name
-        for field, row in lexicon.measurable_fields
-        if row is None and field.unit and convert_unit(Decimal(1), unit, field.unit) is not None
-    )
+    for unit in units_named_in(words[counted.last : counted.last + 2]):
+        found = tuple(
+            field.name
+            for field, row in lexicon.measurable_fields
+            if row is None and field.unit and is_convertible(unit, field.unit)
+        )
+        if found:
+            return found
+    return ()
+
+
+def units_named_in(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns what may be units in the words: "square km" before "km"."""
+    pairs = (" ".join(pair) for pair in pairwise(words) if pair[0] in _POWER_WORDS)
+    return (*pairs, *(word for word in words if len(word) >= _MIN_UNIT_LETTERS))
+
+
+def is_convertible(unit: str, field_unit: str) -> bool:
+    return convert_unit(Decimal(1), unit, field_unit) is not None
 
 
 def is_rate_field(field: SchemaField) -> bool:
