@@ -7,11 +7,10 @@ from agent.compose.phrases.conditions import (
     escape_markdown,
     format_count,
     format_value,
-    join_words,
     lowercase_label,
 )
 from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
-from agent.forms.check_claims import Claim, CountedClaimFacts, UnknownClaimFacts, YesNoFacts
+from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.review.leg_review import LegReview
 from storage.search.conditions import FieldComparisonCondition, fields_of
 from storage.search.schema import FieldType
@@ -84,14 +83,7 @@ def _describe_titles(facts: CountedClaimFacts) -> str:
     return f" ({escape_markdown(', '.join(record.title for record in facts.records))})"
 
 
-def _compose_unknown_claim(facts: UnknownClaimFacts, review: LegReview) -> ComposedLeg:
-    labels = join_words([lowercase_label(field.label) for field in facts.fields])
-    line = f"That is not known: {facts.record.title} has no value for {labels}."
-    return ComposedLeg(sentences=(escape_markdown(line),), is_result_first_sentence=True)
-
-
 COMPOSERS = (
     LegComposer(YesNoFacts, _compose_yes_no),
     LegComposer(CountedClaimFacts, _compose_counted_claims),
-    LegComposer(UnknownClaimFacts, _compose_unknown_claim),
 )

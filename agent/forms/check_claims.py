@@ -10,6 +10,7 @@ from agent.english.function_words import YES_NO_VERBS
 from agent.forms.clarifications import report_nothing_found
 from agent.forms.find_passages import decide_passages, rank_leg_passages
 from agent.forms.form_handler import FormHandler
+from agent.forms.read_fields import report_missing_values
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
@@ -76,14 +77,6 @@ class CountedClaimFacts(LegFacts):
         return self.count > 0 and (self.quantifier is ClaimQuantifier.ANY or self.count == self.scope_count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownClaimFacts(LegFacts):
-    """The named document has no value that would decide the claim."""
-
-    record: DocumentRecord
-    fields: tuple[SchemaField, ...]
-
-
 def _build_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequests:
     """Builds the requests of a text question to the named documents, whether the claims are true of them or not."""
     if answer_form.quantifier is not None:
@@ -134,7 +127,7 @@ async def _decide_counted_claims(
     if quantifier is ClaimQuantifier.ANY and scope_count == 1 and review.records:
         unknown = _unknown_fields(claims, review.records[0], schema)
         if unknown and not review.count:
-            return _report_unknown(review, review.records[0], unknown)
+            return report_missing_values(review, review.records[0], unknown)
         plain = tuple(claim for claim in claims if isinstance(claim, (ComparisonCondition, FieldComparisonCondition)))
         if len(plain) == len(claims):
             terms, passages = await rank_leg_passages(
@@ -165,16 +158,6 @@ def _unknown_fields(claims: Iterable[Condition], record: DocumentRecord, schema:
     """Returns the fields of the claims without a value in the document; an absent list or flag has a meaning."""
     fields = [schema.by_name[name] for claim in claims for name in sorted(fields_of(claim)) if name in schema.by_name]
     return tuple(field for field in fields if field.name not in record.values and not field.absent_means_none)
-
-
-def _report_unknown(review: LegReview, record: DocumentRecord, fields: tuple[SchemaField, ...]) -> LegClarification:
-    return LegClarification(
-        kind=OutcomeKind.NO_RESULTS,
-        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
-        facts=UnknownClaimFacts(record=record, fields=fields),
-        candidates=(),
-        assumptions=assumptions_of(review),
-    )
 
 
 # -- the claims of a question

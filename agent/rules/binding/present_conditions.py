@@ -97,12 +97,7 @@ def _names_document(selection: SpanSelection, index: int) -> bool:
         for link in selection.links
         if isinstance(link.meaning, (ValueMatch, PartialMatch)) and link.meaning.column is None and link.last <= index
     ]
-    identifying = any(
-        lexicon.is_identifying(value.field)
-        or (isinstance(value, ValueMatch) and lexicon.count_documents_with(value.field, value.value) == 1)
-        for value in values
-    )
-    return identifying or len(values) >= _MIN_NAMES
+    return len(values) >= _MIN_NAMES or any(lexicon.is_identifying(value.field) for value in values)
 
 
 def _find_end_field(selection: SpanSelection, *, asks_validity: bool) -> SchemaField | None:
@@ -114,9 +109,9 @@ def _find_end_field(selection: SpanSelection, *, asks_validity: bool) -> SchemaF
         if isinstance(link.meaning, FieldMention) and link.meaning.column is None
     }
     wanted = _VALIDITY_FIELD_WORDS if asks_validity else _END_FIELD_WORDS
-    other = _END_FIELD_WORDS if asks_validity else _VALIDITY_FIELD_WORDS
     ending = [field for field in dates if words_of_field(field) & wanted]
-    ending = ending or [field for field in dates if words_of_field(field) & other]
+    if not asks_validity:
+        ending = ending or [field for field in dates if words_of_field(field) & _VALIDITY_FIELD_WORDS]
     named = [field for field in ending if field.name in mentioned]
     if len(ending) > 1 and not named:
         labelled = [field for field in ending if set(field.name.split("_")) & wanted]

@@ -19,6 +19,7 @@ _MONEY_IDIOMS = frozenset("damage bill tab set setback back".split())  # "what w
 _PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bought provided assigned".split())
 _ENDS_OF_TIME = 2
+_MIN_COUNTED_SIMILARITY = 0.35  # any number may be counted, so little is said by the question word
 _DAY_NOUNS = frozenset("day date month year time".split())
 _AUXILIARIES = YES_NO_VERBS | frozenset("i we you they he she it to".split())
 
@@ -120,7 +121,7 @@ def find_counted_field(reading: BucketReading, lexicon: BucketLexicon) -> FieldN
         family = lexicon.roles.fields_of_family(word, numbers)
         if len(family) == 1:
             return family[0]
-    return reading.similarities.find_nearest_field(words, numbers)
+    return reading.similarities.find_nearest_field(words, numbers, _MIN_COUNTED_SIMILARITY)
 
 
 def _fields_in_named_unit(
@@ -142,7 +143,7 @@ def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName,
         case AskedKind.PLACE:
             return roles.places
         case AskedKind.DAY:
-            return roles.dates
+            return roles.dates or roles.years
         case AskedKind.MONEY:
             return roles.amounts
         case AskedKind.DURATION:

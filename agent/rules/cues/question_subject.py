@@ -6,10 +6,12 @@ from decimal import Decimal
 from itertools import pairwise
 
 from agent.english.function_words import (
+    DESTINATION_FIELD_WORDS,
     DIMENSION_UNITS,
     HOW_QUESTION_UNITS,
     MONEY_WORDS,
     ORDINALS,
+    ORIGIN_FIELD_WORDS,
     PERIOD_WORDS,
     RATE_NOUNS,
 )
@@ -112,7 +114,19 @@ def names_one_document(reading: BucketReading, lexicon: BucketLexicon) -> bool:
         for value in name_matches
     )
     lists = [value for value in name_matches if lexicon.get_field(value.field).type is FieldType.LIST]
-    return alone or len(lists) > 1
+    return alone or len(lists) > 1 or _names_route(reading, lexicon)
+
+
+def _names_route(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "From Arvo to Belk": whether one value says from where, and another one where to."""
+    words = [
+        {*fold_text(lexicon.get_field(link.meaning.field).label).split()}
+        for link in reading.links
+        if isinstance(link.meaning, ValueMatch) and link.meaning.column is None
+    ]
+    return any(label & ORIGIN_FIELD_WORDS for label in words) and any(
+        label & DESTINATION_FIELD_WORDS for label in words
+    )
 
 
 def is_about_one_document(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:

@@ -1,5 +1,6 @@
 """Recognises questions for yes or no: about one document, about any document of a set, about all of them."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
@@ -32,6 +33,7 @@ _LIGHT_VERBS = frozenset(
     """work works working worked take takes taking taken bring hold holds holding carry carries carrying accept
     accepts allow allows allowed offer offers provide provides""".split()
 )
+_WORD_PATTERN = re.compile(r"\w+")
 _MAX_SUBJECT_DISTANCE = 4  # tokens between the verb and "any", "all"
 
 
@@ -135,7 +137,7 @@ def _names_document(condition: Condition, lexicon: BucketLexicon) -> bool:
 
 def _position_of(condition: Condition, reading: BucketReading) -> int:
     """Returns the first token of the words that the condition was read from; -1 if they are not found."""
-    condition_words = fold_text(next(iter(_words_in(condition)), "")).split()
+    condition_words = _WORD_PATTERN.findall(fold_text(next(iter(_words_in(condition)), "")))
     words = [token.word for token in reading.tokens]
     found = (
         first

@@ -44,6 +44,8 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
 def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     """ "Governing law of the supply agreement": a field of documents that other words describe."""
     reading = cues.reading
+    if _asks_for_yes(cues.words) and all(mention.is_question for mention in reading.asked_mentions):
+        return None  # "can I take my dog": "take" names no field here
     asked = find_asked_fields(cues.words, reading, cues.lexicon)
     describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
@@ -92,6 +94,11 @@ def _fields_of_one_document(
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
     named = asked or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
     return named or _similar_fields(reading)
+
+
+def _asks_for_yes(words: Sequence[str]) -> bool:
+    """Whether the question is for yes or no, and not a request: "can you …"."""
+    return words[:1] != [] and words[0] in YES_NO_VERBS and words[1:2] != ["you"]
 
 
 def _similar_fields(reading: BucketReading) -> tuple[FieldName, ...]:

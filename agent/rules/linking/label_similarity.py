@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MIN_SIMILARITY = 0.42  # cosine from which a word means nearly the same as a label
 _MIN_SUGGESTED_SIMILARITY = 0.25  # cosine from which a field is a guess worth offering
 _MIN_MARGIN = 0.08  # by which the best label must be nearer than that of any other field
-_MIN_NEAREST_SIMILARITY = 0.2  # cosine from which a word chooses among a few fields of the kind that is asked for
+MIN_NEAREST_SIMILARITY = 0.2  # cosine from which a word chooses among a few fields of the kind that is asked for
 _MIN_NEAREST_MARGIN = 0.12  # by which that field must be nearer than the others
 _MAX_VALUES = 30  # values of a field that are compared, if it has no more
 _MAX_CACHED_LEXICONS = 200  # a full cache is cleared
@@ -73,7 +73,9 @@ class WordSimilarities:
         is_clear = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= _MIN_MARGIN
         return ranked[0][1] if is_clear else None
 
-    def find_nearest_field(self, words: Iterable[str], names: Sequence[FieldName]) -> FieldName | None:
+    def find_nearest_field(
+        self, words: Iterable[str], names: Sequence[FieldName], min_similarity: float = MIN_NEAREST_SIMILARITY
+    ) -> FieldName | None:
         """Returns the one of a few fields whose name is clearly nearest to one of the words; less than a synonym will
         do, since one of them is asked for.
         """
@@ -83,7 +85,7 @@ class WordSimilarities:
             for name in names
         }
         ranked = sorted(names, key=lambda name: -scores[name])
-        if len(ranked) < 2 or scores[ranked[0]] < _MIN_NEAREST_SIMILARITY:
+        if len(ranked) < 2 or scores[ranked[0]] < min_similarity:
             return None
         return ranked[0] if scores[ranked[0]] - scores[ranked[1]] >= _MIN_NEAREST_MARGIN else None
 
