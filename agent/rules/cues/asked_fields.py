@@ -116,7 +116,11 @@ def asking_words_of(reading: BucketReading) -> tuple[str, ...]:
 def find_counted_field(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
     """ "How many people were *injured*": returns the number that a word of the question names or is nearest to."""
     words = asking_words_of(reading)
-    numbers = tuple(name for name in lexicon.roles.numbers if lexicon.get_field(name).type is FieldType.NUMBER)
+    numbers = tuple(
+        field.name
+        for field in lexicon.schema.fields
+        if field.type is FieldType.NUMBER and lexicon.vocabulary_of(field.name) is not None
+    )
     for word in words:
         family = lexicon.roles.fields_of_family(word, numbers)
         if len(family) == 1:

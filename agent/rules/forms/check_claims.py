@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from agent.english.function_words import LIST_VERBS, YES_NO_VERBS
+from agent.english.function_words import YES_NO_VERBS
 from agent.rules.binding.present_conditions import is_present_condition
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun
@@ -48,7 +48,7 @@ def recognise_counted_claims(cues: QuestionCues) -> CheckClaims | None:
     Only where every word of the question is understood: a count of anything else would look like an answer.
     """
     words, reading = cues.words, cues.reading
-    asks = bool(words) and words[0] in YES_NO_VERBS and not set(words[:4]) & LIST_VERBS
+    asks = bool(words) and words[0] in YES_NO_VERBS and words[1:2] != ["you"]
     if not asks or not cues.lexicon.holds_records or cues.functions or cues.group is not None:
         return None
     if not reading.is_exact and not reading.conditions:

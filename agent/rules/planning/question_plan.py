@@ -23,6 +23,7 @@ from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
 from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
+from agent.rules.planning.identified_documents import plan_identified_document
 from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
 from agent.rules.planning.spelling import add_spelling_correction
 from agent.rules.reading.bucket_reading import BucketReading
@@ -120,6 +121,12 @@ def plan_single_question(question: str, reader: QuestionReader) -> Decomposition
         return share
     readings = reader.readings_of(normalize_summary_request(question))
     leg, alternatives, assumptions = _plan_best_leg(LegId("a"), question, readings, reader)
+    identified = plan_identified_document(leg.id, question, readings, reader.lexicons)
+    if identified is not None:
+        fallback = PlannedQuestion(
+            plan=Plan(question=question, legs=(leg,)), alternatives=(alternatives,), assumptions=assumptions
+        )
+        return PlannedQuestion(plan=Plan(question=question, legs=(identified,)), fallback=fallback)
     if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
         return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
     plan = Plan(question=question, legs=(leg,))

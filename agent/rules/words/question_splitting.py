@@ -81,7 +81,9 @@ def split_questions(text: str) -> tuple[str, ...]:
     if topic is not None:
         questions = split_questions(text.strip()[topic.end() :])
         return (
-            tuple(f"{topic['topic']}: {question}" for question in questions) if len(questions) > 1 else (text.strip(),)
+            tuple(f"{question.rstrip(' ?.')}, {topic['topic']}?" for question in questions)
+            if len(questions) > 1
+            else (text.strip(),)
         )
     items = _numbered_items(text)
     parts = [
