@@ -21,6 +21,7 @@ _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bo
 _ENDS_OF_TIME = 2
 _MIN_COUNTED_SIMILARITY = 0.35  # any number may be counted, so little is said by the question word
 _DAY_NOUNS = frozenset("day date month year time".split())
+_LEADING_PREPOSITIONS = frozenset("by for to since until from on at in".split())  # "on what day"
 _AUXILIARIES = YES_NO_VERBS | frozenset("i we you they he she it to".split())
 
 
@@ -47,7 +48,7 @@ class AskedFields:
 
 def asked_kind(words: Sequence[str]) -> AskedKind | None:
     """Returns what the question word asks for; None for "what" and "which", which may ask for anything."""
-    lead = words[1] if words[:1] and words[0] in ("by", "for", "to", "since", "until", "from") and words[1:] else ""
+    lead = words[1] if words[:1] and words[0] in _LEADING_PREPOSITIONS and words[1:] else ""
     lead = lead or (words[0] if words else "")
     if lead in ("who", "whom", "whose"):
         return AskedKind.PERSON
@@ -59,7 +60,8 @@ def asked_kind(words: Sequence[str]) -> AskedKind | None:
 
 
 def _kind_asked_by_what(words: Sequence[str]) -> AskedKind | None:
-    if len(words) > 1 and words[1] in _DAY_NOUNS:
+    start = words.index("what") if "what" in words[:2] else words.index("which")
+    if words[start + 1 : start + 2] and words[start + 1] in _DAY_NOUNS:
         return AskedKind.DAY
     idiom = "the" in words and bool({"damage", "bill", "tab"} & set(words[-4:]))
     pays = bool(set(words[1:3]) & YES_NO_VERBS) and bool(set(words) & _PAYING_VERBS)

@@ -193,7 +193,7 @@ class FieldRoles:
         label_words = fold_text(field.label).split()
         if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
             return True
-        return self._has_person_values(field)
+        return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is no person
 
     def _has_person_values(self, field: SchemaField) -> bool:
         values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]

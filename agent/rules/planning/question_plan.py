@@ -42,6 +42,22 @@ def plan_parts(
 
     Returns None if a part is no question, or if there are too many legs.
     """
+    planned = _plan_all_parts(question, parts, reader, last_plan)
+    identified = [
+        plan_identified_document(LegId(chr(97 + index)), part, reader.readings_of(part), reader.lexicons)
+        for index, part in enumerate(parts)
+    ]
+    legs = tuple(leg for leg in identified if leg is not None)
+    if planned is None or len(legs) < len(parts):
+        return planned
+    return PlannedQuestion(
+        plan=Plan(question=question, legs=legs, combination=LegCombination.SIDE_BY_SIDE), fallback=planned
+    )
+
+
+def _plan_all_parts(
+    question: str, parts: Sequence[str], reader: QuestionReader, last_plan: Plan | None
+) -> PlannedQuestion | None:
     planned_parts: list[QuestionPart] = []
     plan = last_plan
     for part in parts:
