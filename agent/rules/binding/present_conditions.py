@@ -23,9 +23,10 @@ _END_FIELD_WORDS = frozenset(
     closure terminated termination disposed scrapped sold cancelled withdrawn discontinued decommissioned""".split()
 )
 _VALID_WORDS = frozenset("valid good current".split())
+_LASTING_WORDS = frozenset("valid current".split())  # without "still" too
 _CONTINUING_WORDS = frozenset(
-    """working employed running active alive living going around with here open existing operating on in part member
-    one""".split()
+    """working employed running active alive living going around with here open existing operating use used service
+    on in part member one""".split()
 )
 _MIN_NAMES = 2  # values that together name a document where none identifies it
 
@@ -40,6 +41,10 @@ def build_present_conditions(selection: SpanSelection) -> Iterator[Condition]:
     if field is None:
         return
     selection.consumed_tokens.update(range(index, len(selection.tokens)))
+    stems = selection.lexicon.stems_of(field.name)
+    selection.consumed_tokens.update(
+        position for position, token in enumerate(selection.tokens[:index]) if token.stem in stems
+    )
     words = selection.question[selection.tokens[index].start : selection.tokens[-1].end]
     yield OrCondition(
         (
@@ -66,7 +71,7 @@ def _find_present_word(selection: SpanSelection) -> int | None:
     if not tokens or tokens[0].word not in YES_NO_VERBS:
         return None
     index = next((position for position, token in enumerate(tokens) if token.word == "still"), None)
-    if index is None and tokens[-1].word in _VALID_WORDS:
+    if index is None and tokens[-1].word in _LASTING_WORDS:
         index = len(tokens) - 1
     if index is None or index == 0 or any(_is_meaningful(selection, later) for later in range(index, len(tokens))):
         return None

@@ -93,6 +93,8 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
         return AskedFields(fields=fields, is_named=bool(fields))
     candidates = _fields_of_kind(kind, lexicon)
     wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
+    if kind is AskedKind.DAY:
+        wider = (*lexicon.roles.dates, *lexicon.roles.years)
     if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
         return AskedFields(fields=ends, is_named=True)
     named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)

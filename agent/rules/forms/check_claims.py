@@ -103,8 +103,12 @@ def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> Check
     names = [condition for condition in reading.conditions if _names_document(condition, lexicon)]
     if claims and not names and (len(reading.conditions) - len(claims) < 2 or _quantifier_of_reading(reading)):
         return None
+    if claims and names and not any(map(is_present_condition, claims)):
+        return None  # the values of the named document decide: `recognise_claims`
     if not claims and names:
         claims = [condition for condition in reading.conditions if condition not in names]
+        if any(isinstance(claim, ComparisonCondition) and claim.op is ComparisonOperator.HAS for claim in claims):
+            return None
     scope = [condition for condition in reading.conditions if condition not in claims]
     if not claims or not scope:
         return None

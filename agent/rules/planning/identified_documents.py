@@ -15,6 +15,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import Clause, Leg, ReadFields, Search
+from storage.search.schema import FieldType
 from storage.text.identifiers import find_identifiers
 
 
@@ -56,7 +57,8 @@ def _certain_fields(reading: BucketReading, lexicon: BucketLexicon) -> tuple[Fie
     if asked.fields:
         return asked.fields[:1] if asked.is_named else ()
     answer_form = answer_form_of(reading, lexicon)
-    names = tuple(name for _, name in answer_form.requested_fields) if answer_form.reads_values else ()
+    requested = answer_form.requested_fields if answer_form.reads_values else ()
+    names = tuple(name for _, name in requested if lexicon.get_field(name).type is not FieldType.ROWS)
     if names or [token.word for token in reading.tokens[:2]] != ["how", "many"]:
         return names
     counted = find_counted_field(reading, lexicon)

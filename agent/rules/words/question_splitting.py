@@ -48,7 +48,8 @@ _LEADING_FRAME = re.compile(
     rf"^(?:for|in|from|at|during|about)\s[^,:?]{{1,60}}[,:]\s+(?=(?:{_QUESTION_STARTS})\b)", re.IGNORECASE
 )
 _LEADING_TOPIC = re.compile(
-    rf"^(?!(?:{_QUESTION_STARTS})\b)(?P<topic>[^:?!.\n]{{2,50}}):\s+(?=(?:{_QUESTION_STARTS})\b)", re.IGNORECASE
+    rf"^(?!(?:{_QUESTION_STARTS}|for|in|from|at|during|about|on|of)\b)(?P<topic>[^:?!.\n]{{2,50}}):\s+(?=(?:{_QUESTION_STARTS})\b)",
+    re.IGNORECASE,
 )
 _NUMBERED_ITEM = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEADING_CONNECTIVE = re.compile(
