@@ -1,11 +1,21 @@
 """Composes a yes or no with the claims that hold or do not."""
 
 from agent.compose.composed_leg import ComposedLeg, FallbackSentence, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_value, lowercase_label
-from agent.forms.check_claims import Claim, YesNoFacts
+from agent.compose.phrases.conditions import (
+    describe_condition,
+    document_noun_of,
+    escape_markdown,
+    format_count,
+    format_value,
+    lowercase_label,
+)
+from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
+from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.review.leg_review import LegReview
-from storage.search.conditions import FieldComparisonCondition
+from storage.search.conditions import FieldComparisonCondition, fields_of
 from storage.search.schema import FieldType
+
+_MAX_NAMED_DOCUMENTS = 5
 
 
 def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
@@ -36,4 +46,44 @@ def _describe_claim(claim: Claim, facts: YesNoFacts) -> str:
     return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[field.name], field))}"
 
 
-COMPOSERS = (LegComposer(YesNoFacts, _compose_yes_no),)
+def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
+    """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings where result = failed". Markdown."""
+    answer = "Yes" if facts.holds else "No"
+    schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
+    claimed = escape_markdown(" and ".join(describe_condition(claim, facts.schema, schemas) for claim in facts.claims))
+    if facts.scope is None or facts.scope_count is None:
+        found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""
+        line = f"**{answer}**: {found or f'I found no {describe_leg_set(review)}'}"
+    elif facts.scope_count == 1 and facts.records:
+        line = f"**{answer}**: {_describe_values(facts)}"
+    else:
+        scope = escape_markdown(describe_set(facts.scope, schemas))
+        line = f"**{answer}**: {claimed} is true of **{facts.count:,}** of the **{facts.scope_count:,}** {scope}"
+    return ComposedLeg(sentences=(f"{line}{_describe_titles(facts)}.",))
+
+
+def _describe_values(facts: CountedClaimFacts) -> str:
+    """Gives the values of the one document that decide: "Left on of Ida Berg: 2019-04-05"."""
+    record = facts.records[0]
+    names = dict.fromkeys(name for claim in facts.claims for name in sorted(fields_of(claim)))
+    fields = [facts.schema.by_name[name] for name in names if name in facts.schema.by_name]
+    shown = (
+        f"{lowercase_label(field.label)} of {record.title} is {format_value(record.values[field.name], field)}"
+        if field.name in record.values
+        else f"{record.title} has no {lowercase_label(field.label)}"
+        for field in fields
+    )
+    return escape_markdown(" and ".join(shown))
+
+
+def _describe_titles(facts: CountedClaimFacts) -> str:
+    """Names the documents that fit, if there are few."""
+    if facts.scope is not None or not 0 < facts.count <= _MAX_NAMED_DOCUMENTS:
+        return ""
+    return f" ({escape_markdown(', '.join(record.title for record in facts.records))})"
+
+
+COMPOSERS = (
+    LegComposer(YesNoFacts, _compose_yes_no),
+    LegComposer(CountedClaimFacts, _compose_counted_claims),
+)

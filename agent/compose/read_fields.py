@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from agent.compose.composed_leg import ComposedLeg, LegComposer, cite_quotes
-from agent.compose.phrases.conditions import escape_markdown, format_value
+from agent.compose.phrases.conditions import escape_markdown, format_value, join_words, lowercase_label
 from agent.compose.phrases.figures import format_amount
-from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, SeveralValuesFacts
+from agent.forms.read_fields import FieldValueFact, FieldValuesFacts, MissingValuesFacts, SeveralValuesFacts
 from agent.review.leg_review import LegReview
 from storage.search.schema import FieldType
 
@@ -44,4 +44,14 @@ def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLe
     return ComposedLeg(sentences=("\n".join(sentences),), citations=cite_quotes(facts.quotes))
 
 
-COMPOSERS = (LegComposer(FieldValuesFacts, _compose_values), LegComposer(SeveralValuesFacts, _compose_several))
+def _compose_missing_values(facts: MissingValuesFacts, review: LegReview) -> ComposedLeg:
+    labels = join_words([lowercase_label(field.label) for field in facts.fields])
+    line = f"That is not known: {facts.record.title} has no value for {labels}."
+    return ComposedLeg(sentences=(escape_markdown(line),))
+
+
+COMPOSERS = (
+    LegComposer(FieldValuesFacts, _compose_values),
+    LegComposer(MissingValuesFacts, _compose_missing_values),
+    LegComposer(SeveralValuesFacts, _compose_several),
+)

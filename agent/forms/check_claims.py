@@ -7,14 +7,25 @@ from typing import TypeAlias
 
 from agent.decomposition import QuestionContext
 from agent.english.function_words import YES_NO_VERBS
+from agent.forms.clarifications import report_nothing_found
 from agent.forms.find_passages import decide_passages, rank_leg_passages
 from agent.forms.form_handler import FormHandler
+from agent.forms.read_fields import report_missing_values
+from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.retrieval.quotations import CitedQuote, rank_sentences, sort_quoted_first
 from agent.retrieval.ranking_terms import FORM_WORDS, claims_in_condition
 from agent.retrieval.relevance import QueryTerm
-from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
+from agent.review.leg_review import (
+    Enough,
+    LegClarification,
+    LegFacts,
+    LegReview,
+    assumptions_of,
+    build_leg_result,
+    document_ids_of,
+)
 from storage.search.conditions import (
     ComparisonCondition,
     Condition,
@@ -23,9 +34,9 @@ from storage.search.conditions import (
     conjuncts_of,
     fields_of,
 )
-from storage.search.index import DocumentRecord
-from storage.search.plan import CheckClaims, Leg, Search
-from storage.search.schema import Schema
+from storage.search.index import CountRequest, DocumentRecord, RecordPageRequest
+from storage.search.plan import CheckClaims, ClaimQuantifier, Leg, Search
+from storage.search.schema import Schema, SchemaField
 
 Claim: TypeAlias = ComparisonCondition | FieldComparisonCondition
 
@@ -49,14 +60,49 @@ class YesNoFacts(LegFacts):
         return (self.support,) if self.support is not None else ()
 
 
-def _build_requests(_: CheckClaims, inquiry: LegInquiry) -> LegRequests:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedClaimFacts(LegFacts):
+    """Of how many documents the claims are true. `records` are the first of the scope, or of those that fit."""
+
+    quantifier: ClaimQuantifier
+    claims: tuple[Condition, ...]
+    scope: Search | None
+    scope_count: int | None  # documents that the claims are about; None: all of the bucket
+    count: int
+    records: tuple[DocumentRecord, ...]
+    schema: Schema
+
+    @property
+    def holds(self) -> bool:
+        return self.count > 0 and (self.quantifier is ClaimQuantifier.ANY or self.count == self.scope_count)
+
+
+def _build_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequests:
     """Builds the requests of a text question to the named documents, whether the claims are true of them or not."""
+    if answer_form.quantifier is not None:
+        return _build_count_requests(answer_form, inquiry)
     claims = find_claims(inquiry.leg, inquiry.question_context)
     return inquiry.request_text(inquiry.ranking_text, _search_without_claims(inquiry.leg.search, claims))
 
 
-async def decide_claims(_: CheckClaims, review: LegReview) -> Enough | LegClarification:
-    """Answers yes or no if one document is named and it has a value for every claim; else answers from text."""
+def _build_count_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequests:
+    scope = answer_form.scope
+    if scope is None or answer_form.quantifier is ClaimQuantifier.ALL:
+        requests = replace(
+            inquiry.request_set(), record_page=RecordPageRequest(inquiry.leg.search, limit=SHOWN_DOCUMENTS)
+        )
+    else:
+        requests = inquiry.request_text(inquiry.ranking_text, scope)
+    return requests if scope is None else replace(requests, whole_count=CountRequest(scope))
+
+
+async def decide_claims(answer_form: CheckClaims, review: LegReview) -> Enough | LegClarification:
+    """Answers yes or no if one document is named and it has a value for every claim; else answers from text.
+
+    With a quantifier the counts decide.
+    """
+    if answer_form.quantifier is not None:
+        return await _decide_counted_claims(answer_form, answer_form.quantifier, review)
     claims = find_claims(review.leg, review.question_context)
     if not claims or len(review.records) != 1 or not _has_values_for(claims, review.records[0], review):
         return await decide_passages(review)
@@ -64,6 +110,54 @@ async def decide_claims(_: CheckClaims, review: LegReview) -> Enough | LegClarif
         review, review.requests.passage_requests, include_naming_terms=False
     )
     return _answer_claims(claims, review, query_terms, passages)
+
+
+async def _decide_counted_claims(
+    answer_form: CheckClaims, quantifier: ClaimQuantifier, review: LegReview
+) -> Enough | LegClarification:
+    clause, whole_count = review.leg.search.clauses[0], review.requests.whole_count
+    scope_count = None if whole_count is None else review.answers[whole_count]
+    scoped = () if answer_form.scope is None else conjuncts_of(answer_form.scope.clauses[0].condition)
+    claims = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in scoped)
+    if scope_count == 0 or not claims:
+        return report_nothing_found(
+            replace(review, leg=replace(review.leg, search=answer_form.scope or review.leg.search))
+        )
+    schema = review.question_context.schemas[clause.bucket]
+    if quantifier is ClaimQuantifier.ANY and scope_count == 1 and review.records:
+        unknown = _unknown_fields(claims, review.records[0], schema)
+        if unknown and not review.count:
+            return report_missing_values(review, review.records[0], unknown)
+        plain = tuple(claim for claim in claims if isinstance(claim, (ComparisonCondition, FieldComparisonCondition)))
+        if len(plain) == len(claims):
+            terms, passages = await rank_leg_passages(
+                review, review.requests.passage_requests, include_naming_terms=False
+            )
+            plain = tuple(
+                claim for claim in claims if isinstance(claim, (ComparisonCondition, FieldComparisonCondition))
+            )
+            return _answer_claims(plain, review, terms, passages)
+    facts = CountedClaimFacts(
+        quantifier=quantifier,
+        claims=claims,
+        scope=answer_form.scope,
+        scope_count=scope_count,
+        count=review.count,
+        records=review.records,
+        schema=schema,
+    )
+    result = build_leg_result(review, OutcomeKind.ANSWER, None)
+    return Enough(
+        result=replace(result, doc_ids=document_ids_of(review.records), records=review.records[:SHOWN_DOCUMENTS]),
+        facts=facts,
+        assumptions=assumptions_of(review),
+    )
+
+
+def _unknown_fields(claims: Iterable[Condition], record: DocumentRecord, schema: Schema) -> tuple[SchemaField, ...]:
+    """Returns the fields of the claims without a value in the document; an absent list or flag has a meaning."""
+    fields = [schema.by_name[name] for claim in claims for name in sorted(fields_of(claim)) if name in schema.by_name]
+    return tuple(field for field in fields if field.name not in record.values and not field.absent_means_none)
 
 
 # -- the claims of a question

@@ -240,7 +240,10 @@ def quote_answer(
         passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
     )
     sentences = _sentences_with_asked_value(ranked_sentences, review.leg.question)
-    if not sentences or (review.count != 1 and _quotes_only_records(review, sentences)):
+    if not sentences or (
+        review.count != 1
+        and quotes_only_records(review, [passage.hit for _, passage, _ in sentences[:_MAX_QUOTED_SENTENCES]])
+    ):
         return _report_no_answer(review, [term.word for term in query_terms if not term.is_known], hits)
     if _documents_answer_differently(review, sentences) and review.records:
         return ask_which_document(review, review.records)
@@ -280,8 +283,9 @@ def _sentences_with_asked_value(
     ]
 
 
-def _quotes_only_records(review: LegReview, sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]]) -> bool:
-    return all(_is_rendered_record(review, passage.hit) for _, passage, _ in sentences[:_MAX_QUOTED_SENTENCES])
+def quotes_only_records(review: LegReview, hits: Sequence[PassageHit]) -> bool:
+    """Whether the passages are rows of tables, whose text says no more than their fields; true of none."""
+    return all(_is_rendered_record(review, hit) for hit in hits)
 
 
 def _is_rendered_record(review: LegReview, hit: PassageHit) -> bool:

@@ -7,7 +7,7 @@ from agent.assumptions import FirstOfSeveral
 from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import ask_which_document, report_nothing_found
 from agent.forms.figures import currency_of_value
-from agent.forms.find_passages import decide_from_all_text, quote_answer, rank_leg_passages
+from agent.forms.find_passages import decide_from_all_text, quote_answer, quotes_only_records, rank_leg_passages
 from agent.forms.form_handler import FormHandler
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
@@ -63,6 +63,14 @@ class FieldValuesFacts(LegFacts):
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
         return cite_values(self.document, [value.sentence for value in self.values])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingValuesFacts(LegFacts):
+    """The document has no value for the fields that the question is about."""
+
+    record: DocumentRecord
+    fields: tuple[SchemaField, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +145,11 @@ async def _read_field_values(
         review, review.requests.passage_requests, include_naming_terms=False, use_reranker=not known_names
     )
     ranked = [passage for passage in ranked if passage.hit.doc_id == document.doc_id]
-    if not known_names:  # no field has a value, so the answer comes from the text
-        return quote_answer(review, question, ranked, SearchRoute.LONG_TEXT)
+    if not known_names:  # no field has a value, so the answer comes from the text, if that is more than the values
+        quoted = quote_answer(review, question, ranked, SearchRoute.LONG_TEXT)
+        asked = tuple(review.question_context.schemas[records[0].bucket].by_name[name] for name in field_names)
+        quotes_record = quotes_only_records(review, [passage.hit for passage in ranked])
+        return report_missing_values(review, records[0], asked) if quotes_record else quoted
     sentences = rank_sentences(
         ranked,
         question,
@@ -160,6 +171,19 @@ async def _read_field_values(
         ),
         facts=facts,
         hits=tuple(sort_quoted_first(ranked, facts.quotes)[: review.session.context.limits.reported_hits]),
+        assumptions=assumptions_of(review),
+    )
+
+
+def report_missing_values(
+    review: LegReview, record: DocumentRecord, fields: tuple[SchemaField, ...]
+) -> LegClarification:
+    """Says that the value is not known, which is no answer."""
+    return LegClarification(
+        kind=OutcomeKind.NO_RESULTS,
+        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+        facts=MissingValuesFacts(record=record, fields=fields),
+        candidates=(),
         assumptions=assumptions_of(review),
     )
 

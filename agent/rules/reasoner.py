@@ -31,7 +31,7 @@ from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.followups.corrections import blank_correction_words
 from agent.rules.followups.follow_up_plan import plan_follow_up
-from agent.rules.followups.followup_context import skip_failed_refinement
+from agent.rules.followups.followup_context import forget_counted_claims, skip_failed_refinement
 from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
@@ -97,7 +97,7 @@ class RuleReasoner:
     ) -> Decomposition:
         if asks_for_file_only(question):
             return _plan_export(question_context)
-        question_context = skip_failed_refinement(question_context)
+        question_context = forget_counted_claims(skip_failed_refinement(question_context))
         list_request = strip_file_request(question)
         if list_request is not None:
             return _as_export(self._decompose_plain_message(list_request, question_context, reader))

@@ -36,6 +36,7 @@ from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
     CalendarPeriod,
+    ClaimQuantifier,
     Clause,
     GroupBy,
     Leg,
@@ -277,6 +278,12 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
         decode=lambda data: _parse_search(data),
         key="whole",
         is_left_out=True,
+    ),
+    "quantifier": _FieldCodec(
+        encode=lambda quantifier: quantifier.value, decode=lambda name: ClaimQuantifier(name), is_left_out=True
+    ),
+    "scope": _FieldCodec(
+        encode=lambda search: search_to_json(search), decode=lambda data: _parse_search(data), is_left_out=True
     ),
 }
 _PLAIN_FIELD = _FieldCodec(encode=lambda value: value, decode=lambda value: value)

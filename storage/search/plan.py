@@ -93,6 +93,13 @@ class AggregateFunction(StrEnum):
     SHARE = "share"  # the set as a percentage of `share_base`
 
 
+class ClaimQuantifier(StrEnum):
+    """Of how many documents a claim must be true."""
+
+    ANY = "any"
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupBy:
     """Groups by the values of a field, or by the periods of a date field."""
@@ -187,11 +194,14 @@ class CheckClaims(AnswerForm):
     """Answers yes or no: whether what the question claims about its document is true, else from text.
 
     The claims are conditions of the search. They are not stored a second time, so they cannot differ from a search
-    that a click or a follow-up has changed.
+    that a click or a follow-up has changed. With a `quantifier` the answer is a count: whether any document is in the
+    search, or how many of those in `scope`.
     """
 
     tag: ClassVar[str] = "check_claims"
     reads_text: ClassVar[bool] = True
+    quantifier: ClaimQuantifier | None = None
+    scope: Search | None = None  # the documents that the claims are about; None: all of the bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

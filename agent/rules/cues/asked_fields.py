@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
-from agent.rules.cues.question_subject import asked_date_fields
+from agent.rules.cues.question_subject import asked_date_fields, is_convertible, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
@@ -19,7 +19,9 @@ _MONEY_IDIOMS = frozenset("damage bill tab set setback back".split())  # "what w
 _PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bought provided assigned".split())
 _ENDS_OF_TIME = 2
+_MIN_COUNTED_SIMILARITY = 0.35  # any number may be counted, so little is said by the question word
 _DAY_NOUNS = frozenset("day date month year time".split())
+_LEADING_PREPOSITIONS = frozenset("by for to since until from on at in".split())  # "on what day"
 _AUXILIARIES = YES_NO_VERBS | frozenset("i we you they he she it to".split())
 
 
@@ -46,7 +48,7 @@ class AskedFields:
 
 def asked_kind(words: Sequence[str]) -> AskedKind | None:
     """Returns what the question word asks for; None for "what" and "which", which may ask for anything."""
-    lead = words[1] if words[:1] and words[0] in ("by", "for", "to", "since", "until", "from") and words[1:] else ""
+    lead = words[1] if words[:1] and words[0] in _LEADING_PREPOSITIONS and words[1:] else ""
     lead = lead or (words[0] if words else "")
     if lead in ("who", "whom", "whose"):
         return AskedKind.PERSON
@@ -58,7 +60,8 @@ def asked_kind(words: Sequence[str]) -> AskedKind | None:
 
 
 def _kind_asked_by_what(words: Sequence[str]) -> AskedKind | None:
-    if len(words) > 1 and words[1] in _DAY_NOUNS:
+    start = words.index("what") if "what" in words[:2] else words.index("which")
+    if words[start + 1 : start + 2] and words[start + 1] in _DAY_NOUNS:
         return AskedKind.DAY
     idiom = "the" in words and bool({"damage", "bill", "tab"} & set(words[-4:]))
     sets_back = "set" in words and "back" in words[words.index("set") :][1:4]
@@ -87,10 +90,12 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
     if kind is None:
         return AskedFields()
     if kind is AskedKind.DEGREE:
-        fields = fields_on_scale(words[1], lexicon)
+        fields = _fields_in_named_unit(words, fields_on_scale(words[1], lexicon), lexicon)
         return AskedFields(fields=fields, is_named=bool(fields))
     candidates = _fields_of_kind(kind, lexicon)
     wider = _naming_fields(lexicon) if kind in (AskedKind.PERSON, AskedKind.PLACE) else candidates
+    if kind is AskedKind.DAY:
+        wider = (*lexicon.roles.dates, *lexicon.roles.years)
     if kind is AskedKind.DAY and (ends := asked_date_fields(words, lexicon)):
         return AskedFields(fields=ends, is_named=True)
     named = _mentioned_fields(words, reading, wider) or _family_fields(reading, lexicon, wider)
@@ -98,7 +103,45 @@ def find_asked_fields(words: Sequence[str], reading: BucketReading, lexicon: Buc
         return AskedFields(fields=lexicon.roles.dates, are_joint=True)
     given = fields_of(reading.condition)
     open_candidates = tuple(name for name in candidates if name not in given)  # "who repaired the bus *of Acme*"
+    nearest = None if named else reading.similarities.find_nearest_field(asking_words_of(reading), open_candidates)
+    named = named or (() if nearest is None else (nearest,))
     return AskedFields(fields=named or open_candidates, is_named=bool(named))
+
+
+def asking_words_of(reading: BucketReading) -> tuple[str, ...]:
+    """Returns the content words that name no documents: they say what is asked of them."""
+    covered = value_tokens_of(reading)
+    return tuple(
+        token.word
+        for index, token in enumerate(reading.tokens)
+        if index not in covered and token.word not in _EMPTY_WORDS
+    )
+
+
+def find_counted_field(reading: BucketReading, lexicon: BucketLexicon) -> FieldName | None:
+    """ "How many people were *injured*": returns the number that a word of the question names or is nearest to."""
+    words = asking_words_of(reading)
+    numbers = tuple(
+        field.name
+        for field in lexicon.schema.fields
+        if field.type is FieldType.NUMBER and lexicon.vocabulary_of(field.name) is not None
+    )
+    for word in words:
+        family = lexicon.roles.fields_of_family(word, numbers)
+        if len(family) == 1:
+            return family[0]
+    return reading.similarities.find_nearest_field(words, numbers, _MIN_COUNTED_SIMILARITY)
+
+
+def _fields_in_named_unit(
+    words: Sequence[str], fields: tuple[FieldName, ...], lexicon: BucketLexicon
+) -> tuple[FieldName, ...]:
+    """ "How big is it *in square metres*": returns the fields that are measured so, if the question names a unit."""
+    for unit in units_named_in(words):
+        fitting = tuple(name for name in fields if (own := lexicon.get_field(name).unit) and is_convertible(unit, own))
+        if fitting:
+            return fitting
+    return fields
 
 
 def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -109,7 +152,7 @@ def _fields_of_kind(kind: AskedKind, lexicon: BucketLexicon) -> tuple[FieldName,
         case AskedKind.PLACE:
             return roles.places
         case AskedKind.DAY:
-            return roles.dates
+            return roles.dates or roles.years
         case AskedKind.MONEY:
             return roles.amounts
         case AskedKind.DURATION:

@@ -5,9 +5,11 @@ from decimal import Decimal
 from itertools import pairwise
 
 from agent.english.function_words import (
+    DESTINATION_FIELD_WORDS,
     DIMENSION_UNITS,
     HOW_QUESTION_UNITS,
     MONEY_WORDS,
+    ORIGIN_FIELD_WORDS,
     RATE_NOUNS,
 )
 from agent.rules.cues.function_phrases import FunctionPhrase
@@ -15,6 +17,7 @@ from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention,
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
 from storage.quantities.units import UNITS_BY_SPELLING, convert_unit
+from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 from storage.text.identifiers import is_identifier
@@ -24,6 +27,7 @@ MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
 SIZE_NOUNS = frozenset({"size", "sizes"})
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
+_POWER_WORDS = frozenset("square sq cubic".split())  # before a unit: "square metres"
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
 _START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
@@ -103,7 +107,19 @@ def names_one_document(reading: BucketReading, lexicon: BucketLexicon) -> bool:
         for value in name_matches
     )
     lists = [value for value in name_matches if lexicon.get_field(value.field).type is FieldType.LIST]
-    return alone or len(lists) > 1
+    return alone or len(lists) > 1 or _names_route(reading, lexicon)
+
+
+def _names_route(reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "From Arvo to Belk": whether one value says from where, and another one where to."""
+    words = [
+        {*fold_text(lexicon.get_field(link.meaning.field).label).split()}
+        for link in reading.links
+        if isinstance(link.meaning, ValueMatch) and link.meaning.column is None
+    ]
+    return any(label & ORIGIN_FIELD_WORDS for label in words) and any(
+        label & DESTINATION_FIELD_WORDS for label in words
+    )
 
 
 def is_about_one_document(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> bool:
@@ -218,14 +234,26 @@ def counted_unit_fields(
     counted = next((phrase for phrase in phrases if phrase.words in (("how", "many"), ("how", "much"))), None)
     if counted is None or counted.last >= len(words):
         return ()
-    unit = UNITS_BY_SPELLING.get(words[counted.last], words[counted.last])  # pint takes "kilos" for seconds
-    if len(words[counted.last]) < _MIN_UNIT_LETTERS:
-        return ()
-    return tuple(
-        field.name
-        for field, row in lexicon.measurable_fields
-        if row is None and field.unit and convert_unit(Decimal(1), unit, field.unit) is not None
-    )
+    for name in units_named_in(words[counted.last : counted.last + 2]):
+        unit = UNITS_BY_SPELLING.get(name, name)  # pint takes "kilos" for seconds
+        found = tuple(
+            field.name
+            for field, row in lexicon.measurable_fields
+            if row is None and field.unit and is_convertible(unit, field.unit)
+        )
+        if found:
+            return found
+    return ()
+
+
+def units_named_in(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns what may be units in the words: "square km" before "km"."""
+    pairs = (" ".join(pair) for pair in pairwise(words) if pair[0] in _POWER_WORDS)
+    return (*pairs, *(word for word in words if len(word) >= _MIN_UNIT_LETTERS))
+
+
+def is_convertible(unit: str, field_unit: str) -> bool:
+    return convert_unit(Decimal(1), unit, field_unit) is not None
 
 
 def is_rate_field(field: SchemaField) -> bool:

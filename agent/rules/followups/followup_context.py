@@ -20,7 +20,7 @@ from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import TEXT_FIELD, ComparisonCondition, conjuncts_of
-from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
+from storage.search.plan import AnswerForm, CheckClaims, Clause, Leg, Plan, Search
 
 _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
     """without|except|excluding|exclude|not|no|minus|drop|remove|leave out|include|including|add|or|make it|make that
@@ -85,6 +85,18 @@ class FollowUpMessage:
             and self.words[verb_index] in verbs
             and not self.reading.has_noun
         )
+
+
+def forget_counted_claims(question_context: QuestionContext) -> QuestionContext:
+    """Returns the context with a last plan that asks for yes or no without a count: a follow-up changes its search."""
+    last_plan = question_context.last_plan
+    if last_plan is None:
+        return question_context
+    legs = tuple(
+        replace(leg, answer_form=CheckClaims()) if isinstance(leg.answer_form, CheckClaims) else leg
+        for leg in last_plan.legs
+    )
+    return replace(question_context, last_plan=replace(last_plan, legs=legs))
 
 
 def skip_failed_refinement(question_context: QuestionContext) -> QuestionContext:

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 
 from agent.english.function_words import LIST_VERBS, SUMMING_PHRASES, YES_NO_VERBS
 from agent.english.gradable_adjectives import nouns_beside
-from agent.rules.cues.asked_fields import find_asked_fields, value_tokens_of
+from agent.rules.cues.asked_fields import (
+    asking_words_of,
+    find_asked_fields,
+    find_counted_field,
+    value_tokens_of,
+)
 from agent.rules.cues.function_phrases import FunctionPhrase, field_named_after
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -39,6 +44,8 @@ def recognise_fields_of_one_document(cues: QuestionCues) -> ReadFields | None:
 def recognise_requested_fields(cues: QuestionCues) -> ReadFields | None:
     """ "Governing law of the supply agreement": a field of documents that other words describe."""
     reading = cues.reading
+    if _asks_for_yes(cues.words) and all(mention.is_question for mention in reading.asked_mentions):
+        return None  # "can I take my dog": "take" names no field here
     asked = find_asked_fields(cues.words, reading, cues.lexicon)
     describes_documents = bool(reading.conditions) and reading.is_exact and len(reading.unlinked_words) <= 1
     is_clear = asked.is_named or describes_documents or any(map(is_identifier, reading.unlinked_words))
@@ -69,6 +76,8 @@ def _fields_of_one_document(
     functions = {phrase.function for phrase in phrases if phrase.words != ("how", "much")}
     if phrases and phrases[0].words == ("how", "many") and (fields := hinted_fields(reading, lexicon)):
         return fields  # "how many leave days does … have left"
+    if phrases and phrases[0].words == ("how", "many") and (number := find_counted_field(reading, lexicon)) is not None:
+        return (number,)
     if not functions <= {AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM} and not counted_unit_fields(
         phrases, words, lexicon
     ):
@@ -83,7 +92,20 @@ def _fields_of_one_document(
     if words[:1] and words[0] in YES_NO_VERBS and not set(words) & LIST_VERBS:
         return ()
     asked = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions))
-    return asked or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+    named = asked or fields_of_dimension(reading, lexicon) or hinted_fields(reading, lexicon)
+    return named or _similar_fields(reading)
+
+
+def _asks_for_yes(words: Sequence[str]) -> bool:
+    """Whether the question is for yes or no, and not a request: "can you …"."""
+    return words[:1] != [] and words[0] in YES_NO_VERBS and words[1:2] != ["you"]
+
+
+def _similar_fields(reading: BucketReading) -> tuple[FieldName, ...]:
+    """ "The *wage* of Ida Berg": returns the field that means nearly the same as the only word that asks."""
+    words = asking_words_of(reading)
+    name = reading.similarities.find_similar_field(words[0]) if len(words) == 1 else None
+    return () if name is None else (name,)
 
 
 def asks_what_it_is(words: Sequence[str], reading: BucketReading) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from agent.rules.cues.question_cues import QuestionCues, find_cues
 from agent.rules.forms.change_over_time import FORM_WORDS, recognise_change_over_time
-from agent.rules.forms.check_claims import recognise_claims
+from agent.rules.forms.check_claims import recognise_claims, recognise_counted_claims
 from agent.rules.forms.compute_numbers import (
     recognise_breakdown,
     recognise_count_by_group,
@@ -51,6 +51,8 @@ RECOGNISERS = (
     FormRecogniser("who it is", recognise_who),
     # Before counts and lists: "how many different vendors" counts values, and "list all vendors" lists values.
     FormRecogniser("distinct values", recognise_distinct_values),
+    # Before fields: "is every boat insured" names a field, but asks for no value.
+    FormRecogniser("counted claims", recognise_counted_claims),
     # Before all numbers: "the maximum current of BUL48A" asks for a field value of one document.
     FormRecogniser("fields of one document", recognise_fields_of_one_document),
     # Before sums: "which vendor … the most" asks for a group, if no superlative orders anything.

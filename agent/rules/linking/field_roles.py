@@ -35,6 +35,7 @@ _NUMERIC_TYPES = (FieldType.NUMBER, FieldType.MONEY)
 _MIN_NAME_WORDS, _MAX_NAME_WORDS = 2, 4
 _NAME_SHARE = 0.8  # of the values that must look like names of persons
 _SAMPLED_VALUES = 40
+_FIRST_YEAR, _LAST_YEAR = 1000, 2100
 _MIN_ROOT_LETTERS = 3
 
 
@@ -95,6 +96,17 @@ class FieldRoles:
     @cached_property
     def dates(self) -> tuple[FieldName, ...]:
         return self._names_where(lambda field: field.type is FieldType.DATE)
+
+    @cached_property
+    def years(self) -> tuple[FieldName, ...]:
+        """Numbers that are years, by their values: "founded"."""
+        return self._names_where(lambda field: field.type is FieldType.NUMBER and self._holds_years(field))
+
+    def _holds_years(self, field: SchemaField) -> bool:
+        low, high = self._vocabularies[field.name].low, self._vocabularies[field.name].high
+        if field.unit or not isinstance(low, (int, float)) or not isinstance(high, (int, float)):
+            return False
+        return _FIRST_YEAR <= low <= high <= _LAST_YEAR
 
     @cached_property
     def births(self) -> tuple[FieldName, ...]:
@@ -199,7 +211,7 @@ class FieldRoles:
         label_words = fold_text(field.label).split()
         if label_words[-1:] == ["by"] or set(label_words) & PERSON_NOUNS:
             return True
-        return self._has_person_values(field)
+        return field.name not in self.places and self._has_person_values(field)  # "Castle Street" is no person
 
     def _has_person_values(self, field: SchemaField) -> bool:
         values = [value.value for value in self._vocabularies[field.name].values[:_SAMPLED_VALUES]]

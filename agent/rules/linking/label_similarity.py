@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MIN_SIMILARITY = 0.42  # cosine from which a word means nearly the same as a label
 _MIN_SUGGESTED_SIMILARITY = 0.25  # cosine from which a field is a guess worth offering
 _MIN_MARGIN = 0.08  # by which the best label must be nearer than that of any other field
+MIN_NEAREST_SIMILARITY = 0.2  # cosine from which a word chooses among a few fields of the kind that is asked for
+_MIN_NEAREST_MARGIN = 0.12  # by which that field must be nearer than the others
 _MAX_VALUES = 30  # values of a field that are compared, if it has no more
 _MAX_CACHED_LEXICONS = 200  # a full cache is cleared
 _MAX_CACHED_TEXTS = 50_000  # a full cache is cleared
@@ -40,10 +42,12 @@ class TextEmbedder(Protocol):
 class LabelVectors:
     """The vectors of the labels and values of one bucket.
 
-    Row i belongs to `fields[i]`, None for a noun of the bucket; it is a value from row `first_value` on.
+    Row i belongs to `fields[i]`, None for a noun of the bucket. Names and titles come first, then synonyms from row
+    `first_synonym` on, then values from row `first_value` on.
     """
 
     fields: tuple[FieldName | None, ...]
+    first_synonym: int
     first_value: int
     matrix: "Vectors"
 
@@ -56,6 +60,7 @@ Similarities: TypeAlias = Mapping[FieldName | None, float]
 class WordSimilarities:
     """The similarities of the words of one question to the schema of one bucket; empty without an embedder."""
 
+    names_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])  # without synonyms
     labels_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])
     values_by_word: Mapping[str, Similarities] = field(default_factory=dict[str, Similarities])
 
@@ -76,6 +81,22 @@ class WordSimilarities:
             return None
         is_clear = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= _MIN_MARGIN
         return ranked[0][1] if is_clear else None
+
+    def find_nearest_field(
+        self, words: Iterable[str], names: Sequence[FieldName], min_similarity: float = MIN_NEAREST_SIMILARITY
+    ) -> FieldName | None:
+        """Returns the one of a few fields whose name is clearly nearest to one of the words; less than a synonym will
+        do, since one of them is asked for.
+        """
+        texts = [word.casefold() for word in words]
+        scores = {
+            name: max((self.names_by_word.get(word, {}).get(name, 0.0) for word in texts), default=0.0)
+            for name in names
+        }
+        ranked = sorted(names, key=lambda name: -scores[name])
+        if len(ranked) < 2 or scores[ranked[0]] < min_similarity:
+            return None
+        return ranked[0] if scores[ranked[0]] - scores[ranked[1]] >= _MIN_NEAREST_MARGIN else None
 
     def similarity_to_noun(self, word: str) -> float:
         """Returns the cosine of the word and the nearest noun of the bucket; 0 if it is not known."""
@@ -123,11 +144,13 @@ class LabelEmbeddings:
         kept = self._labels_by_lexicon.get(id(lexicon))
         if kept is not None and kept[0] is lexicon:
             return kept[1]
-        labels, values = list(_labels_of(lexicon)), list(_values_of(lexicon))
+        names, synonyms, values = list(_names_of(lexicon)), list(_synonyms_of(lexicon)), list(_values_of(lexicon))
+        texts = [*names, *synonyms, *values]
         vectors = LabelVectors(
-            fields=tuple(name for name, _ in (*labels, *values)),
-            first_value=len(labels),
-            matrix=await self._embed_texts([text for _, text in (*labels, *values)]),
+            fields=tuple(name for name, _ in texts),
+            first_synonym=len(names),
+            first_value=len(names) + len(synonyms),
+            matrix=await self._embed_texts([text for _, text in texts]),
         )
         if len(self._labels_by_lexicon) >= _MAX_CACHED_LEXICONS:
             self._labels_by_lexicon.clear()
@@ -146,15 +169,21 @@ class LabelEmbeddings:
         return np.array([self._vector_by_text[text] for text in texts])
 
 
-def _labels_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]:
+def _names_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]:
     schema = lexicon.schema
     for noun in (schema.bucket.replace("_", " "), schema.title, *schema.synonyms):
         if noun:
             yield None, noun.casefold()
     for schema_field in schema.fields:
-        for text in (schema_field.name.replace("_", " "), schema_field.title, *schema_field.synonyms):
+        for text in (schema_field.name.replace("_", " "), schema_field.title):
             if text:
                 yield schema_field.name, text.casefold()
+
+
+def _synonyms_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]:
+    """Yields the synonyms of the fields; no question phrases, whose words are those of any question."""
+    for schema_field in lexicon.schema.fields:
+        yield from ((schema_field.name, text.casefold()) for text in schema_field.plain_synonyms)
 
 
 def _values_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]:
@@ -166,8 +195,11 @@ def _values_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]
 
 def _compare_with_labels(words: Sequence[str], word_vectors: "Vectors", labels: LabelVectors) -> WordSimilarities:
     rows = (word_vectors @ labels.matrix.T).tolist()
-    first = labels.first_value
+    synonym, first = labels.first_synonym, labels.first_value
     return WordSimilarities(
+        names_by_word={
+            word: _best_scores(labels.fields[:synonym], row[:synonym]) for word, row in zip(words, rows, strict=True)
+        },
         labels_by_word={
             word: _best_scores(labels.fields[:first], row[:first]) for word, row in zip(words, rows, strict=True)
         },

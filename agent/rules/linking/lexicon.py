@@ -35,7 +35,7 @@ from agent.rules.linking.value_phrase_index import (
     ValuePhraseIndex,
     ValueStyle,
 )
-from agent.rules.words.tokens import QuestionToken, singular_of_men
+from agent.rules.words.tokens import QuestionToken, looks_plural, singular_of_men
 from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName
@@ -225,7 +225,9 @@ class BucketLexicon:
 
     def _question_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Who *fixed* …": yields links for question phrases; a verb without its question word is only a hint."""
-        matches = list(self._question_phrases.find_matches(tokens))
+        matches = [
+            match for match in self._question_phrases.find_matches(tokens) if not _is_relative_clause(match, tokens)
+        ]
         complete = choose_matches(matches, lambda match: self._count_support(match, tokens))
         owners = Counter((match.first, match.last) for match in complete)
         for match in complete:
@@ -839,6 +841,12 @@ class BucketLexicon:
             return  # the last words of a category are phrases of their own in the index
         meaning = PartialMatch(name, column, tuple(sorted(self._value_index.values_at(field_key, values))))
         yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, words, len(values)))
+
+
+def _is_relative_clause(match: PhraseMatch[FieldMention], tokens: Sequence[QuestionToken]) -> bool:
+    """ "Islands *where* nobody lives": whether "where" follows a plural, so that it asks nothing."""
+    first = min(match.tokens)
+    return first > 0 and tokens[first].word == "where" and looks_plural(tokens[first - 1])
 
 
 def _values_by_phrase(field: SchemaField) -> Mapping[str, tuple[str, ...]]:

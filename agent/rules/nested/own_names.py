@@ -96,6 +96,8 @@ def _demote_reference(
     targets = {_target_of(condition, schema) for condition in reading.conditions}
     if reading.has_noun or len(targets) != 1:
         return reading
+    if len({condition.field for condition in reading.conditions if isinstance(condition, ComparisonCondition)}) > 1:
+        return reading  # "from Arvo to Belk": what joins the two is meant, not each of them
     target = next(iter(targets))
     own = None if target is None or target.bucket == reading.bucket else readings.get(target.bucket)
     if own is None or len(own.unlinked_words) > len(reading.unlinked_words) or not own.conditions:

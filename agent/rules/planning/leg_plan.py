@@ -62,6 +62,9 @@ def plan_leg(
         is_single = len(identified_leg.search.clauses) == 1
         forms = _alternative_forms(equal_forms, identified_leg.search, lexicon) if is_single else ()
         return identified_leg, LegAlternatives(leg=leg_id, equal_forms=forms)
+    if isinstance(answer_form, CheckClaims) and answer_form.quantifier is not None:
+        search = Search(clauses=(Clause(bucket=best.bucket, condition=best.condition),), ranking_text=question)
+        return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), LegAlternatives(leg=leg_id)
     if answer_form.reads_text or not _defines_set(best, answer_form, lexicon):
         return _lookup_leg(leg_id, question, readings, text_form_of(best, lexicon), lexicons)
     if answer_form.reads_values:

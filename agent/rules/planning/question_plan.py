@@ -23,6 +23,7 @@ from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
 from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
+from agent.rules.planning.identified_documents import plan_identified_document
 from agent.rules.planning.leg_plan import assumptions_of_leg, plan_leg
 from agent.rules.planning.spelling import add_spelling_correction
 from agent.rules.reading.bucket_reading import BucketReading
@@ -41,6 +42,22 @@ def plan_parts(
 
     Returns None if a part is no question, or if there are too many legs.
     """
+    planned = _plan_all_parts(question, parts, reader, last_plan)
+    identified = [
+        plan_identified_document(LegId(chr(97 + index)), part, reader.readings_of(part), reader.lexicons)
+        for index, part in enumerate(parts)
+    ]
+    legs = tuple(leg for leg in identified if leg is not None)
+    if planned is None or len(legs) < len(parts):
+        return planned
+    return PlannedQuestion(
+        plan=Plan(question=question, legs=legs, combination=LegCombination.SIDE_BY_SIDE), fallback=planned
+    )
+
+
+def _plan_all_parts(
+    question: str, parts: Sequence[str], reader: QuestionReader, last_plan: Plan | None
+) -> PlannedQuestion | None:
     planned_parts: list[QuestionPart] = []
     plan = last_plan
     for part in parts:
@@ -120,6 +137,12 @@ def plan_single_question(question: str, reader: QuestionReader) -> Decomposition
         return share
     readings = reader.readings_of(normalize_summary_request(question))
     leg, alternatives, assumptions = _plan_best_leg(LegId("a"), question, readings, reader)
+    identified = plan_identified_document(leg.id, question, readings, reader.lexicons)
+    if identified is not None:
+        fallback = PlannedQuestion(
+            plan=Plan(question=question, legs=(leg,)), alternatives=(alternatives,), assumptions=assumptions
+        )
+        return PlannedQuestion(plan=Plan(question=question, legs=(identified,)), fallback=fallback)
     if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
         return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
     plan = Plan(question=question, legs=(leg,))

@@ -36,6 +36,7 @@ from agent.rules.binding.literal_conditions import (
     mentioned_keys_near,
 )
 from agent.rules.binding.number_roles import is_identifier, is_rank_or_count
+from agent.rules.binding.present_conditions import build_present_conditions
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import (
     BucketLexicon,
@@ -145,7 +146,7 @@ def read_question(
     alternatives = LiteralAlternatives()
     comparisons = build_field_comparisons(selection, literals)
     conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
-    conditions += build_deadline_conditions(selection)
+    conditions += [*build_deadline_conditions(selection), *build_present_conditions(selection)]
     values = [*build_value_conditions(selection)]
     alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
     consume_role_words(selection, selection.rival_links)
@@ -308,6 +309,8 @@ _OWN_FIELD_BONUS = 1.0  # weight added to a value right after the name of its fi
 _TITLE_IN_SET_PENALTY = 0.6  # weight taken from a title, if another field of the set holds the name
 _SIMILAR_WEIGHT = 0.3  # of a hint by similarity in meaning: less than that of a hint by a word of the schema
 _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's type: less than the field's name
+_ROUTE_BONUS = 1.2  # weight added to each of two places that "to" connects, if its field says from or to where
+_WORDS_BEFORE_TO = frozenset("over across on through up down".split())
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
 _COPULAS = frozenset("is are was were be of named called as the a an".split())
 
@@ -374,12 +377,28 @@ def _weigh_by_direction(
         return link
     field = lexicon.get_field(meaning.field)
     field_words = {*fold_text(field.label).split(), *map(fold_text, field.plain_synonyms)}
+    if _begins_route(link, tokens):
+        return replace(link, weight=link.weight + _ROUTE_BONUS) if field_words & ORIGIN_FIELD_WORDS else link
+    if _ends_route(link, tokens):
+        return replace(link, weight=link.weight + _ROUTE_BONUS) if field_words & DESTINATION_FIELD_WORDS else link
     for index in range(link.first - 1, max(link.first - _MAX_DIRECTION_DISTANCE, 0) - 1, -1):
         word = tokens[index].word
         if word in DEPARTURE_WORDS | ARRIVAL_WORDS:
             fits_direction = field_words & (ORIGIN_FIELD_WORDS if word in DEPARTURE_WORDS else DESTINATION_FIELD_WORDS)
             return replace(link, weight=link.weight + 0.5) if fits_direction else link
     return link
+
+
+def _begins_route(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
+    """ "*Arvo* to Belk", "*Arvo* over to Belk": whether a place right before "to" and another name."""
+    last = link.last + (link.last < len(tokens) and tokens[link.last].word in _WORDS_BEFORE_TO)
+    return last + 1 < len(tokens) and tokens[last].word == "to" and tokens[last + 1].is_name
+
+
+def _ends_route(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
+    """ "Arvo to *Belk*": whether a place right after "to" and another name."""
+    before = link.first - 2 - (link.first > 2 and tokens[link.first - 2].word in _WORDS_BEFORE_TO)
+    return link.first > 1 and tokens[link.first - 1].word == "to" and tokens[before].is_name
 
 
 def _weigh_as_date(

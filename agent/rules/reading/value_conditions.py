@@ -275,10 +275,15 @@ _END_DATE_WORDS = frozenset("until till end ends expiry expires expiration to th
 
 
 def _hints_at_flag(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
-    """ "May they keep *pets*?": whether a word of a flag's name is in a yes-or-no question or follows "with"."""
-    if not selection.lexicon.is_flag(meaning) or not selection.lexicon.is_named_by(
-        meaning.field, selection.tokens[link.first].stem
-    ):
+    """ "May they keep *pets*?": whether a word of a flag's name is in a yes-or-no question or follows "with".
+
+    A word that means nearly the same as the name will do: "bike" for "bicycles".
+    """
+    if not selection.lexicon.is_flag(meaning):
+        return False
+    token = selection.tokens[link.first]
+    is_named = selection.lexicon.is_named_by(meaning.field, token.stem)
+    if not is_named and selection.similarities.find_similar_field(token.word) != meaning.field:
         return False
     return selection.tokens[0].word in YES_NO_VERBS or bool(set(_words_right_before(selection, link)[:1]) & HAVE_WORDS)
 

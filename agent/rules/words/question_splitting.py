@@ -47,6 +47,10 @@ _ASKS_FOR_NUMBER = re.compile(r"how\s+(?:many|much)\b|what\s+(?:is|was|are|were|
 _LEADING_FRAME = re.compile(
     rf"^(?:for|in|from|at|during|about)\s[^,:?]{{1,60}}[,:]\s+(?=(?:{_QUESTION_STARTS})\b)", re.IGNORECASE
 )
+_LEADING_TOPIC = re.compile(
+    rf"^(?!(?:{_QUESTION_STARTS}|for|in|from|at|during|about|on|of)\b)(?P<topic>[^:?!.\n]{{2,50}}):\s+(?=(?:{_QUESTION_STARTS})\b)",
+    re.IGNORECASE,
+)
 _NUMBERED_ITEM = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEADING_CONNECTIVE = re.compile(
     r"^(?:and|also|then|plus|additionally|finally|next|secondly|furthermore)\b,?\s+", re.IGNORECASE
@@ -72,7 +76,16 @@ def split_questions(text: str) -> tuple[str, ...]:
     """Returns the questions of `text`, split at item numbers, sentences and "and how many …"; at most four.
 
     A text without several questions is returned whole. A part may need words of the part before it (`refers_back`).
+    "Fir Hall: who runs it and when did it open" asks each of what stands before the colon.
     """
+    topic = _LEADING_TOPIC.match(text.strip())
+    if topic is not None:
+        questions = split_questions(text.strip()[topic.end() :])
+        return (
+            tuple(f"{question.rstrip(' ?.')}, {topic['topic']}?" for question in questions)
+            if len(questions) > 1
+            else (text.strip(),)
+        )
     items = _numbered_items(text)
     parts = [
         _LEADING_CONNECTIVE.sub("", part.strip()) for part in (items or _QUESTION_BOUNDARY.split(text)) if part.strip()

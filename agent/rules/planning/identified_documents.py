@@ -1,0 +1,77 @@
+"""Plans a question for fields of the document whose id it gives: the id comes before values that mention it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent.rules.cues.asked_fields import find_asked_fields, find_counted_field
+from agent.rules.forms.recognisers import answer_form_of
+from agent.rules.linking.lexicon import BucketLexicon, PartialMatch, ValueMatch
+from agent.rules.reading.bucket_reading import BucketReading
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    DOC_ID_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+)
+from storage.search.ids import BucketId, FieldName, LegId
+from storage.search.plan import Clause, Leg, ReadFields, Search
+from storage.search.schema import FieldType
+from storage.text.identifiers import find_identifiers
+
+
+def plan_identified_document(
+    leg_id: LegId, question: str, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> Leg | None:
+    """Returns a leg for fields of the document with the id in the question, in whichever bucket it is.
+
+    None if the question gives no id or several, or asks for no field that is certain.
+    """
+    identifiers = tuple(dict.fromkeys(find_identifiers(question)))
+    if len(identifiers) != 1:
+        return None
+    identifier = identifiers[0]
+    fields = tuple(
+        (reading.bucket, name)
+        for reading in readings
+        for name in _certain_fields(_without_identifier(reading, identifier), lexicons[reading.bucket])
+    )
+    if not fields:
+        return None
+    spellings = tuple(dict.fromkeys((identifier, identifier.upper(), identifier.lower())))
+    condition = ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.IN, value=spellings, words=identifier)
+    buckets = dict.fromkeys(bucket for bucket, _ in fields)
+    clauses = tuple(Clause(bucket=bucket, condition=condition) for bucket in buckets)
+    return Leg(
+        id=leg_id,
+        question=question,
+        search=Search(clauses=clauses, ranking_text=question),
+        answer_form=ReadFields(fields=fields),
+    )
+
+
+def _certain_fields(reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """Returns the field that the question asks for in this bucket; nothing if several may be meant."""
+    asked = find_asked_fields([token.word for token in reading.tokens], reading, lexicon)
+    if asked.are_joint or len(asked.fields) == 1:
+        return asked.fields
+    if asked.fields:
+        return asked.fields[:1] if asked.is_named else ()
+    answer_form = answer_form_of(reading, lexicon)
+    requested = answer_form.requested_fields if answer_form.reads_values else ()
+    names = tuple(name for _, name in requested if lexicon.get_field(name).type is not FieldType.ROWS)
+    if names or [token.word for token in reading.tokens[:2]] != ["how", "many"]:
+        return names
+    counted = find_counted_field(reading, lexicon)
+    return () if counted is None else (counted,)
+
+
+def _without_identifier(reading: BucketReading, identifier: str) -> BucketReading:
+    """Returns the reading as if only the id named the document: it is an unlinked word, and values restrict nothing."""
+    left = tuple(words for words in reading.unlinked_words if fold_text(words) not in fold_text(identifier))
+    return replace(
+        reading,
+        conditions=(),
+        links=tuple(link for link in reading.links if not isinstance(link.meaning, (ValueMatch, PartialMatch))),
+        unlinked_words=(identifier, *left),
+        literal_tokens=frozenset(),
+    )
