@@ -34,6 +34,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
+from storage.text.irregular_verbs import base_form_of
 
 _MAX_LISTED_VALUES = 50
 
@@ -165,7 +166,7 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         is_negated = any(token_index in selection.negated_tokens for token_index in range(link.first, link.last))
         words_before = _words_right_before(selection, link)
         lack_words = {token.word for token in selection.tokens[: link.first]} & (
-            LACK_WORDS | HAVE_WORDS | CONTRACTED_NEGATIONS
+            LACK_WORDS | HAVE_WORDS | CONTRACTED_NEGATIONS | _NEVER_WORDS
         )
         words_after = [token.word for token in selection.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
@@ -198,6 +199,15 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
             selection.used_links.add(index)
             yield MissingCondition(field=field.name, words=words)
+        elif link.first in selection.doubly_negated_tokens or (
+            set(words_before) & HAVE_WORDS and not is_negated and not _is_asked_for(selection, link)
+        ):
+            selection.used_links.add(index)
+            yield NotCondition(MissingCondition(field=field.name, words=words))
+        elif _tells_end(selection, link, meaning):
+            selection.used_links.add(index)
+            missing = MissingCondition(field=field.name, words=words)
+            yield missing if is_negated else NotCondition(missing)
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
             selection.used_links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
@@ -220,7 +230,7 @@ def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
             yield ComparisonCondition(
                 field=natural_order.field, op=ComparisonOperator.GTE, value=str(selection.today), words=words
             )
-        elif token.word in _NOBODY_WORDS and person_field is not None and index not in selection.negated_tokens:
+        elif token.word in _NOBODY_WORDS and index not in selection.consumed_tokens and person_field is not None and index not in selection.negated_tokens:
             selection.consumed_tokens.add(index)
             yield MissingCondition(field=person_field, words=words)
 
@@ -231,6 +241,7 @@ def _is_date_field(selection: SpanSelection, name: FieldName) -> bool:
 
 _UPCOMING_WORDS = frozenset("upcoming forthcoming".split())
 _NOBODY_WORDS = frozenset("nobody noone".split())
+_NEVER_WORDS = frozenset({"never", *_NOBODY_WORDS})
 _STILL_VALID_WORDS = frozenset("still currently force effect".split())
 _OPEN_QUESTION_WORDS = frozenset("when until since how what".split())
 
@@ -281,6 +292,23 @@ def _hints_at_flag(selection: SpanSelection, link: SpanLink, meaning: FieldMenti
     ):
         return False
     return selection.tokens[0].word in YES_NO_VERBS or bool(set(_words_right_before(selection, link)[:1]) & HAVE_WORDS)
+
+
+def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
+    """ "Already *returned*", "that were *settled*": whether a participle says that something ended, with no day."""
+    tokens = selection.tokens
+    if meaning.is_question or meaning.field not in selection.lexicon.end_fields.dates:
+        return False
+    participle = tokens[link.last - 1].word
+    is_participle = participle.endswith("ed") or base_form_of(participle) != participle
+    word_before = tokens[link.first - 1].word if link.first else ""
+    word_after = tokens[link.last].word if link.last < len(tokens) else ""
+    is_name = word_before in _WORDS_BEFORE_FIELD_NAME or word_after in _WORDS_AFTER_DAY_NAME
+    return is_participle and not is_name and not {token.word for token in tokens} & _OPEN_QUESTION_WORDS
+
+
+_WORDS_BEFORE_FIELD_NAME = frozenset("by per the their its of what and".split())
+_WORDS_AFTER_DAY_NAME = frozenset("date dates day days time times on at of".split())
 
 
 def _hints_at_missing(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
