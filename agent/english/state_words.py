@@ -82,11 +82,16 @@ PRESENT_ADVERBS: tuple[Phrase, ...] = tuple(
 PRESENCE_PHRASES: tuple[Phrase, ...] = tuple(
     _phrases_of(
         "with us, with the company, with the firm, with the team, with the club, here, around, there, on the team,"
-        " on the staff, on the payroll, on the books, on our books, on the roll, in the team, on board, in the job, in post,"
-        " in office, in place, working here, working for us, working with us, work here, work for us, works here,"
+        " on the staff, on the payroll, on the books, on our books, on the roll, in the team, on board, in the job,"
+        " in post, in office, in place, live, lives, living, live with us, lives with us, living with us, live here,"
+        " lives here, living here, live there, working there, working here, working for us, working with us, work here, work for us, works here,"
         " works for us, employed here, employed by us, active, going, running, serving, registered, enrolled, signed up,"
         " going strong, working, employed, at work, in use, in service, in operation, being used"
     )
+)
+# What may have come to its end after "no longer", beside that somebody is there.
+DEALING_PHRASES: tuple[Phrase, ...] = tuple(
+    _phrases_of("use, need, used, employ, deal with, work with, buy from, order from, a member, with them")
 )
 LASTING_PHRASES = _kinds_by_phrase(
     ("alive, living, not dead", (EndKind.LIFE,)),
@@ -100,13 +105,10 @@ LASTING_PHRASES = _kinds_by_phrase(
 )
 ENDED_PHRASES = _kinds_by_phrase(
     ("dead, deceased, no longer alive", (EndKind.LIFE,)),
-    ("former, ex, past, gone, bygone, no longer active, no longer there, not there any more", ANY_KIND),
-    (
-        "no longer with us, no longer here, no longer around, not with us any more, not with us anymore,"
-        " not here any more, not here anymore",
-        ANY_KIND,
-    ),
-    ("no longer employed, no longer on the team, no longer on the payroll, no longer a member", _PEOPLE),
+    ("former, ex, past, gone, bygone, no longer active", ANY_KIND),
+    ("not with us any more, not with us anymore, not here any more, not here anymore", ANY_KIND),
+    ("no longer employed, no longer on the team, no longer on the payroll", _PEOPLE),
+    ("done, over, dealt with, sorted out, wrapped up, finished with", (EndKind.TASK,)),
     ("no longer in service, no longer in use, no longer in operation, out of service, out of use", _THINGS),
 )
 # They tell of the end itself: a day beside them is the day of the end.

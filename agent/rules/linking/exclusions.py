@@ -52,11 +52,21 @@ _NEVER_WORDS = frozenset("never not t nobody noone".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Exclusions:
-    """Tokens that exclusions negate, and tokens of the phrases themselves."""
+class ExclusionPhrases:
+    """The exclusions of a question: of each, the tokens of the phrase itself and those that it negates."""
 
-    negated: frozenset[int]
-    phrase_tokens: frozenset[int]
+    members: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
+
+    @property
+    def negated(self) -> frozenset[int]:
+        return frozenset[int]().union(*(negated for _, negated in self.members))
+
+    @property
+    def phrase_tokens(self) -> frozenset[int]:
+        return frozenset[int]().union(*(phrase for phrase, _ in self.members))
+
+
+NO_EXCLUSIONS = ExclusionPhrases()
 
 
 def find_exclusions(
@@ -65,14 +75,14 @@ def find_exclusions(
     links: Sequence[SpanLink],
     compared_tokens: Set[int],
     lexicon: BucketLexicon,
-) -> Exclusions:
+) -> ExclusionPhrases:
     """Returns what the exclusions of a question negate. `compared_tokens` are those of numbers and days."""
     search = _ExclusionSearch(tokens, question, links, compared_tokens, lexicon)
     search.read_excluding_phrases()
     search.read_following_phrases()
     search.read_nobody()
     search.read_missing_gifts()
-    return Exclusions(frozenset(search.negated), frozenset(search.phrase_tokens))
+    return ExclusionPhrases(tuple(search.members))
 
 
 class _ExclusionSearch:
@@ -89,25 +99,24 @@ class _ExclusionSearch:
         self._links = [link for link in links if not isinstance(link.meaning, BucketNoun)]
         self._link_by_token = {index: link for link in self._links for index in range(link.first, link.last)}
         self._compared_tokens = compared_tokens
-        self.negated: set[int] = set()
-        self.phrase_tokens: set[int] = set()
+        self.members: list[tuple[frozenset[int], frozenset[int]]] = []
+        self._phrase_tokens: set[int] = set()
 
     def read_excluding_phrases(self) -> None:
         """ "Apart from spades and rakes": what follows is left out, up to the end of its list."""
         for first in range(len(self._tokens)):
             phrase = self._phrase_at(first, _EXCLUDING_PHRASES)
-            if phrase and first not in self.phrase_tokens and self._may_exclude(first, phrase):
+            if phrase and first not in self._phrase_tokens and self._may_exclude(first, phrase):
                 start = first + len(phrase)
                 negated, skipped = self._scope_after(start)
                 if negated:
-                    self.negated |= negated
-                    self.phrase_tokens |= {*range(first, start), *skipped}
+                    self._add_exclusion({*range(first, start), *skipped}, negated)
 
     def read_following_phrases(self) -> None:
         """ "…, withdrawn ones not counted": what stands before the phrase in its own clause is left out."""
         for first in range(1, len(self._tokens)):
             phrase = self._phrase_at(first, _FOLLOWING_PHRASES)
-            if not phrase or first in self.phrase_tokens:
+            if not phrase or first in self._phrase_tokens:
                 continue
             last = first + len(phrase)
             start = first
@@ -118,10 +127,8 @@ class _ExclusionSearch:
             clause = range(start, first)
             negated = {index for index in clause if self._may_be_left_out(index)}
             if negated or any(index in self._link_by_token for index in clause):
-                self.negated |= negated
-                self.phrase_tokens |= {*range(first, last)} | {
-                    index for index in clause if self._words[index] in _LEADING_WORDS and index not in negated
-                }
+                leading = {index for index in clause if self._words[index] in _LEADING_WORDS and index not in negated}
+                self._add_exclusion({*range(first, last), *leading}, negated)
 
     def read_nobody(self) -> None:
         """ "Bills that *nobody* has paid": what nobody has done has not been done."""
@@ -133,9 +140,8 @@ class _ExclusionSearch:
             while index < len(self._words) and self._words[index] in _WORDS_OF_NOBODY:
                 index += 1
             link = self._link_by_token.get(index)
-            if link is not None and self._is_day_or_flag(link):
-                self.negated.update(range(link.first, link.last))
-                self.phrase_tokens.update(range(first, index))
+            if link is not None and (self._is_day_or_flag(link) or self._names_person(link)):
+                self._add_exclusion(range(first, index), range(link.first, link.last))
 
     def read_missing_gifts(self) -> None:
         """ "Who never gave us an email": the thing that was not given is missing."""
@@ -145,15 +151,18 @@ class _ExclusionSearch:
             index = first + 1
             while index < len(self._words) and self._words[index] in _WORDS_OF_NOBODY:
                 index += 1
-            if index >= len(self._words) or self._words[index] not in _GIVING_VERBS or index in self._link_by_token:
+            if index >= len(self._words) or self._words[index] not in _GIVING_VERBS:
                 continue
             last = index + 1
             while last < len(self._words) and self._words[last] in _WORDS_TO_OBJECT:
                 last += 1
             link = self._link_by_token.get(last)
             if link is not None and isinstance(link.meaning, FieldMention) and last > index + 1:
-                self.negated.update(range(link.first, link.last))
-                self.phrase_tokens.update(range(first, last))
+                self._add_exclusion(range(first, last), range(link.first, link.last))
+
+    def _add_exclusion(self, phrase: Iterable[int], negated: Iterable[int]) -> None:
+        self.members.append((frozenset(phrase), frozenset(negated)))
+        self._phrase_tokens |= self.members[-1][0]
 
     def _phrase_at(self, first: int, phrases: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
         if self._tokens[first].is_quoted or first in self._link_by_token or first in self._compared_tokens:
@@ -169,7 +178,9 @@ class _ExclusionSearch:
         if phrase == ("bar",):
             return self._words[start] in _WORDS_AFTER_BAR
         is_command = len(phrase) == 1 and phrase[0] in _WORDS_FOR_COMMANDS
-        follows_boundary = not first or self._has_mark_before(first) or self._words[first - 1] in ("but", "and", "please")
+        follows_boundary = (
+            not first or self._has_mark_before(first) or self._words[first - 1] in ("but", "and", "please")
+        )
         return not is_command or follows_boundary or phrase[0] == "exclude"
 
     def _scope_after(self, start: int) -> tuple[set[int], set[int]]:
@@ -226,6 +237,14 @@ class _ExclusionSearch:
         if not isinstance(meaning, FieldMention):
             return False
         return self._lexicon.get_field(meaning.field, meaning.column).type in (FieldType.DATE, FieldType.FLAG)
+
+    def _names_person(self, link: SpanLink) -> bool:
+        """ "Nobody is *handling*": whether the word names the field for who does it."""
+        meaning = link.meaning
+        if not isinstance(meaning, FieldMention) or meaning.column is not None:
+            return False
+        label = self._lexicon.get_field(meaning.field).label.casefold().split()
+        return meaning.field in self._lexicon.roles.persons or label[-1:] == ["by"]
 
     def _is_noun(self, index: int) -> bool:
         return index not in self._link_by_token and self._words[index].endswith("s")

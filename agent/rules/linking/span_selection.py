@@ -16,6 +16,7 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     STOP_WORDS,
 )
+from agent.rules.linking.exclusions import NO_EXCLUSIONS, ExclusionPhrases
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.state_spans import StateSpan
@@ -40,6 +41,7 @@ class SpanSelection:
     literal_spans: list[tuple[QuestionLiteral, int, int]]  # each literal with its tokens, first..last
     negated_tokens: set[int]
     doubly_negated_tokens: Set[int] = frozenset()  # "leaving out those *without* …"
+    exclusions: ExclusionPhrases = NO_EXCLUSIONS
     used_links: set[int] = field(default_factory=set[int])  # indexes into `links` of mentions that gave a condition
     consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
     assumptions: list[Assumption] = field(default_factory=list[Assumption])

@@ -5,9 +5,12 @@ A word speaks of a field that tells so in the bucket (`end_fields`). Where there
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.english.function_words import PREPOSITIONS
 from agent.english.state_words import (
+    ANY_KIND,
+    DEALING_PHRASES,
     ENDED_PHRASES,
     ENDING_VERBS,
     INCLUSION_WORDS,
@@ -26,7 +29,9 @@ from storage.search.schema import FieldType
 
 _MAX_DATE_DISTANCE = 4  # tokens from a verb to the day on which it happened
 _MAX_STATE_DISTANCE = 3  # tokens from "still" to what still holds
-_WORDS_AFTER_VERB = frozenset("us in during between since before after last this on the our from for and or but".split())
+_WORDS_AFTER_VERB = frozenset(
+    "us in during between since before after last this on the our from for and or but".split()
+)
 _WORDS_BEFORE_VERB = frozenset(
     """who that which have has had ve s been is are was were nobody one yet already people members employees staff everyone anyone everybody anybody those
     ones and or not t never""".split()
@@ -36,6 +41,8 @@ _WORDS_BETWEEN_SETS = frozenset("that which ones those any but minus without exc
 _AMOUNT_QUESTIONS = frozenset("much what amount total sum".split())
 _NOUN_MODIFIERS = frozenset({("past",), ("present",), ("ex",), ("living",), ("existing",), ("active",), ("open",)})
 _WORDS_BEFORE_QUESTIONED_DAY = frozenset({"when", "until", "till"})
+_PREDICATES = frozenset({("done",), ("over",), ("not", "over"), ("not", "done"), ("finished", "with")})
+_WORDS_BEFORE_PREDICATE = frozenset("are is was were be been being already re s still all yet aren isn t not".split())
 _MAX_PHRASE_WORDS = 5
 _WORDS_OF_ALTERNATIVES = frozenset("whether or not if regardless of".split())
 
@@ -95,6 +102,7 @@ class _StateSearch:
     def find_states(self) -> FoundStates:
         self._read_voided_links()
         self._read_phrases()
+        self._read_ceased()
         self._read_adverbs()
         self._void_opposites()
         taken = {index for span in self._spans for index in range(span.first, span.last)} | {
@@ -149,10 +157,14 @@ class _StateSearch:
         word_after = self._word_at(last)
         if phrase in _NOUN_MODIFIERS and word_after in PREPOSITIONS and self._word_at(first - 1) not in ("still", "or"):
             return False  # "living in Rome", "open on Sundays"
+        if phrase in _PREDICATES:
+            return self._word_at(first - 1) in _WORDS_BEFORE_PREDICATE
         if phrase == ("past",):
             return self._begins_noun(last) or word_after in ("or", "and", "ones") or self._word_at(first - 1) == "or"
         if phrase == ("present",):
-            return self._begins_noun(last) or bool({word_after, self._word_at(first - 1)} & {"or", "and", "ones", "only"})
+            return self._begins_noun(last) or bool(
+                {word_after, self._word_at(first - 1)} & {"or", "and", "ones", "only"}
+            )
         return True
 
     def _begins_noun(self, index: int) -> bool:
@@ -230,11 +242,25 @@ class _StateSearch:
     def _read_adverbs(self) -> None:
         for first in range(len(self._tokens)):
             phrase = next(
-                (phrase for phrase in PRESENT_ADVERBS if tuple(self._words[first : first + len(phrase)]) == phrase), None
+                (phrase for phrase in PRESENT_ADVERBS if tuple(self._words[first : first + len(phrase)]) == phrase),
+                None,
             )
             if phrase is None or first in self._empty_tokens or not self._is_free(first, first + len(phrase)):
                 continue
             self._read_adverb(phrase, first, first + len(phrase))
+
+    def _read_ceased(self) -> None:
+        """ "Who *no longer works here*", "suppliers we *no longer use*": reads what has ceased to be."""
+        for first in range(len(self._tokens) - 2):
+            if self._words[first : first + 2] != ["no", "longer"] or self._is_covered(first):
+                continue
+            last = self._presence_after(first + 2, (*PRESENCE_PHRASES, *DEALING_PHRASES))
+            fields = tuple(self._lexicon.end_fields.fields_for(ANY_KIND))
+            if last > first + 2 and fields:
+                self._spans.append(StateSpan(first=first, last=last, fields=fields, has_ended=True))
+
+    def _is_covered(self, index: int) -> bool:
+        return index in self._firm_tokens or any(span.first <= index < span.last for span in self._spans)
 
     def _read_adverb(self, phrase: Phrase, first: int, last: int) -> None:
         if phrase == ("now",) and not first:
@@ -244,16 +270,16 @@ class _StateSearch:
         if presence == last and self._is_beside_state(first, last):
             self._empty_tokens.update(adverb_tokens)
             return
-        fields = tuple(self._lexicon.end_fields.own_fields)
+        fields = tuple(self._lexicon.end_fields.fields_for(ANY_KIND))
         is_firm = presence > last or phrase != ("still",)
         if fields and (is_firm or self._opens_phrase(last)):
             self._spans.append(StateSpan(first=first, last=presence, fields=fields, has_ended=False))
 
-    def _presence_after(self, index: int) -> int:
+    def _presence_after(self, index: int, phrases: Sequence[Phrase] = PRESENCE_PHRASES) -> int:
         """Returns the end of the words after "still" that only say that somebody is there."""
         ends = [
             index + len(phrase)
-            for phrase in PRESENCE_PHRASES
+            for phrase in phrases
             if tuple(self._words[index : index + len(phrase)]) == phrase and self._is_free(index, index + len(phrase))
         ]
         if not ends and self._word_at(index) in ("a", "an"):
@@ -278,7 +304,10 @@ class _StateSearch:
         return is_status(self._lexicon.get_field(meaning.field))
 
     def _is_lacking(self, link: SpanLink) -> bool:
-        return bool({"without", "no", "not", "missing", "lack", "lacks", "t"} & set(self._words[max(link.first - 3, 0) : link.first]))
+        return bool(
+            {"without", "no", "not", "missing", "lack", "lacks", "t"}
+            & set(self._words[max(link.first - 3, 0) : link.first])
+        )
 
     def _opens_phrase(self, index: int) -> bool:
         """ "Dogs *still* on the list": whether nothing but a place or the end of the clause follows."""
@@ -291,9 +320,7 @@ class _StateSearch:
         for link in self._links:
             after = tuple(self._words[link.last : link.last + 2])
             before = self._words[max(link.first - 2, 0) : link.first]
-            if after == ("or", "not") and (
-                "whether" in before or self._ends_clause(link.last + 2)
-            ):
+            if after == ("or", "not") and ("whether" in before or self._ends_clause(link.last + 2)):
                 self._empty_tokens.update(range(link.first, link.last + 2))
                 self._firm_tokens.update(range(link.first, link.last + 2))
                 self._empty_tokens.update(
@@ -307,7 +334,7 @@ class _StateSearch:
         """ "Dead or alive", "alive or not", "expired ones too": keeps the words, but not as conditions."""
         voided: set[StateSpan] = set()
         spans = sorted(self._spans, key=lambda span: span.first)
-        for span, following in zip(spans, spans[1:], strict=False):
+        for span, following in pairwise(spans):
             between = set(self._words[span.last : following.first])
             if span.has_ended != following.has_ended and between and between <= WORDS_BETWEEN_OPPOSITES:
                 voided |= {span, following}
@@ -316,14 +343,18 @@ class _StateSearch:
             after = self._words[span.last : span.last + 2]
             is_open = after == ["or", "not"]
             is_included = span.has_ended and (
-                set(after) & INCLUSION_WORDS or after == ["as", "well"] or self._word_at(span.first - 1) in ("including", "incl", "also")
+                set(after) & INCLUSION_WORDS
+                or after == ["as", "well"]
+                or self._word_at(span.first - 1) in ("including", "incl", "also")
             )
             if is_open or is_included:
                 voided.add(span)
                 self._empty_tokens.update(range(span.first, min(span.last + 2, len(self._words))))
             if is_open:
                 self._empty_tokens.update(
-                    index for index in range(max(span.first - 3, 0), span.first) if self._words[index] in _WORDS_OF_ALTERNATIVES
+                    index
+                    for index in range(max(span.first - 3, 0), span.first)
+                    if self._words[index] in _WORDS_OF_ALTERNATIVES
                 )
         self._spans = [span for span in self._spans if span not in voided]
 

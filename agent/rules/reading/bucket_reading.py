@@ -103,6 +103,7 @@ class BucketReading:
     score: float
     tokens: tuple[QuestionToken, ...]
     links: tuple[SpanLink, ...]
+    stated_tokens: frozenset[int]  # tokens that say whether something lasts or is over
     literal_tokens: frozenset[int]  # tokens in a literal, or in the name of its field
 
     @property
@@ -153,6 +154,7 @@ def read_question(
     conditions = [*values, *conditions]
     conditions += build_mention_conditions(selection)
     conditions += build_state_conditions(selection)
+    _release_empty_exclusions(selection)
     _drop_unused_hints(selection)
     unlinked = find_unlinked_words(selection, quotations)
     if unlinked.guessed_noun is not None:
@@ -212,6 +214,7 @@ def read_question(
         score=score + (0.5 if noun_links and unlinked.guessed_noun is None else _kind_score(unlinked, similarities)),
         tokens=tokens,
         links=tuple(links),
+        stated_tokens=frozenset(index for span in selection.states for index in range(span.first, span.last)),
         literal_tokens=frozenset(index for _, first, last in literal_spans for index in range(first, last))
         | {
             index
@@ -307,6 +310,7 @@ def _select_meanings(
         kept_literals,
         negated_tokens ^ exclusions.negated,
         doubly_negated_tokens=negated_tokens & exclusions.negated,
+        exclusions=exclusions,
         rival_links=[link for link in links if isinstance(link.meaning, ValueMatch)],
         consumed_tokens={index for span in found.spans for index in range(span.first, span.last)}
         | found.empty_tokens
@@ -584,6 +588,19 @@ def _category_links_in(links: Sequence[SpanLink], lexicon: BucketLexicon) -> lis
     """Returns links to categories, which may name the documents: "transistors" as a category of parts."""
     value_links = [(link, link.meaning) for link in links if isinstance(link.meaning, (ValueMatch, PartialMatch))]
     return [link for link, value in value_links if value.column is None and lexicon.is_categorical(value.field)]
+
+
+def _release_empty_exclusions(selection: SpanSelection) -> None:
+    """Takes the words of an exclusion as not understood, if what it leaves out gave no condition."""
+    unused_tokens = {
+        token
+        for index, link in enumerate(selection.links)
+        if isinstance(link.meaning, FieldMention) and index not in selection.used_links
+        for token in range(link.first, link.last)
+    }
+    for phrase, negated in selection.exclusions.members:
+        if not negated.isdisjoint(unused_tokens - selection.consumed_tokens):
+            selection.consumed_tokens -= phrase
 
 
 def _drop_unused_hints(selection: SpanSelection) -> None:

@@ -31,8 +31,7 @@ def build_state_conditions(selection: SpanSelection) -> Iterator[Condition]:
 def _state_condition(selection: SpanSelection, span: StateSpan, words: str, *, has_ended: bool) -> Condition:
     if not has_ended:
         return conjunction_of(*(_lasting_condition(selection, field, words) for field in span.fields))
-    ended = tuple(_ended_condition(selection, field, words) for field in span.fields)
-    return OrCondition(ended) if len(ended) > 1 else ended[0]
+    return _any_of([_ended_condition(selection, field, words) for field in span.fields])
 
 
 def _lasting_condition(selection: SpanSelection, field: EndField, words: str) -> Condition:
@@ -67,11 +66,17 @@ def _status_condition(field: EndField, words: str, *, has_ended: bool) -> Condit
     if field.type is FieldType.FLAG:
         value = has_ended is not field.is_set_while_lasting
         return ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value, words=words)
-    comparison = (
-        ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=field.ended_values, words=words)
-        if len(field.ended_values) > 1
-        else ComparisonCondition(
-            field=field.name, op=ComparisonOperator.EQ, value=field.ended_values[0], words=words
-        )
-    )
+    values: list[Condition] = [
+        ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value, words=words)
+        for value in field.ended_values[:1]
+    ]
+    if len(field.ended_values) > 1:
+        values = [
+            ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=field.ended_values, words=words)
+        ]
+    comparison = _any_of(values)
     return comparison if has_ended else NotCondition(comparison)
+
+
+def _any_of(conditions: list[Condition]) -> Condition:
+    return OrCondition(tuple(conditions)) if len(conditions) > 1 else conditions[0]

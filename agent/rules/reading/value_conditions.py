@@ -150,6 +150,11 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         meaning = link.meaning
         if not isinstance(meaning, FieldMention) or index in selection.used_links or meaning.column is not None:
             continue
+        if _names_what_nobody_does(selection, link):
+            selection.used_links.add(index)
+            words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
+            yield MissingCondition(field=meaning.field, words=words)
+            continue
         if meaning.is_question and not selection.lexicon.is_flag(meaning):
             continue  # it asks for the value
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
@@ -213,6 +218,16 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             yield NotCondition(MissingCondition(field=field.name, words=words))
 
 
+def _names_what_nobody_does(selection: SpanSelection, link: SpanLink) -> bool:
+    """ "That nobody is *handling*": whether an exclusion of people ends in the word for their field."""
+    return any(
+        link.first in negated
+        and any(selection.tokens[index].word in _NOBODY_WORDS | {"one"} for index in phrase)
+        and not selection.lexicon.is_flag(link.meaning)
+        for phrase, negated in selection.exclusions.members
+    )
+
+
 def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
     """ "Undated", "upcoming", "that nobody uses": yields conditions on the natural order's date and on the person."""
     natural_order, person_field = selection.lexicon.schema.natural_order, selection.lexicon.person_field
@@ -230,7 +245,12 @@ def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
             yield ComparisonCondition(
                 field=natural_order.field, op=ComparisonOperator.GTE, value=str(selection.today), words=words
             )
-        elif token.word in _NOBODY_WORDS and index not in selection.consumed_tokens and person_field is not None and index not in selection.negated_tokens:
+        elif (
+            token.word in _NOBODY_WORDS
+            and index not in selection.consumed_tokens
+            and person_field is not None
+            and index not in selection.negated_tokens
+        ):
             selection.consumed_tokens.add(index)
             yield MissingCondition(field=person_field, words=words)
 
@@ -299,8 +319,8 @@ def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) 
     tokens = selection.tokens
     if meaning.is_question or meaning.field not in selection.lexicon.end_fields.dates:
         return False
-    participle = tokens[link.last - 1].word
-    is_participle = participle.endswith("ed") or base_form_of(participle) != participle
+    words = [token.word for token in tokens[link.first : link.last]]
+    is_participle = any(word.endswith("ed") or base_form_of(word) != word for word in words)
     word_before = tokens[link.first - 1].word if link.first else ""
     word_after = tokens[link.last].word if link.last < len(tokens) else ""
     is_name = word_before in _WORDS_BEFORE_FIELD_NAME or word_after in _WORDS_AFTER_DAY_NAME
