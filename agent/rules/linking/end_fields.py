@@ -81,6 +81,12 @@ class EndFields:
             return ()
         return [field for field in self._fields if field.kind is None][:1]
 
+    @property
+    def own_fields(self) -> Sequence[EndField]:
+        """The fields that tell whether the thing or person itself is still there."""
+        dates = [field for field in self._fields if field.kind in _OWN_KINDS]
+        return dates or [field for field in self._fields if field.kind is None][:1]
+
     def _fields_of(self, kind: EndKind) -> Sequence[EndField]:
         return [field for field in self._fields if field.kind is kind]
 

@@ -255,7 +255,7 @@ class _StateSearch:
             if self._words[first : first + 2] != ["no", "longer"] or self._is_covered(first):
                 continue
             last = self._presence_after(first + 2, (*PRESENCE_PHRASES, *DEALING_PHRASES))
-            fields = tuple(self._lexicon.end_fields.fields_for(ANY_KIND))
+            fields = tuple(self._lexicon.end_fields.own_fields)
             if last > first + 2 and fields:
                 self._spans.append(StateSpan(first=first, last=last, fields=fields, has_ended=True))
 
@@ -270,7 +270,8 @@ class _StateSearch:
         if presence == last and self._is_beside_state(first, last):
             self._empty_tokens.update(adverb_tokens)
             return
-        fields = tuple(self._lexicon.end_fields.fields_for(ANY_KIND))
+        ends = self._lexicon.end_fields
+        fields = tuple(ends.own_fields if presence > last else ends.fields_for(ANY_KIND))
         is_firm = presence > last or phrase != ("still",)
         if fields and (is_firm or self._opens_phrase(last)):
             self._spans.append(StateSpan(first=first, last=presence, fields=fields, has_ended=False))
