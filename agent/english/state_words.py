@@ -114,7 +114,7 @@ ENDED_PHRASES = _kinds_by_phrase(
 # They tell of the end itself: a day beside them is the day of the end.
 ENDING_VERBS = _kinds_by_phrase(
     ("die, died, dies, passed away, pass away", (EndKind.LIFE,)),
-    ("left, left us, leave us, quit, resign, resigned, departed, walked out, moved on", _PEOPLE),
+    ("left, left us, leave us, to leave, quit, resign, resigned, departed, walked out, moved on", _PEOPLE),
     ("retire, retired, scrapped, decommissioned", (EndKind.USE,)),
     ("paid, paid for, paid up", (EndKind.PAYMENT,)),
     ("came back, come back, brought back, given back, handed back, handed in", (EndKind.LOAN,)),

@@ -22,7 +22,7 @@ _EXCLUDING_PHRASES = _phrases_of(
     leave out, leaving out, leave aside, leaving aside, skipping, skip, omitting, omit, except for, except, excepting,
     other than, apart from, aside from, barring, minus, discounting, save for, not interested in, no need for,
     don t include, don t count, don t list, don t show, do not include, do not count, do not list, do not show,
-    without counting, without including, with the exception of, bar, drop"""
+    without counting, without including, with the exception of, bar, drop, but"""
 )
 _FOLLOWING_PHRASES = _phrases_of(
     """don t matter, doesn t matter, do not matter, does not matter, don t count, doesn t count, do not count,
@@ -31,6 +31,9 @@ _FOLLOWING_PHRASES = _phrases_of(
     can be left out, can be skipped, are irrelevant, aren t needed, aren t relevant, aren t counted, aren t included"""
 )
 _WORDS_FOR_COMMANDS = frozenset({"bar", "drop", "skip", "ignore", "omit", "exclude"})  # nouns and names elsewhere
+_QUANTIFIERS = frozenset("all every everything everyone everybody any anything anyone each".split())
+_WORDS_AFTER_OTHER_BUT = frozenset("not only also no who which that with without is are has have".split())
+_MAX_WORDS_TO_BUT = 3
 _WORDS_AFTER_BAR = frozenset("the those any all ones".split())
 _PRONOUNS = frozenset(
     """any those ones one all anything anyone everyone everything them whatever whichever whoever somebody those these
@@ -175,6 +178,8 @@ class _ExclusionSearch:
             return False
         if phrase[0] == "minus" and self._words[start].isdigit():
             return False  # a sign
+        if phrase == ("but",):
+            return self._follows_quantifier(first) and self._words[start] not in _WORDS_AFTER_OTHER_BUT
         if phrase == ("bar",):
             return self._words[start] in _WORDS_AFTER_BAR
         is_command = len(phrase) == 1 and phrase[0] in _WORDS_FOR_COMMANDS
@@ -182,6 +187,13 @@ class _ExclusionSearch:
             not first or self._has_mark_before(first) or self._words[first - 1] in ("but", "and", "please")
         )
         return not is_command or follows_boundary or phrase[0] == "exclude"
+
+    def _follows_quantifier(self, index: int) -> bool:
+        """ "*Everything* but spades", "*all* loans but …": whether the word before it speaks of all."""
+        start = max(index - _MAX_WORDS_TO_BUT, 0)
+        return bool(_QUANTIFIERS & set(self._words[start:index])) and not any(
+            self._has_mark_before(each) for each in range(start + 1, index + 1)
+        )
 
     def _scope_after(self, start: int) -> tuple[set[int], set[int]]:
         """Returns the tokens that are left out and the words before them that carry nothing."""

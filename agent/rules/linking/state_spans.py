@@ -39,6 +39,10 @@ _WORDS_BEFORE_VERB = frozenset(
 _AMBIGUOUS_VERBS = frozenset({("left",), ("paid",)})  # "days left", "on the left", "the price paid"
 _WORDS_BETWEEN_SETS = frozenset("that which ones those any but minus without except excluding not and or".split())
 _AMOUNT_QUESTIONS = frozenset("much what amount total sum".split())
+_OBJECT_DETERMINERS = frozenset("a an no some any it them this that these those over to".split())
+_COPULAS = frozenset("is are was were be s what".split())
+_SUBJECT_WORDS = frozenset("who that which have has had ve already never people members staff everyone anyone".split())
+_ORDERING_WORDS = frozenset("recently recent latest earliest last first lately newest".split())
 _NOUN_MODIFIERS = frozenset({("past",), ("present",), ("ex",), ("living",), ("existing",), ("active",), ("open",)})
 _WORDS_BEFORE_QUESTIONED_DAY = frozenset({"when", "until", "till"})
 _PREDICATES = frozenset({("done",), ("over",), ("not", "over"), ("not", "done"), ("finished", "with")})
@@ -67,6 +71,13 @@ class FoundStates:
     spans: tuple[StateSpan, ...]
     empty_tokens: frozenset[int]
 
+    def without_lasting_states(self) -> "FoundStates":
+        """Returns the states without those that say that something lasts; their words carry nothing then."""
+        lasting = [span for span in self.spans if not span.has_ended]
+        emptied = {index for span in lasting for index in range(span.first, span.last)}
+        ended = tuple(span for span in self.spans if span.has_ended)
+        return FoundStates(self.links, ended, self.empty_tokens | emptied)
+
 
 def find_states(
     tokens: Sequence[QuestionToken],
@@ -94,6 +105,12 @@ class _StateSearch:
         self._words = [token.word for token in tokens]
         self._firm_tokens = {
             index for link in links if not self._may_give_way(link) for index in range(link.first, link.last)
+        } | {index for _, first, last in literal_spans for index in range(first, last)}
+        self._named_tokens = {
+            index
+            for link in links
+            if not isinstance(link.meaning, FieldMention) or lexicon.is_flag(link.meaning) or link.meaning.is_negated
+            for index in range(link.first, link.last)
         } | {index for _, first, last in literal_spans for index in range(first, last)}
         self._spans: list[StateSpan] = []
         self._verb_links: list[SpanLink] = []
@@ -142,6 +159,9 @@ class _StateSearch:
             if not self._is_free(first, last):
                 continue
             for phrases, has_ended in ((LASTING_PHRASES, False), (ENDED_PHRASES, True)):
+                if phrase in phrases and self._modifies_field(last):
+                    self._empty_tokens.update(() if has_ended else range(first, last))
+                    continue  # "the current rent of …"
                 if phrase in phrases and self._stands_as_state(phrase, first, last):
                     return self._add_span(first, last, phrases[phrase], has_ended=has_ended)
             if phrase in ENDING_VERBS and self._stands_as_verb(phrase, first, last):
@@ -167,6 +187,18 @@ class _StateSearch:
             )
         return True
 
+    def _modifies_field(self, index: int) -> bool:
+        """Whether the name of a field, and no noun for the documents, follows."""
+        is_field = any(
+            link.first == index
+            and isinstance(link.meaning, FieldMention)
+            and not link.meaning.is_hint
+            and link.meaning.field not in self._lexicon.end_fields.dates
+            and not self._lexicon.is_flag(link.meaning)
+            for link in self._links
+        )
+        return is_field and self._is_joined(index)
+
     def _begins_noun(self, index: int) -> bool:
         return any(
             link.first == index and (isinstance(link.meaning, BucketNoun) or not isinstance(link.meaning, FieldMention))
@@ -180,11 +212,23 @@ class _StateSearch:
             return False  # "how much was paid"
         if phrase not in _AMBIGUOUS_VERBS:
             return True
+        if phrase == ("left",):
+            return self._tells_leaving(first, last)
         follows_subject = self._word_at(first - 1) in _WORDS_BEFORE_VERB or any(
             link.last == first and not isinstance(link.meaning, FieldMention) for link in self._links
         )
         ends_clause = last >= len(self._words) or self._word_at(last) in _WORDS_AFTER_VERB or not self._is_joined(last)
         return follows_subject and (ends_clause or self._literal_follows(last))
+
+    def _tells_leaving(self, first: int, last: int) -> bool:
+        """ "Who left", "members that have left Acme", but not "what is left" or "who left a note"."""
+        if self._word_at(last) in _OBJECT_DETERMINERS or self._word_at(first - 1) in _COPULAS:
+            return False
+        if self._word_at(first - 1) in _SUBJECT_WORDS:
+            return True
+        follows_noun = any(link.last == first and not isinstance(link.meaning, FieldMention) for link in self._links)
+        ends_clause = last >= len(self._words) or self._word_at(last) in _WORDS_AFTER_VERB or not self._is_joined(last)
+        return follows_noun and (ends_clause or self._literal_follows(last))
 
     def _literal_follows(self, index: int) -> bool:
         return any(first == index for _, first, _ in self._literal_spans)
@@ -205,11 +249,16 @@ class _StateSearch:
         if not fields:
             return 0
         days = [field for field in fields if field.type is FieldType.DATE]
-        if len(days) == 1 and self._has_own_day(first, last):
+        if len(days) == 1 and (self._has_own_day(first, last) or self._is_ordered()):
             meaning = FieldMention(days[0].name)
             self._verb_links.append(SpanLink(first=first, last=last, meaning=meaning, weight=1.8 * (last - first)))
             return last
         return self._add_span(first, last, kinds, has_ended=True)
+
+    def _is_ordered(self) -> bool:
+        """ "Who resigned *most recently*": whether the day of the end puts the documents in order."""
+        in_literals = {index for _, first, last in self._literal_spans for index in range(first, last)}
+        return any(word in _ORDERING_WORDS and index not in in_literals for index, word in enumerate(self._words))
 
     def _has_own_day(self, first: int, last: int) -> bool:
         """Whether a day stands beside the verb, and no other name of a date is nearer to it."""
@@ -263,8 +312,8 @@ class _StateSearch:
         return index in self._firm_tokens or any(span.first <= index < span.last for span in self._spans)
 
     def _read_adverb(self, phrase: Phrase, first: int, last: int) -> None:
-        if phrase == ("now",) and not first:
-            return  # "Now show …"
+        if phrase == ("now",) and not (self._opens_phrase(last) and any(link.last <= first for link in self._links)):
+            return  # "now show …"
         presence = self._presence_after(last)
         adverb_tokens = range(first, last)
         if presence == last and self._is_beside_state(first, last):
@@ -281,7 +330,8 @@ class _StateSearch:
         ends = [
             index + len(phrase)
             for phrase in phrases
-            if tuple(self._words[index : index + len(phrase)]) == phrase and self._is_free(index, index + len(phrase))
+            if tuple(self._words[index : index + len(phrase)]) == phrase
+            and self._named_tokens.isdisjoint(range(index, index + len(phrase)))
         ]
         if not ends and self._word_at(index) in ("a", "an"):
             nouns = [link for link in self._links if isinstance(link.meaning, BucketNoun) and link.first == index + 1]
@@ -340,6 +390,7 @@ class _StateSearch:
             if span.has_ended != following.has_ended and between and between <= WORDS_BETWEEN_OPPOSITES:
                 voided |= {span, following}
                 self._empty_tokens.update(range(span.first, following.last))
+        voided |= self._ends_beside_other_ends(spans)
         for span in spans:
             after = self._words[span.last : span.last + 2]
             is_open = after == ["or", "not"]
@@ -358,6 +409,16 @@ class _StateSearch:
                     if self._words[index] in _WORDS_OF_ALTERNATIVES
                 )
         self._spans = [span for span in self._spans if span not in voided]
+
+    def _ends_beside_other_ends(self, spans: Sequence[StateSpan]) -> set[StateSpan]:
+        """ "Who died or resigned in 2024": one day belongs to two ends; the end without it is not understood."""
+        return {
+            span
+            for span in spans
+            for link in self._verb_links
+            if (link.first - span.last == 1 and self._word_at(span.last) == "or")
+            or (span.first - link.last == 1 and self._word_at(link.last) == "or")
+        }
 
     def _word_at(self, index: int) -> str:
         return self._words[index] if 0 <= index < len(self._words) else ""

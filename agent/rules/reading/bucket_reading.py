@@ -22,6 +22,7 @@ from agent.english.function_words import (
     PERIOD_WORDS,
     PREPOSITIONS,
     SUPERLATIVE_PHRASES,
+    YES_NO_VERBS,
 )
 from agent.rules.binding.deadline_conditions import build_deadline_conditions, find_due_links
 from agent.rules.binding.field_comparisons import build_field_comparisons
@@ -295,6 +296,8 @@ def _select_meanings(
     compared_tokens = {index for _, first, last in kept_literals for index in range(first, last)}
     mentions = [link for link in links if isinstance(link.meaning, FieldMention) and not link.meaning.is_hint]
     found = find_states(tokens, question, selected_links, kept_literals, lexicon)
+    if _asks_about_document(tokens, found.links, lexicon):
+        found = found.without_lasting_states()
     selected_links = found.links
     stated_links = [*selected_links, *map(_link_to_state, found.spans)]
     exclusions = find_exclusions(tokens, question, stated_links, compared_tokens, lexicon)
@@ -317,6 +320,14 @@ def _select_meanings(
         | exclusions.phrase_tokens,
         states=found.spans,
     )
+
+
+def _asks_about_document(tokens: Sequence[QuestionToken], links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:
+    """ "What does Ida Berg do *now*": whether a document is named, and no yes or no about it is asked."""
+    if not tokens or tokens[0].word in YES_NO_VERBS:
+        return False
+    names = (link.meaning for link in links if isinstance(link.meaning, ValueMatch) and link.meaning.column is None)
+    return any(name.field == TITLE_FIELD or lexicon.is_identifying(name.field) for name in names)
 
 
 def _link_to_state(span: StateSpan) -> SpanLink:
