@@ -84,8 +84,10 @@ PRESENCE_PHRASES: tuple[Phrase, ...] = tuple(
         "with us, with the company, with the firm, with the team, with the club, here, around, there, on the team,"
         " on the staff, on the payroll, on the books, on our books, on the roll, in the team, on board, in the job,"
         " in post, in office, in place, live, lives, living, live with us, lives with us, living with us, live here,"
-        " lives here, living here, live there, working there, working here, working for us, working with us, work here, work for us, works here,"
-        " works for us, employed here, employed by us, active, going, running, serving, registered, enrolled, signed up,"
+        " lives here, living here, live there, working there, working here, working for us, working with us,"
+        " work here, work for us, works here,"
+        " works for us, employed here, employed by us, active, going, running, serving, registered, enrolled,"
+        " signed up,"
         " going strong, working, employed, at work, in use, in service, in operation, being used"
     )
 )

@@ -122,7 +122,7 @@ def _end_field_of(
 
 
 def _kind_of(words: frozenset[str], nouns: frozenset[str]) -> EndKind | None:
-    """Returns the kind that a name tells of. "Contract end" is the end of a contract alone, in a bucket of contracts."""
+    """Returns the kind that a name tells of. "Contract end" ends the thing itself only in a bucket of contracts."""
     for kind, name_words in END_NAME_WORDS.items():
         found = {word for word in words & name_words if PARTICLES_OF_NAMES.get(word, words) & words}
         others = words - name_words - _EMPTY_WORDS - nouns

@@ -33,8 +33,8 @@ _WORDS_AFTER_VERB = frozenset(
     "us in during between since before after last this on the our from for and or but".split()
 )
 _WORDS_BEFORE_VERB = frozenset(
-    """who that which have has had ve s been is are was were nobody one yet already people members employees staff everyone anyone everybody anybody those
-    ones and or not t never""".split()
+    """who that which have has had ve s been is are was were nobody one yet already people members employees staff
+    everyone anyone everybody anybody those ones and or not t never""".split()
 )
 _AMBIGUOUS_VERBS = frozenset({("left",), ("paid",)})  # "days left", "on the left", "the price paid"
 _WORDS_BETWEEN_SETS = frozenset("that which ones those any but minus without except excluding not and or".split())
@@ -65,7 +65,7 @@ class StateSpan:
 
 @dataclass(frozen=True, slots=True)
 class FoundStates:
-    """The links of a question without those that a state explains better, the states, and tokens of no other meaning."""
+    """The links of a question that no state explains better, the states, and tokens without a meaning."""
 
     links: list[SpanLink]
     spans: tuple[StateSpan, ...]
