@@ -12,7 +12,8 @@ from agent.compose.phrases.conditions import (
 from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
 from agent.review.leg_review import LegReview
-from storage.search.conditions import FieldComparisonCondition, fields_of
+from storage.search.conditions import ComparisonCondition, FieldComparisonCondition, fields_of
+from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
 _MAX_NAMED_DOCUMENTS = 5
@@ -37,6 +38,8 @@ def _describe_claim(claim: Claim, facts: YesNoFacts) -> str:
         fields = [facts.schema.by_name[name] for name in names]
         shown = [f"{lowercase_label(field.label)} {format_value(values[field.name], field)}" for field in fields]
         return f"{escape_markdown(' and '.join(shown))} of {escape_markdown(facts.record.title)}"
+    if not isinstance(claim, ComparisonCondition):
+        return " and ".join(_describe_day(name, facts) for name in sorted(fields_of(claim)))
     field, title = facts.schema.by_name[claim.field], escape_markdown(facts.record.title)
     negation, label = "" if facts.holds else "not ", escape_markdown(field.label.lower())
     if field.type is FieldType.LIST:
@@ -44,6 +47,15 @@ def _describe_claim(claim: Claim, facts: YesNoFacts) -> str:
     if field.type is FieldType.FLAG:
         return f"{title} is {negation}{'marked' if claim.value else 'without'} {label}"
     return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[field.name], field))}"
+
+
+def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
+    """ "End date of Ida Berg is 2024-10-09", "no end date of Ida Berg is on record". Markdown."""
+    field, title = facts.schema.by_name[name], escape_markdown(facts.record.title)
+    label = escape_markdown(field.label.lower())
+    if name not in facts.record.values:
+        return f"no {label} of {title} is on record"
+    return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[name], field))}"
 
 
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:

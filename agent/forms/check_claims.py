@@ -30,15 +30,19 @@ from storage.search.conditions import (
     ComparisonCondition,
     Condition,
     FieldComparisonCondition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
     conjunction_of,
     conjuncts_of,
     fields_of,
 )
 from storage.search.index import CountRequest, DocumentRecord, RecordPageRequest
 from storage.search.plan import CheckClaims, ClaimQuantifier, Leg, Search
-from storage.search.schema import Schema, SchemaField
+from storage.search.schema import FieldType, Schema, SchemaField
 
-Claim: TypeAlias = ComparisonCondition | FieldComparisonCondition
+Comparison: TypeAlias = ComparisonCondition | FieldComparisonCondition
+Claim: TypeAlias = Comparison | MissingCondition | NotCondition | OrCondition
 
 _WORD_PATTERN = re.compile(r"\w+")
 _MIN_COMPARISONS = 2  # conditions of a question that names a document and makes a claim about it
@@ -172,9 +176,33 @@ def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[Claim, ...
     if first not in YES_NO_VERBS or len(leg.search.clauses) != 1:
         return ()
     clause = leg.search.clauses[0]
-    claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
+    schema = question_context.schemas[clause.bucket]
+    claims: tuple[Claim, ...] = claims_in_condition(clause.condition, schema, question_context)
+    claims = claims or _find_claims_about_end(clause.condition, schema)
     claims = claims or _find_claim_after_names(clause.condition, leg.question)
     return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
+
+
+def _find_claims_about_end(condition: Condition, schema: Schema) -> tuple[Claim, ...]:
+    """ "Is Ida Berg *still here*?": returns the conditions for which it matters whether there is a day at all."""
+    return tuple(
+        part
+        for part in conjuncts_of(condition)
+        if isinstance(part, (MissingCondition, NotCondition, OrCondition)) and _may_lack_day(part, schema)
+    )
+
+
+def _may_lack_day(condition: Condition, schema: Schema) -> bool:
+    match condition:
+        case MissingCondition(field=name):
+            field = schema.by_name.get(name)
+            return field is not None and field.type is FieldType.DATE
+        case NotCondition(inner):
+            return _may_lack_day(inner, schema)
+        case OrCondition(members):
+            return any(_may_lack_day(member, schema) for member in members)
+        case _:
+            return False
 
 
 def _find_claim_after_names(condition: Condition, question: str) -> tuple[Claim, ...]:
@@ -193,7 +221,7 @@ def _find_claim_after_names(condition: Condition, question: str) -> tuple[Claim,
     return (last,) if all(comparison is last or comparison.field != last.field for comparison in parts) else ()
 
 
-def _uncovered_words_of(question: str, comparisons: Iterable[Claim]) -> list[str]:
+def _uncovered_words_of(question: str, comparisons: Iterable[Comparison]) -> list[str]:
     """Returns the content words that are in no comparison."""
     covered = {word for comparison in comparisons for word in _WORD_PATTERN.findall(comparison.words.casefold())}
     words = _WORD_PATTERN.findall(question.casefold())[1:]  # the first word is the verb: "is", "do"
@@ -219,7 +247,15 @@ def _has_values_for(claims: Iterable[Claim], record: DocumentRecord, review: Leg
     """Whether the document has a value to compare with each claim; a list or a flag always has one."""
     by_name = review.question_context.schemas[record.bucket].by_name
     fields = [by_name.get(name) for claim in claims for name in sorted(fields_of(claim))]
-    return all(field is not None and (field.absent_means_none or field.name in record.values) for field in fields)
+    may_be_absent = {name for claim in claims if not _is_comparison(claim) for name in fields_of(claim)}
+    return all(
+        field is not None and (field.absent_means_none or field.name in record.values or field.name in may_be_absent)
+        for field in fields
+    )
+
+
+def _is_comparison(claim: Claim) -> bool:
+    return isinstance(claim, (ComparisonCondition, FieldComparisonCondition))
 
 
 def _answer_claims(

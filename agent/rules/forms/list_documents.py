@@ -181,8 +181,11 @@ def _end_of_plural_run(
 ) -> int | None:
     """Returns the end of the run of heads at `start` if its last word is in the plural; else None."""
     index = start
-    while index < len(words) and words[index] in ("are", "were", "the", "all", "our", "other", "any", "of"):
-        index += 1
+    while index < len(words) and (
+        words[index] in ("are", "were", "the", "all", "our", "other", "any", "of")
+        or (index in reading.stated_tokens and not any(link.first == index for link in heads))
+    ):
+        index += 1  # "which of our current drivers"
     first = index
     while (here := next((link for link in heads if link.first == index), None)) is not None:
         index = here.last

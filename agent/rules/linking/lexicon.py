@@ -26,6 +26,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.rules.linking.degree_links import find_degree_values
+from agent.rules.linking.end_fields import EndFields
 from agent.rules.linking.field_roles import FieldRoles
 from agent.rules.linking.question_phrases import PhraseMatch, QuestionPhraseIndex, choose_matches
 from agent.rules.linking.value_phrase_index import (
@@ -494,6 +495,12 @@ class BucketLexicon:
             and bool(_END_LABEL_WORDS & {*fold_text(field.label).split(), *field.name.split("_")})
             for field in self.schema.fields
         )
+
+    @cached_property
+    def end_fields(self) -> EndFields:
+        """The fields that say whether something is over."""
+        nouns = (word for noun in (self.schema.title, *self.schema.synonyms) for word in fold_text(noun).split())
+        return EndFields(self.schema, self.vocabularies, self.document_count, frozenset(nouns))
 
     def is_identifying(self, name: FieldName) -> bool:
         """Whether nearly every document has its own value, even where there are few documents.

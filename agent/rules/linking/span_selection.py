@@ -16,8 +16,10 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     STOP_WORDS,
 )
+from agent.rules.linking.exclusions import NO_EXCLUSIONS, ExclusionPhrases
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.state_spans import StateSpan
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
 from storage.quantities.measures import SCALE_LETTERS
@@ -38,12 +40,15 @@ class SpanSelection:
     measure_links: list[SpanLink]  # mentions of a field by a word of measure: "wider than" mentions width
     literal_spans: list[tuple[QuestionLiteral, int, int]]  # each literal with its tokens, first..last
     negated_tokens: set[int]
+    doubly_negated_tokens: Set[int] = frozenset()  # "leaving out those *without* …"
+    exclusions: ExclusionPhrases = NO_EXCLUSIONS
     used_links: set[int] = field(default_factory=set[int])  # indexes into `links` of mentions that gave a condition
     consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
     assumptions: list[Assumption] = field(default_factory=list[Assumption])
     rival_links: list[SpanLink] = field(default_factory=list[SpanLink])  # all readings of words as values
     today: date | None = None  # in the asker's time zone; None: no date is compared with today
     similarities: WordSimilarities = NO_SIMILARITIES
+    states: tuple[StateSpan, ...] = ()  # words that say whether something lasts or is over
 
 
 def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
@@ -98,9 +103,16 @@ def select_spans(
 
 
 def find_negated_tokens(
-    tokens: Sequence[QuestionToken], links: Sequence[SpanLink], compared_tokens: Set[int], lexicon: BucketLexicon
+    tokens: Sequence[QuestionToken],
+    links: Sequence[SpanLink],
+    compared_tokens: Set[int],
+    lexicon: BucketLexicon,
+    *,
+    already_read: Set[int] = frozenset(),
 ) -> set[int]:
     """Returns the negated tokens: from a negating word to the end of its clause or list.
+
+    The negating words in `already_read` belong to phrases whose scope is known (`exclusions`).
 
     A negating word that is part of a comparison ("didn't even reach 5", `compared_tokens`) negates nothing else.
     """
@@ -121,6 +133,7 @@ def find_negated_tokens(
             token.is_quoted
             or index in covered_tokens
             or index in compared_tokens
+            or index in already_read
             or not (is_pair or is_contracted or word in NEGATIONS)
         ):
             continue

@@ -262,7 +262,7 @@ def _lookup_leg(
                 condition
                 for condition in best.conditions
                 if TEXT_FIELD not in fields_of(condition)
-                and not isinstance(condition, NotCondition)
+                and not _is_negation_in_text(condition, answer_form)
                 and not _is_title_of_prose(condition, lexicons[best.bucket])
             )
         )
@@ -271,6 +271,17 @@ def _lookup_leg(
         clauses = tuple(Clause(bucket=reading.bucket, required_terms=_required_terms(reading)) for reading in readings)
     search = Search(clauses=clauses, ranking_text=question)
     return Leg(id=leg_id, question=question, search=search, answer_form=answer_form), LegAlternatives(leg=leg_id)
+
+
+def _is_negation_in_text(condition: Condition, answer_form: AnswerForm) -> bool:
+    """Whether the condition negates what the text may say. That a value is known, is a claim: "has Ida Berg left?"."""
+    match condition:
+        case NotCondition(MissingCondition()):
+            return not isinstance(answer_form, CheckClaims)
+        case NotCondition():
+            return True
+        case _:
+            return False
 
 
 def _required_terms(reading: BucketReading) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from agent.english.function_words import (
     PERIOD_WORDS,
     PREPOSITIONS,
     SUPERLATIVE_PHRASES,
+    YES_NO_VERBS,
 )
 from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.binding.deadline_conditions import build_deadline_conditions, find_due_links
@@ -37,6 +38,7 @@ from agent.rules.binding.literal_conditions import (
 )
 from agent.rules.binding.number_roles import is_identifier, is_rank_or_count
 from agent.rules.binding.present_conditions import build_present_conditions
+from agent.rules.linking.exclusions import find_exclusions
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import (
     BucketLexicon,
@@ -57,8 +59,10 @@ from agent.rules.linking.span_selection import (
     select_spans,
     token_range_in,
 )
+from agent.rules.linking.state_spans import StateSpan, find_states
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from agent.rules.reading.rival_fields import consume_role_words, find_rival_readings, is_place_of_noun, weigh_by_role
+from agent.rules.reading.state_conditions import build_state_conditions
 from agent.rules.reading.unlinked_words import UnlinkedWords, find_unlinked_words
 from agent.rules.reading.value_conditions import build_mention_conditions, build_value_conditions, merge_row_conditions
 from agent.rules.reading.word_roles import WordRole
@@ -77,6 +81,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, SchemaField
 
 UNLINKED_PENALTY = 0.6  # of the score, for each word or phrase without a meaning
+_STATE_WEIGHT = 0.5  # of words such as "former" and "still with us"
 MIN_COVERAGE = 0.5  # share of the content words with a meaning, from which a reading is credible
 
 
@@ -103,6 +108,7 @@ class BucketReading:
     score: float
     tokens: tuple[QuestionToken, ...]
     links: tuple[SpanLink, ...]
+    stated_tokens: frozenset[int]  # tokens that say whether something lasts or is over
     literal_tokens: frozenset[int]  # tokens in a literal, or in the name of its field
 
     @property
@@ -152,6 +158,8 @@ def read_question(
     consume_role_words(selection, selection.rival_links)
     conditions = [*values, *conditions]
     conditions += build_mention_conditions(selection)
+    conditions += build_state_conditions(selection)
+    _release_empty_exclusions(selection)
     _drop_unused_hints(selection)
     unlinked = find_unlinked_words(selection, quotations)
     if unlinked.guessed_noun is not None:
@@ -181,8 +189,10 @@ def read_question(
         if isinstance(link.meaning, BucketNoun) or _names_documents_in_plural(link, tokens, lexicon)
     ]
     is_exact = bool(literal_spans) or any(_is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
+    is_exact = is_exact or bool(selection.states)
     loose_verbs = [] if _names_subject(selection) else [link for link in links if _is_question(link.meaning)]
     score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
+    score += _STATE_WEIGHT * len(selection.states)
     score += LITERAL_WEIGHT * len(literal_spans) - UNLINKED_PENALTY * len(unlinked.words)
     loose_words = [token.word for link in loose_verbs for token in tokens[link.first : link.last]]
     return BucketReading(
@@ -209,6 +219,7 @@ def read_question(
         score=score + (0.5 if noun_links and unlinked.guessed_noun is None else _kind_score(unlinked, similarities)),
         tokens=tokens,
         links=tuple(links),
+        stated_tokens=frozenset(index for span in selection.states for index in range(span.first, span.last)),
         literal_tokens=frozenset(index for _, first, last in literal_spans for index in range(first, last))
         | {
             index
@@ -289,7 +300,15 @@ def _select_meanings(
     selected_links, kept_literals = select_spans(len(tokens), links, bindable_spans)
     compared_tokens = {index for _, first, last in kept_literals for index in range(first, last)}
     mentions = [link for link in links if isinstance(link.meaning, FieldMention) and not link.meaning.is_hint]
-    negated_tokens = find_negated_tokens(tokens, selected_links, compared_tokens, lexicon)
+    found = find_states(tokens, question, selected_links, kept_literals, lexicon)
+    if _asks_about_document(tokens, found.links, lexicon):
+        found = found.without_lasting_states()
+    selected_links = found.links
+    stated_links = [*selected_links, *map(_link_to_state, found.spans)]
+    exclusions = find_exclusions(tokens, question, stated_links, compared_tokens, lexicon)
+    negated_tokens = find_negated_tokens(
+        tokens, stated_links, compared_tokens, lexicon, already_read=exclusions.phrase_tokens
+    )
     return SpanSelection(
         lexicon,
         question,
@@ -297,8 +316,29 @@ def _select_meanings(
         selected_links,
         [*measure_links, *_find_homonyms(selected_links, mentions)],
         kept_literals,
-        negated_tokens,
+        negated_tokens ^ exclusions.negated,
+        doubly_negated_tokens=negated_tokens & exclusions.negated,
+        exclusions=exclusions,
         rival_links=[link for link in links if isinstance(link.meaning, ValueMatch)],
+        consumed_tokens={index for span in found.spans for index in range(span.first, span.last)}
+        | found.empty_tokens
+        | exclusions.phrase_tokens,
+        states=found.spans,
+    )
+
+
+def _asks_about_document(tokens: Sequence[QuestionToken], links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:
+    """ "What does Ida Berg do *now*": whether a document is named, and no yes or no about it is asked."""
+    if not tokens or tokens[0].word in YES_NO_VERBS:
+        return False
+    names = (link.meaning for link in links if isinstance(link.meaning, ValueMatch) and link.meaning.column is None)
+    return any(name.field == TITLE_FIELD or lexicon.is_identifying(name.field) for name in names)
+
+
+def _link_to_state(span: StateSpan) -> SpanLink:
+    """Returns the span as a link, for what looks at the meanings around a word."""
+    return SpanLink(
+        first=span.first, last=span.last, meaning=FieldMention(span.fields[0].name, is_negated=True), weight=0.0
     )
 
 
@@ -603,6 +643,19 @@ def _category_links_in(links: Sequence[SpanLink], lexicon: BucketLexicon) -> lis
     """Returns links to categories, which may name the documents: "transistors" as a category of parts."""
     value_links = [(link, link.meaning) for link in links if isinstance(link.meaning, (ValueMatch, PartialMatch))]
     return [link for link, value in value_links if value.column is None and lexicon.is_categorical(value.field)]
+
+
+def _release_empty_exclusions(selection: SpanSelection) -> None:
+    """Takes the words of an exclusion as not understood, if what it leaves out gave no condition."""
+    unused_tokens = {
+        token
+        for index, link in enumerate(selection.links)
+        if isinstance(link.meaning, FieldMention) and index not in selection.used_links
+        for token in range(link.first, link.last)
+    }
+    for phrase, negated in selection.exclusions.members:
+        if not negated.isdisjoint(unused_tokens - selection.consumed_tokens):
+            selection.consumed_tokens -= phrase
 
 
 def _drop_unused_hints(selection: SpanSelection) -> None:

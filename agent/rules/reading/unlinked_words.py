@@ -26,6 +26,7 @@ from storage.text.irregular_verbs import base_form_of
 
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
 _MAX_SHORT_VERB_LETTERS = 4
+_NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
 _WORDS_BEFORE_VALUES = (
     PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
@@ -51,7 +52,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
     covered_tokens |= selection.consumed_tokens | {
         index
         for index, token in enumerate(selection.tokens)
-        if token.word == "non" and index + 1 in selection.negated_tokens
+        if token.word in _NEGATING_WORDS and index + 1 in selection.negated_tokens
     }
     runs_by_text: dict[str, tuple[int, int]] = {}
     for first, last in _find_unlinked_runs(selection, covered_tokens):

@@ -34,6 +34,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
+from storage.text.irregular_verbs import base_form_of
 
 _MAX_LISTED_VALUES = 50
 
@@ -149,6 +150,11 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         meaning = link.meaning
         if not isinstance(meaning, FieldMention) or index in selection.used_links or meaning.column is not None:
             continue
+        if _names_what_nobody_does(selection, link):
+            selection.used_links.add(index)
+            words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
+            yield MissingCondition(field=meaning.field, words=words)
+            continue
         if meaning.is_question and not selection.lexicon.is_flag(meaning):
             continue  # it asks for the value
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
@@ -165,7 +171,7 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         is_negated = any(token_index in selection.negated_tokens for token_index in range(link.first, link.last))
         words_before = _words_right_before(selection, link)
         lack_words = {token.word for token in selection.tokens[: link.first]} & (
-            LACK_WORDS | HAVE_WORDS | CONTRACTED_NEGATIONS
+            LACK_WORDS | HAVE_WORDS | CONTRACTED_NEGATIONS | _NEVER_WORDS
         )
         words_after = [token.word for token in selection.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
@@ -198,9 +204,28 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
             selection.used_links.add(index)
             yield MissingCondition(field=field.name, words=words)
+        elif link.first in selection.doubly_negated_tokens or (
+            set(words_before) & HAVE_WORDS and not is_negated and not _is_asked_for(selection, link)
+        ):
+            selection.used_links.add(index)
+            yield NotCondition(MissingCondition(field=field.name, words=words))
+        elif _tells_end(selection, link, meaning):
+            selection.used_links.add(index)
+            missing = MissingCondition(field=field.name, words=words)
+            yield missing if is_negated else NotCondition(missing)
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
             selection.used_links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
+
+
+def _names_what_nobody_does(selection: SpanSelection, link: SpanLink) -> bool:
+    """ "That nobody is *handling*": whether an exclusion of people ends in the word for their field."""
+    return any(
+        link.first in negated
+        and any(selection.tokens[index].word in _NOBODY_WORDS | {"one"} for index in phrase)
+        and not selection.lexicon.is_flag(link.meaning)
+        for phrase, negated in selection.exclusions.members
+    )
 
 
 def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
@@ -220,7 +245,12 @@ def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
             yield ComparisonCondition(
                 field=natural_order.field, op=ComparisonOperator.GTE, value=str(selection.today), words=words
             )
-        elif token.word in _NOBODY_WORDS and person_field is not None and index not in selection.negated_tokens:
+        elif (
+            token.word in _NOBODY_WORDS
+            and index not in selection.consumed_tokens
+            and person_field is not None
+            and index not in selection.negated_tokens
+        ):
             selection.consumed_tokens.add(index)
             yield MissingCondition(field=person_field, words=words)
 
@@ -231,6 +261,7 @@ def _is_date_field(selection: SpanSelection, name: FieldName) -> bool:
 
 _UPCOMING_WORDS = frozenset("upcoming forthcoming".split())
 _NOBODY_WORDS = frozenset("nobody noone".split())
+_NEVER_WORDS = frozenset({"never", *_NOBODY_WORDS})
 _STILL_VALID_WORDS = frozenset("still currently force effect".split())
 _OPEN_QUESTION_WORDS = frozenset("when until since how what".split())
 
@@ -286,6 +317,26 @@ def _hints_at_flag(selection: SpanSelection, link: SpanLink, meaning: FieldMenti
     if not is_named and selection.similarities.find_similar_field(token.word) != meaning.field:
         return False
     return selection.tokens[0].word in YES_NO_VERBS or bool(set(_words_right_before(selection, link)[:1]) & HAVE_WORDS)
+
+
+def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
+    """ "Already *returned*", "that were *settled*": whether a participle says that something ended, with no day."""
+    tokens = selection.tokens
+    if meaning.is_question or meaning.field not in selection.lexicon.end_fields.dates:
+        return False
+    if {token.word for token in tokens} & _WORDS_OF_ORDER:
+        return False  # "who resigned most recently"
+    words = [token.word for token in tokens[link.first : link.last]]
+    is_participle = any(word.endswith("ed") or base_form_of(word) != word for word in words)
+    word_before = tokens[link.first - 1].word if link.first else ""
+    word_after = tokens[link.last].word if link.last < len(tokens) else ""
+    is_name = word_before in _WORDS_BEFORE_FIELD_NAME or word_after in _WORDS_AFTER_DAY_NAME
+    return is_participle and not is_name and not {token.word for token in tokens} & _OPEN_QUESTION_WORDS
+
+
+_WORDS_OF_ORDER = frozenset("recently recent latest earliest last first lately newest".split())
+_WORDS_BEFORE_FIELD_NAME = frozenset("by per the their its of what and".split())
+_WORDS_AFTER_DAY_NAME = frozenset("date dates day days time times on at of".split())
 
 
 def _hints_at_missing(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:

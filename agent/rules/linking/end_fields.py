@@ -1,0 +1,135 @@
+"""The fields of a bucket that say whether something is over: dates of an end, flags, and a status."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.english.state_words import (
+    END_NAME_WORDS,
+    ENDED_STATUSES,
+    FLAGS_OF_THE_PRESENT,
+    NO_END_WORDS,
+    PARTICLES_OF_NAMES,
+    STATUS_NAMES,
+    EndKind,
+)
+from storage.search.analyser import fold_text
+from storage.search.ids import FieldName
+from storage.search.index import FieldVocabulary
+from storage.search.schema import FieldType, Schema, SchemaField
+
+_MAX_ENDED_SHARE = 0.95  # of the documents may have an end; where nearly all have one, it is no mark of the past
+_EMPTY_WORDS = frozenset("date day on at time of the is was".split())
+_MAX_STATUS_VALUES = 20
+# The kinds that tell whether the thing itself is still there, then those that are open or closed.
+_OWN_KINDS = (EndKind.LIFE, EndKind.STAY, EndKind.USE, EndKind.TERM)
+_OPEN_KINDS = (EndKind.LOAN, EndKind.TASK)
+_STRICT_KINDS = ((EndKind.LIFE,), (EndKind.PAYMENT,), (EndKind.LOAN,))  # their words speak of nothing else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndField:
+    """A field whose value says that something is over. `ended_values`: those of a status that say so."""
+
+    name: FieldName
+    type: FieldType
+    kind: EndKind | None  # None: a status or a flag that may tell of any kind
+    is_set_while_lasting: bool = False  # a flag such as "active"
+    ended_values: tuple[str, ...] = ()
+    latest_day: str = ""  # of a date
+
+
+class EndFields:
+    """The end fields of one bucket."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        vocabularies: Mapping[FieldName, FieldVocabulary],
+        document_count: int,
+        nouns: frozenset[str],
+    ) -> None:
+        """`nouns` are words for the documents of the bucket."""
+        self._fields = [
+            end_field
+            for field in schema.fields
+            if (vocabulary := vocabularies.get(field.name)) is not None
+            and (end_field := _end_field_of(field, vocabulary, document_count, nouns)) is not None
+        ]
+
+    @property
+    def dates(self) -> Sequence[FieldName]:
+        return [field.name for field in self._fields if field.type is FieldType.DATE]
+
+    def fields_for(self, kinds: Sequence[EndKind]) -> Sequence[EndField]:
+        """Returns the fields that a word of these kinds, the likeliest first, speaks of; no kinds: of any end.
+
+        The fields of one kind belong together: who is still there has neither left nor died.
+        """
+        if kinds in _STRICT_KINDS:
+            return self._fields_of(kinds[0]) if kinds[0] in _OWN_KINDS else self._sole_field_of(kinds[0])
+        for kind in kinds:
+            found = self._fields_of(kind) if kind in _OWN_KINDS else self._sole_field_of(kind)
+            if found:
+                return found
+        if not kinds:
+            own = [field for field in self._fields if field.kind in _OWN_KINDS]
+            open_fields = (self._sole_field_of(kind) for kind in _OPEN_KINDS)
+            found = own or next(filter(None, open_fields), ())
+            if found:
+                return found
+        if len(kinds) == 1 and kinds != (EndKind.TASK,):
+            return ()
+        return [field for field in self._fields if field.kind is None][:1]
+
+    @property
+    def own_fields(self) -> Sequence[EndField]:
+        """The fields that tell whether the thing or person itself is still there."""
+        dates = [field for field in self._fields if field.kind in _OWN_KINDS]
+        return dates or [field for field in self._fields if field.kind is None][:1]
+
+    def _fields_of(self, kind: EndKind) -> Sequence[EndField]:
+        return [field for field in self._fields if field.kind is kind]
+
+    def _sole_field_of(self, kind: EndKind) -> Sequence[EndField]:
+        found = self._fields_of(kind)
+        return found if len(found) == 1 else ()
+
+
+def is_status(field: SchemaField) -> bool:
+    return field.type is FieldType.CATEGORY and bool(_words_of(field) & STATUS_NAMES)
+
+
+def _end_field_of(
+    field: SchemaField, vocabulary: FieldVocabulary, document_count: int, nouns: frozenset[str]
+) -> EndField | None:
+    words = _words_of(field)
+    if is_status(field) and 1 < len(vocabulary.values) <= _MAX_STATUS_VALUES:
+        ended = tuple(sorted(value.value for value in vocabulary.values if fold_text(value.value) in ENDED_STATUSES))
+        is_split = 0 < len(ended) < len(vocabulary.values)
+        return EndField(name=field.name, type=field.type, kind=None, ended_values=ended) if is_split else None
+    if field.type is FieldType.FLAG:
+        if words & FLAGS_OF_THE_PRESENT:
+            return EndField(name=field.name, type=field.type, kind=None, is_set_while_lasting=True)
+        kind = _kind_of(words, nouns)
+        return None if kind is None else EndField(name=field.name, type=field.type, kind=kind)
+    if field.type is not FieldType.DATE or words & NO_END_WORDS:
+        return None
+    kind = _kind_of(words, nouns)
+    may_be_ahead = kind is EndKind.TERM
+    if kind is None or not (may_be_ahead or vocabulary.document_count <= _MAX_ENDED_SHARE * document_count):
+        return None
+    return EndField(name=field.name, type=field.type, kind=kind, latest_day=str(vocabulary.high or ""))
+
+
+def _kind_of(words: frozenset[str], nouns: frozenset[str]) -> EndKind | None:
+    """Returns the kind that a name tells of. "Contract end" ends the thing itself only in a bucket of contracts."""
+    for kind, name_words in END_NAME_WORDS.items():
+        found = {word for word in words & name_words if PARTICLES_OF_NAMES.get(word, words) & words}
+        others = words - name_words - _EMPTY_WORDS - nouns
+        if found and not (kind is EndKind.TERM and others):
+            return kind
+    return None
+
+
+def _words_of(field: SchemaField) -> frozenset[str]:
+    return frozenset(fold_text(f"{field.label} {field.name}").replace("_", " ").replace("-", " ").split())

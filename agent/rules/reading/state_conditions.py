@@ -1,0 +1,82 @@
+"""Conditions for words that say whether something lasts or is over: "still with us", "former", "alive"."""
+
+from collections.abc import Iterator
+
+from agent.english.state_words import EndKind
+from agent.rules.linking.end_fields import EndField
+from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.linking.state_spans import StateSpan
+from storage.search.conditions import (
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    OrCondition,
+    conjunction_of,
+)
+from storage.search.schema import FieldType
+
+_KINDS_AHEAD = frozenset({EndKind.STAY, EndKind.USE, EndKind.TERM})  # their ends may be known in advance
+
+
+def build_state_conditions(selection: SpanSelection) -> Iterator[Condition]:
+    """Yields a condition for each state: somebody is still there who has neither left nor died."""
+    for span in selection.states:
+        is_negated = any(index in selection.negated_tokens for index in range(span.first, span.last))
+        words = selection.question[selection.tokens[span.first].start : selection.tokens[span.last - 1].end]
+        yield _state_condition(selection, span, words, has_ended=span.has_ended is not is_negated)
+
+
+def _state_condition(selection: SpanSelection, span: StateSpan, words: str, *, has_ended: bool) -> Condition:
+    if not has_ended:
+        return conjunction_of(*(_lasting_condition(selection, field, words) for field in span.fields))
+    return _any_of([_ended_condition(selection, field, words) for field in span.fields])
+
+
+def _lasting_condition(selection: SpanSelection, field: EndField, words: str) -> Condition:
+    """An end that is missing or ahead."""
+    if field.type is not FieldType.DATE:
+        return _status_condition(field, words, has_ended=False)
+    missing = MissingCondition(field=field.name, words=words)
+    today = _today_before_end(selection, field)
+    if today is None:
+        return missing
+    ahead = ComparisonCondition(field=field.name, op=ComparisonOperator.GTE, value=today, words=words)
+    return OrCondition((missing, ahead))
+
+
+def _ended_condition(selection: SpanSelection, field: EndField, words: str) -> Condition:
+    if field.type is not FieldType.DATE:
+        return _status_condition(field, words, has_ended=True)
+    today = _today_before_end(selection, field)
+    if today is None:
+        return NotCondition(MissingCondition(field=field.name, words=words))
+    return ComparisonCondition(field=field.name, op=ComparisonOperator.LT, value=today, words=words)
+
+
+def _today_before_end(selection: SpanSelection, field: EndField) -> str | None:
+    """Returns the current day if some end lies ahead."""
+    today = None if selection.today is None else selection.today.isoformat()
+    may_be_ahead = field.kind in _KINDS_AHEAD
+    return today if today is not None and may_be_ahead and field.latest_day >= today else None
+
+
+def _status_condition(field: EndField, words: str, *, has_ended: bool) -> Condition:
+    if field.type is FieldType.FLAG:
+        value = has_ended is not field.is_set_while_lasting
+        return ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value, words=words)
+    values: list[Condition] = [
+        ComparisonCondition(field=field.name, op=ComparisonOperator.EQ, value=value, words=words)
+        for value in field.ended_values[:1]
+    ]
+    if len(field.ended_values) > 1:
+        values = [
+            ComparisonCondition(field=field.name, op=ComparisonOperator.IN, value=field.ended_values, words=words)
+        ]
+    comparison = _any_of(values)
+    return comparison if has_ended else NotCondition(comparison)
+
+
+def _any_of(conditions: list[Condition]) -> Condition:
+    return OrCondition(tuple(conditions)) if len(conditions) > 1 else conditions[0]
