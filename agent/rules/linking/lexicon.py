@@ -22,6 +22,7 @@ from agent.english.function_words import (
     LEGAL_FORMS,
     NEGATIONS,
     ORDERING_WORDS,
+    PEOPLE_NOUNS,
     PERSON_NOUNS,
     STOP_WORDS,
 )
@@ -64,7 +65,9 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
-_PEOPLE_NOUNS = frozenset("person persons people employee employees colleague colleagues worker workers staff".split())
+_PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
+    "employee employees colleague colleagues worker workers staff headcount".split()
+)
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
 _MAX_ENDED_SHARE = 0.9  # of the documents may have an end date; where all have one, it may lie in the future

@@ -20,7 +20,7 @@ from agent.english.function_words import (
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
-from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles
+from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles, names_kind
 from agent.rules.words.tokens import QuotedPhrase
 from storage.text.irregular_verbs import base_form_of
 
@@ -194,8 +194,10 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
 
 
 def _is_in_noun(selection: SpanSelection, index: int) -> bool:
-    """ "*Dented* parcels": whether the token names the documents; a word before it modifies it."""
-    return any(isinstance(link.meaning, BucketNoun) and link.first <= index < link.last for link in selection.links)
+    """ "*Dented* parcels", "*dented* crates": whether the token names the documents; a word before it modifies it."""
+    nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun)]
+    nouns = nouns or [link for link in selection.links if names_kind(selection, link)]
+    return any(link.first <= index < link.last for link in nouns)
 
 
 def _stands_for_documents(link: SpanLink) -> bool:
