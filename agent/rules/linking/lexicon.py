@@ -20,6 +20,7 @@ from agent.english.function_words import (
     ENDED_WORDS,
     FILLER_WORDS,
     LEGAL_FORMS,
+    LIST_VERBS,
     NEGATIONS,
     ORDERING_WORDS,
     PEOPLE_NOUNS,
@@ -503,8 +504,9 @@ class BucketLexicon:
         stem = token.stem
         if not token.word.endswith("s") or self._knows_stem(stem):
             return token
-        singular = token.word[:-1]
-        return replace(token, stem=singular) if self._knows_stem(singular) else token
+        word = token.word
+        singulars = (word[:-1], f"{word[:-3]}y" if word.endswith("ies") else word, word[:-2])
+        return next((replace(token, stem=singular) for singular in singulars if self._knows_stem(singular)), token)
 
     def _knows_stem(self, stem: str) -> bool:
         return (
@@ -879,8 +881,12 @@ def _keeps_quotations_whole(tokens: Sequence[QuestionToken], first: int, last: i
 
 
 def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
-    """Whether the tokens are only function words, and not written as a name: "or" is one, "OR" may be a place."""
+    """Whether the tokens are only function words, and not written as a name: "or" is one, "OR" may be a place.
+
+    A verb of requests in a longer name is no function word: "on display".
+    """
     has_only_form = all(token.word in STOP_WORDS or len(token.word) == 1 for token in tokens)
+    has_only_form = has_only_form and not (len(tokens) > 1 and tokens[-1].word in LIST_VERBS)
     if not has_only_form or isinstance(meaning, BucketNoun):
         return False
     return isinstance(meaning, FieldMention) or not any(token.is_name or token.is_quoted for token in tokens)
