@@ -31,7 +31,7 @@ FILLER_WORDS = frozenset(
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
     else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
-    basically too around""".split()
+    basically too around throughout everywhere wherever""".split()
 )
 # Verbs that relate documents to their values. In another position they are ordinary words.
 RELATING_VERBS = frozenset(

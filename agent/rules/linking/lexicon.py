@@ -19,6 +19,8 @@ from agent.english.function_words import (
     COMPARATORS,
     ENDED_WORDS,
     FILLER_WORDS,
+    GENERIC_NOUNS,
+    HAVING_VERBS,
     LEGAL_FORMS,
     LIST_VERBS,
     NEGATIONS,
@@ -201,6 +203,8 @@ class BucketLexicon:
                     for meaning, documents in meanings.items():
                         if _has_only_stop_words(meaning, tokens[first:last]):
                             continue
+                        if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
+                            continue  # "staff" names the documents, and not the role "bar staff"
                         weight = _link_weight(meaning, tokens[first:last], documents) + self._exact_form_bonus(
                             meaning, tokens[first:last]
                         )
@@ -525,7 +529,7 @@ class BucketLexicon:
         if (
             len(word) < _MIN_CORRECTABLE_LETTERS
             or not word.isalpha()
-            or word in _UNINFORMATIVE_WORDS
+            or word in _UNINFORMATIVE_WORDS | GENERIC_NOUNS | PEOPLE_NOUNS | HAVING_VERBS
             or token.stem in self._known_stems
         ):
             return None
@@ -890,6 +894,11 @@ def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) 
     if not has_only_form or isinstance(meaning, BucketNoun):
         return False
     return isinstance(meaning, FieldMention) or not any(token.is_name or token.is_quoted for token in tokens)
+
+
+def _only_ends_in(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the tokens are only the last words of the only value that ends in them."""
+    return isinstance(meaning, ValueMatch) and len(fold_text(meaning.value).split()) > len(tokens)
 
 
 def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document_count: int) -> float:

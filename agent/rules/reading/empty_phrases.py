@@ -20,6 +20,7 @@ _IDIOMS = (
     ("on", "the", "books"), ("on", "our", "books"), ("in", "our", "books"), ("right", "now"), ("in", "total"),
     ("at", "all"), ("in", "particular"), ("in", "question"), ("on", "record"), ("on", "file"), ("in", "existence"),
     ("going", "by"), ("judging", "by"), ("each", "time"), ("every", "time"), ("last", "one"), ("single", "one"),
+    ("all", "told"), ("all", "in", "all"), ("each", "one"),
 )  # fmt: skip
 # They say that an event happened; where documents have a state, it may not have: "visits that took place".
 _EVENT_IDIOMS = tuple(

@@ -9,10 +9,12 @@ from agent.english.function_words import (
     DISJUNCTIONS,
     DOCUMENT_PART_NOUNS,
     GROUPING_WORDS,
+    LIST_VERBS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
     PRONOUNS,
+    QUANTIFIERS,
     RELATING_VERBS,
     RELATIVE_PRONOUNS,
     SMALL_NUMBERS,
@@ -27,6 +29,7 @@ from storage.text.irregular_verbs import base_form_of
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
 _MAX_SHORT_VERB_LETTERS = 4
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
+_WORDS_BEFORE_PHRASES = LIST_VERBS | QUANTIFIERS | frozenset("a an the our some many and or of for with no".split())
 _WORDS_BEFORE_VALUES = (
     PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
 )
@@ -170,6 +173,8 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
         next_index += 1
     if next_index not in covered_tokens or _is_in_noun(selection, next_index):
         return False
+    if next_index == first + 1 and _modifies_category(selection, first):
+        return False
     word_before = selection.tokens[first - 1].word if first else ""
     if word_before in RELATIVE_PRONOUNS and first == 1:
         return False  # "which turnips weigh …": it asks, and a noun follows
@@ -198,6 +203,20 @@ def _is_in_noun(selection: SpanSelection, index: int) -> bool:
     nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun)]
     nouns = nouns or [link for link in selection.links if names_kind(selection, link)]
     return any(link.first <= index < link.last for link in nouns)
+
+
+def _modifies_category(selection: SpanSelection, index: int) -> bool:
+    """ "*Salted* butter": whether the token begins a phrase that ends in a category, so that it modifies the category."""
+    word_before = selection.tokens[index - 1].word if index else ""
+    begins_phrase = not word_before or word_before in _WORDS_BEFORE_PHRASES
+    return begins_phrase and any(
+        link.first == index + 1
+        and isinstance(link.meaning, (ValueMatch, PartialMatch))
+        and link.meaning.column is None
+        and selection.lexicon.is_categorical(link.meaning.field)
+        and not selection.tokens[link.first].is_name
+        for link in selection.links
+    )
 
 
 def _stands_for_documents(link: SpanLink) -> bool:

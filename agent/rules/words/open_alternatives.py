@@ -18,6 +18,7 @@ _OR_NOT = re.compile(
 _TOO = r"(?:\s+(?:too|as\s+well|also|included|please|pls))"
 _INCLUDED = re.compile(
     rf"(?:(?:please|also|and|even)\s+)*(?:the\s+|any\s+)?{_WORDS}{_NOUN_FOR_ANY}{_TOO}+\W*"
+    rf"|(?:the\s+)?{_WORDS}[a-z]+s\s+included\W*"
     rf"|(?:(?:please|also|and)\s+)*(?:count|include|add)\s+(?:in\s+)?(?:the\s+|any\s+)?{_WORDS}{_NOUN_FOR_ANY}{_TOO}*\W*",
     re.IGNORECASE,
 )

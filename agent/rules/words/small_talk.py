@@ -26,6 +26,7 @@ _CLAUSE_BOUNDARY = re.compile(
     r"|\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
     r"|\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
     r"|\s+(?=but\s+(?:can|could|would|how|what|which|who|where|when|is|are|do|does|did|i|we|list|show|give|please)\b)"
+    r"|\s+(?=(?:no\s+matter|regardless\s+of|irrespective\s+of)\b)"
     r"|\s+(?=when(?:ever)?\s+(?:you|u|possible|convenient|free)\b)|\s+(?=if\s+(?:you|possible|that['’]s|u)\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
     re.IGNORECASE,
 )
@@ -60,13 +61,13 @@ _ASIDE_START = re.compile(r"(?:not?|it(?:['’]s|\s+is)|this\s+is|that(?:['’]s
 _ABOUT_ANSWER = re.compile(
     r"(?:(?:just|only|a|an|the|their|your|rough|any)\s+)*(?:\w+\s+){1,3}"
     r"(?:(?:is|are|would\s+be|will\s+be)\s+(?:enough|fine|ok|okay|sufficient|plenty|good|great|perfect|all\s+(?:i|we)\s+need)"
-    r"|(?:will|would)\s+(?:do|suffice))\W*"
-    r"|(?:each|every)\s+(?:\w+\s+){1,3}counts?\s+(?:as\s+(?:one|a\s+single)|once|separately|on\s+its\s+own)\b.*",
+    r"|(?:will|would)\s+(?:do|suffice)|suffices?)\W*"
+    r"|(?:each|every)\s+(?:\w+\s+){1,3}counts?(?:\s+(?:as\s+(?:one|a\s+single)|once|separately|on\s+its\s+own)\b.*|\W*$)",
     re.IGNORECASE,
 )
 # "I do not care when", "no matter which", "does not have to be exact": what follows leaves out nothing.
 _NO_MATTER = re.compile(
-    r"(?:and\s+|but\s+)?(?:(?:i|we)\s+(?:really\s+)?do\s+not\s+(?:care|mind)\b|no\s+matter\b"
+    r"(?:and\s+|but\s+)?(?:(?:i|we)\s+(?:really\s+)?do\s+not\s+(?:care|mind)\b|no\s+matter\b|(?:regardless|irrespective)\s+of\b"
     r"|(?:it\s+)?(?:does|do|did|need)\s+not\s+(?:(?:really\s+)?matter|(?:have|need)\s+to\s+be|be)\b|no\s+need\b)",
     re.IGNORECASE,
 )
@@ -152,7 +153,9 @@ def _is_empty_clause(
     is_idle = _is_idle(words, allows_question_word=bool(_DOUBT.match(clause)))
     if is_idle and _ASIDE_START.match(clause):
         return True  # "it's urgent", even where "urgent" is a value
-    follows_question = span != clauses[0] and any(has_meaning(*other) for other in clauses if other != span)
+    follows_question = span != clauses[0] and any(
+        has_meaning(*other) or re.search(r"\d", text[slice(*other)]) for other in clauses if other != span
+    )
     if follows_question and any(pattern.match(clause) for pattern in (_ABOUT_ANSWER, _NO_MATTER)):
         return True
     if follows_question and is_set_off and _EMPHASIS.fullmatch(clause):
