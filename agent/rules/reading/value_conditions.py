@@ -34,6 +34,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
+from storage.text.irregular_verbs import base_form_of
 
 _MAX_LISTED_VALUES = 50
 
@@ -275,7 +276,6 @@ def _hinted_validity_operator(
     )
 
 
-_PARTICIPLE_ENDINGS = ("ed", "en")
 _END_DATE_WORDS = frozenset("until till end ends expiry expires expiration to through".split())
 
 
@@ -301,7 +301,8 @@ def _hints_at_missing(selection: SpanSelection, link: SpanLink, meaning: FieldMe
 
 def _is_participle_of_noun(selection: SpanSelection, link: SpanLink) -> bool:
     """ "*Retired* members": whether a participle before the noun says that the event of a date has happened."""
-    is_participle = link.last - link.first == 1 and selection.tokens[link.first].word.endswith(_PARTICIPLE_ENDINGS)
+    word = selection.tokens[link.first].word
+    is_participle = link.last - link.first == 1 and (word.endswith("ed") or base_form_of(word) != word)
     nouns = (other for other in selection.links if isinstance(other.meaning, BucketNoun))
     return is_participle and any(noun.first == link.last for noun in nouns)
 

@@ -36,6 +36,8 @@ _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
 _MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
 _WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expression text wording".split())
+_MODAL_VERBS = frozenset("can could may might must should".split())
+_ACTORS = frozenset("i we they he she one somebody someone anybody anyone people a an the my our".split())
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _APPOSITION_WORDS = frozenset({"named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
@@ -260,11 +262,17 @@ def _role_of_modifier(token: QuestionToken) -> WordRole:
 
 
 def _role_before_noun(selection: SpanSelection, phrase: _NounPhrase, first: int, last: int) -> WordRole:
-    if _is_in_fronted_phrase(selection, first):
+    if _is_in_fronted_phrase(selection, first) or _asks_what_one_may_do(selection.tokens):
         return _role_after_noun(selection, first, last)
     if _is_asked_attribute(selection, phrase, last):
         return WordRole.UNKNOWN
     return WordRole.REQUEST
+
+
+def _asks_what_one_may_do(tokens: Sequence[QuestionToken]) -> bool:
+    """ "Can I bring a *dog* on the trams": whether the words before the noun are part of a yes-or-no question."""
+    words = [token.word for token in tokens[:2]]
+    return len(words) > 1 and words[0] in _MODAL_VERBS and words[1] in _ACTORS
 
 
 def _is_in_fronted_phrase(selection: SpanSelection, index: int) -> bool:
