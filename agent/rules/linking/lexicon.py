@@ -71,6 +71,7 @@ _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
 )
+_COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
 _MAX_ENDED_SHARE = 0.9  # of the documents may have an end date; where all have one, it may lie in the future
@@ -216,6 +217,15 @@ class BucketLexicon:
                 SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_PEOPLE_WEIGHT)
                 for index, token in enumerate(tokens)
                 if token.word in _PEOPLE_NOUNS
+            )
+        elif len(self.roles.persons) == 1:
+            yield from (
+                SpanLink(
+                    first=index, last=index + 1, meaning=FieldMention(self.roles.persons[0]), weight=_PEOPLE_WEIGHT
+                )
+                for index, token in enumerate(tokens)
+                if token.word in PEOPLE_NOUNS
+                and {word.word for word in tokens[max(index - 2, 0) : index]} & _COUNTING_WORDS
             )
         yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)

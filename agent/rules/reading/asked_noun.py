@@ -31,7 +31,9 @@ def find_asked_buckets(readings: Sequence[BucketReading]) -> frozenset[BucketId]
     first = _head_start(min(frozenset[int]().union(*starts.values())), readings)
     asked = frozenset(bucket for bucket, bucket_starts in starts.items() if first in bucket_starts)
     reading = next(reading for reading in readings if reading.bucket in asked)
-    noun_tokens = {index for other in readings for link in _own_nouns_of(other) for index in range(link.first, link.last)}
+    noun_tokens = {
+        index for other in readings for link in _own_nouns_of(other) for index in range(link.first, link.last)
+    }
     words_before = [
         token.word
         for index, token in enumerate(reading.tokens[:first])
@@ -62,9 +64,7 @@ def _explain_modifiers(
     reading: BucketReading, other_nouns: Mapping[tuple[int, int], Sequence[QuestionToken]]
 ) -> BucketReading:
     own_starts = {link.first for link in _own_nouns_of(reading)}
-    explained = {
-        token.word for (_, last), tokens in other_nouns.items() if last in own_starts for token in tokens
-    }
+    explained = {token.word for (_, last), tokens in other_nouns.items() if last in own_starts for token in tokens}
     roles = {
         word: WordRole.EXPLAINED if word.casefold() in explained and role is WordRole.UNKNOWN else role
         for word, role in reading.word_roles.items()

@@ -13,6 +13,7 @@ from agent.english.function_words import (
     CONTAINER_NOUNS,
     LIST_VERBS,
     MENTION_WORDS,
+    PEOPLE_NOUNS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
@@ -264,9 +265,16 @@ def _role_of_modifier(token: QuestionToken) -> WordRole:
 def _role_before_noun(selection: SpanSelection, phrase: _NounPhrase, first: int, last: int) -> WordRole:
     if _is_in_fronted_phrase(selection, first) or _asks_what_one_may_do(selection.tokens):
         return _role_after_noun(selection, first, last)
-    if _is_asked_attribute(selection, phrase, last):
+    if _is_asked_attribute(selection, phrase, last) or _is_counted_noun(selection.tokens, first):
         return WordRole.UNKNOWN
     return WordRole.REQUEST
+
+
+def _is_counted_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
+    """ "How many *people* sent parcels": whether something else than the documents is counted."""
+    is_counted = index > 1 and (tokens[index - 2].word, tokens[index - 1].word) == ("how", "many")
+    is_plural = looks_plural(tokens[index]) or tokens[index].word in PEOPLE_NOUNS
+    return is_counted and is_plural and tokens[index].word not in CONTAINER_NOUNS
 
 
 def _asks_what_one_may_do(tokens: Sequence[QuestionToken]) -> bool:

@@ -82,7 +82,9 @@ _FINITE_VERBS = frozenset(
     "is are was were has have had will would can could does do did may might needs wants says said keeps counts".split()
 )
 _MAX_SUBJECT_WORDS = 4
-_FINAL_TAG = re.compile(r"(?<=\w)[\s,–-]+(?:i\s+mean|you\s+know|mind\s+you|if\s+you\s+like)(?=\s*[.?!]*\s*$)", re.IGNORECASE)
+_FINAL_TAG = re.compile(
+    r"(?<=\w)[\s,–-]+(?:i\s+mean|you\s+know|mind\s+you|if\s+you\s+like)(?=\s*[.?!]*\s*$)", re.IGNORECASE
+)
 _SIGNATURE = re.compile(
     r"(?<=[.!?,\n])\s*(?i:(?:kind|best|warm|many)\s+)?(?i:regards|wishes|sincerely|cheers|thanks|thank\s+you|best|br|rgds)"
     r"[\s,!.]+[A-Z][\w-]+(?:\s[A-Z][\w-]+)?\W*$"
