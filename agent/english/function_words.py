@@ -77,8 +77,8 @@ MENTION_WORDS = frozenset(
 PEOPLE_NOUNS = frozenset("people persons person folk folks guys guy somebody someone anybody anyone".split())
 # Nouns that stand for any document, whatever it is about: "the *ones* from May", "in how many *cases*".
 GENERIC_NOUNS = frozenset(
-    """thing things stuff item items one ones case cases times lot record records entry entries document documents file files
-    doc docs""".split()
+    """thing things stuff item items one ones case cases times lot record records entry entries document documents file
+    files doc docs""".split()
 )
 # Verbs that say only that somebody has the documents: "the coins that we *hold*".
 HAVING_VERBS = frozenset(

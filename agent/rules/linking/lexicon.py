@@ -17,6 +17,7 @@ from agent.decomposition import VocabularyLookup
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
+    DISTINCT_WORDS,
     ENDED_WORDS,
     FILLER_WORDS,
     GENERIC_NOUNS,
@@ -71,6 +72,7 @@ _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
 _PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
     "employee employees colleague colleagues worker workers staff headcount".split()
 )
+_DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different people" have names
 _COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
@@ -219,14 +221,7 @@ class BucketLexicon:
                 if token.word in _PEOPLE_NOUNS
             )
         elif len(self.roles.persons) == 1:
-            yield from (
-                SpanLink(
-                    first=index, last=index + 1, meaning=FieldMention(self.roles.persons[0]), weight=_PEOPLE_WEIGHT
-                )
-                for index, token in enumerate(tokens)
-                if token.word in PEOPLE_NOUNS
-                and {word.word for word in tokens[max(index - 2, 0) : index]} & _COUNTING_WORDS
-            )
+            yield from self._counted_people_links(tokens)
         yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
@@ -238,6 +233,14 @@ class BucketLexicon:
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _counted_people_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "How many *people* failed": yields links to the only field with the names of persons."""
+        for index, token in enumerate(tokens):
+            words_before = [word.word for word in tokens[max(index - 2, 0) : index]]
+            if token.word in PEOPLE_NOUNS and _COUNTING_WORDS & set(words_before):
+                weight = _DISTINCT_PEOPLE_WEIGHT if words_before[-1] in DISTINCT_WORDS else _PEOPLE_WEIGHT
+                yield SpanLink(first=index, last=index + 1, meaning=FieldMention(self.roles.persons[0]), weight=weight)
 
     def _question_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Who *fixed* …": yields links for question phrases; a verb without its question word is only a hint."""

@@ -206,7 +206,7 @@ def _is_in_noun(selection: SpanSelection, index: int) -> bool:
 
 
 def _modifies_category(selection: SpanSelection, index: int) -> bool:
-    """ "*Salted* butter": whether the token begins a phrase that ends in a category, so that it modifies the category."""
+    """ "*Salted* butter": whether the token begins a phrase that ends in a category, which it modifies."""
     word_before = selection.tokens[index - 1].word if index else ""
     begins_phrase = not word_before or word_before in _WORDS_BEFORE_PHRASES
     return begins_phrase and any(

@@ -36,7 +36,10 @@ _OPPOSITES = (
 _PAIRS = "|".join(
     rf"{first}\s+(?:or|and)\s+{second}" for pair in _OPPOSITES for first, second in (pair, pair[::-1])
 ).replace("with others", r"with\s+others")
-_PREFIXED = r"(?P<base>[a-z]{3,})\s+(?:or|and)\s+(?:un|in|non-?)(?P=base)|(?:un|in|non-?)(?P<stem>[a-z]{3,})\s+(?:or|and)\s+(?P=stem)"
+_PREFIXED = (
+    r"(?P<base>[a-z]{3,})\s+(?:or|and)\s+(?:un|in|non-?)(?P=base)"
+    r"|(?:un|in|non-?)(?P<stem>[a-z]{3,})\s+(?:or|and)\s+(?P=stem)"
+)
 _BOTH = re.compile(rf"(?:both\s+)?\b(?:{_PAIRS}|{_PREFIXED})\b(?:\s+(?:ones|alike))?", re.IGNORECASE)
 _WITHOUT = "without"
 
