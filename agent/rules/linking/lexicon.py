@@ -234,12 +234,23 @@ class BucketLexicon:
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
 
+    @cached_property
+    def _counts_people(self) -> bool:
+        """Whether a number in the documents is a number of people."""
+        return any(
+            field.type is FieldType.NUMBER and bool(PEOPLE_NOUNS & set(fold_text(field.label).split()))
+            for field in self.schema.fields
+        )
+
     def _counted_people_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "How many *people* failed": yields links to the only field with the names of persons."""
         for index, token in enumerate(tokens):
             words_before = [word.word for word in tokens[max(index - 2, 0) : index]]
             if token.word in PEOPLE_NOUNS and _COUNTING_WORDS & set(words_before):
-                weight = _DISTINCT_PEOPLE_WEIGHT if words_before[-1] in DISTINCT_WORDS else _PEOPLE_WEIGHT
+                is_distinct = words_before[-1] in DISTINCT_WORDS
+                if self._counts_people and not is_distinct:
+                    continue  # "how many people were hurt" asks for the number of injured persons
+                weight = _DISTINCT_PEOPLE_WEIGHT if is_distinct else _PEOPLE_WEIGHT
                 yield SpanLink(first=index, last=index + 1, meaning=FieldMention(self.roles.persons[0]), weight=weight)
 
     def _question_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:

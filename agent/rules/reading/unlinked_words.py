@@ -22,8 +22,10 @@ from agent.english.function_words import (
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.literals.literal_types import DateLiteral
 from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles, names_kind
 from agent.rules.words.tokens import QuotedPhrase
+from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
@@ -195,6 +197,8 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     if token.word.endswith("ing") and len(token.word) > _MAX_SHORT_VERB_LETTERS:
         return is_after_noun
     is_past = token.word.endswith("ed") or base_form_of(token.word) != token.word  # "sailed", "flew"
+    if is_past and is_after_noun and _may_name_another_day(selection, next_index):
+        return False
     return is_past and len(token.word) >= _MAX_SHORT_VERB_LETTERS
 
 
@@ -203,6 +207,18 @@ def _is_in_noun(selection: SpanSelection, index: int) -> bool:
     nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun)]
     nouns = nouns or [link for link in selection.links if names_kind(selection, link)]
     return any(link.first <= index < link.last for link in nouns)
+
+
+def _may_name_another_day(selection: SpanSelection, index: int) -> bool:
+    """ "Loans *cancelled* in 2024": whether a day follows a verb and no field of the day is known by the verb.
+
+    With a single date the verb can only mean this date.
+    """
+    days = [
+        first for literal, first, last in selection.literal_spans if isinstance(literal, DateLiteral) and first == index
+    ]
+    dates = [field for field in selection.lexicon.schema.fields if field.type is FieldType.DATE]
+    return bool(days) and len(dates) > 1
 
 
 def _modifies_category(selection: SpanSelection, index: int) -> bool:
