@@ -533,7 +533,7 @@ class BucketLexicon:
         if not token.word.endswith("s") or self._knows_stem(stem):
             return token
         word = token.word
-        singulars = (word[:-1], f"{word[:-3]}y" if word.endswith("ies") else word, word[:-2])
+        singulars = (word[:-1], f"{word[:-3]}y" if word.endswith("ies") else word)
         return next((replace(token, stem=singular) for singular in singulars if self._knows_stem(singular)), token)
 
     def _knows_stem(self, stem: str) -> bool:
