@@ -215,7 +215,7 @@ def _may_name_another_day(selection: SpanSelection, index: int) -> bool:
     With a single date the verb can only mean this date.
     """
     days = [
-        first for literal, first, last in selection.literal_spans if isinstance(literal, DateLiteral) and first == index
+        first for literal, first, _ in selection.literal_spans if isinstance(literal, DateLiteral) and first == index
     ]
     dates = [field for field in selection.lexicon.schema.fields if field.type is FieldType.DATE]
     return bool(days) and len(dates) > 1
