@@ -31,7 +31,7 @@ FILLER_WORDS = frozenset(
     stocked considered described defined somebody someone anybody anyone currently presently actually really kindly
     interested looking searching asking wanted exactly precisely respectively pls plz please even ahead well
     else altogether roughly simply ever sort sorted already nearly anywhere somewhere obviously maybe perhaps probably
-    basically counting""".split()
+    basically counting too around throughout everywhere wherever""".split()
 )
 # Verbs that relate documents to their values. In another position they are ordinary words.
 RELATING_VERBS = frozenset(
@@ -74,6 +74,20 @@ MENTION_WORDS = frozenset(
     """about mention mentions mentioning mentioned contain contains containing include includes including regarding
     concerning named called titled saying with""".split()
 )
+# Nouns for people in general. They name the documents of a bucket of people, and no kind of people.
+PEOPLE_NOUNS = frozenset("people persons person folk folks guys guy somebody someone anybody anyone".split())
+# Nouns that stand for any document, whatever it is about: "the *ones* from May", "in how many *cases*".
+GENERIC_NOUNS = frozenset(
+    """thing things stuff item items one ones case cases times lot record records entry entries document documents file
+    files doc docs""".split()
+)
+# Verbs that say only that somebody has the documents: "the coins that we *hold*".
+HAVING_VERBS = frozenset(
+    """hold holds held own owns owned keep keeps kept store stores stored possess possesses possessed run runs operate
+    operates carry carries employ employs manage manages handle handles offer offers maintain maintains""".split()
+)
+# "Throughout the *house*": words before a place that leaves out nothing.
+EVERYWHERE_WORDS = frozenset("anywhere somewhere everywhere throughout wherever".split())
 # They leave out what is over, where documents have a date for their end.
 PRESENT_WORDS = frozenset("currently presently now still nowadays".split())
 VAGUE_ADJECTIVES = frozenset(

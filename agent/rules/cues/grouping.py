@@ -9,6 +9,7 @@ from agent.english.function_words import (
     GROUPING_WORDS,
     LIST_VERBS,
     MONEY_WORDS,
+    PEOPLE_NOUNS,
     PERIOD_WORDS,
     QUANTIFIERS,
     QUESTION_WORDS,
@@ -72,7 +73,12 @@ def _plural_field_mention(
             continue  # "which jobs …" asks for the documents, if the field names each of them
         kind = lexicon.get_field(mention.field).type
         sorts = kind in (FieldType.CATEGORY, FieldType.LIST) or (apart and kind in (*MEASURABLE_TYPES, FieldType.TEXT))
-        if sorts and looks_plural(reading.tokens[link.last - 1]) and mention in reading.asked_mentions:
+        last_token = reading.tokens[link.last - 1]
+        if (
+            sorts
+            and (looks_plural(last_token) or last_token.word in PEOPLE_NOUNS)
+            and mention in reading.asked_mentions
+        ):
             return mention
     return None
 

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import LIST_VERBS, PREPOSITIONS, QUANTIFIERS, QUESTION_WORDS, YES_NO_VERBS
+from agent.english.function_words import (
+    LIST_VERBS,
+    PEOPLE_NOUNS,
+    PREPOSITIONS,
+    QUANTIFIERS,
+    QUESTION_WORDS,
+    YES_NO_VERBS,
+)
 from agent.rules.cues.function_phrases import requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -21,6 +28,7 @@ from storage.search.plan import AnswerForm, ListDocuments, SummariseDocuments
 from storage.search.schema import FieldType, SchemaOrder
 
 _MIN_EVENT_WORDS = 4  # "what went to Acme"
+_ANTECEDENTS = PEOPLE_NOUNS | frozenset("everyone everybody those ones".split())  # of "who"
 _SORT_WORDS = frozenset({"sorted", "ordered", "order", "sort", "ranked"})
 
 
@@ -105,6 +113,8 @@ def is_list_request(words: Sequence[str], reading: BucketReading, lexicon: Bucke
 def _is_relative_clause(reading: BucketReading) -> bool:
     """ "People *who* speak …": whether "who" begins a relative clause and not a question."""
     index = next(index for index, token in enumerate(reading.tokens) if token.word == "who")
+    if index and reading.tokens[index - 1].word in _ANTECEDENTS:
+        return True  # "anyone who speaks …"
     return any(link.last <= index for link in reading.links if not isinstance(link.meaning, FieldMention))
 
 

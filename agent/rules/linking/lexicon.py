@@ -17,11 +17,16 @@ from agent.decomposition import VocabularyLookup
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     COMPARATORS,
+    DISTINCT_WORDS,
     ENDED_WORDS,
     FILLER_WORDS,
+    GENERIC_NOUNS,
+    HAVING_VERBS,
     LEGAL_FORMS,
+    LIST_VERBS,
     NEGATIONS,
     ORDERING_WORDS,
+    PEOPLE_NOUNS,
     PERSON_NOUNS,
     STOP_WORDS,
 )
@@ -65,9 +70,11 @@ _COORDINATED_WEIGHT = 2.4  # more than the weight of a number
 _MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
 _HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
 _PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
-_PEOPLE_NOUNS = frozenset(
-    "person persons people employee employees colleague colleagues worker workers staff headcount".split()
+_PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
+    "employee employees colleague colleagues worker workers staff headcount".split()
 )
+_DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different people" have names
+_COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
 _MAX_ENDED_SHARE = 0.9  # of the documents may have an end date; where all have one, it may lie in the future
@@ -200,6 +207,8 @@ class BucketLexicon:
                     for meaning, documents in meanings.items():
                         if _has_only_stop_words(meaning, tokens[first:last]):
                             continue
+                        if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
+                            continue  # "staff" names the documents, and not the role "bar staff"
                         weight = _link_weight(meaning, tokens[first:last], documents) + self._exact_form_bonus(
                             meaning, tokens[first:last]
                         )
@@ -212,6 +221,8 @@ class BucketLexicon:
                 for index, token in enumerate(tokens)
                 if token.word in _PEOPLE_NOUNS
             )
+        elif len(self.roles.persons) == 1:
+            yield from self._counted_people_links(tokens)
         yield from self._degree_links(tokens)
         yield from self._coordinated_links(tokens, stems)
         yield from self._negative_prefix_links(tokens)
@@ -223,6 +234,25 @@ class BucketLexicon:
             hint = None if token.is_quoted else self._hints.get(token.stem)
             if hint is not None:
                 yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    @cached_property
+    def _counts_people(self) -> bool:
+        """Whether a number in the documents is a number of people."""
+        return any(
+            field.type is FieldType.NUMBER and bool(PEOPLE_NOUNS & set(fold_text(field.label).split()))
+            for field in self.schema.fields
+        )
+
+    def _counted_people_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "How many *people* failed": yields links to the only field with the names of persons."""
+        for index, token in enumerate(tokens):
+            words_before = [word.word for word in tokens[max(index - 2, 0) : index]]
+            if token.word in PEOPLE_NOUNS and _COUNTING_WORDS & set(words_before):
+                is_distinct = words_before[-1] in DISTINCT_WORDS
+                if self._counts_people and not is_distinct:
+                    continue  # "how many people were hurt" asks for the number of injured persons
+                weight = _DISTINCT_PEOPLE_WEIGHT if is_distinct else _PEOPLE_WEIGHT
+                yield SpanLink(first=index, last=index + 1, meaning=FieldMention(self.roles.persons[0]), weight=weight)
 
     def _question_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
         """ "Who *fixed* …": yields links for question phrases; a verb without its question word is only a hint."""
@@ -521,8 +551,9 @@ class BucketLexicon:
         of_men = singular_of_men(token.word)
         if (of_men is None and not token.word.endswith("s")) or self._knows_stem(stem):
             return token
-        singular = of_men or token.word[:-1]
-        return replace(token, stem=singular) if self._knows_stem(singular) else token
+        word = token.word
+        singulars = (of_men or word[:-1], f"{word[:-3]}y" if word.endswith("ies") else word)
+        return next((replace(token, stem=singular) for singular in singulars if self._knows_stem(singular)), token)
 
     def _knows_stem(self, stem: str) -> bool:
         return (
@@ -541,7 +572,7 @@ class BucketLexicon:
         if (
             len(word) < _MIN_CORRECTABLE_LETTERS
             or not word.isalpha()
-            or word in _UNINFORMATIVE_WORDS
+            or word in _UNINFORMATIVE_WORDS | GENERIC_NOUNS | PEOPLE_NOUNS | HAVING_VERBS
             or token.stem in self._known_stems
         ):
             return None
@@ -903,11 +934,20 @@ def _keeps_quotations_whole(tokens: Sequence[QuestionToken], first: int, last: i
 
 
 def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
-    """Whether the tokens are only function words, and not written as a name: "or" is one, "OR" may be a place."""
+    """Whether the tokens are only function words, and not written as a name: "or" is one, "OR" may be a place.
+
+    A verb of requests in a longer name is no function word: "on display".
+    """
     has_only_form = all(token.word in STOP_WORDS or len(token.word) == 1 for token in tokens)
+    has_only_form = has_only_form and not (len(tokens) > 1 and tokens[-1].word in LIST_VERBS)
     if not has_only_form or isinstance(meaning, BucketNoun):
         return False
     return isinstance(meaning, FieldMention) or not any(token.is_name or token.is_quoted for token in tokens)
+
+
+def _only_ends_in(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the tokens are only the last words of the only value that ends in them."""
+    return isinstance(meaning, ValueMatch) and len(fold_text(meaning.value).split()) > len(tokens)
 
 
 def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document_count: int) -> float:

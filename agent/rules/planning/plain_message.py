@@ -7,6 +7,7 @@ from functools import cached_property
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.words.informal_spelling import KnowsWord, expand_informal_spelling
 from agent.rules.words.misspelt_function_words import correct_function_words
+from agent.rules.words.open_alternatives import blank_open_alternatives
 from agent.rules.words.request_frames import blank_holder_nouns, blank_request_frames
 from agent.rules.words.small_talk import blank_small_talk
 from agent.rules.words.tokens import QuestionToken, find_quotations, looks_plural, tokenize_question
@@ -27,7 +28,8 @@ def simplify_message(question: str, lexicons: Mapping[BucketId, BucketLexicon]) 
         question, lambda word: any(lexicon.knows_word(word) for lexicon in lexicons.values())
     )
     meanings = MessageMeanings(spelled, lexicons)
-    text = blank_small_talk(spelled, meanings.has_meaning)
+    text = blank_open_alternatives(spelled, meanings.has_meaning)
+    text = blank_small_talk(text, meanings.has_meaning)
     text = blank_request_frames(text, meanings.names_set, meanings.has_meaning)
     return PlainMessage(blank_holder_nouns(text, meanings.names_set, meanings.has_meaning), corrections)
 

@@ -18,6 +18,8 @@ from agent.english.function_words import (
 from agent.english.gradable_adjectives import function_of_superlative
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.word_roles import WordRole
+from agent.rules.words.tokens import QuestionToken
 from storage.search.ids import BucketId
 
 _ASKED_NOUN_BONUS = 4.5  # score added to a reading whose bucket the question asks for
@@ -35,18 +37,25 @@ def find_asked_buckets(
     readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> frozenset[BucketId]:
     """Returns the buckets with the first noun of the question, if only words that ask stand before it; else nothing."""
-    noun_starts = {
-        reading.bucket: nouns[0].first
+    starts = {
+        reading.bucket: {link.first for link in _own_nouns_of(reading, lexicons[reading.bucket])}
         for reading in readings
-        if (nouns := _own_nouns_of(reading, lexicons[reading.bucket]))
     }
-    if not noun_starts:
+    if not any(starts.values()):
         return frozenset()
-    first = min(noun_starts.values())
-    asked = frozenset(bucket for bucket, start in noun_starts.items() if start == first)
+    first = _head_start(min(frozenset[int]().union(*starts.values())), readings, lexicons)
+    asked = frozenset(bucket for bucket, bucket_starts in starts.items() if first in bucket_starts)
     reading = next(reading for reading in readings if reading.bucket in asked)
+    noun_tokens = {
+        index
+        for other in readings
+        for link in _own_nouns_of(other, lexicons[other.bucket])
+        for index in range(link.first, link.last)
+    }
     words_before = [
-        token.word for index, token in enumerate(reading.tokens[:first]) if index not in reading.literal_tokens
+        token.word
+        for index, token in enumerate(reading.tokens[:first])
+        if index not in reading.literal_tokens | noun_tokens
     ]
     superlative_words = {word for phrase in _superlatives_in(words_before) for word in phrase}
     only_asks = all(word in _WORDS_BEFORE_NOUN | superlative_words or word.isdigit() for word in words_before)
@@ -56,6 +65,37 @@ def find_asked_buckets(
 def _superlatives_in(words: Sequence[str]) -> list[tuple[str, ...]]:
     phrases = [*pairwise(words), *((word,) for word in words)]
     return [phrase for phrase in phrases if function_of_superlative(phrase) is not None]
+
+
+def _head_start(first: int, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]) -> int:
+    """ "Ferry *companies*": returns the first token of the last of the nouns that stand side by side."""
+    nouns = [link for reading in readings for link in _own_nouns_of(reading, lexicons[reading.bucket])]
+    ends, starts = {link.last for link in nouns if link.first == first}, {link.first for link in nouns}
+    return max(ends & starts, default=first)
+
+
+def explain_nouns_of_others(
+    readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
+) -> list[BucketReading]:
+    """ "*Ferry* companies": returns the readings with the noun of another bucket, right before their own, explained."""
+    other_nouns = {
+        (link.first, link.last): reading.tokens[link.first : link.last]
+        for reading in readings
+        for link in _own_nouns_of(reading, lexicons[reading.bucket])
+    }
+    return [_explain_modifiers(reading, lexicons[reading.bucket], other_nouns) for reading in readings]
+
+
+def _explain_modifiers(
+    reading: BucketReading, lexicon: BucketLexicon, other_nouns: Mapping[tuple[int, int], Sequence[QuestionToken]]
+) -> BucketReading:
+    own_starts = {link.first for link in _own_nouns_of(reading, lexicon)}
+    explained = {token.word for (_, last), tokens in other_nouns.items() if last in own_starts for token in tokens}
+    roles = {
+        word: WordRole.EXPLAINED if word.casefold() in explained and role is WordRole.UNKNOWN else role
+        for word, role in reading.word_roles.items()
+    }
+    return replace(reading, word_roles=roles) if roles != reading.word_roles else reading
 
 
 def _own_nouns_of(reading: BucketReading, lexicon: BucketLexicon) -> list[SpanLink]:

@@ -7,7 +7,7 @@ from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilariti
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.literals.recognition import find_literals
-from agent.rules.reading.asked_noun import prefer_asked_buckets
+from agent.rules.reading.asked_noun import explain_nouns_of_others, prefer_asked_buckets
 from agent.rules.reading.bucket_reading import BucketReading, read_question
 from agent.rules.words.tokens import find_quotations
 from storage.search.ids import BucketId
@@ -50,7 +50,8 @@ class QuestionReader:
         self, text: str, corrected_stems: Mapping[BucketId, Mapping[str, str]]
     ) -> list[BucketReading]:
         """Returns the readings as if each misspelt stem were the correct one of its bucket."""
-        readings = prefer_asked_buckets(self._read_in_buckets(text, corrected_stems, self.lexicons), self.lexicons)
+        readings = self._read_in_buckets(text, corrected_stems, self.lexicons)
+        readings = explain_nouns_of_others(prefer_asked_buckets(readings, self.lexicons), self.lexicons)
         return sorted(
             readings,
             key=lambda reading: (-reading.score, -self.lexicons[reading.bucket].document_count, reading.bucket),

@@ -9,10 +9,12 @@ from agent.english.function_words import (
     DISJUNCTIONS,
     DOCUMENT_PART_NOUNS,
     GROUPING_WORDS,
+    LIST_VERBS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
     PRONOUNS,
+    QUANTIFIERS,
     RELATING_VERBS,
     RELATIVE_PRONOUNS,
     SMALL_NUMBERS,
@@ -20,14 +22,17 @@ from agent.english.function_words import (
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
-from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles
+from agent.rules.literals.literal_types import DateLiteral
+from agent.rules.reading.word_roles import WordRole, find_guessed_noun, find_word_roles, names_kind
 from agent.rules.words.tokens import QuotedPhrase
+from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
 _MODAL_VERBS = frozenset("can could may might must will would shall should".split())
 _MAX_SHORT_VERB_LETTERS = 4
 _NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
+_WORDS_BEFORE_PHRASES = LIST_VERBS | QUANTIFIERS | frozenset("a an the our some many and or of for with no".split())
 _WORDS_BEFORE_VALUES = (
     PREPOSITIONS | COMPARATORS | frozenset("a an the any some as up out only exactly no not than".split())
 )
@@ -171,6 +176,8 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
         next_index += 1
     if next_index not in covered_tokens or _is_in_noun(selection, next_index):
         return False
+    if next_index == first + 1 and _modifies_category(selection, first):
+        return False
     word_before = selection.tokens[first - 1].word if first else ""
     if word_before in RELATIVE_PRONOUNS and first == 1:
         return False  # "which turnips weigh …": it asks, and a noun follows
@@ -191,12 +198,42 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     if token.word.endswith("ing") and len(token.word) > _MAX_SHORT_VERB_LETTERS:
         return is_after_noun
     is_past = token.word.endswith("ed") or base_form_of(token.word) != token.word  # "sailed", "flew"
+    if is_past and is_after_noun and _may_name_another_day(selection, next_index):
+        return False
     return is_past and len(token.word) >= _MAX_SHORT_VERB_LETTERS
 
 
 def _is_in_noun(selection: SpanSelection, index: int) -> bool:
-    """ "*Dented* parcels": whether the token names the documents; a word before it modifies it."""
-    return any(isinstance(link.meaning, BucketNoun) and link.first <= index < link.last for link in selection.links)
+    """ "*Dented* parcels", "*dented* crates": whether the token names the documents; a word before it modifies it."""
+    nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun)]
+    nouns = nouns or [link for link in selection.links if names_kind(selection, link)]
+    return any(link.first <= index < link.last for link in nouns)
+
+
+def _may_name_another_day(selection: SpanSelection, index: int) -> bool:
+    """ "Loans *cancelled* in 2024": whether a day follows a verb and no field of the day is known by the verb.
+
+    With a single date the verb can only mean this date.
+    """
+    days = [
+        first for literal, first, _ in selection.literal_spans if isinstance(literal, DateLiteral) and first == index
+    ]
+    dates = [field for field in selection.lexicon.schema.fields if field.type is FieldType.DATE]
+    return bool(days) and len(dates) > 1
+
+
+def _modifies_category(selection: SpanSelection, index: int) -> bool:
+    """ "*Salted* butter": whether the token begins a phrase that ends in a category, which it modifies."""
+    word_before = selection.tokens[index - 1].word if index else ""
+    begins_phrase = not word_before or word_before in _WORDS_BEFORE_PHRASES
+    return begins_phrase and any(
+        link.first == index + 1
+        and isinstance(link.meaning, (ValueMatch, PartialMatch))
+        and link.meaning.column is None
+        and selection.lexicon.is_categorical(link.meaning.field)
+        and not selection.tokens[link.first].is_name
+        for link in selection.links
+    )
 
 
 def _stands_for_documents(link: SpanLink) -> bool:

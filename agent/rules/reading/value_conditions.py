@@ -15,7 +15,7 @@ from agent.english.function_words import (
     YES_NO_VERBS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -194,6 +194,10 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             selection.used_links.add(index)
             comparison = ComparisonCondition(field=field.name, op=op, value=str(selection.today), words=words)
             yield NotCondition(comparison) if is_negated else comparison
+        elif field.type is FieldType.DATE and _is_participle_of_noun(selection, link):
+            selection.used_links.add(index)
+            missing = MissingCondition(field=field.name, words=words)
+            yield missing if is_negated else NotCondition(missing)
         elif is_negated and lack_words and _has_unlinked_modifier(selection, link):
             continue  # "without a termination clause": this kind of clause, not every clause
         elif is_negated and lack_words and _may_be_zero(selection, field):
@@ -348,6 +352,14 @@ def _hints_at_missing(selection: SpanSelection, link: SpanLink, meaning: FieldMe
         and bool(words_before & LACK_WORDS)
         and selection.lexicon.is_named_by(meaning.field, selection.tokens[link.first].stem)
     )
+
+
+def _is_participle_of_noun(selection: SpanSelection, link: SpanLink) -> bool:
+    """ "*Retired* members": whether a participle before the noun says that the event of a date has happened."""
+    word = selection.tokens[link.first].word
+    is_participle = link.last - link.first == 1 and (word.endswith("ed") or base_form_of(word) != word)
+    nouns = (other for other in selection.links if isinstance(other.meaning, BucketNoun))
+    return is_participle and any(noun.first == link.last for noun in nouns)
 
 
 def _may_be_zero(selection: SpanSelection, field: SchemaField) -> bool:

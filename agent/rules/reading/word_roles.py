@@ -13,6 +13,7 @@ from agent.english.function_words import (
     CONTAINER_NOUNS,
     LIST_VERBS,
     MENTION_WORDS,
+    PEOPLE_NOUNS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
@@ -26,6 +27,7 @@ from agent.english.function_words import (
 from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
+from agent.rules.reading.empty_phrases import is_empty_phrase, is_generic_noun, is_people_noun
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import TITLE_FIELD
 from storage.text.identifiers import is_identifier
@@ -35,17 +37,13 @@ _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
 _MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
 _WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expression text wording".split())
-_WHOLE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
+_MODAL_VERBS = frozenset("can could may might must should".split())
+_ACTORS = frozenset("i we they he she one somebody someone anybody anyone people a an the my our".split())
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _HAVING_VERBS = frozenset("run own operate manage keep maintain use hold employ offer sell stock supply".split())
 _APPOSITION_WORDS = frozenset({"named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
 _MODIFIER_ENDINGS = ("ed", "ing", "ive", "ous", "able", "ible", "ful", "less", "ish", "ant", "ent")
-_IDIOMS = (
-    ("in", "the", "system"), ("in", "our", "system"), ("at", "the", "moment"), ("so", "far"), ("to", "date"),
-    ("on", "the", "books"), ("on", "our", "books"), ("in", "our", "books"), ("right", "now"), ("in", "total"),
-    ("at", "all"), ("in", "particular"), ("in", "question"),
-)  # fmt: skip
 
 
 class WordRole(Enum):
@@ -83,7 +81,8 @@ def find_guessed_noun(selection: SpanSelection, runs: Mapping[str, tuple[int, in
 
 
 def _understands_anything(selection: SpanSelection) -> bool:
-    return bool(selection.literal_spans) or any(_is_value(link) for link in selection.links)
+    has_condition = bool(selection.literal_spans or selection.used_links)
+    return has_condition or any(_is_value(link) for link in selection.links)
 
 
 def _role_of_run(
@@ -94,6 +93,8 @@ def _role_of_run(
     last: int,
 ) -> WordRole:
     tokens = selection.tokens
+    if last - first == 1 and is_generic_noun(tokens, first):
+        return WordRole.KIND
     if phrase is not None and phrase.is_guessed and (first, last) == (phrase.noun_first, phrase.noun_last):
         is_near = selection.similarities.similarity_to_noun(tokens[last - 1].word) >= _MIN_NOUN_SIMILARITY
         return WordRole.KIND if is_near or _is_well_explained(selection, runs) else WordRole.UNKNOWN
@@ -101,8 +102,10 @@ def _role_of_run(
         return WordRole.UNKNOWN
     if tokens[first].word in _WORDS_FOR_QUOTATIONS and last < len(tokens) and tokens[last].is_quoted:
         return WordRole.REQUEST
-    if _is_in_idiom(tokens, first):
+    if last - first == 1 and _is_empty(selection, first):
         return WordRole.REQUEST
+    if last - first == 1 and is_people_noun(tokens, first) and _knows_people(selection):
+        return WordRole.EXPLAINED
     if any(_is_name(token) for token in tokens[first:last]) or is_identifier(_text_of(selection, first, last)):
         return WordRole.REQUIRED
     if phrase is not None and first < phrase.first:
@@ -118,6 +121,17 @@ def _is_well_explained(selection: SpanSelection, runs: Mapping[str, tuple[int, i
     return fitting_count >= _MIN_FITTING_VALUES and len(runs) == 1
 
 
+def _is_empty(selection: SpanSelection, index: int) -> bool:
+    ends_clause = _has_mark_between(selection, index)
+    return is_empty_phrase(selection.tokens, index, selection.lexicon.schema, ends_clause=ends_clause)
+
+
+def _knows_people(selection: SpanSelection) -> bool:
+    """Whether the documents are people, or name people."""
+    roles = selection.lexicon.roles
+    return roles.holds_people or bool(roles.persons)
+
+
 def _is_name(token: QuestionToken) -> bool:
     """Whether the token is written as a name; a capital at the beginning of a sentence is none."""
     if token.is_quoted:
@@ -129,22 +143,13 @@ def _text_of(selection: SpanSelection, first: int, last: int) -> str:
     return selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
 
 
-def _is_in_idiom(tokens: Sequence[QuestionToken], index: int) -> bool:
-    """ "At the *moment*", "in our *system*": whether the word belongs to a phrase that restricts nothing."""
-    return any(
-        tuple(token.word for token in tokens[index - offset : index - offset + len(idiom)]) == idiom
-        for idiom in _IDIOMS
-        for offset in range(min(len(idiom), index + 1))
-    )
-
-
 # -- the noun phrase
 
 
 def _find_noun_phrase(selection: SpanSelection, runs: Mapping[str, tuple[int, int]]) -> _NounPhrase | None:
     """Returns the phrase of the first noun of the bucket, else of a kind, else of a noun that stands like one."""
     nouns = [link for link in selection.links if isinstance(link.meaning, BucketNoun) and not _is_who(selection, link)]
-    nouns = nouns or [link for link in selection.links if _names_kind(selection, link)]
+    nouns = nouns or [link for link in selection.links if names_kind(selection, link)]
     if nouns:
         return _phrase_around(selection, nouns[0].first, nouns[0].last, is_guessed=False)
     if not _understands_anything(selection) or not selection.lexicon.holds_records:
@@ -152,7 +157,18 @@ def _find_noun_phrase(selection: SpanSelection, runs: Mapping[str, tuple[int, in
     if any(_names_document(selection, link) for link in selection.links):
         return None  # the question is about that document
     guessed = next((run for run in sorted(runs.values()) if _stands_like_noun(selection, *run)), None)
+    guessed = guessed or _find_generic_noun(selection)
     return None if guessed is None else _phrase_around(selection, *guessed, is_guessed=True)
+
+
+def _find_generic_noun(selection: SpanSelection) -> tuple[int, int] | None:
+    """ "Which *items* are made of oak": returns first and last token of a noun that stands for any document."""
+    found = (
+        (index, index + 1)
+        for index in range(len(selection.tokens))
+        if is_generic_noun(selection.tokens, index) and not _covers_token(selection, index)
+    )
+    return next(found, None)
 
 
 def _names_document(selection: SpanSelection, link: SpanLink) -> bool:
@@ -170,7 +186,7 @@ def _is_value(link: SpanLink) -> bool:
     return isinstance(link.meaning, (ValueMatch, PartialMatch))
 
 
-def _names_kind(selection: SpanSelection, link: SpanLink) -> bool:
+def names_kind(selection: SpanSelection, link: SpanLink) -> bool:
     """ "Transistors", "solvents": whether a plural names a category or a flag, and so the documents that have it."""
     if isinstance(link.meaning, BucketNoun) or link.meaning.column is not None:
         return False
@@ -248,11 +264,24 @@ def _role_of_modifier(token: QuestionToken) -> WordRole:
 
 
 def _role_before_noun(selection: SpanSelection, phrase: _NounPhrase, first: int, last: int) -> WordRole:
-    if _is_in_fronted_phrase(selection, first):
+    if _is_in_fronted_phrase(selection, first) or _asks_what_one_may_do(selection.tokens):
         return _role_after_noun(selection, first, last)
-    if _is_asked_attribute(selection, phrase, last):
+    if _is_asked_attribute(selection, phrase, last) or _is_counted_noun(selection.tokens, first):
         return WordRole.UNKNOWN
     return WordRole.REQUEST
+
+
+def _is_counted_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
+    """ "How many *people* sent parcels": whether something else than the documents is counted."""
+    is_counted = index > 1 and (tokens[index - 2].word, tokens[index - 1].word) == ("how", "many")
+    is_plural = looks_plural(tokens[index]) or tokens[index].word in PEOPLE_NOUNS
+    return is_counted and is_plural and tokens[index].word not in CONTAINER_NOUNS
+
+
+def _asks_what_one_may_do(tokens: Sequence[QuestionToken]) -> bool:
+    """ "Can I bring a *dog* on the trams": whether the words before the noun are part of a yes-or-no question."""
+    words = [token.word for token in tokens[:2]]
+    return len(words) > 1 and words[0] in _MODAL_VERBS and words[1] in _ACTORS
 
 
 def _is_in_fronted_phrase(selection: SpanSelection, index: int) -> bool:
@@ -282,7 +311,7 @@ def _role_after_noun(selection: SpanSelection, first: int, last: int) -> WordRol
     tokens = selection.tokens
     if _is_beside_literal(selection, first, last):
         return WordRole.EXPLAINED
-    if tokens[first].word in VAGUE_ADJECTIVES or (first and tokens[first - 1].word in _WHOLE_WORDS):
+    if tokens[first].word in VAGUE_ADJECTIVES:
         return WordRole.REQUEST
     if _opening_preposition(selection, first) in MENTION_WORDS:
         return WordRole.REQUIRED

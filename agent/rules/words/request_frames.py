@@ -82,6 +82,8 @@ _KEPT_WORDS = (
     | frozenset("compare comparison difference contrast sort order rank group explain describe number count".split())
 )  # fmt: skip
 _NO_REQUESTS = STOP_WORDS | FILLER_WORDS | QUESTION_WORDS | _KEPT_WORDS | PREPOSITIONS | COMPARATORS
+_ACTIONS_OF_ASKER = frozenset({"bring", "return"})  # "can you bring me …" is a request, "can I bring …" is none
+_ASKER_ACTS = re.compile(r"^(?:can|could|may|would|will)\s+(?:i|we)\s", re.IGNORECASE)
 _AUXILIARY = re.compile(rf"\s(?P<verb>{'|'.join(sorted(YES_NO_VERBS))})\b", re.IGNORECASE)
 _LONG_LIST_VERB, _SHORT_LIST_VERB = "list", "get"
 
@@ -120,6 +122,8 @@ def _replace_request_verb(match: re.Match[str], names_set: NamesSet, has_meaning
     """Returns the matched text with "list" in place of the verb, or without its frame, or unchanged."""
     verb, text = match["verb"].lower(), match.string
     blanked_frame = match["lead"] + " " * len(match["frame"])
+    if verb in _ACTIONS_OF_ASKER and _ASKER_ACTS.search(match["frame"] or ""):
+        return match[0]  # "can I bring my dog"
     if match["frame"] and verb in _KEPT_WORDS | {"see", "have", "know"}:
         return blanked_frame + match[0][len(blanked_frame) :]
     end = _end_of_clause(text, match.end())

@@ -26,6 +26,7 @@ _CLAUSE_BOUNDARY = re.compile(
     r"|\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
     r"|\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
     r"|\s+(?=but\s+(?:can|could|would|how|what|which|who|where|when|is|are|do|does|did|i|we|list|show|give|please)\b)"
+    r"|\s+(?=(?:no\s+matter|regardless\s+of|irrespective\s+of)\b)"
     r"|\s+(?=when(?:ever)?\s+(?:you|u|possible|convenient|free)\b)|\s+(?=if\s+(?:you|possible|that['’]s|u)\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
     re.IGNORECASE,
 )
@@ -56,6 +57,34 @@ _POSSESSIVE_CLAUSE = re.compile(r"(?:my|our)\s+[a-z]+\s+[a-z]+", re.IGNORECASE) 
 _HOPE = re.compile(r"(?:i\s+|we\s+)?(?:hope|hoping|trust)\b", re.IGNORECASE)
 _OBJECT_CLAUSE = re.compile(r"[a-z]+\s+(?:it|this|that|them|these)\s+(?:for|to|by|before|asap)\b", re.IGNORECASE)
 _ASIDE_START = re.compile(r"(?:not?|it(?:['’]s|\s+is)|this\s+is|that(?:['’]s|\s+is)|no)\s", re.IGNORECASE)
+# "Names are enough", "a list will do", "each one counts once": about the answer, whatever nouns are in it.
+_ABOUT_ANSWER = re.compile(
+    r"(?:(?:just|only|a|an|the|their|your|rough|any)\s+)*(?:\w+\s+){1,3}"
+    r"(?:(?:is|are|would\s+be|will\s+be)\s+(?:enough|fine|ok|okay|sufficient|plenty|good|great|perfect|all\s+(?:i|we)\s+need)"
+    r"|(?:will|would)\s+(?:do|suffice)|suffices?)\W*"
+    r"|(?:each|every)\s+(?:\w+\s+){1,3}counts?(?:\s+(?:as\s+(?:one|a\s+single)|once|separately|on\s+its\s+own)\b.*|\W*$)",
+    re.IGNORECASE,
+)
+# "I do not care when", "no matter which", "does not have to be exact": what follows leaves out nothing.
+_NO_MATTER = re.compile(
+    r"(?:and\s+|but\s+)?(?:(?:i|we)\s+(?:really\s+)?do\s+not\s+(?:care|mind)\b|no\s+matter\b|(?:regardless|irrespective)\s+of\b"
+    r"|(?:it\s+)?(?:does|do|did|need)\s+not\s+(?:(?:really\s+)?matter|(?:have|need)\s+to\s+be|be)\b|no\s+need\b)",
+    re.IGNORECASE,
+)
+_EMPHASIS = re.compile(
+    r"(?:each\s+and\s+)?(?:every|each)(?:\s+(?:last|single))?\s+(?:one|bit|thing)(?:\s+of\s+(?:them|those|these|it))?\W*"
+    r"|all\s+of\s+(?:them|it|those|these)\W*|the\s+(?:whole\s+)?lot(?:\s+of\s+them)?\W*",
+    re.IGNORECASE,
+)
+_STRONG_MARKS = (".", "!", "?", "(", "-", "–", "—", ";")
+_SUBJECT_WORDS = frozenset("the my our a an each every this that his her their some it he she".split())
+_FINITE_VERBS = frozenset(
+    "is are was were has have had will would can could does do did may might needs wants says said keeps counts".split()
+)
+_MAX_SUBJECT_WORDS = 4
+_FINAL_TAG = re.compile(
+    r"(?<=\w)[\s,–-]+(?:i\s+mean|you\s+know|mind\s+you|if\s+you\s+like)(?=\s*[.?!]*\s*$)", re.IGNORECASE
+)
 _SIGNATURE = re.compile(
     r"(?<=[.!?,\n])\s*(?i:(?:kind|best|warm|many)\s+)?(?i:regards|wishes|sincerely|cheers|thanks|thank\s+you|best|br|rgds)"
     r"[\s,!.]+[A-Z][\w-]+(?:\s[A-Z][\w-]+)?\W*$"
@@ -77,9 +106,10 @@ def blank_small_talk(question: str, has_meaning: HasMeaning) -> str:
     """
     text = _MENTION.sub(lambda match: " " * len(match[0]), question)
     text = _SIGNATURE.sub(lambda match: " " * len(match[0]), text)
-    text = _PRETTY_PLEASE.sub(lambda match: " " * len(match[0]), text)
+    for phrase in (_PRETTY_PLEASE, _FINAL_TAG):
+        text = phrase.sub(lambda match: " " * len(match[0]), text)
     text = _blank_leading_greeting(text, has_meaning)
-    clauses = list(_clauses_of(text))
+    clauses = list(split_clauses(text))
     empty_clauses = [span for span in clauses if _is_empty_clause(text, span, clauses, has_meaning)]
     text = _blank_spans(text, empty_clauses)
     text = _WORD.sub(lambda match: _blank_courtesy(match, has_meaning), text)
@@ -88,7 +118,8 @@ def blank_small_talk(question: str, has_meaning: HasMeaning) -> str:
     return text if _has_letters(text) else question
 
 
-def _clauses_of(text: str) -> Iterator[tuple[int, int]]:
+def split_clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yields start and end of each clause, without the marks between them."""
     boundaries = [(0, 0), *(match.span() for match in _CLAUSE_BOUNDARY.finditer(text)), (len(text), len(text))]
     for (_, start), (end, _) in pairwise(boundaries):
         if text[start:end].strip():
@@ -98,7 +129,7 @@ def _clauses_of(text: str) -> Iterator[tuple[int, int]]:
 def _blank_leading_greeting(text: str, has_meaning: HasMeaning) -> str:
     """ "Hi all can you …": blanks the greeting where no mark ends it."""
     words = list(_WORD.finditer(text))
-    first_clause = next(iter(_clauses_of(text)), (0, 0))
+    first_clause = next(iter(split_clauses(text)), (0, 0))
     if len(_WORD.findall(text[slice(*first_clause)])) <= _MAX_GREETING_WORDS and first_clause[1] < len(text.rstrip()):
         return text  # "Hi Sam - …": a clause of its own
     count = next((index for index, word in enumerate(words) if word[0].lower() not in GREETING_WORDS | {"good"}), 0)
@@ -124,6 +155,13 @@ def _is_empty_clause(
     is_idle = _is_idle(words, allows_question_word=bool(_DOUBT.match(clause)))
     if is_idle and _ASIDE_START.match(clause):
         return True  # "it's urgent", even where "urgent" is a value
+    follows_question = span != clauses[0] and any(
+        has_meaning(*other) or re.search(r"\d", text[slice(*other)]) for other in clauses if other != span
+    )
+    if follows_question and any(pattern.match(clause) for pattern in (_ABOUT_ANSWER, _NO_MATTER)):
+        return True
+    if follows_question and is_set_off and _EMPHASIS.fullmatch(clause):
+        return True
     if has_meaning(*span):
         return False
     if _is_greeting(clause, words) or _is_purpose(clause, is_first=span == clauses[0], is_set_off=is_set_off):
@@ -134,7 +172,15 @@ def _is_empty_clause(
         return False
     says_aside = (_PERSONAL_CLAUSE, _REPORTED_WISH, _POSSESSIVE_CLAUSE, _OBJECT_CLAUSE, _HOPE)
     is_aside = any(pattern.match(clause) for pattern in says_aside) or bool(_FIRST_PERSON.search(clause))
+    is_strong = text[: span[0]].rstrip().endswith(_STRONG_MARKS)
+    is_aside = is_aside or (follows_question and is_strong and _is_statement(words))
     return is_aside and not _refers_and_restricts(words)
+
+
+def _is_statement(words: Sequence[str]) -> bool:
+    """ "Insurance is on the phone", "each direction counts as one": a subject of its own with a finite verb."""
+    verbs = set(words[1 : _MAX_SUBJECT_WORDS + 1]) & _FINITE_VERBS
+    return bool(verbs) and words[0] not in STOP_WORDS - _SUBJECT_WORDS and "not" not in words
 
 
 def _is_greeting(clause: str, words: Sequence[str]) -> bool:

@@ -81,6 +81,42 @@ def test_names_identifiers_and_what_is_mentioned_must_be_in_the_text(question: s
     assert (leg.search.clauses[0].required_terms, alternatives.unknown_words) == (terms, ())
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "all parcels by Blue Van that we hold",
+        "parcels by Blue Van we keep on file",
+        "parcels by Blue Van all told",
+        "parcels anywhere in the depot by Blue Van",
+        "parcels by Blue Van, across all depots",
+        "parcels by Blue Van that are still around too",
+        "which things by Blue Van weigh over 500 g",
+        "in how many cases was it Blue Van",
+    ],
+)
+def test_phrases_that_leave_out_nothing_are_no_conditions(question: str) -> None:
+    leg, alternatives = _plan_leg(question)
+
+    assert leg.search.clauses[0].required_terms == ()
+    assert alternatives.unknown_words == ()
+    assert str(_comparisons(leg)[0].value) == "Blue Van"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("parcels by Blue Van in the depot", ("depot",)),
+        ("parcels by Blue Van that our clerks keep frozen", ("clerks", "frozen")),
+        ("how many people got parcels by Blue Van", ("people",)),
+        ("can I bring a dog for the parcels by Blue Van", ("dog",)),
+    ],
+)
+def test_words_that_may_restrict_are_still_asked_about(question: str, words: tuple[str, ...]) -> None:
+    _, alternatives = _plan_leg(question)
+
+    assert set(words) <= set(alternatives.unknown_words)
+
+
 @pytest.mark.parametrize("question", ["which turnips weigh over 500 g", "every turnip over 500 g"])
 def test_a_noun_of_a_list_that_means_something_else_is_not_understood(question: str) -> None:
     leg, alternatives = _plan_leg(question)

@@ -46,6 +46,15 @@ def remaining_text(text: str) -> str:
         ("for background I am writing a column: how many KITES are red", "how many KITES are red"),
         ("list the red KITES, before the briefing", "list the red KITES"),
         ("Thanks for your patience yesterday! Which KITES are red", "Which KITES are red"),
+        ("which KITES are red? a rough list is fine", "which KITES are red?"),
+        ("which KITES are red, names will do", "which KITES are red"),
+        ("how many KITES flew in 2020? each flight counts as one", "how many KITES flew in 2020?"),
+        ("KITES over 3 m, I do not care which COLOUR", "KITES over 3 m"),
+        ("KITES over 3 m no matter when they flew", "KITES over 3 m"),
+        ("how many KITES are red? does not have to be exact", "how many KITES are red?"),
+        ("all red KITES, every last one of them", "all red KITES"),
+        ("which KITES are red (the landlord is in a bad mood)", "which KITES are red"),
+        ("the KITES with the most tears per metre I mean", "the KITES with the most tears per metre"),
     ],
 )
 def test_clauses_that_say_nothing_about_the_documents_are_blanked(text: str, remaining: str) -> None:

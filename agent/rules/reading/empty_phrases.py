@@ -1,0 +1,106 @@
+"""Phrases that restrict nothing, by their place in a question: "at the moment", "we hold", "anywhere in the house"."""
+
+from collections.abc import Sequence
+
+from agent.english.function_words import (
+    EVERYWHERE_WORDS,
+    FILLER_WORDS,
+    GENERIC_NOUNS,
+    HAVING_VERBS,
+    PEOPLE_NOUNS,
+    PREPOSITIONS,
+    QUANTIFIERS,
+    STOP_WORDS,
+)
+from agent.rules.words.tokens import QuestionToken
+from storage.search.schema import FieldType, Schema
+
+_IDIOMS = (
+    ("in", "the", "system"), ("in", "our", "system"), ("at", "the", "moment"), ("so", "far"), ("to", "date"),
+    ("on", "the", "books"), ("on", "our", "books"), ("in", "our", "books"), ("right", "now"), ("in", "total"),
+    ("at", "all"), ("in", "particular"), ("in", "question"), ("on", "record"), ("on", "file"), ("in", "existence"),
+    ("going", "by"), ("judging", "by"), ("each", "time"), ("every", "time"), ("last", "one"), ("single", "one"),
+    ("all", "told"), ("all", "in", "all"), ("each", "one"),
+)  # fmt: skip
+# They say that an event happened; where documents have a state, it may not have: "visits that took place".
+_EVENT_IDIOMS = tuple(
+    (verb, particle)
+    for particle, verbs in {"place": "take takes took taken taking", "ahead": "go goes went gone"}.items()
+    for verb in verbs.split()
+)
+_STATE_LABEL_WORDS = frozenset("status state stage outcome result phase".split())
+_SCOPE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
+_ARTICLES = frozenset("the our this that your my their".split())
+_UNIVERSAL_QUANTIFIERS = frozenset({"all", "any", "every", "each"})
+_SCOPE_PREPOSITIONS = frozenset("in at on across over among from for of through".split())
+_NOUNS_OF_OWNERS = frozenset("i we us you they".split())
+_PASSIVE_AUXILIARIES = frozenset("is are was were be been being".split())
+_EMPTY_ADVERBS = FILLER_WORDS | frozenset("also both all now".split())
+_WORDS_BEFORE_GENERIC_NOUN = QUANTIFIERS | STOP_WORDS | frozenset({"many", "last", "single"})
+
+
+def is_empty_phrase(tokens: Sequence[QuestionToken], index: int, schema: Schema, *, ends_clause: bool) -> bool:
+    """Whether the token stands in a phrase that leaves out no document; `ends_clause`: a mark follows the token."""
+    return (
+        _is_in_idiom(tokens, index, _IDIOMS)
+        or (_is_in_idiom(tokens, index, _EVENT_IDIOMS) and not _has_states(schema))
+        or _is_everywhere(tokens, index)
+        or _is_having_verb(tokens, index, ends_clause=ends_clause)
+    )
+
+
+def is_generic_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
+    """ "The *ones* from May", "in how many *cases*": whether a noun for any document has no modifier."""
+    word_before = tokens[index - 1].word if index else ""
+    is_bare = not word_before or word_before in _WORDS_BEFORE_GENERIC_NOUN
+    return tokens[index].word in GENERIC_NOUNS and is_bare and not tokens[index].is_name
+
+
+def is_people_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
+    """ "The courses that *people* passed": whether the noun stands for people in general and is not asked for."""
+    words_before = {token.word for token in tokens[max(index - 2, 0) : index]}
+    is_asked_for = bool(words_before & (QUANTIFIERS | {"many", "different"}))
+    return tokens[index].word in PEOPLE_NOUNS and not is_asked_for and not tokens[index].is_name
+
+
+def _is_in_idiom(tokens: Sequence[QuestionToken], index: int, idioms: Sequence[tuple[str, ...]]) -> bool:
+    """ "At the *moment*", "in our *system*": whether the word belongs to one of the idioms."""
+    return any(
+        tuple(token.word for token in tokens[index - offset : index - offset + len(idiom)]) == idiom
+        for idiom in idioms
+        for offset in range(min(len(idiom), index + 1))
+    )
+
+
+def _has_states(schema: Schema) -> bool:
+    return any(
+        field.type is FieldType.CATEGORY and bool(_STATE_LABEL_WORDS & set(field.label.casefold().split()))
+        for field in schema.fields
+    )
+
+
+def _is_everywhere(tokens: Sequence[QuestionToken], index: int) -> bool:
+    """ "In the whole *company*", "anywhere in the *house*", "across all *branches*"."""
+    before = [token.word for token in tokens[max(index - 4, 0) : index]]
+    if not before or tokens[index].is_name:
+        return False
+    if before[-1] in _SCOPE_WORDS:
+        return True
+    if before[-1] in _UNIVERSAL_QUANTIFIERS:
+        return before[-2:-1] != [] and before[-2] in _SCOPE_PREPOSITIONS
+    while before and before[-1] in _ARTICLES | PREPOSITIONS:
+        before.pop()
+    return bool(before) and before[-1] in EVERYWHERE_WORDS
+
+
+def _is_having_verb(tokens: Sequence[QuestionToken], index: int, *, ends_clause: bool) -> bool:
+    """ "The coins we *hold*", "what our sites *keep* in May": whether the verb has no object of its own."""
+    if tokens[index].word not in HAVING_VERBS or tokens[index].is_name:
+        return False
+    after = index + 1
+    while not ends_clause and after < len(tokens) and tokens[after].word in _EMPTY_ADVERBS:
+        after += 1
+    word_before = tokens[index - 1].word if index else ""
+    is_statement = word_before in _NOUNS_OF_OWNERS | _PASSIVE_AUXILIARIES or word_before in _EMPTY_ADVERBS
+    has_no_object = ends_clause or after == len(tokens) or tokens[after].word in PREPOSITIONS - {"by", "to", "with"}
+    return has_no_object and (is_statement or ends_clause or after == len(tokens))
