@@ -36,6 +36,7 @@ from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
 from agent.rules.linking.lexicon_cache import LexiconCache
+from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.reading.question_reader import QuestionReader
@@ -106,6 +107,11 @@ class RuleReasoner:
             if planned_parts is not None:
                 return planned_parts
         comparison = plan_comparison(question, reader)
+        last_plan = question_context.last_plan
+        if last_plan is not None and len(parts) == 1 and comparison is None:
+            completed = plan_completed_question(question, last_plan, reader)
+            if completed is not None:
+                return completed
         follow_up = (
             plan_follow_up(question, question_context.last_plan, reader, question_context.earlier_plans)
             if question_context.last_plan is not None and len(parts) == 1
