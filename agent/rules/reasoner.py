@@ -113,8 +113,10 @@ class RuleReasoner:
             if completed is not None:
                 return completed
         follow_up = (
-            plan_follow_up(question, question_context.last_plan, reader, question_context.earlier_plans)
-            if question_context.last_plan is not None and len(parts) == 1
+            plan_follow_up(
+                question, last_plan, reader, question_context.earlier_plans, question_context.found_documents
+            )
+            if last_plan is not None and len(parts) == 1
             else None
         )
         if follow_up is not None and (comparison is None or follow_up.references):

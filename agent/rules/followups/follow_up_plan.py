@@ -35,6 +35,8 @@ from agent.rules.followups.ordinal_references import (
     plan_remainder,
     plan_repeated_comparison,
 )
+from agent.rules.followups.referenced_documents import plan_about_results, plan_referenced_document
+from agent.rules.followups.result_references import SINGULAR_PRONOUNS, confine_to_found_documents, is_about_place
 from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import FieldMention
@@ -47,7 +49,7 @@ from storage.search.conditions import (
     conjunction_of,
     conjuncts_of,
 )
-from storage.search.ids import FieldName, LegId
+from storage.search.ids import DocId, FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
@@ -67,7 +69,6 @@ _WORD_PATTERN = re.compile(r"[\w']+")
 _SAME_AGAIN = re.compile(
     r"^(?P<lead>\W*(?:and\s+|now\s+)?)(?:the\s+)?same(?:\s+(?:thing|question|again))?\b(?=\s+\w)", re.I
 )
-_SINGULAR_PRONOUNS = frozenset("it its that this".split())
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
 _SUPERLATIVE_COUNT = re.compile(
     r"\b\d{1,3}\b(?=\s+(?:most\s+\w+|"
@@ -118,12 +119,22 @@ _GROUP_WORDS = frozenset(
 
 
 def plan_follow_up(
-    question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan] = ()
+    question: str,
+    last_plan: Plan,
+    reader: QuestionReader,
+    earlier_plans: Sequence[Plan] = (),
+    found_documents: Sequence[DocId] | None = None,
 ) -> PlannedQuestion | None:
-    """Returns the plan of a follow-up; None for a new topic. `earlier_plans` are the plans before `last_plan`."""
+    """Returns the plan of a follow-up; None for a new topic.
+
+    `earlier_plans` are the plans before `last_plan`; `found_documents` are those that the last answer cited, None
+    before the answer.
+    """
     follow_up = _read_follow_up(question, last_plan, reader, earlier_plans)
     if follow_up is None:
         return None
+    if follow_up.refers_to_results and found_documents is not None:
+        follow_up = replace(follow_up, leg=confine_to_found_documents(follow_up.leg, found_documents))
     first_steps = (
         _plan_next_page,
         _plan_top_of_list,
@@ -144,6 +155,7 @@ def plan_follow_up(
         plan_ordinal_reference,
         _plan_share_of_results,
         _plan_count,
+        plan_referenced_document,
         plan_single_document,
         _plan_new_form,
     )
@@ -151,7 +163,11 @@ def plan_follow_up(
         planned = step(follow_up)
         if planned is not None:
             return planned
-    return _apply_to_all_sides(follow_up, _plan_grouping) or _apply_to_all_sides(follow_up, plan_refinement)
+    return (
+        _apply_to_all_sides(follow_up, _plan_grouping)
+        or _apply_to_all_sides(follow_up, plan_refinement)
+        or (None if found_documents is None else plan_about_results(follow_up))
+    )
 
 
 def _apply_to_all_sides(
@@ -463,7 +479,8 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
     reading, words = follow_up.reading, set(follow_up.words)
     answer_form = answer_form_of(reading, follow_up.lexicon)
     asked_fields = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions if mention.column is None))
-    is_singular = bool(words & _SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
+    is_singular = bool(words & SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
+    is_singular = is_singular or is_about_place(follow_up.question)
     if words & SUMMARY_WORDS or (re.search(r"\babout\s*[?.]?$", follow_up.question) and is_singular):
         return SummariseDocuments()
     if (

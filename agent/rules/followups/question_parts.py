@@ -62,8 +62,11 @@ def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bo
     if planned is None:
         return None
     leg = replace(planned.plan.legs[-1], question=part)
+    alternatives = next(
+        (each for each in planned.alternatives if each.leg == leg.id), LegAlternatives(leg=leg.id)
+    )
     return QuestionPart(
-        leg=leg, alternatives=LegAlternatives(leg=leg.id), references=planned.references, continues_search=True
+        leg=leg, alternatives=alternatives, references=planned.references, continues_search=True
     )
 
 
