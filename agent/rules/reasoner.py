@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.assumptions import CorrectedSpelling, ForeignLanguage
+from agent.assumptions import CorrectedSpelling, ForeignLanguage, UnknownWords
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.registry import compose_facts
 from agent.decomposition import (
@@ -188,6 +188,9 @@ def _ask_about_pending_words(follow_up: PlannedQuestion, pending_words: Sequence
     """Returns a follow-up that still asks about the words of the last question that nobody has explained."""
     if not pending_words or not follow_up.is_followup:
         return follow_up
+    forms = [leg.answer_form for leg in follow_up.plan.legs]
+    if all(form.reads_values or form.reads_text for form in forms):  # about the documents that were found without them
+        return replace(follow_up, assumptions=(*follow_up.assumptions, UnknownWords(words=tuple(pending_words))))
     legs = {alternatives.leg: alternatives for alternatives in follow_up.alternatives}
     return replace(
         follow_up,

@@ -61,7 +61,8 @@ class FollowUpMessage:
 
     @property
     def starts_as_question(self) -> bool:
-        return bool(self.words) and self.words[0] in QUESTION_WORDS | LIST_VERBS | YES_NO_VERBS
+        first_word = self.words[0].partition("'")[0] if self.words else ""  # "what's"
+        return first_word in QUESTION_WORDS | LIST_VERBS | YES_NO_VERBS
 
     @property
     def has_own_content(self) -> bool:

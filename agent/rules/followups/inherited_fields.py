@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from agent.english.function_words import AGGREGATE_PHRASES
+from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.followups.followup_context import FollowUpMessage
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
@@ -48,6 +49,18 @@ def find_inherited_form(follow_up: FollowUpMessage, answer_form: AnswerForm) -> 
     if order is not None and set(follow_up.words) & _EXTREMES_OF_ANY_FIELD:
         return ListDocuments(order=SchemaOrder(field=field, descending=order.descending), limit=answer_form.list_limit)
     return None
+
+
+def find_total_field(follow_up: FollowUpMessage, answer_form: AnswerForm) -> FieldName | None:
+    """ "And what did these cost us?", after several documents: returns the only amount of money that is asked for."""
+    last_form = follow_up.leg.answer_form
+    is_of_several = last_form.computes or (last_form.lists_documents and last_form.list_limit != 1)
+    if not is_of_several or not (follow_up.refers_to_results or follow_up.has_opener):
+        return None
+    fields = [name for bucket, name in answer_form.requested_fields if bucket == follow_up.reading.bucket]
+    asks_money = asked_kind([token.word for token in follow_up.reading.tokens]) is AskedKind.MONEY
+    types = [follow_up.lexicon.get_field(name).type for name in fields]
+    return fields[0] if asks_money and types == [FieldType.MONEY] else None
 
 
 def _find_last_field(follow_up: FollowUpMessage) -> FieldName | None:

@@ -9,6 +9,7 @@ from agent.decomposition import PlannedQuestion
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.followups.followup_filters import add_unknown_words, narrow_search
 from agent.rules.followups.result_references import SINGULAR_PRONOUNS, is_about_place
+from agent.rules.followups.single_document import is_about_single_document
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import MAX_SEMI_JOIN_DEPTH, SemiJoinCondition, semi_join_depth
@@ -34,6 +35,8 @@ def plan_referenced_document(follow_up: FollowUpMessage) -> PlannedQuestion | No
     The field is one that the results lack. After a question for a field, only the document that the answer names is meant.
     """
     if not follow_up.refers_to_results or follow_up.is_restricted_to_results or len(follow_up.leg.search.clauses) != 1:
+        return None
+    if not is_about_single_document(follow_up) and follow_up.leg.answer_form.list_limit != 1:
         return None
     if _answers_itself(follow_up.reading):
         return None
@@ -103,7 +106,10 @@ def plan_about_results(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     is_singular = bool(set(follow_up.words) & SINGULAR_PRONOUNS) or is_about_place(follow_up.question)
     last_form = follow_up.leg.answer_form
     is_of_one = last_form.reads_values or last_form.reads_text or last_form.list_limit == 1
-    if (is_singular or is_of_one) and not follow_up.is_restricted_to_results:
+    says_nothing_new = not (follow_up.has_own_content or follow_up.reading.has_noun)
+    if says_nothing_new and form.reads_values:
+        return continue_plan(follow_up, follow_up.leg.search, form)
+    if (is_singular or is_of_one or says_nothing_new) and not follow_up.is_restricted_to_results:
         search = Search(clauses=follow_up.leg.search.clauses, ranking_text=follow_up.question)
         return continue_plan(follow_up, search, FindPassages())
     search, kept_conditions = narrow_search(follow_up)

@@ -21,6 +21,15 @@ _LEAD = re.compile(
     r"(?:that\s+)?for\s+(?=(?:the\s+)?[A-Z]))?",
     re.IGNORECASE,
 )
+_QUESTION_WORD = re.compile(
+    r"^\W*(?:and\s+)?(?:which|who|how\s+(?:many|much))\s+(?:ones?\s+)?"
+    r"(?!(?:is|are|was|were|do|does|did|has|have|had|of|ones?)\b)",
+    re.IGNORECASE,
+)
+_SWAP = re.compile(
+    r"^\W*(?:(?:no|sorry|oops|wait)\b\W*)?not\s+(?P<old>[^,;?!.–—]+?)(?:\s*[,;–—-]\s*(?:but\s+)?|\s+but\s+)(?P<new>[^,;]+?)\W*$",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(r"[\s,]*(?:\bthen\b|\bplease\b|\binstead\b|\bthere\b)?[\s?!.]*$", re.IGNORECASE)
 _PREPOSITION = "|".join(sorted(map(re.escape, PREPOSITIONS), key=len, reverse=True))
 _PREPOSITION_BEFORE = re.compile(rf"\b(?P<preposition>{_PREPOSITION})\s+(?:the\s+|our\s+|an?\s+)?$", re.IGNORECASE)
@@ -40,6 +49,8 @@ def complete_with_question(message: str, question: str, reader: QuestionReader, 
 
     `bucket` is that of the question's documents, if it is only one.
     """
+    if (swapped := _SWAP.match(message)) is not None:
+        return _swap_words(swapped["old"], swapped["new"], question, reader, bucket)
     lead = _LEAD.match(message)
     if lead is None or not any(character.isalpha() for character in lead[0]):
         return None
@@ -50,19 +61,46 @@ def complete_with_question(message: str, question: str, reader: QuestionReader, 
     return replace_counterpart(fragment, question, reader, bucket)
 
 
+def complete_part(part: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> str | None:
+    """ "Which weigh less than 5 kg, and *which more than 60*?": returns the first question with the words of the part.
+
+    Returns None unless the part is nothing but a question word and these words.
+    """
+    lead = _QUESTION_WORD.match(part)
+    fragment = _TAIL.sub("", part[lead.end() :]) if lead is not None else ""
+    if not fragment or len(fragment.split()) > _MAX_WORDS:
+        return None
+    return replace_counterpart(fragment, question, reader, bucket)
+
+
 def replace_counterpart(fragment: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> str | None:
     """Returns the question with the fragment in place of the words for a thing of the same kind; else None."""
     literals = [*reader.literals_in(fragment)]
     core_start = literals[0].start if literals else len(fragment)
-    if literals:
-        spans = _literal_spans(fragment, literals, question, reader)
-    else:
-        spans = _value_spans(fragment, question, reader, bucket) or _field_spans(fragment, question, reader, bucket)
-        spans = spans or _name_spans(fragment, question, reader)
+    spans = _counterpart_spans(fragment, literals, question, reader, bucket)
     return _write_in_place(fragment, core_start, question, *next(iter(spans))) if len(spans) == 1 else None
 
 
+def _swap_words(old: str, new: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> str | None:
+    """ "Not cats, dogs": returns the question with the new words, if the old ones are what they replace."""
+    spans = {part: _counterpart_spans(part, reader.literals_in(part), question, reader, bucket) for part in (old, new)}
+    return replace_counterpart(new, question, reader, bucket) if spans[old] and spans[old] == spans[new] else None
+
+
 # -- the counterpart in the question
+
+
+def _counterpart_spans(
+    fragment: str,
+    literals: Sequence[QuestionLiteral],
+    question: str,
+    reader: QuestionReader,
+    bucket: BucketId | None,
+) -> set[tuple[int, int]]:
+    if literals:
+        return _literal_spans(fragment, literals, question, reader)
+    spans = _value_spans(fragment, question, reader, bucket) or _field_spans(fragment, question, reader, bucket)
+    return spans or _name_spans(fragment, question, reader)
 
 
 def _literal_spans(
@@ -89,9 +127,7 @@ def _replaceable_span(literal: QuestionLiteral, other: QuestionLiteral) -> tuple
     return (start, end) if start < end else None
 
 
-def _value_spans(
-    fragment: str, question: str, reader: QuestionReader, bucket: BucketId | None
-) -> set[tuple[int, int]]:
+def _value_spans(fragment: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> set[tuple[int, int]]:
     """Returns where the question has other values of the field whose value the fragment is."""
     if bucket is not None and (spans := _value_spans_in(fragment, question, reader, bucket)):
         return spans
@@ -115,9 +151,7 @@ def _value_spans_in(fragment: str, question: str, reader: QuestionReader, bucket
     return {(asked.tokens[places[0].first].start, asked.tokens[places[-1].last - 1].end)}
 
 
-def _field_spans(
-    fragment: str, question: str, reader: QuestionReader, bucket: BucketId | None
-) -> set[tuple[int, int]]:
+def _field_spans(fragment: str, question: str, reader: QuestionReader, bucket: BucketId | None) -> set[tuple[int, int]]:
     """Returns where the question mentions another field of the same type as the field that the fragment names."""
     if bucket is None:
         return set()
