@@ -38,7 +38,12 @@ from agent.rules.followups.ordinal_references import (
     plan_repeated_comparison,
 )
 from agent.rules.followups.referenced_documents import plan_about_results, plan_referenced_document
-from agent.rules.followups.result_references import SINGULAR_PRONOUNS, confine_to_found_documents, is_about_place
+from agent.rules.followups.result_references import (
+    SINGULAR_PRONOUNS,
+    confine_to_found_documents,
+    is_about_place,
+    is_about_whole_result,
+)
 from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words
 from agent.rules.linking.lexicon import FieldMention
@@ -520,6 +525,9 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
     is_singular = is_singular or is_about_place(follow_up.question)
     if words & SUMMARY_WORDS or (re.search(r"\babout\s*[?.]?$", follow_up.question) and is_singular):
         return SummariseDocuments()
+    total_field = find_total_field(follow_up, answer_form)
+    if total_field is not None and (not is_singular or is_about_whole_result(follow_up.question)):
+        return ComputeNumbers(functions=(AggregateFunction.SUM,), field=total_field)
     if (
         is_singular
         and follow_up.refers_to_results
@@ -527,9 +535,6 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         and not reading.conditions
     ):
         return ReadFields(fields=((reading.bucket, answer_form.computed_field),))
-    total_field = find_total_field(follow_up, answer_form)
-    if total_field is not None and not is_singular:
-        return ComputeNumbers(functions=(AggregateFunction.SUM,), field=total_field)
     inherited_form = find_inherited_form(follow_up, answer_form)
     if inherited_form is not None:
         return inherited_form
@@ -539,7 +544,8 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         return answer_form
     if follow_up.words[:2] == ("how", "many") and follow_up.is_elliptic:
         return ComputeNumbers(functions=(AggregateFunction.COUNT,))
-    names_first = answer_form.list_limit is not None and follow_up.is_restricted_to_results
+    chooses = follow_up.is_restricted_to_results or follow_up.is_elliptic
+    names_first = answer_form.list_limit is not None and chooses
     if answer_form.list_order is not None and (names_first or _has_superlative(follow_up.words)):
         return (
             answer_form

@@ -74,7 +74,7 @@ class FollowUpMessage:
         """ "Which are from 2024?", "how many for Acme?": whether the subject is left out (ellipsis)."""
         asks_number = self.words[:2] in (("how", "many"), ("how", "much"))
         verb_index = 2 if asks_number else 1 if self.words[:1] in (("which",), ("who",)) else 0
-        verbs = {"are", "were", "have", "had", "is", "was", "of", "do", "did"}
+        verbs = {"are", "were", "have", "has", "had", "is", "was", "of", "do", "did"}
         verbs |= PREPOSITIONS if asks_number else frozenset[str]()
         return (
             bool(verb_index)

@@ -1,5 +1,5 @@
-"""Follow-ups about the results that the other steps leave: about the documents that the results refer to ("there", after
-a town), and about what the results themselves say. They never become questions about all documents.
+"""Follow-ups about the results that the other steps leave: about the documents that the results refer to ("there",
+after a town), and about what the results themselves say. They never become questions about all documents.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,8 @@ class _ReferredReading:
 def plan_referenced_document(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     """ "Who is the mayor there?", after the town of a lake: a field of the document that the answer refers to.
 
-    The field is one that the results lack. After a question for a field, only the document that the answer names is meant.
+    The field is one that the results lack. After a question for a field, only the document that its value names is
+    meant.
     """
     if not follow_up.refers_to_results or follow_up.is_restricted_to_results or len(follow_up.leg.search.clauses) != 1:
         return None

@@ -40,6 +40,7 @@ _PLAIN_PREPOSITIONS = frozenset({"for", "with"})  # "same for Oslo": they say no
 _JOINING_WORDS = frozenset("and or nor as well the a an".split())
 _LOOSE_WORDS = STOP_WORDS | PREPOSITIONS | frozenset("one ones only just".split())
 _WIDENING_WORDS = frozenset("also too include including add plus".split())
+_NEGATIONS = frozenset("not no without except never".split())
 _MAX_WORDS = 7  # of a message that names only one thing
 _POSSESSIVE = re.compile(r"['’]s?$")
 
@@ -56,7 +57,7 @@ def complete_with_question(message: str, question: str, reader: QuestionReader, 
         return None
     fragment = _TAIL.sub("", message[lead.end() :])
     words = fragment.lower().split()
-    if not words or len(words) > _MAX_WORDS or set(words) & _WIDENING_WORDS:
+    if not words or len(words) > _MAX_WORDS or set(words) & (_WIDENING_WORDS | _NEGATIONS):
         return None
     return replace_counterpart(fragment, question, reader, bucket)
 
@@ -160,8 +161,9 @@ def _field_spans(fragment: str, question: str, reader: QuestionReader, bucket: B
     mentions = [*_mentions_in(reading)]
     if len(mentions) != 1 or not _explains_all([link for link, _ in mentions], reading):
         return set()
-    field_type = schema.by_name[mentions[0][1].field].type
-    places = [link for link, mention in _mentions_in(asked) if schema.by_name[mention.field].type is field_type]
+    named = schema.by_name[mentions[0][1].field]
+    others = [(link, schema.by_name[mention.field]) for link, mention in _mentions_in(asked)]
+    places = [link for link, field in others if field.type is named.type and field.name != named.name]
     if len(places) != 1:
         return set()
     return {(asked.tokens[places[0].first].start, asked.tokens[places[0].last - 1].end)}

@@ -20,9 +20,14 @@ from storage.search.plan import Leg
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
 _AMONG_RESULTS = re.compile(r"\b(?:of|among)\s+(?:them|those|these)\b", re.IGNORECASE)
 _PLACE = re.compile(
-    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )(?<!\bbeen )(?<!\bover )\bthere(?=\W*$|\s+(?:now|today|currently|then)\b)",
+    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )(?<!\bbeen )(?<!\bover )"
+    r"\bthere(?=\W*$|\s+(?:now|today|currently|then)\b)",
     re.IGNORECASE,
 )
+_WHOLE_RESULT = re.compile(
+    r"\b(?:is|was)\s+(?:that|this)\b(?=\W*$|\s+(?:in\s+(?:all|total)|all\s+told|altogether|together|per|by|on\s+average|exactly)\b)",
+    re.IGNORECASE,
+)  # "how many bottles is that in total?"
 _PERSONS = frozenset("he she him her his hers".split())
 _POSSESSIVES = frozenset("their its his her".split())
 _PRONOUNS = frozenset("them those these they their theirs ones it its same".split()) | _PERSONS
@@ -33,6 +38,11 @@ _MEANINGS_OF_OWN_SUBJECT = (BucketNoun, ValueMatch, PartialMatch)
 def is_among_results(message: str) -> bool:
     """ "Which of them …": whether the message restricts itself to some of the results."""
     return bool(_AMONG_RESULTS.search(message))
+
+
+def is_about_whole_result(message: str) -> bool:
+    """ "How much money was that?": whether the message is about all the results together."""
+    return bool(_WHOLE_RESULT.search(message))
 
 
 def is_about_place(message: str) -> bool:
@@ -46,6 +56,8 @@ def refers_to_results(message: str, words: Sequence[str], reading: BucketReading
     In "which galleries have their own shop" the possessive belongs to a noun of the message itself.
     """
     if is_among_results(message) or _THAT_ONE.search(message) or is_about_place(message):
+        return True
+    if _WHOLE_RESULT.search(message):
         return True
     if words[-1:] in (("that",), ("this",)) or words[:1] in (("that",), ("this",)):
         return True

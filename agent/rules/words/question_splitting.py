@@ -39,7 +39,7 @@ _ENDS_INSIDE_CLAUSE = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|will|who|that|which|do|does|did)$", re.IGNORECASE
 )  # "… that is also what the law says"
 _STRONG_JOINT = re.compile(_JOINT, re.IGNORECASE)
-_SINGULAR_REFERENCE = re.compile(r"\b(?:it|its|he|she|him|his|her)\b", re.IGNORECASE)
+_SUBJECT_OF_ITS_OWN = re.compile(r"\b(?:it|its|he|she|him|his|her|they|them)\b", re.IGNORECASE)
 _AND_BEFORE_PREPOSITION = re.compile(
     r",\s+and\s+(?:also\s+)?(?=(?:in|from|at|for|on|by|with|during)\s+[^,?;]{1,60}\??$)", re.IGNORECASE
 )  # "how many in 2024, and in 2023?"
@@ -145,7 +145,7 @@ def _split_at_and(sentence: str) -> list[str]:
         (_STARTS_RELATIVE_CLAUSE.match(after) and _RELATIVE_PRONOUN.search(before))
         or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before) and not _WHAT_IS.match(before))
         for before, after in pairwise(parts)
-        if not _SINGULAR_REFERENCE.search(after) and not _STARTS_ELLIPTIC_CHOICE.match(after)
+        if not _SUBJECT_OF_ITS_OWN.search(after) and not _STARTS_ELLIPTIC_CHOICE.match(after)
     )
     return parts if all_ask and not has_relative_clause else [sentence]
 
