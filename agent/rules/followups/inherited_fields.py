@@ -64,12 +64,12 @@ def find_total_field(follow_up: FollowUpMessage, answer_form: AnswerForm) -> Fie
         return answer_form.computed_field
     asked = [mention.field for mention in follow_up.reading.asked_mentions if mention.column is None]
     named = [name for bucket, name in answer_form.requested_fields if bucket == follow_up.reading.bucket]
-    fields = [*dict.fromkeys(named or asked)]
+    is_money = asked_kind([token.word for token in follow_up.reading.tokens]) is AskedKind.MONEY
+    asks_money = is_money or _COMES_TO.search(follow_up.question) is not None
+    fields = [*dict.fromkeys(named or asked or (follow_up.lexicon.roles.amounts if asks_money else ()))]
     types = [follow_up.lexicon.get_field(name).type for name in fields]
     if is_whole and types[:1] == [FieldType.NUMBER] and follow_up.words[:1] == ("how",):
         return fields[0]  # "how many bottles is that"
-    is_money = asked_kind([token.word for token in follow_up.reading.tokens]) is AskedKind.MONEY
-    asks_money = is_money or _COMES_TO.search(follow_up.question) is not None
     return fields[0] if asks_money and types == [FieldType.MONEY] else None
 
 
