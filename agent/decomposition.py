@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 from agent.assumptions import Assumption
 from storage.search.analyser import Analyser
 from storage.search.conditions import Condition
-from storage.search.ids import BucketId, FieldName, Generation, LegId
+from storage.search.ids import BucketId, DocId, FieldName, Generation, LegId
 from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.plan import AnswerForm, Clause, Leg, Plan, Search
 from storage.search.schema import Schema
@@ -58,6 +58,7 @@ class QuestionContext:
     conversation_summary: str = ""  # the latest questions and outcomes, a line each
     found_nothing: bool = False  # the last message found no document, or was not understood
     pending_words: tuple[str, ...] = ()  # words that the last reply asked about
+    found_documents: tuple[DocId, ...] = ()  # that the last reply cited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +114,7 @@ class LegAlternatives:
     droppable_words: tuple[str, ...] = ()  # required words; dropped, and reported, if no document holds them
     suggested_fields: tuple[FieldName, ...] = ()  # the fields that `unknown_words` may mean, the likeliest first
     is_understood: bool = False  # every content word of the question has a meaning in the chosen reading
+    is_confined: bool = False  # to the last results: no text of other documents may answer
     unknown_words: tuple[str, ...] = ()  # restrict the set in a way that was not understood; the search leaves them out
 
 

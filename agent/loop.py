@@ -142,6 +142,7 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
         conversation_summary=context.conversation_summary,
         found_nothing=context.found_nothing,
         pending_words=context.pending_words,
+        found_documents=context.found_documents,
         last_plan=_plan_if_visible(context.last_plan, schemas),
         earlier_plans=tuple(
             earlier_plan

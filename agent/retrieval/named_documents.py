@@ -32,13 +32,15 @@ _MAX_IDENTIFIER_SIZE = 1.1  # documents per value, on average, up to which a fie
 
 
 def is_confined_to_named_documents(review: LegReview) -> bool:
-    """Whether the question certainly names its documents: by an identifier, by a value of an identifying field, by
-    two names at once, or by a name that only one document has.
+    """Whether the question certainly names its documents: as the last results, by an identifier, by a value of an
+    identifying field, by two names at once, or by a name that only one document has.
 
     One of several names in a document (a party, a heading) is not certain, since other documents have it too. Then all
     passages that mention every name may be quoted (`passages_mentioning_names`).
     """
     clauses = review.leg.search.clauses
+    if review.alternatives.is_confined:
+        return True
     if any(is_identifier(word) for clause in clauses for word in clause.required_terms):
         return True
     if len(clauses) != 1 or not review.count:

@@ -89,6 +89,8 @@ def _search_as_text(review: LegReview) -> More | None:
     leg = review.leg
     asks = leg.question.split()[:1]
     words = any(clause.required_terms for clause in leg.search.clauses)
+    if review.alternatives.is_confined:
+        return None
     if review.count or not words or not leg.answer_form.lists_documents or not asks:
         return None
     if asks[0].casefold() not in QUESTION_WORDS or asks[0].casefold() == "which":

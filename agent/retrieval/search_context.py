@@ -7,7 +7,7 @@ from datetime import datetime
 from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from agent.retrieval.relevance import Reranker
-from storage.search.ids import BucketId
+from storage.search.ids import BucketId, DocId
 from storage.search.index import ScopedIndex
 from storage.search.plan import Plan
 
@@ -35,6 +35,7 @@ class SearchContext:
     conversation_summary: str = ""  # the latest questions and outcomes under this scope, a line each
     found_nothing: bool = False  # the last turn found no document, or was not understood
     pending_words: tuple[str, ...] = ()  # words that the last turn asked about, and that no reply has explained
+    found_documents: tuple[DocId, ...] = ()  # that the last reply cited
     clarifications_in_a_row: int = 0  # clarifications in a row before this turn
     just_answer: bool = False  # do not ask back in this turn
     may_go_private: bool = False  # the asker may see more than this audience: offer to continue in private

@@ -122,6 +122,7 @@ def _remaining_alternatives(alternatives: LegAlternatives, more: More) -> LegAlt
         LegAlternatives(
             leg=alternatives.leg,
             droppable_words=alternatives.droppable_words,
+            is_confined=alternatives.is_confined,
             is_understood=alternatives.is_understood,
             unknown_words=alternatives.unknown_words,
             suggested_fields=alternatives.suggested_fields,

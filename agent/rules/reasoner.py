@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.assumptions import CorrectedSpelling, ForeignLanguage
+from agent.assumptions import CorrectedSpelling, ForeignLanguage, UnknownWords
 from agent.compose.composed_leg import ComposedLeg
 from agent.compose.registry import compose_facts
 from agent.decomposition import (
@@ -36,6 +36,7 @@ from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
 from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
 from agent.rules.linking.lexicon_cache import LexiconCache
+from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
 from agent.rules.planning.referred_document import plan_referred_document
@@ -110,9 +111,16 @@ class RuleReasoner:
         if referred is not None:
             return referred
         comparison = plan_comparison(question, reader)
+        last_plan = question_context.last_plan
+        if last_plan is not None and len(parts) == 1 and comparison is None:
+            completed = plan_completed_question(question, last_plan, reader)
+            if completed is not None:
+                return completed
         follow_up = (
-            plan_follow_up(question, question_context.last_plan, reader, question_context.earlier_plans)
-            if question_context.last_plan is not None and len(parts) == 1
+            plan_follow_up(
+                question, last_plan, reader, question_context.earlier_plans, question_context.found_documents
+            )
+            if last_plan is not None and len(parts) == 1
             else None
         )
         if follow_up is not None and (comparison is None or follow_up.references):
@@ -184,6 +192,9 @@ def _ask_about_pending_words(follow_up: PlannedQuestion, pending_words: Sequence
     """Returns a follow-up that still asks about the words of the last question that nobody has explained."""
     if not pending_words or not follow_up.is_followup:
         return follow_up
+    forms = [leg.answer_form for leg in follow_up.plan.legs]
+    if all(form.reads_values or form.reads_text for form in forms):  # about the documents that were found without them
+        return replace(follow_up, assumptions=(*follow_up.assumptions, UnknownWords(words=tuple(pending_words))))
     legs = {alternatives.leg: alternatives for alternatives in follow_up.alternatives}
     return replace(
         follow_up,

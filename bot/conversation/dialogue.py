@@ -271,6 +271,7 @@ class ConversationDialogue:
             conversation_summary=render_summary(summary_of(state)),
             found_nothing=summary_of(state).found_nothing,
             pending_words=summary_of(state).pending_words,
+            found_documents=summary_of(state).found_documents,
             clarifications_in_a_row=state.clarifications_in_a_row,
             may_go_private=turn_context.may_go_private,
             report_progress=turn_context.report_progress,

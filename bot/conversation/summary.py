@@ -9,10 +9,11 @@ from pydantic import Field, TypeAdapter
 
 from agent.english.commands import is_thanks
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
+from storage.search.ids import DocId
 
 SUMMARY_BUDGET_TOKENS = 400
 _MAX_EXCHANGES = 12  # stored in the database; the token budget may render fewer
-_MAX_TITLES = 5  # document titles of one exchange
+_MAX_TITLES = 5  # cited documents of one exchange
 _MAX_QUESTION_CHARS = 300  # code points
 
 
@@ -28,6 +29,7 @@ class SummaryExchange:
     turn: str = ""  # empty in old summaries
     found_nothing: bool = False  # no part of the question found a document
     unknown_words: tuple[str, ...] = ()  # that the reply asked about
+    found_documents: tuple[DocId, ...] = ()  # that the reply cited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,11 @@ class ConversationSummary:
         """The words that the last reply asked about; a click or another question leaves none."""
         return self.exchanges[-1].unknown_words if self.exchanges else ()
 
+    @property
+    def found_documents(self) -> tuple[DocId, ...]:
+        """The documents that the last reply cited."""
+        return self.exchanges[-1].found_documents if self.exchanges else ()
+
     def without_turns(self, turns: Collection[str]) -> "ConversationSummary":
         return ConversationSummary(
             exchanges=tuple(exchange for exchange in self.exchanges if exchange.turn not in turns)
@@ -96,7 +103,7 @@ _SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields
 def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
     data = _SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)
     for exchange in data["exchanges"]:
-        for key in ("found_nothing", "unknown_words"):
+        for key in ("found_nothing", "unknown_words", "found_documents"):
             if not exchange[key]:
                 del exchange[key]  # as summaries were stored before
     return {"version": 1, **data}
@@ -118,6 +125,7 @@ def _exchange_of(question: str, outcome: Answer | Clarify) -> SummaryExchange:
         filters=outcome.kept_conditions,
         titles=tuple(titles)[:_MAX_TITLES],
         unknown_words=tuple(word for leg in outcome.legs for word in leg.unknown_words),
+        found_documents=tuple(dict.fromkeys(citation.doc_id for citation in outcome.citations))[:_MAX_TITLES],
         found_nothing=all(leg.kind is OutcomeKind.NO_RESULTS for leg in outcome.legs) and not is_thanks(question),
     )
 

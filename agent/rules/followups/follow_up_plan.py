@@ -15,6 +15,7 @@ from agent.english.function_words import (
     AGGREGATE_WORDS,
     DAY_WORDS,
     LIST_VERBS,
+    QUESTION_WORDS,
     SMALL_NUMBERS,
     SUMMARY_WORDS,
     SUPERLATIVE_PHRASES,
@@ -24,19 +25,27 @@ from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
 from agent.rules.cues.function_phrases import is_superlative_phrase
+from agent.rules.cues.question_subject import drop_measure_words
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.followups.followup_filters import add_implied_year, add_unknown_words, narrow_search, plan_refinement
-from agent.rules.followups.inherited_fields import add_last_field, find_inherited_form
+from agent.rules.followups.inherited_fields import add_last_field, find_inherited_form, find_total_field
 from agent.rules.followups.ordinal_references import (
     MAX_SIDES,
     plan_ordinal_reference,
     plan_remainder,
     plan_repeated_comparison,
 )
+from agent.rules.followups.referenced_documents import plan_about_results, plan_referenced_document
+from agent.rules.followups.result_references import (
+    SINGULAR_PRONOUNS,
+    confine_to_found_documents,
+    is_about_place,
+    is_about_whole_result,
+)
 from agent.rules.followups.single_document import plan_single_document, without_claims
-from agent.rules.forms.recognisers import answer_form_of
+from agent.rules.forms.recognisers import answer_form_of, drop_form_words
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.question_reader import QuestionReader
@@ -47,7 +56,7 @@ from storage.search.conditions import (
     conjunction_of,
     conjuncts_of,
 )
-from storage.search.ids import FieldName, LegId
+from storage.search.ids import DocId, FieldName, LegId
 from storage.search.plan import (
     AggregateFunction,
     AnswerForm,
@@ -67,7 +76,10 @@ _WORD_PATTERN = re.compile(r"[\w']+")
 _SAME_AGAIN = re.compile(
     r"^(?P<lead>\W*(?:and\s+|now\s+)?)(?:the\s+)?same(?:\s+(?:thing|question|again))?\b(?=\s+\w)", re.I
 )
-_SINGULAR_PRONOUNS = frozenset("it its that this".split())
+_LEAD_OF_QUESTION = re.compile(
+    rf"^\W*(?:(?:and|but|so|ok|okay|also|then|now)\b\W*)+(?=(?:{'|'.join(sorted(QUESTION_WORDS | YES_NO_VERBS))})\b)",
+    re.IGNORECASE,
+)  # "and who is …": the question word comes first
 _THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
 _SUPERLATIVE_COUNT = re.compile(
     r"\b\d{1,3}\b(?=\s+(?:most\s+\w+|"
@@ -80,6 +92,11 @@ _COUNT_AFTER_SUPERLATIVE = re.compile(
     re.IGNORECASE,
 )
 _SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
+_SORT_COMMAND = re.compile(
+    r"\W*(?:(?:and|now|then|ok|okay|please|can|could|you|just)\W+)*(?:sort|order|rank|arrange)(?:ed|d)?\s+"
+    r"(?:(?:them|those|these|it|that|this|all)\s+)*by\b",
+    re.IGNORECASE,
+)
 _ASCENDING_WORDS = frozenset(
     "ascending asc lowest smallest cheapest oldest earliest shortest lightest increasing up".split()
 )
@@ -118,13 +135,24 @@ _GROUP_WORDS = frozenset(
 
 
 def plan_follow_up(
-    question: str, last_plan: Plan, reader: QuestionReader, earlier_plans: Sequence[Plan] = ()
+    question: str,
+    last_plan: Plan,
+    reader: QuestionReader,
+    earlier_plans: Sequence[Plan] = (),
+    found_documents: Sequence[DocId] | None = None,
 ) -> PlannedQuestion | None:
-    """Returns the plan of a follow-up; None for a new topic. `earlier_plans` are the plans before `last_plan`."""
+    """Returns the plan of a follow-up; None for a new topic.
+
+    `earlier_plans` are the plans before `last_plan`; `found_documents` are those that the last answer cited, None
+    before the answer.
+    """
     follow_up = _read_follow_up(question, last_plan, reader, earlier_plans)
     if follow_up is None:
         return None
+    if follow_up.refers_to_results and found_documents is not None:
+        follow_up = replace(follow_up, leg=confine_to_found_documents(follow_up.leg, found_documents))
     first_steps = (
+        _plan_sort_command,
         _plan_next_page,
         _plan_top_of_list,
         plan_remainder,
@@ -144,6 +172,7 @@ def plan_follow_up(
         plan_ordinal_reference,
         _plan_share_of_results,
         _plan_count,
+        plan_referenced_document,
         plan_single_document,
         _plan_new_form,
     )
@@ -151,7 +180,11 @@ def plan_follow_up(
         planned = step(follow_up)
         if planned is not None:
             return planned
-    return _apply_to_all_sides(follow_up, _plan_grouping) or _apply_to_all_sides(follow_up, plan_refinement)
+    return (
+        _apply_to_all_sides(follow_up, _plan_grouping)
+        or _apply_to_all_sides(follow_up, plan_refinement)
+        or (None if found_documents is None else plan_about_results(follow_up))
+    )
 
 
 def _apply_to_all_sides(
@@ -199,7 +232,8 @@ def _read_follow_up(
     rephrased = _COUNT_AFTER_SUPERLATIVE.sub(r"\2 \1", rephrased)
     rephrased = replace_comparatives(add_implied_year(rephrase_as_count(rephrased), leg))
     count_match = _SUPERLATIVE_COUNT.search(rephrased)  # in "the 3 cheapest" the 3 is no value of a field
-    readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), rephrased))
+    plain_question = _LEAD_OF_QUESTION.sub(lambda match: " " * len(match[0]), rephrased)
+    readings = reader.readings_of(_SUPERLATIVE_COUNT.sub(lambda match: " " * len(match[0]), plain_question))
     reading = next((reading for reading in readings if reading.bucket in leg.search.buckets), None)
     words = tuple(_WORD_PATTERN.findall(rephrased.lower()))
     if reading is None or not words:
@@ -366,13 +400,31 @@ def _plan_sort(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         return None
     field = _sort_field(follow_up)
     if field is None:
-        return None
+        return _ask_about_order(follow_up) if _SORT_COMMAND.match(follow_up.question) else None
     natural = follow_up.lexicon.schema.natural_order
     default = natural.descending if natural is not None and natural.field == field else False
     descending = True if words & _DESCENDING_WORDS else False if words & _ASCENDING_WORDS else default
     limit = follow_up.leg.answer_form.list_limit
     answer_form = ListDocuments(order=SchemaOrder(field=field, descending=descending), limit=limit)
     return continue_plan(follow_up, follow_up.leg.search, answer_form)
+
+
+def _plan_sort_command(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Sorted by total": a message that begins so is about the last list, whatever it is sorted by."""
+    lists = follow_up.leg.answer_form.lists_documents
+    return _plan_sort(follow_up) if lists and _SORT_COMMAND.match(follow_up.question) else None
+
+
+def _ask_about_order(follow_up: FollowUpMessage) -> PlannedQuestion | None:
+    """ "Sorted by prestige": the same list, and a question about the words that name no field."""
+    words = follow_up.reading.unlinked_words
+    if not words:
+        return None
+    planned = continue_plan(follow_up, follow_up.leg.search, ListDocuments())
+    return replace(
+        planned,
+        alternatives=tuple(replace(alternatives, unknown_words=words) for alternatives in planned.alternatives),
+    )
 
 
 def _sort_field(follow_up: FollowUpMessage) -> FieldName | None:
@@ -388,6 +440,9 @@ def _sort_field(follow_up: FollowUpMessage) -> FieldName | None:
         return answer_form.list_order.field
     if answer_form.computed_field is not None:
         return answer_form.computed_field
+    hinted = [follow_up.lexicon.field_hinted_by(token.stem) for token in follow_up.reading.tokens]
+    if hinted_fields := [name for name in hinted if name in sortable]:
+        return hinted_fields[0]
     dates = [field.name for field in follow_up.lexicon.schema.fields if field.type is FieldType.DATE]
     return dates[0] if dates and set(follow_up.words) & DAY_WORDS else None
 
@@ -445,6 +500,9 @@ def _plan_new_form(follow_up: FollowUpMessage) -> PlannedQuestion | None:
     own_form = _own_answer_form(follow_up)
     if own_form is None:
         return None
+    if own_form.depends_on_field:
+        explained = drop_form_words(follow_up.reading, follow_up.lexicon)
+        follow_up = replace(follow_up, reading=drop_measure_words(explained, own_form, follow_up.lexicon))
     reading = follow_up.reading
     continues = follow_up.is_elliptic or follow_up.refers_to_results or follow_up.has_opener
     has_no_content = not (follow_up.has_own_content or reading.has_noun)
@@ -463,9 +521,13 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
     reading, words = follow_up.reading, set(follow_up.words)
     answer_form = answer_form_of(reading, follow_up.lexicon)
     asked_fields = tuple(dict.fromkeys(mention.field for mention in reading.asked_mentions if mention.column is None))
-    is_singular = bool(words & _SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
+    is_singular = bool(words & SINGULAR_PRONOUNS) or bool(_THAT_ONE.search(follow_up.question))
+    is_singular = is_singular or is_about_place(follow_up.question)
     if words & SUMMARY_WORDS or (re.search(r"\babout\s*[?.]?$", follow_up.question) and is_singular):
         return SummariseDocuments()
+    total_field = find_total_field(follow_up, answer_form)
+    if total_field is not None and (not is_singular or is_about_whole_result(follow_up.question)):
+        return ComputeNumbers(functions=(AggregateFunction.SUM,), field=total_field)
     if (
         is_singular
         and follow_up.refers_to_results
@@ -482,7 +544,9 @@ def _own_answer_form(follow_up: FollowUpMessage) -> AnswerForm | None:
         return answer_form
     if follow_up.words[:2] == ("how", "many") and follow_up.is_elliptic:
         return ComputeNumbers(functions=(AggregateFunction.COUNT,))
-    if answer_form.list_order is not None and _has_superlative(follow_up.words):
+    chooses = follow_up.is_restricted_to_results or follow_up.is_elliptic
+    names_first = answer_form.list_limit is not None and chooses
+    if answer_form.list_order is not None and (names_first or _has_superlative(follow_up.words)):
         return (
             answer_form
             if follow_up.requested_count is None

@@ -1,6 +1,5 @@
 """The context of a follow-up: its reading in the bucket of the last plan, and the plan that continues it."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +15,7 @@ from agent.decomposition import (
 from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, PREPOSITIONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
+from agent.rules.followups.result_references import is_among_results, refers_to_results
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
@@ -27,9 +27,6 @@ _FOLLOW_UP_OPENERS = FOLLOW_UP_STARTS + parse_phrases(
     |same|the same|filter|keep|instead|in|from|for|with|over|under|since|before|after|between|by|then|ok|okay|those
     |these|ones|the one|the ones|the top|top|whole|the whole|more|less|at"""
 )
-_RESULT_PRONOUNS = frozenset("them those these they their theirs ones it its same".split())  # they refer to the results
-_THAT_ONE = re.compile(r"\b(?:that|this) one\b", re.IGNORECASE)
-_AMONG_RESULTS = re.compile(r"\b(?:of|among)\s+(?:them|those|these)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +51,18 @@ class FollowUpMessage:
 
     @property
     def refers_to_results(self) -> bool:
-        """Whether the message refers to the results. "That" and "this" count only at its beginning or end."""
-        ends = self.words[-1:] in (("that",), ("this",)) or self.words[:1] in (("that",), ("this",))
-        return bool(set(self.words) & _RESULT_PRONOUNS) or ends or bool(_THAT_ONE.search(self.question))
+        """Whether the message refers to the results: "them", "she", "there"."""
+        return refers_to_results(self.question, self.words, self.readings[0])
 
     @property
     def is_restricted_to_results(self) -> bool:
         """Whether the message restricts itself to some of the results: "of them"."""
-        return bool(_AMONG_RESULTS.search(self.question))
+        return is_among_results(self.question)
 
     @property
     def starts_as_question(self) -> bool:
-        return bool(self.words) and self.words[0] in QUESTION_WORDS | LIST_VERBS | YES_NO_VERBS
+        first_word = self.words[0].partition("'")[0] if self.words else ""  # "what's"
+        return first_word in QUESTION_WORDS | LIST_VERBS | YES_NO_VERBS
 
     @property
     def has_own_content(self) -> bool:
@@ -77,7 +74,7 @@ class FollowUpMessage:
         """ "Which are from 2024?", "how many for Acme?": whether the subject is left out (ellipsis)."""
         asks_number = self.words[:2] in (("how", "many"), ("how", "much"))
         verb_index = 2 if asks_number else 1 if self.words[:1] in (("which",), ("who",)) else 0
-        verbs = {"are", "were", "have", "had", "is", "was", "of", "do", "did"}
+        verbs = {"are", "were", "have", "has", "had", "is", "was", "of", "do", "did"}
         verbs |= PREPOSITIONS if asks_number else frozenset[str]()
         return (
             bool(verb_index)
@@ -146,7 +143,7 @@ def continue_plan(
     leg = replace(follow_up.leg, question=question, search=search, answer_form=answer_form)
     return PlannedQuestion(
         plan=Plan(question=follow_up.question, legs=(leg,)),
-        alternatives=(LegAlternatives(leg=leg.id),),
+        alternatives=(LegAlternatives(leg=leg.id, is_confined=follow_up.refers_to_results),),
         kept_conditions=kept_conditions
         if kept_conditions is not None
         else find_kept_conditions(old_clauses, search.clauses),

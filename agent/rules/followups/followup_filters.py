@@ -32,6 +32,11 @@ _MONTH_WITHOUT_YEAR = re.compile(
 _LEADING_WORDS = (
     r"\W*(?:(?:and|or|now|then|ok|okay|just|only|for|in|over|make\s+(?:it|that)|(?:what|how)\s+about|same\s+for)\s+)*"
 )
+_NEIGHBOUR_YEAR = re.compile(
+    r"(?:\b(?:in|for|from)\s+)?\bthe\s+(?:year\s+(?:before|after)|(?:(?P<earlier>previous|preceding|prior)|following|next)\s+year)"
+    r"(?=\W*$)",
+    re.IGNORECASE,
+)
 _LONE_MONTH = re.compile(rf"^(?P<lead>{_LEADING_WORDS})(?P<month>{'|'.join(ENGLISH_MONTHS)})(?=\W*$)", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(
     rf"{_LEADING_WORDS}(?:the\s+)?(?:whole|entire|full|all)\s+(?:of\s+the\s+|the\s+|of\s+that\s+|that\s+)?year\W*",
@@ -106,7 +111,7 @@ def narrow_search(follow_up: FollowUpMessage) -> tuple[Search, tuple[KeptConditi
 
 
 def add_implied_year(question: str, leg: Leg) -> str:
-    """ "And in March?", after a question about one year: returns the question with this year added."""
+    """ "And in March?", "the year before?", after a question about one year: returns the question with the year."""
     years = {
         str(condition.value[0])[:4]
         for clause in leg.search.clauses
@@ -120,8 +125,13 @@ def add_implied_year(question: str, leg: Leg) -> str:
         return question
     if _WHOLE_YEAR.fullmatch(question):
         return f"in {min(years)}"
+    question = _NEIGHBOUR_YEAR.sub(lambda match: f"in {int(min(years)) + _years_away(match)}", question)
     question = _LONE_MONTH.sub(lambda match: f"{match['lead']}in {match['month']} {min(years)}", question)
     return _MONTH_WITHOUT_YEAR.sub(lambda match: f"{match[0]} {min(years)}", question)
+
+
+def _years_away(match: re.Match[str]) -> int:
+    return -1 if match[0].lower().endswith("before") or match["earlier"] else 1
 
 
 def _is_within_one_year(condition: ComparisonCondition) -> bool:

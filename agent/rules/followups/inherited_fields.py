@@ -4,7 +4,9 @@ import re
 from collections.abc import Mapping
 
 from agent.english.function_words import AGGREGATE_PHRASES
+from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.followups.followup_context import FollowUpMessage
+from agent.rules.followups.result_references import is_about_whole_result
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.bucket_reading import BucketReading
@@ -27,6 +29,7 @@ _COMPARING_WORDS = {
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _WORDS_BESIDE_NUMBERS = frozenset("and or but ok okay now then only just with what about how those these is it".split())
+_COMES_TO = re.compile(r"\b(?:come|came|amount|amounted|add\s+up|added\s+up|run|ran)\s+to\b", re.IGNORECASE)
 _MAX_WORDS = 6  # words of a message that only names a function: "and what is the maximum of those?"
 
 
@@ -48,6 +51,26 @@ def find_inherited_form(follow_up: FollowUpMessage, answer_form: AnswerForm) -> 
     if order is not None and set(follow_up.words) & _EXTREMES_OF_ANY_FIELD:
         return ListDocuments(order=SchemaOrder(field=field, descending=order.descending), limit=answer_form.list_limit)
     return None
+
+
+def find_total_field(follow_up: FollowUpMessage, answer_form: AnswerForm) -> FieldName | None:
+    """ "And what did these cost us?", after several documents: returns the only amount that is asked for."""
+    last_form = follow_up.leg.answer_form
+    is_of_several = last_form.computes or (last_form.lists_documents and last_form.list_limit != 1)
+    if not is_of_several or not (follow_up.refers_to_results or follow_up.has_opener):
+        return None
+    is_whole = is_about_whole_result(follow_up.question)
+    if is_whole and answer_form.computed_functions == (AggregateFunction.SUM,):
+        return answer_form.computed_field
+    asked = [mention.field for mention in follow_up.reading.asked_mentions if mention.column is None]
+    named = [name for bucket, name in answer_form.requested_fields if bucket == follow_up.reading.bucket]
+    is_money = asked_kind([token.word for token in follow_up.reading.tokens]) is AskedKind.MONEY
+    asks_money = is_money or _COMES_TO.search(follow_up.question) is not None
+    fields = [*dict.fromkeys(named or asked or (follow_up.lexicon.roles.amounts if asks_money else ()))]
+    types = [follow_up.lexicon.get_field(name).type for name in fields]
+    if is_whole and types[:1] == [FieldType.NUMBER] and follow_up.words[:1] == ("how",):
+        return fields[0]  # "how many bottles is that"
+    return fields[0] if asks_money and types == [FieldType.MONEY] else None
 
 
 def _find_last_field(follow_up: FollowUpMessage) -> FieldName | None:

@@ -62,9 +62,10 @@ def continue_part(part: str, plan: Plan, reader: QuestionReader, *, is_first: bo
     if planned is None:
         return None
     leg = replace(planned.plan.legs[-1], question=part)
-    return QuestionPart(
-        leg=leg, alternatives=LegAlternatives(leg=leg.id), references=planned.references, continues_search=True
-    )
+    alternatives = next((each for each in planned.alternatives if each.leg == leg.id), LegAlternatives(leg=leg.id))
+    is_confined = alternatives.is_confined and plan.legs[-1].answer_form.names_a_set
+    alternatives = replace(alternatives, is_confined=is_confined)
+    return QuestionPart(leg=leg, alternatives=alternatives, references=planned.references, continues_search=True)
 
 
 def _find_elliptic_base(

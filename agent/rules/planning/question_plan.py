@@ -19,6 +19,7 @@ from agent.rules.followups.question_parts import (
     only_asks_to_show,
     searches_everything,
 )
+from agent.rules.followups.replaced_words import complete_part
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
@@ -102,6 +103,9 @@ def _plan_part(
     compared = _plan_compared_sides(part, reader)
     if compared:
         return compared
+    completed = _complete_part(part, earlier_parts, reader)
+    if completed is not None:
+        return (_plan_complete_part(completed, reader),)
     continuation = None if plan is None else continue_part(part, plan, reader, is_first=not earlier_parts)
     if continuation is not None:
         return (_share_references(continuation, earlier_parts),)
@@ -109,8 +113,22 @@ def _plan_part(
     readings = reader.readings_of(normalize_summary_request(completed))
     if not (_has_own_content(readings[0]) or _asks_about_all(readings[0], reader.lexicons)):
         return ()
-    leg, alternatives, assumptions = _plan_best_leg(LegId("a"), completed, readings, reader)
-    return (QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions),)
+    return (_plan_complete_part(completed, reader),)
+
+
+def _complete_part(part: str, earlier_parts: Sequence[QuestionPart], reader: QuestionReader) -> str | None:
+    """Returns the question before the part with the part's words in it, if the part has no verb of its own."""
+    if not earlier_parts or earlier_parts[-1].continues_search:
+        return None
+    before = earlier_parts[-1].leg
+    bucket = before.search.buckets[0] if len(before.search.buckets) == 1 else None
+    return complete_part(part, before.question, reader, bucket)
+
+
+def _plan_complete_part(part: str, reader: QuestionReader) -> QuestionPart:
+    readings = reader.readings_of(normalize_summary_request(part))
+    leg, alternatives, assumptions = _plan_best_leg(LegId("a"), part, readings, reader)
+    return QuestionPart(leg=leg, alternatives=alternatives, assumptions=assumptions)
 
 
 def _share_references(part: QuestionPart, earlier_parts: Sequence[QuestionPart]) -> QuestionPart:

@@ -39,17 +39,13 @@ _ENDS_INSIDE_CLAUSE = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|will|who|that|which|do|does|did)$", re.IGNORECASE
 )  # "… that is also what the law says"
 _STRONG_JOINT = re.compile(_JOINT, re.IGNORECASE)
-_SINGULAR_REFERENCE = re.compile(r"\b(?:it|its|he|she|him|his|her)\b", re.IGNORECASE)
+_SUBJECT_OF_ITS_OWN = re.compile(r"\b(?:it|its|he|she|him|his|her|they|them)\b", re.IGNORECASE)
 _AND_BEFORE_PREPOSITION = re.compile(
     r",\s+and\s+(?:also\s+)?(?=(?:in|from|at|for|on|by|with|during)\s+[^,?;]{1,60}\??$)", re.IGNORECASE
 )  # "how many in 2024, and in 2023?"
 _ASKS_FOR_NUMBER = re.compile(r"how\s+(?:many|much)\b|what\s+(?:is|was|are|were|did)\b", re.IGNORECASE)
 _LEADING_FRAME = re.compile(
     rf"^(?:for|in|from|at|during|about)\s[^,:?]{{1,60}}[,:]\s+(?=(?:{_QUESTION_STARTS})\b)", re.IGNORECASE
-)
-_LEADING_TOPIC = re.compile(
-    rf"^(?!(?:{_QUESTION_STARTS}|for|in|from|at|during|about|on|of)\b)(?P<topic>[^:?!.\n]{{2,50}}):\s+(?=(?:{_QUESTION_STARTS})\b)",
-    re.IGNORECASE,
 )
 _NUMBERED_ITEM = re.compile(r"(?:^|(?<=[\s:;,]))\(?([1-9])[.)]\s+(?=\S)")
 _LEADING_CONNECTIVE = re.compile(
@@ -60,6 +56,13 @@ _HOW_MANY_THERE_ARE = re.compile(
 )
 _RELATIVE_PRONOUN = re.compile(r"(?<=\w)\s+(?:which|who|that|whose)\b", re.IGNORECASE)
 _STARTS_RELATIVE_CLAUSE = re.compile(r"(?:which|who)\b", re.IGNORECASE)
+_STARTS_ELLIPTIC_CHOICE = re.compile(
+    r"which\s+(?:ones?\b|more|less|fewer|over|under|above|below|at\s+(?:least|most)|between|before|after|since|\d)",
+    re.IGNORECASE,
+)  # "which weigh less than 5 kg, and which more than 60?": no clause, since it has no verb; nor is "and which one …"
+_LEADING_TOPIC = re.compile(r"^(?P<topic>[^\s:?!.][^:?!]{0,60}):\s+(?P<rest>\S.*)$", re.DOTALL)
+_SUBJECT_PRONOUN = re.compile(r"\b(?:it|they|he|she)\b", re.IGNORECASE)
+_MAX_TOPIC_WORDS = 5
 _MAY_START_RELATIVE_CLAUSE = re.compile(
     r"(?:which|who|where)\b(?!\s+(?:is|are|was|were|do|does|did|of)\b)", re.IGNORECASE
 )
@@ -75,17 +78,24 @@ _BACK_REFERENCE = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those
 def split_questions(text: str) -> tuple[str, ...]:
     """Returns the questions of `text`, split at item numbers, sentences and "and how many …"; at most four.
 
-    A text without several questions is returned whole. A part may need words of the part before it (`refers_back`).
-    "Fir Hall: who runs it and when did it open" asks each of what stands before the colon.
+    A text without several questions is returned whole. A part may need words of the part before it (`refers_back`). A
+    topic before a colon goes with every question: "Oak House: who runs it, and when is it open?".
     """
     topic = _LEADING_TOPIC.match(text.strip())
-    if topic is not None:
-        questions = split_questions(text.strip()[topic.end() :])
-        return (
-            tuple(f"{question.rstrip(' ?.')}, {topic['topic']}?" for question in questions)
-            if len(questions) > 1
-            else (text.strip(),)
-        )
+    if topic is not None and not _LEADING_FRAME.match(text.strip()) and len(topic["topic"].split()) <= _MAX_TOPIC_WORDS:
+        parts = _split_without_topic(topic["rest"])
+        if len(parts) > 1:
+            return tuple(_add_topic(part, topic["topic"]) for part in parts)
+    return _split_without_topic(text)
+
+
+def _add_topic(part: str, topic: str) -> str:
+    """Returns the question with the topic in place of its pronoun, or at its end: it still begins as a question."""
+    named = _SUBJECT_PRONOUN.sub(lambda match: topic, part, count=1)
+    return named if named != part else f"{part.rstrip(' ?')} ({topic})?"
+
+
+def _split_without_topic(text: str) -> tuple[str, ...]:
     items = _numbered_items(text)
     parts = [
         _LEADING_CONNECTIVE.sub("", part.strip()) for part in (items or _QUESTION_BOUNDARY.split(text)) if part.strip()
@@ -135,7 +145,7 @@ def _split_at_and(sentence: str) -> list[str]:
         (_STARTS_RELATIVE_CLAUSE.match(after) and _RELATIVE_PRONOUN.search(before))
         or (_MAY_START_RELATIVE_CLAUSE.match(after) and _LIST_REQUEST.match(before) and not _WHAT_IS.match(before))
         for before, after in pairwise(parts)
-        if not _SINGULAR_REFERENCE.search(after)
+        if not _SUBJECT_OF_ITS_OWN.search(after) and not _STARTS_ELLIPTIC_CHOICE.match(after)
     )
     return parts if all_ask and not has_relative_clause else [sentence]
 

@@ -48,6 +48,19 @@ from agent.rules.words.question_splitting import split_questions
             "What is late?\nWhat is lost?\nWhat is new?\nWhat is old?\nWhat is due?",
             ("What is late?", "What is lost?", "What is new?", "What is old? What is due?"),
         ),
+        (
+            "Oak House: who runs the place, and which day are the bins emptied?",
+            ("who runs the place (Oak House)?", "which day are the bins emptied (Oak House)?"),
+        ),
+        ("Oak House: who runs it, and when was it built?", ("who runs Oak House", "when was Oak House built?")),
+        (
+            "which parcels weigh under 2 kg, and which more than 20?",
+            ("which parcels weigh under 2 kg", "which more than 20?"),
+        ),
+        (
+            "which depots are in Oslo, and who manages them?",
+            ("which depots are in Oslo", "who manages them?"),
+        ),
         ("List parcels which are late and which are heavy", ("List parcels which are late and which are heavy",)),
         ("List the parcels and how many there are", ("List the parcels and how many there are",)),
         ("Parcels with wool and what is written on the box", ("Parcels with wool and what is written on the box",)),
