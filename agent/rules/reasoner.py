@@ -26,6 +26,7 @@ from agent.english.commands import (
     is_undo_request,
     strip_file_request,
 )
+from agent.evidence.word_meanings import WordMeanings
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
@@ -57,6 +58,7 @@ class RuleReasoner:
     def __init__(self, embedder: TextEmbedder | None = None) -> None:
         self._lexicon_cache = LexiconCache()
         self._label_embeddings = LabelEmbeddings(embedder)
+        self._word_meanings = WordMeanings(embedder)
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
@@ -69,7 +71,7 @@ class RuleReasoner:
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
-        return await decide_legs(reviews, combination, is_last_round=is_last_round)
+        return await decide_legs(reviews, combination, self._word_meanings, is_last_round=is_last_round)
 
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return compose_facts(facts, review)

@@ -1,0 +1,97 @@
+"""The kinds of value that can answer a question, and the new values of these kinds in a sentence.
+
+One question may be answered by values of several kinds: "by when" by a day, a time of day or a span of time.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from enum import StrEnum
+
+from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
+from storage.search.analyser import fold_text
+
+
+class TextValue(StrEnum):
+    """A kind of value that only texts hold."""
+
+    TIME_OF_DAY = "time of day"
+    PHONE_NUMBER = "phone number"
+
+
+_TIMES = frozenset({AnswerType.DAY, AnswerType.SPAN, TextValue.TIME_OF_DAY})
+_AMOUNTS = frozenset({AnswerType.MONEY, AnswerType.SPAN, AnswerType.SHARE})
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_REASON_QUESTION = re.compile(r"\bwhy\b", re.IGNORECASE)
+_PHONE_QUESTION = re.compile(
+    r"""\b (?:phone|telephone|mobile|fax|emergency) [ ] (?:no\b|number) | \b numbers? \b .* \b (?:call|ring|phone|dial)
+        | \b what [ ] (?:should|do|can) .* \b dial \b""",
+    _FLAGS,
+)
+_TIME_QUESTION = re.compile(
+    r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] (?:far|long) [ ] (?:ahead|before)
+        | \b when \b | \b what [ ] time \b | \b (?:deadline|opening [ ] hours|opening [ ] times) \b""",
+    _FLAGS,
+)
+_PRICE_QUESTION = re.compile(
+    r"\b what \b .* \b (?:pay|earn|earns|owe|owes|charge|charged) \b | \b the [ ] (?:charge|fine|rent|deposit) \b",
+    _FLAGS,
+)
+_TIME_OF_DAY = re.compile(
+    r"""\b \d{1,2} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b ) | \b (?:noon|midnight|sunrise|sunset|daybreak) \b
+        | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b | \b (?:weekdays?|weekends?) \b""",
+    _FLAGS,
+)
+_PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)
+_WORD = re.compile(r"[^\W_]+")
+
+AskedKind = AnswerType | TextValue
+
+
+def kinds_asked_for(question: str) -> frozenset[AskedKind]:
+    """Returns the kinds of value that can answer the question; empty where any sentence can."""
+    if _REASON_QUESTION.search(question):
+        return frozenset()
+    if _PHONE_QUESTION.search(question):
+        return frozenset({TextValue.PHONE_NUMBER})
+    if _TIME_QUESTION.search(question):
+        return _TIMES
+    kind = answer_type_of(question)
+    if kind is AnswerType.NUMBER and re.search(r"\bhow much\b", question, re.IGNORECASE):
+        return _AMOUNTS
+    if kind is AnswerType.DAY:
+        return _TIMES
+    if kind is not None:
+        return frozenset({kind})
+    return frozenset({AnswerType.MONEY}) if _PRICE_QUESTION.search(question) else frozenset()
+
+
+def find_new_values(
+    text: str, kinds: Collection[AskedKind], question: str, question_words: Collection[str]
+) -> list[tuple[int, int]]:
+    """Returns the spans of values of `kinds` that hold a word that is not in the question, in order."""
+    noun = counted_noun_of(question)
+    spans = [span for kind in kinds for span in _spans_of(text, kind, noun)]
+    return sorted(
+        (start, end)
+        for start, end in spans
+        if any(word not in question_words for word in _WORD.findall(fold_text(text[start:end])))
+    )
+
+
+def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[int, int]]:
+    if kind is TextValue.TIME_OF_DAY:
+        yield from (match.span() for match in _TIME_OF_DAY.finditer(text))
+    elif kind is TextValue.PHONE_NUMBER:
+        yield from (match.span() for match in _PHONE_NUMBER.finditer(text))
+    elif kind is AnswerType.NUMBER:
+        yield from find_values_in(_blank_dates(text), kind, noun)
+    else:
+        yield from find_values_in(text, AnswerType(kind), noun)
+
+
+def _blank_dates(text: str) -> str:
+    """Returns the text of the same length without its dates, times of day and phone numbers."""
+    spans = [match.span() for pattern in (_TIME_OF_DAY, _PHONE_NUMBER) for match in pattern.finditer(text)]
+    for start, end in (*spans, *find_values_in(text, AnswerType.DAY)):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
