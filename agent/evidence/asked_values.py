@@ -4,9 +4,11 @@ One question may be answered by values of several kinds: "by when" by a day, a t
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 
+from agent.english.function_words import STOP_WORDS
+from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
 from storage.search.analyser import fold_text
 
@@ -28,23 +30,38 @@ _PHONE_QUESTION = re.compile(
     _FLAGS,
 )
 _TIME_QUESTION = re.compile(
-    r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] (?:far|long) [ ] (?:ahead|before)
-        | \b when \b | \b what [ ] time \b | \b (?:deadline|opening [ ] hours|opening [ ] times) \b""",
+    r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] far [ ] (?:ahead|before)
+        | (?: ^ | [,;:?–-] \s* | \b (?:and|by|from|until|till|since|to|so) [ ] ) when \b | ^ when\W?s \b
+        | \b what [ ] time \b | \b (?:deadline|opening [ ] (?:hours|times)) \b""",
     _FLAGS,
 )
 _PRICE_QUESTION = re.compile(
-    r"\b what \b .* \b (?:pay|earn|earns|owe|owes|charge|charged) \b | \b the [ ] (?:charge|fine|rent|deposit) \b",
+    r"""\b what \b .* \b (?:pay|earn|earns|owe|owes|charge|charged) \b
+        | \b the [ ] (?:charge|fine|rent|deposit) \b""",
     _FLAGS,
 )
 _TIME_OF_DAY = re.compile(
-    r"""\b \d{1,2} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b ) | \b (?:noon|midnight|sunrise|sunset|daybreak) \b
-        | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b | \b (?:weekdays?|weekends?) \b""",
+    r"""\b \d{1,2} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b )
+        | \b (?:noon|midnight|sunrise|sunset|daybreak|weekdays?|weekends?) \b
+        | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b""",
     _FLAGS,
 )
 _PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)
 _WORD = re.compile(r"[^\W_]+")
 
 AskedKind = AnswerType | TextValue
+
+_TIME_WORDS = frozenset(
+    """deadline date dates time times hour hours period quick quickly soon fast long often far ahead until late
+    latest early earliest""".split()
+)
+_KIND_WORDS: Mapping[AskedKind, frozenset[str]] = {
+    AnswerType.DAY: _TIME_WORDS,
+    AnswerType.MONEY: frozenset("cost costs price prices charge charges fee fees rate much expensive".split()),
+    AnswerType.NUMBER: frozenset("many number amount".split()),
+    AnswerType.NAME: frozenset("name person people someone".split()),
+    TextValue.PHONE_NUMBER: frozenset("phone telephone mobile number numbers call ring dial reach".split()),
+}
 
 
 def kinds_asked_for(question: str) -> frozenset[AskedKind]:
@@ -65,12 +82,17 @@ def kinds_asked_for(question: str) -> frozenset[AskedKind]:
     return frozenset({AnswerType.MONEY}) if _PRICE_QUESTION.search(question) else frozenset()
 
 
+def words_for_kinds(kinds: Collection[AskedKind]) -> frozenset[str]:
+    """Returns the folded words of a question that only say which kind of value is asked for."""
+    return frozenset[str]().union(*(_KIND_WORDS.get(kind, frozenset()) for kind in kinds))
+
+
 def find_new_values(
     text: str, kinds: Collection[AskedKind], question: str, question_words: Collection[str]
 ) -> list[tuple[int, int]]:
     """Returns the spans of values of `kinds` that hold a word that is not in the question, in order."""
     noun = counted_noun_of(question)
-    spans = [span for kind in kinds for span in _spans_of(text, kind, noun)]
+    spans = [span for kind in kinds for span in _spans_of(text, kind, noun) if _is_value(text, span, kind)]
     return sorted(
         (start, end)
         for start, end in spans
@@ -87,6 +109,14 @@ def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[in
         yield from find_values_in(_blank_dates(text), kind, noun)
     else:
         yield from find_values_in(text, AnswerType(kind), noun)
+
+
+def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
+    """Whether a name has two words that are no function words and no months: "From November" is no name."""
+    if ".." in text[slice(*span)]:
+        return False  # a label and its value
+    words = [word.casefold() for word in _WORD.findall(text[slice(*span)])]
+    return kind is not AnswerType.NAME or sum(word not in STOP_WORDS | CALENDAR_WORDS for word in words) > 1
 
 
 def _blank_dates(text: str) -> str:

@@ -8,9 +8,10 @@ document writes it without. The weight of a word is its rarity, lessened if the 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.evidence.text_lines import WORD, TextLine
 from agent.evidence.word_meanings import Likeness, WordMeanings
 from agent.retrieval.relevance import QueryTerm
@@ -22,10 +23,12 @@ _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capit
 _MIN_CAPITALISED_RATIO = 3  # occurrences with a capital letter for one without, from which a word is a name
 # They tie a question together or measure it; no text need hold them.
 _CONNECTIVES = frozenset("because too whats whos wheres again otherwise instead really kind sort way".split())
-_CALENDAR_WORDS = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december weekday weekend""".split()
-)
+# "What was the matter with …", "what happened to …": any account of the thing answers.
+_ACCOUNT_WORDS = frozenset("wrong matter problem problems trouble happen happened happening issue issues story".split())
+_ACCOUNT_STARTS = frozenset({"what", "whats"})
+_MIN_PREFIX, _MIN_PREFIX_SHARE = 4, 0.7  # letters that two words share at their start, and their share of the longer
+_KIND_WEIGHT = 0.4  # factor of the weight of a word that only says which kind of value is asked for
+_PREFIX_LIKENESS = 0.7  # of words with the same start: "book" and "bookkeeping", "treasurer" and "treasury"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,7 @@ class WeighedWord:
     stem: str
     weight: float
     is_name: bool
+    is_kind: bool = False  # it only says which kind of value is asked for
 
 
 @dataclass(slots=True)
@@ -81,17 +85,43 @@ class AskedQuestion:
         if weighed.is_name:
             return 0.0
         like = self.likeness.get(weighed.word, {})
-        return max((like[word] for word in words & like.keys()), default=0.0)
+        best = max((like[word] for word in words & like.keys()), default=0.0)
+        if best >= _PREFIX_LIKENESS:
+            return best
+        shares_start = any(_share_start(self.word_stems.stem_of(word), weighed.stem) for word in words)
+        return _PREFIX_LIKENESS if shares_start else best
+
+
+def _share_start(stem: str, other: str) -> bool:
+    """Whether one stem begins with the other, or nearly all of the longer one is the same."""
+    shorter, longer = sorted((stem, other), key=len)
+    if len(shorter) < _MIN_PREFIX:
+        return False
+    shared = next((index for index, letter in enumerate(shorter) if letter != longer[index]), len(shorter))
+    return shared == len(shorter) or (shared > _MIN_PREFIX and shared >= _MIN_PREFIX_SHARE * len(longer))
 
 
 async def read_question(
-    text: str, terms: Iterable[QueryTerm], lines: Sequence[TextLine], analyser: Analyser, meanings: WordMeanings
+    text: str,
+    terms: Iterable[QueryTerm],
+    lines: Sequence[TextLine],
+    analyser: Analyser,
+    meanings: WordMeanings,
+    *,
+    kind_words: Collection[str] = (),
+    other_words: Iterable[str] = (),
 ) -> AskedQuestion:
-    """Weighs the content words `terms` of the question against the lines of the texts that may answer it."""
+    """Weighs the content words `terms` of the question against the lines of the texts that may answer it.
+
+    `kind_words` say which kind of value is asked for: the value itself says it too. `other_words`: folded words that are compared with the question beside those of the texts.
+    """
     word_stems = WordStems(analyser)
     written = WORD.findall(text)
     capitalised = {fold_text(word) for index, word in enumerate(written) if index and word[0].isupper()}
-    content = {term.word: term for term in terms if term.word not in _CONNECTIVES and len(term.word) > 1}
+    ignored = _CONNECTIVES | (
+        _ACCOUNT_WORDS if written[:1] and fold_text(written[0]) in _ACCOUNT_STARTS else frozenset()
+    )
+    content = {term.word: term for term in terms if term.word not in ignored and len(term.word) > 1}
     in_texts, without_capital = _count_capitals(lines, word_stems)
     names = {
         word
@@ -104,13 +134,18 @@ async def read_question(
         WeighedWord(
             word=word,
             stem=word_stems.stem_of(word),
-            weight=math.sqrt(term.weight * min(effects[word] / most, 1.0)),
+            weight=math.sqrt(term.weight * min(effects[word] / most, 1.0))
+            * (_KIND_WEIGHT if word in kind_words else 1.0),
             is_name=word in names,
+            is_kind=word in kind_words,
         )
         for word, term in content.items()
     ]
     vocabulary = {
-        word for line in lines for word in (*line.words, *WORD.findall(fold_text(line.heading))) if len(word) > 2
+        word
+        for words in (other_words, *((*line.words, *WORD.findall(fold_text(line.heading))) for line in lines))
+        for word in words
+        if len(word) > 2
     }
     return AskedQuestion(
         text=text,
@@ -145,7 +180,7 @@ def _count_capitals(lines: Sequence[TextLine], word_stems: WordStems) -> tuple[C
 
 
 def _is_name(word: str, has_capital: bool, in_texts: Counter[str], small: Counter[str], stem: str) -> bool:
-    if word.isdigit() or word.removesuffix("s") in _CALENDAR_WORDS:
+    if word.isdigit() or word.removesuffix("s") in CALENDAR_WORDS:
         return False
     if in_texts[stem]:
         return in_texts[stem] >= _MIN_CAPITALISED_RATIO * small[stem]

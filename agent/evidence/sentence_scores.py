@@ -29,8 +29,11 @@ class ScoredSentence:
     line: TextLine
     score: float
     asked_share: float  # of what is asked, in the sentence and around it
-    own_share: float  # of what is asked, in the sentence itself or its heading
-    names_share: float  # of the names, in the passage, its title or its folder
+    own_share: float  # of what is asked, in the sentence itself
+    section_share: float  # of what is asked, in the sentence or its heading
+    names_share: (
+        float  # of the names, in the passage, its title or its folder; in the sentence, if nothing else is asked
+    )
     has_value: bool  # it holds a new value of the asked kind
     adds_words: bool  # it says something that the question does not
 
@@ -82,7 +85,7 @@ class SentenceScorer:
             question.word_stems.stem_of(word) not in question.stems and word not in STOP_WORDS
             for word in line.value_words
         )
-        has_value = bool(find_new_values(line.quote.text, self.kinds, question.text, words_of(question.text)))
+        has_value = holds_value(line, self.kinds, question.text)
         value_score = (_VALUE_WEIGHT if has_value else -_VALUE_WEIGHT) if self.kinds else 0.0
         return ScoredSentence(
             line=line,
@@ -93,14 +96,25 @@ class SentenceScorer:
             + value_score
             - (0.0 if adds_words else _NOTHING_NEW_PENALTY),
             asked_share=asked_share,
-            own_share=max(own_share, question.share_of(question.asked, (1.0, line.words), (_HEADING, heading_words))),
-            names_share=names_share,
+            own_share=own_share,
+            section_share=question.share_of(question.asked, (1.0, line.words), (_HEADING, heading_words)),
+            names_share=names_share if self._asks_for_more_than_kind() else self._share_of_names(line.words),
             has_value=has_value,
             adds_words=adds_words,
         )
 
+    def _asks_for_more_than_kind(self) -> bool:
+        """ "How long is the *voyage*": False for "how long is the Pelican", which any span of time would answer."""
+        return not all(word.is_kind for word in self.question.asked)
+
     def _share_of_names(self, words: frozenset[str]) -> float:
         return self.question.share_of(self.question.names, (1.0, words)) if self.question.names else 1.0
+
+
+def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str) -> bool:
+    """Whether the line, best without its label, holds a value of one of the kinds that the question does not hold."""
+    asked_words = words_of(question)
+    return any(find_new_values(text, kinds, question, asked_words) for text in (line.value_text, line.quote.text))
 
 
 async def rank_by_meaning(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent.evidence.calendar_words import weekdays_in
 from agent.outcome import FoundPassage
 from agent.retrieval.quotations import DocumentQuote, split_sentences
 from storage.search.analyser import fold_text
@@ -23,7 +24,7 @@ class TextLine:
     quote: DocumentQuote
     heading: str  # the heading above it, and the names of its table's columns; empty if there are none
     block: int  # number of the block of text without an empty line that holds it
-    words: frozenset[str]  # folded
+    words: frozenset[str]  # folded, and the weekdays that it means
     is_heading: bool
 
     @property
@@ -34,8 +35,13 @@ class TextLine:
     @property
     def value_words(self) -> frozenset[str]:
         """Its words without those of its label."""
+        return words_of(self.value_text)
+
+    @property
+    def value_text(self) -> str:
+        """Its text without its label."""
         label = _LABEL.match(self.quote.text)
-        return words_of(self.quote.text[label.end() :]) if label else self.words
+        return self.quote.text[label.end() :] if label else self.quote.text
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -52,7 +58,7 @@ def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
     heading, column_names, previous = "", "", ""
     for quote in split_sentences(text, start, passage.hit.page):
         first, last = quote.start - start, quote.end - start
-        opens_section = is_heading(quote.text, text, first, last)
+        opens_section = is_heading(quote.text, text, first, last) and not _LABEL.match(quote.text)
         if opens_section:
             heading, column_names = heading_text_of(quote.text), ""
         elif _TABLE_RULE.match(quote.text):
@@ -66,6 +72,6 @@ def _iterate_lines(passage: FoundPassage) -> Iterator[TextLine]:
             quote=quote,
             heading=f"{heading} {column_names}".strip(),
             block=len(_BLANK_LINE.findall(text, 0, first)),
-            words=words_of(quote.text),
+            words=words_of(quote.text) | weekdays_in(quote.text),
             is_heading=opens_section,
         )

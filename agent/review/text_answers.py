@@ -7,33 +7,42 @@ of the best passages are scored by what is asked (`agent.evidence`). Only a sent
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from agent.english.function_words import QUESTION_WORDS, YES_NO_VERBS
-from agent.evidence.asked_values import AskedKind, find_new_values, kinds_asked_for
+from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, kinds_asked_for, words_for_kinds
 from agent.evidence.question_words import AskedQuestion, read_question
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
 from agent.evidence.yes_or_no import is_yes_no_question, verdict_of
 from agent.forms.clarifications import SeveralDocumentsFacts, UnknownWordsFacts
-from agent.forms.find_passages import QuotationsFacts, is_rendered_record, rank_leg_passages
+from agent.forms.find_passages import NoAnswerFacts, QuotationsFacts, is_rendered_record, rank_leg_passages
+from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.answer_type import AnswerType, counted_noun_of
 from agent.retrieval.full_text_fallback import search_all_text
 from agent.retrieval.quotations import QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
+from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.ids import ChunkId
 from storage.search.plan import CheckClaims, FindPassages, ReadFields
 
-_READ_PASSAGES = 12  # the best ones in scope, and as many of the documents that the question names
+_READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
+_READ_CHARACTERS = 40_000  # code points of them
 _MIN_ASKED_SHARE = 0.55  # of what is asked, that a sentence and its surroundings must hold
-_MIN_OWN_SHARE = 0.2  # of what is asked, that the sentence or its heading must hold themselves
+_MIN_SECTION_SHARE = 0.2  # of what is asked, that the sentence or its heading must hold themselves
 _MIN_NAMES_SHARE = 0.99  # of the names, that the passage must hold
 _MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its heading must hold to settle it
+_MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
+_MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
+_MIN_KEPT_SHARE = 0.4  # of what is asked, that a sentence must hold that was chosen by words alone
 _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
 _MAX_QUOTED_SENTENCES = 3
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
+# Kinds whose values are told from other text with certainty
+_CERTAIN_KINDS = frozenset[AskedKind]({AnswerType.DAY, AnswerType.SPAN, AnswerType.MONEY, TextValue.PHONE_NUMBER})
 _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
 
@@ -54,21 +63,89 @@ async def answer_from_sentences(
     if not _may_be_answered_by_text(review, decision):
         return decision
     evidence = await _find_evidence(review, meanings)
-    if evidence is None or not evidence.sentences or not _answers(evidence.sentences[0], evidence.kinds):
+    if evidence is None or not evidence.sentences:
         return decision
-    return _quote_evidence(review, evidence, decision.hits)
+    reads_fields = isinstance(decision.facts, (FieldValuesFacts, SeveralValuesFacts))
+    explained = _share_explained_by_fields(review, evidence.question) if reads_fields else 0.0
+    if explained >= _MIN_EXPLAINED_SHARE:
+        return decision
+    best = _best_answer(evidence)
+    if best is not None:
+        return _quote_evidence(review, evidence, best, decision.hits)
+    if (reads_fields and AnswerType.DAY in evidence.kinds) or _lacks_asked_value(decision, evidence):
+        return _report_nothing(review, decision)
+    return decision
 
 
 def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarification) -> bool:
     if isinstance(decision, Enough):
-        return isinstance(decision.facts, QuotationsFacts)
+        return isinstance(decision.facts, (QuotationsFacts, FieldValuesFacts, SeveralValuesFacts))
     words = review.leg.question.casefold().replace("'", "").replace("’", "").split()
-    asks_openly = bool(words) and words[0] in _OPEN_QUESTION_STARTS | YES_NO_VERBS
+    asks_openly = bool(words) and (
+        words[0] in _OPEN_QUESTION_STARTS | YES_NO_VERBS or bool(kinds_asked_for(review.leg.question))
+    )
     if decision.kind is OutcomeKind.NO_RESULTS:
         return isinstance(review.leg.answer_form, _TEXT_FORMS) or (
             asks_openly and not review.alternatives.is_understood
         )
     return asks_openly and isinstance(decision.facts, (UnknownWordsFacts, SeveralDocumentsFacts))
+
+
+def _share_explained_by_fields(review: LegReview, question: AskedQuestion) -> float:
+    """Returns the share (0 to 1) of what is asked that the labels of the read fields and the conditions explain."""
+    return question.share_of(question.asked, (1.0, frozenset(_words_of_fields(review)))) if question.asked else 1.0
+
+
+def _words_of_fields(review: LegReview) -> Iterator[str]:
+    """Yields the folded words of the read fields, of the conditions, and of the buckets' nouns."""
+    schemas = review.question_context.schemas
+    for bucket, name in review.leg.answer_form.requested_fields:
+        field = schemas[bucket].by_name[name]
+        yield from words_of(" ".join((field.name, field.label, *field.synonyms)))
+    for clause in review.leg.search.clauses:
+        schema = schemas[clause.bucket]
+        yield from words_of(" ".join((schema.bucket.replace("_", " "), schema.title, *schema.synonyms)))
+        for condition in conjuncts_of(clause.condition):
+            if isinstance(condition, ComparisonCondition) and condition.field in schema.by_name:
+                yield from words_of(condition.words)
+
+
+def _lacks_asked_value(decision: Enough | LegClarification, evidence: _Evidence) -> bool:
+    """Whether the decision quotes, but no quoted sentence has a value of the asked kind and some of what is asked."""
+    if not isinstance(decision.facts, QuotationsFacts) or not evidence.kinds & _CERTAIN_KINDS:
+        return False
+    places = {(cited.document.doc_id, cited.quote.start) for cited in decision.facts.quotes}
+    return not any(
+        sentence.has_value
+        and sentence.asked_share >= _MIN_KEPT_SHARE
+        and (sentence.line.passage.hit.doc_id, sentence.line.quote.start) in places
+        for sentence in evidence.sentences
+    )
+
+
+def _report_nothing(review: LegReview, decision: Enough | LegClarification) -> LegClarification:
+    """Reports nothing instead of values or sentences that do not answer the question."""
+    return LegClarification(
+        kind=OutcomeKind.NO_RESULTS,
+        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+        facts=NoAnswerFacts(unknown_words=()),
+        candidates=(),
+        hits=decision.hits,
+        route=SearchRoute.HYBRID,
+    )
+
+
+def _best_answer(evidence: _Evidence) -> ScoredSentence | None:
+    """Returns the best sentence that answers, unless a clearly better one holds no answer."""
+    return next(
+        (
+            sentence
+            for sentence in evidence.sentences
+            if _answers(sentence, evidence.kinds)
+            and sentence.score >= _MIN_ANSWER_SCORE_SHARE * evidence.sentences[0].score
+        ),
+        None,
+    )
 
 
 async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence | None:
@@ -82,11 +159,12 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence
     )
     passages = [
         passage
-        for passage in _unique_passages([*ranked[:_READ_PASSAGES], *named[:_READ_PASSAGES]])
+        for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
         if not is_rendered_record(review, passage.hit)
     ]
     if not passages:
         return None
+    kinds = kinds_asked_for(review.leg.question)
     lines_by_passage = [split_lines(passage) for passage in passages]
     question = await read_question(
         review.leg.question,
@@ -94,8 +172,9 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence
         [line for lines in lines_by_passage for line in lines],
         review.question_context.analysers[passages[0].hit.bucket],
         meanings,
+        kind_words=words_for_kinds(kinds),
+        other_words=_words_of_fields(review),
     )
-    kinds = kinds_asked_for(review.leg.question)
     scorer = SentenceScorer(question=question, kinds=kinds)
     scored = [
         sentence
@@ -110,6 +189,16 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence
     )
 
 
+def _passages_to_read(*rankings: Sequence[FoundPassage]) -> Iterator[FoundPassage]:
+    """Yields the passages of the rankings in turn, until enough text is read."""
+    left = _READ_CHARACTERS
+    for passage in _unique_passages(found for rank in zip_longest(*rankings) for found in rank if found is not None):
+        yield passage
+        left -= len(passage.hit.text)
+        if left < 0:
+            return
+
+
 def _unique_passages(passages: Iterable[FoundPassage]) -> Iterator[FoundPassage]:
     seen = set[ChunkId]()
     for passage in passages:
@@ -121,22 +210,23 @@ def _unique_passages(passages: Iterable[FoundPassage]) -> Iterator[FoundPassage]
 def _answers(sentence: ScoredSentence, kinds: frozenset[AskedKind]) -> bool:
     return (
         sentence.asked_share >= _MIN_ASKED_SHARE
-        and sentence.own_share >= _MIN_OWN_SHARE
+        and sentence.section_share >= _MIN_SECTION_SHARE
         and sentence.names_share >= _MIN_NAMES_SHARE
         and sentence.adds_words
         and (sentence.has_value or not kinds)
     )
 
 
-def _quote_evidence(review: LegReview, evidence: _Evidence, hits: tuple[FoundPassage, ...]) -> Enough:
-    best = evidence.sentences[0]
+def _quote_evidence(
+    review: LegReview, evidence: _Evidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
+) -> Enough:
     is_yes_no = is_yes_no_question(review.leg.question)
     verdict = (
         verdict_of(best.line.quote.text, review.leg.question)
-        if is_yes_no and best.own_share >= _MIN_SETTLING_SHARE
+        if is_yes_no and best.section_share >= _MIN_SETTLING_SHARE
         else None
     )
-    quoted = list(_sentences_to_quote(evidence)) if verdict is None else [best.line]
+    quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
     merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
     facts = QuotationsFacts(
         sentences=tuple(merged),
@@ -153,23 +243,24 @@ def _quote_evidence(review: LegReview, evidence: _Evidence, hits: tuple[FoundPas
             doc_ids=tuple(dict.fromkeys(cited.document.doc_id for cited in facts.quotes)),
         ),
         facts=facts,
-        hits=tuple(_unique_passages([*quoted_passages, *hits]))[:limit],
+        hits=tuple(_unique_passages([*hits, *quoted_passages]))[:limit],
         route=SearchRoute.HYBRID,
     )
 
 
-def _sentences_to_quote(evidence: _Evidence) -> Iterator[TextLine]:
+def _sentences_to_quote(best: ScoredSentence, evidence: _Evidence) -> Iterator[TextLine]:
     """Yields the best sentence and those that answer nearly as well.
 
     Of the same passage these may be a bit worse, for a question of two parts. A question that asks for no kind of value
     is often answered by the next sentence: "The gate sticks. Its hinge is bent."
     """
-    best, *others = evidence.sentences
     yield best.line
     further = [
         sentence.line
-        for sentence in others
-        if _answers(sentence, evidence.kinds)
+        for sentence in evidence.sentences
+        if sentence is not best
+        and _answers(sentence, evidence.kinds)
+        and (sentence.has_value or sentence.own_share >= _MIN_SECTION_SHARE)
         and sentence.score
         >= best.score * (_MIN_BESIDE_SHARE if sentence.line.passage is best.line.passage else _MIN_EQUAL_SHARE)
     ]
