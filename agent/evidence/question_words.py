@@ -22,9 +22,11 @@ _SENTENCE_STARTS = frozenset(".:|!?-•")  # what may stand before the first wor
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capital letters
 _MIN_CAPITALISED_RATIO = 3  # occurrences with a capital letter for one without, from which a word is a name
 # They tie a question together or measure it; no text need hold them.
-_CONNECTIVES = frozenset("because too whats whos wheres again otherwise instead really kind sort way".split())
+_CONNECTIVES = frozenset[str]("because too whats whos wheres again otherwise instead really kind sort way".split())
 # "What was the matter with …", "what happened to …": any account of the thing answers.
-_ACCOUNT_WORDS = frozenset("wrong matter problem problems trouble happen happened happening issue issues story".split())
+_ACCOUNT_WORDS = frozenset[str](
+    "wrong matter problem problems trouble happen happened happening issue issues story".split()
+)
 _ACCOUNT_STARTS = frozenset({"what", "whats"})
 _MIN_PREFIX, _MIN_PREFIX_SHARE = 4, 0.7  # letters that two words share at their start, and their share of the longer
 _KIND_WEIGHT = 0.4  # factor of the weight of a word that only says which kind of value is asked for
@@ -61,6 +63,7 @@ class AskedQuestion:
     """The weighed words of a question, and the words of the texts that are like them."""
 
     text: str
+    asks_account: bool  # "what was the matter with …", "why …": it asks for what happened, told in some sentences
     names: tuple[WeighedWord, ...]
     asked: tuple[WeighedWord, ...]
     stems: frozenset[str]  # of all its words
@@ -113,14 +116,15 @@ async def read_question(
 ) -> AskedQuestion:
     """Weighs the content words `terms` of the question against the lines of the texts that may answer it.
 
-    `kind_words` say which kind of value is asked for: the value itself says it too. `other_words`: folded words that are compared with the question beside those of the texts.
+    `kind_words` say which kind of value is asked for: the value itself says it too. `other_words`: folded words that
+    are compared with the question beside those of the texts.
     """
     word_stems = WordStems(analyser)
     written = WORD.findall(text)
     capitalised = {fold_text(word) for index, word in enumerate(written) if index and word[0].isupper()}
-    ignored = _CONNECTIVES | (
-        _ACCOUNT_WORDS if written[:1] and fold_text(written[0]) in _ACCOUNT_STARTS else frozenset()
-    )
+    start = fold_text(written[0]) if written else ""
+    asks_what = start in _ACCOUNT_STARTS
+    ignored = _CONNECTIVES | _ACCOUNT_WORDS if asks_what else _CONNECTIVES
     content = {term.word: term for term in terms if term.word not in ignored and len(term.word) > 1}
     in_texts, without_capital = _count_capitals(lines, word_stems)
     names = {
@@ -149,6 +153,7 @@ async def read_question(
     }
     return AskedQuestion(
         text=text,
+        asks_account=start == "why" or (asks_what and any(fold_text(word) in _ACCOUNT_WORDS for word in written)),
         names=tuple(word for word in weighed if word.is_name),
         asked=tuple(word for word in weighed if not word.is_name),
         stems=frozenset(word_stems.stem_of(fold_text(word)) for word in written),

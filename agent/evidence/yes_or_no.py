@@ -16,13 +16,14 @@ _PERMISSIONS = frozenset(
 # A sentence with one of them holds under a condition, or in a part of the cases.
 _RESTRICTIONS = frozenset("only unless except if but until provided otherwise however although before after".split())
 _PERMISSION_QUESTION = re.compile(
-    r"^(?:may|can|could|might)\b|\b(?:allowed|permitted|possible|forbidden|ok|okay|alright|fine) (?:to|for|if|in|on|at|$)",
-    re.IGNORECASE,
+    r"""^(?:may|can|could|might)\b
+    | \b(?:allowed|permitted|possible|forbidden|ok|okay|alright|fine) [ ]? (?:to\b|for\b|if\b|in\b|on\b|at\b|\W*$)""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
 def is_yes_no_question(question: str) -> bool:
-    return fold_text(question).split(maxsplit=1)[:1] != [] and fold_text(question).split()[0] in YES_NO_VERBS
+    return next(iter(fold_text(question).split()), "") in YES_NO_VERBS
 
 
 def verdict_of(sentence: str, question: str) -> bool | None:

@@ -24,8 +24,10 @@ from agent.retrieval.answer_type import AnswerType, counted_noun_of
 from agent.retrieval.full_text_fallback import search_all_text
 from agent.retrieval.quotations import QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
+from storage.search.analyser import fold_text
 from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.ids import ChunkId
+from storage.search.index import PassageHit
 from storage.search.plan import CheckClaims, FindPassages, ReadFields
 
 _READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
@@ -37,12 +39,16 @@ _MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its h
 _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
 _MIN_KEPT_SHARE = 0.4  # of what is asked, that a sentence must hold that was chosen by words alone
+_MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
+_MIN_OPEN_SHARE = 0.8  # of a yes-or-no question, that a sentence must hold to be quoted where it does not settle it
 _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
 _MAX_QUOTED_SENTENCES = 3
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
 # Kinds whose values are told from other text with certainty
 _CERTAIN_KINDS = frozenset[AskedKind]({AnswerType.DAY, AnswerType.SPAN, AnswerType.MONEY, TextValue.PHONE_NUMBER})
+_PERSON_PRONOUNS = frozenset("she he her him his hers".split())
+_MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
 _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
 
@@ -69,12 +75,35 @@ async def answer_from_sentences(
     explained = _share_explained_by_fields(review, evidence.question) if reads_fields else 0.0
     if explained >= _MIN_EXPLAINED_SHARE:
         return decision
-    best = _best_answer(evidence)
+    best = _best_answer(evidence) if not _points_back(review, evidence.question) else None
+    if best is not None and not isinstance(decision, Enough) and _leaves_open(best, review.leg.question):
+        return decision
     if best is not None:
         return _quote_evidence(review, evidence, best, decision.hits)
     if (reads_fields and AnswerType.DAY in evidence.kinds) or _lacks_asked_value(decision, evidence):
         return _report_nothing(review, decision)
     return decision
+
+
+def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
+    """Whether the sentence neither settles a yes-or-no question nor holds nearly all of it."""
+    return (
+        is_yes_no_question(question)
+        and sentence.own_share < _MIN_OPEN_SHARE
+        and verdict_of(sentence.line.quote.text, question) is None
+    )
+
+
+def _points_back(review: LegReview, question: AskedQuestion) -> bool:
+    """Whether the question is about things of an earlier message, so that sentences elsewhere do not answer it."""
+    if words_of(question.text) & _PERSON_PRONOUNS and not question.names and len(question.asked) < _MIN_OWN_WORDS:
+        return True
+    text = fold_text(question.text)
+    return any(
+        isinstance(condition, ComparisonCondition) and fold_text(condition.words) not in text
+        for clause in review.leg.search.clauses
+        for condition in conjuncts_of(clause.condition)
+    )
 
 
 def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarification) -> bool:
@@ -137,11 +166,13 @@ def _report_nothing(review: LegReview, decision: Enough | LegClarification) -> L
 
 def _best_answer(evidence: _Evidence) -> ScoredSentence | None:
     """Returns the best sentence that answers, unless a clearly better one holds no answer."""
+    is_yes_no = is_yes_no_question(evidence.question.text)
     return next(
         (
             sentence
             for sentence in evidence.sentences
             if _answers(sentence, evidence.kinds)
+            and (sentence.section_share >= _MIN_SETTLING_SHARE or not is_yes_no)
             and sentence.score >= _MIN_ANSWER_SCORE_SHARE * evidence.sentences[0].score
         ),
         None,
@@ -160,7 +191,7 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence
     passages = [
         passage
         for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
-        if not is_rendered_record(review, passage.hit)
+        if not _is_record(review, passage.hit)
     ]
     if not passages:
         return None
@@ -187,6 +218,14 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence
         sentences=await rank_by_meaning(scored, review.leg.question, meanings),
         lines_by_passage=lines_by_passage,
     )
+
+
+def _is_record(review: LegReview, hit: PassageHit) -> bool:
+    """Whether the passage is a row of a table, and not a text with a few labelled lines at its start."""
+    names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
+    lines = [line for line in hit.text.splitlines() if line.strip()]
+    labelled = sum(any(line.startswith(f"{name}: ") for name in names) for line in lines)
+    return is_rendered_record(review, hit) and labelled >= _MIN_LABELLED_SHARE * len(lines)
 
 
 def _passages_to_read(*rankings: Sequence[FoundPassage]) -> Iterator[FoundPassage]:
@@ -264,16 +303,16 @@ def _sentences_to_quote(best: ScoredSentence, evidence: _Evidence) -> Iterator[T
         and sentence.score
         >= best.score * (_MIN_BESIDE_SHARE if sentence.line.passage is best.line.passage else _MIN_EQUAL_SHARE)
     ]
-    following = _line_after(best.line, evidence) if not evidence.kinds else None
-    wanted = [line for line in (following, *further) if line is not None]
-    yield from list(dict.fromkeys(wanted))[: _MAX_QUOTED_SENTENCES - 1]
+    following = list(_lines_after(best.line, evidence)) if not evidence.kinds else []
+    yield from list(dict.fromkeys((*following, *further)))[: _MAX_QUOTED_SENTENCES - 1]
 
 
-def _line_after(line: TextLine, evidence: _Evidence) -> TextLine | None:
-    """Returns the next sentence of the same block."""
+def _lines_after(line: TextLine, evidence: _Evidence) -> Iterator[TextLine]:
+    """Yields the next sentence of the same block; the next two for a question about what happened, or why."""
     lines = next(lines for lines in evidence.lines_by_passage if line in lines)
-    following = lines[lines.index(line) + 1 :][:1]
-    return next((other for other in following if other.block == line.block and not other.is_heading), None)
+    index = lines.index(line) + 1
+    count = _MAX_QUOTED_SENTENCES - 1 if evidence.question.asks_account else 1
+    yield from (other for other in lines[index : index + count] if other.block == line.block and not other.is_heading)
 
 
 def _highlighted_kind(sentences: Sequence[QuotableSentence], evidence: _Evidence, question: str) -> AnswerType | None:
