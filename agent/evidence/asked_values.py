@@ -40,10 +40,14 @@ _PRICE_QUESTION = re.compile(
         | \b the [ ] (?:charge|fine|rent|deposit) \b""",
     _FLAGS,
 )
+_HOUR_PATTERN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _TIME_OF_DAY = re.compile(
-    r"""\b \d{1,2} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b )
+    rf"""\b \d{{1,2}} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b )
         | \b (?:noon|midnight|sunrise|sunset|daybreak|weekdays?|weekends?) \b
-        | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b""",
+        | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b
+        | \b (?:{_HOUR_PATTERN}|\d{{1,2}}) [ ] (?: in [ ] the [ ] (?:morning|afternoon|evening) | at [ ] night ) \b
+        | \b (?:before|after|until|till|by|from|at) [ ] (?:{_HOUR_PATTERN}) (?= [,;.)] | \s* $ )
+        | \b (?:once|twice|(?:{_HOUR_PATTERN}|\d+) [ ] times) [ ] (?:a|an|per|every|each) [ ] \w+""",
     _FLAGS,
 )
 _PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)

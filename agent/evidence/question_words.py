@@ -22,13 +22,21 @@ _SENTENCE_STARTS = frozenset(".:|!?-•")  # what may stand before the first wor
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capital letters
 _MIN_CAPITALISED_RATIO = 3  # occurrences with a capital letter for one without, from which a word is a name
 # They tie a question together or measure it; no text need hold them.
-_CONNECTIVES = frozenset[str]("because too whats whos wheres again otherwise instead really kind sort way".split())
+_CONNECTIVES = frozenset[str](
+    """because too whats whos wheres again otherwise instead really kind sort way allowed permitted supposed""".split()
+)
 # "What was the matter with …", "what happened to …": any account of the thing answers.
 _ACCOUNT_WORDS = frozenset[str](
     "wrong matter problem problems trouble happen happened happening issue issues story".split()
 )
 _ACCOUNT_STARTS = frozenset({"what", "whats"})
 _MIN_PREFIX, _MIN_PREFIX_SHARE = 4, 0.7  # letters that two words share at their start, and their share of the longer
+# Who a rule is for, and when something was: a text may say it by "you", by "nobody" or by its date.
+_LIGHT_WORDS = frozenset[str](
+    """people guest guests customer customers client clients visitor visitors member members user users person persons
+    last next year month week today""".split()
+)
+_LIGHT_WEIGHT = 0.4  # factor of their weight
 _KIND_WEIGHT = 0.4  # factor of the weight of a word that only says which kind of value is asked for
 _PREFIX_LIKENESS = 0.7  # of words with the same start: "book" and "bookkeeping", "treasurer" and "treasury"
 
@@ -139,7 +147,8 @@ async def read_question(
             word=word,
             stem=word_stems.stem_of(word),
             weight=math.sqrt(term.weight * min(effects[word] / most, 1.0))
-            * (_KIND_WEIGHT if word in kind_words else 1.0),
+            * (_KIND_WEIGHT if word in kind_words else 1.0)
+            * (_LIGHT_WEIGHT if word in _LIGHT_WORDS else 1.0),
             is_name=word in names,
             is_kind=word in kind_words,
         )

@@ -40,6 +40,7 @@ _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that 
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
 _MIN_KEPT_SHARE = 0.4  # of what is asked, that a sentence must hold that was chosen by words alone
 _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
+_MIN_SETTLING_SHARE_UNDER_TITLE = 0.75  # the same with its title and the lines beside it
 _MIN_OPEN_SHARE = 0.8  # of a yes-or-no question, that a sentence must hold to be quoted where it does not settle it
 _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
 _MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
@@ -172,7 +173,7 @@ def _best_answer(evidence: _Evidence) -> ScoredSentence | None:
             sentence
             for sentence in evidence.sentences
             if _answers(sentence, evidence.kinds)
-            and (sentence.section_share >= _MIN_SETTLING_SHARE or not is_yes_no)
+            and (_may_settle(sentence) or not is_yes_no)
             and sentence.score >= _MIN_ANSWER_SCORE_SHARE * evidence.sentences[0].score
         ),
         None,
@@ -256,15 +257,18 @@ def _answers(sentence: ScoredSentence, kinds: frozenset[AskedKind]) -> bool:
     )
 
 
+def _may_settle(sentence: ScoredSentence) -> bool:
+    """Whether the sentence holds enough of a yes-or-no question, by itself or under its title."""
+    return sentence.section_share >= _MIN_SETTLING_SHARE or (
+        sentence.asked_share >= _MIN_SETTLING_SHARE_UNDER_TITLE and sentence.own_share >= _MIN_SECTION_SHARE
+    )
+
+
 def _quote_evidence(
     review: LegReview, evidence: _Evidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
 ) -> Enough:
     is_yes_no = is_yes_no_question(review.leg.question)
-    verdict = (
-        verdict_of(best.line.quote.text, review.leg.question)
-        if is_yes_no and best.section_share >= _MIN_SETTLING_SHARE
-        else None
-    )
+    verdict = verdict_of(best.line.quote.text, review.leg.question) if is_yes_no and _may_settle(best) else None
     quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
     merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
     facts = QuotationsFacts(
