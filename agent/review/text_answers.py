@@ -40,6 +40,7 @@ _MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that 
 _MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
 _MIN_KEPT_SHARE = 0.4  # of what is asked, that a sentence must hold that was chosen by words alone
 _MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
+_MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
 _MIN_SETTLING_SHARE_UNDER_TITLE = 0.75  # the same with its title and the lines beside it
 _MIN_OPEN_SHARE = 0.8  # of a yes-or-no question, that a sentence must hold to be quoted where it does not settle it
 _MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
@@ -118,7 +119,11 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
         return isinstance(review.leg.answer_form, _TEXT_FORMS) or (
             asks_openly and not review.alternatives.is_understood
         )
-    return asks_openly and isinstance(decision.facts, (UnknownWordsFacts, SeveralDocumentsFacts))
+    return (
+        asks_openly
+        and not review.leg.answer_form.computes
+        and isinstance(decision.facts, (UnknownWordsFacts, SeveralDocumentsFacts))
+    )
 
 
 def _share_explained_by_fields(review: LegReview, question: AskedQuestion) -> float:
@@ -226,7 +231,7 @@ def _is_record(review: LegReview, hit: PassageHit) -> bool:
     names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
     lines = [line for line in hit.text.splitlines() if line.strip()]
     labelled = sum(any(line.startswith(f"{name}: ") for name in names) for line in lines)
-    return is_rendered_record(review, hit) and labelled >= _MIN_LABELLED_SHARE * len(lines)
+    return is_rendered_record(review, hit) and (labelled >= min(_MIN_LABELLED_SHARE * len(lines), _MIN_RECORD_LINES))
 
 
 def _passages_to_read(*rankings: Sequence[FoundPassage]) -> Iterator[FoundPassage]:
