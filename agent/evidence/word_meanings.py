@@ -33,6 +33,10 @@ class WordMeanings:
         self._embedder = embedder
         self._vector_by_text: dict[str, Vectors] = {}
 
+    @property
+    def is_available(self) -> bool:
+        return self._embedder is not None
+
     async def compare_words(self, words: Sequence[str], others: Iterable[str]) -> Likeness:
         """Returns for each of `words` the words of `others` that are like it, with a likeness from 0 to 1."""
         known = list(dict.fromkeys(others))

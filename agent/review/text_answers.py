@@ -55,7 +55,7 @@ _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Evidence:
+class _SentenceEvidence:
     """The sentences that may answer a question, best first."""
 
     question: AskedQuestion
@@ -67,8 +67,12 @@ class _Evidence:
 async def answer_from_sentences(
     review: LegReview, decision: Enough | LegClarification, meanings: WordMeanings
 ) -> Enough | LegClarification:
-    """Returns an answer by quoted sentences, if one of them holds enough of what is asked; else `decision`."""
-    if not _may_be_answered_by_text(review, decision):
+    """Returns an answer by quoted sentences, if one of them holds enough of what is asked; else `decision`.
+
+    Values and quotations that do not answer the question become a report of nothing found. Without word vectors the
+    decision stays as it is, since the shares that are required were measured with them.
+    """
+    if not meanings.is_available or not _may_be_answered_by_text(review, decision):
         return decision
     evidence = await _find_evidence(review, meanings)
     if evidence is None or not evidence.sentences:
@@ -128,7 +132,9 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
 
 def _share_explained_by_fields(review: LegReview, question: AskedQuestion) -> float:
     """Returns the share (0 to 1) of what is asked that the labels of the read fields and the conditions explain."""
-    return question.share_of(question.asked, (1.0, frozenset(_words_of_fields(review)))) if question.asked else 1.0
+    if all(word.is_kind for word in question.asked):
+        return 1.0
+    return question.share_of(question.asked, (1.0, frozenset(_words_of_fields(review))))
 
 
 def _words_of_fields(review: LegReview) -> Iterator[str]:
@@ -145,7 +151,7 @@ def _words_of_fields(review: LegReview) -> Iterator[str]:
                 yield from words_of(condition.words)
 
 
-def _lacks_asked_value(decision: Enough | LegClarification, evidence: _Evidence) -> bool:
+def _lacks_asked_value(decision: Enough | LegClarification, evidence: _SentenceEvidence) -> bool:
     """Whether the decision quotes, but no quoted sentence has a value of the asked kind and some of what is asked."""
     if not isinstance(decision.facts, QuotationsFacts) or not evidence.kinds & _CERTAIN_KINDS:
         return False
@@ -170,7 +176,7 @@ def _report_nothing(review: LegReview, decision: Enough | LegClarification) -> L
     )
 
 
-def _best_answer(evidence: _Evidence) -> ScoredSentence | None:
+def _best_answer(evidence: _SentenceEvidence) -> ScoredSentence | None:
     """Returns the best sentence that answers, unless a clearly better one holds no answer."""
     is_yes_no = is_yes_no_question(evidence.question.text)
     return next(
@@ -185,7 +191,7 @@ def _best_answer(evidence: _Evidence) -> ScoredSentence | None:
     )
 
 
-async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence | None:
+async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _SentenceEvidence | None:
     """Scores the sentences of the best passages; None if these are only records of tables."""
     text_review = await search_all_text(review)
     terms, ranked = await rank_leg_passages(
@@ -218,7 +224,7 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Evidence
         for passage, lines in zip(passages, lines_by_passage, strict=True)
         for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
     ]
-    return _Evidence(
+    return _SentenceEvidence(
         question=question,
         kinds=kinds,
         sentences=await rank_by_meaning(scored, review.leg.question, meanings),
@@ -270,7 +276,7 @@ def _may_settle(sentence: ScoredSentence) -> bool:
 
 
 def _quote_evidence(
-    review: LegReview, evidence: _Evidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
+    review: LegReview, evidence: _SentenceEvidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
 ) -> Enough:
     is_yes_no = is_yes_no_question(review.leg.question)
     verdict = verdict_of(best.line.quote.text, review.leg.question) if is_yes_no and _may_settle(best) else None
@@ -296,7 +302,7 @@ def _quote_evidence(
     )
 
 
-def _sentences_to_quote(best: ScoredSentence, evidence: _Evidence) -> Iterator[TextLine]:
+def _sentences_to_quote(best: ScoredSentence, evidence: _SentenceEvidence) -> Iterator[TextLine]:
     """Yields the best sentence and those that answer nearly as well.
 
     Of the same passage these may be a bit worse, for a question of two parts. A question that asks for no kind of value
@@ -316,7 +322,7 @@ def _sentences_to_quote(best: ScoredSentence, evidence: _Evidence) -> Iterator[T
     yield from list(dict.fromkeys((*following, *further)))[: _MAX_QUOTED_SENTENCES - 1]
 
 
-def _lines_after(line: TextLine, evidence: _Evidence) -> Iterator[TextLine]:
+def _lines_after(line: TextLine, evidence: _SentenceEvidence) -> Iterator[TextLine]:
     """Yields the next sentence of the same block; the next two for a question about what happened, or why."""
     lines = next(lines for lines in evidence.lines_by_passage if line in lines)
     index = lines.index(line) + 1
@@ -324,7 +330,9 @@ def _lines_after(line: TextLine, evidence: _Evidence) -> Iterator[TextLine]:
     yield from (other for other in lines[index : index + count] if other.block == line.block and not other.is_heading)
 
 
-def _highlighted_kind(sentences: Sequence[QuotableSentence], evidence: _Evidence, question: str) -> AnswerType | None:
+def _highlighted_kind(
+    sentences: Sequence[QuotableSentence], evidence: _SentenceEvidence, question: str
+) -> AnswerType | None:
     """Returns the kind of the value that is shown in bold; None if the texts have none of an asked kind."""
     texts = [sentence.places[0][1].text for sentence in sentences]
     found = (

@@ -26,7 +26,7 @@ from agent.english.commands import (
     is_undo_request,
     strip_file_request,
 )
-from agent.evidence.word_meanings import WordMeanings
+from agent.evidence.word_meanings import TextEmbedder, WordMeanings
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
@@ -35,7 +35,7 @@ from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.followups.followup_context import skip_failed_refinement
 from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
-from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
+from agent.rules.linking.label_similarity import LabelEmbeddings
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question
