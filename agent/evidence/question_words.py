@@ -67,7 +67,7 @@ class WordStems:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedQuestion:
+class WeighedQuestion:
     """The weighed words of a question, and the words of the texts that are like them."""
 
     text: str
@@ -121,7 +121,7 @@ async def read_question(
     *,
     kind_words: Collection[str] = (),
     other_words: Iterable[str] = (),
-) -> AskedQuestion:
+) -> WeighedQuestion:
     """Weighs the content words `terms` of the question against the lines of the texts that may answer it.
 
     `kind_words` say which kind of value is asked for: the value itself says it too. `other_words`: folded words that
@@ -160,7 +160,7 @@ async def read_question(
         for word in words
         if len(word) > 2
     }
-    return AskedQuestion(
+    return WeighedQuestion(
         text=text,
         asks_account=start == "why" or (asks_what and any(fold_text(word) in _ACCOUNT_WORDS for word in written)),
         names=tuple(word for word in weighed if word.is_name),

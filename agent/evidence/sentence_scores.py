@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.asked_values import AskedKind, find_new_values
-from agent.evidence.question_words import AskedQuestion
+from agent.evidence.question_words import WeighedQuestion
 from agent.evidence.text_lines import TextLine, words_of
 from agent.evidence.word_meanings import WordMeanings
 
@@ -42,7 +42,7 @@ class ScoredSentence:
 class SentenceScorer:
     """Scores the sentences of passages as answers to one question."""
 
-    question: AskedQuestion
+    question: WeighedQuestion
     kinds: frozenset[AskedKind]
 
     def score_lines(self, lines: Sequence[TextLine], place_words: frozenset[str]) -> list[ScoredSentence]:

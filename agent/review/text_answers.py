@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from agent.english.function_words import QUESTION_WORDS, YES_NO_VERBS
 from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, kinds_asked_for, words_for_kinds
-from agent.evidence.question_words import AskedQuestion, read_question
+from agent.evidence.question_words import WeighedQuestion, read_question
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning
 from agent.evidence.text_lines import TextLine, split_lines, words_of
 from agent.evidence.word_meanings import WordMeanings
@@ -58,7 +58,7 @@ _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 class _SentenceEvidence:
     """The sentences that may answer a question, best first."""
 
-    question: AskedQuestion
+    question: WeighedQuestion
     kinds: frozenset[AskedKind]
     sentences: Sequence[ScoredSentence]
     lines_by_passage: Sequence[Sequence[TextLine]]
@@ -100,7 +100,7 @@ def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
     )
 
 
-def _points_back(review: LegReview, question: AskedQuestion) -> bool:
+def _points_back(review: LegReview, question: WeighedQuestion) -> bool:
     """Whether the question is about things of an earlier message, so that sentences elsewhere do not answer it."""
     if words_of(question.text) & _PERSON_PRONOUNS and not question.names and len(question.asked) < _MIN_OWN_WORDS:
         return True
@@ -130,7 +130,7 @@ def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarificat
     )
 
 
-def _share_explained_by_fields(review: LegReview, question: AskedQuestion) -> float:
+def _share_explained_by_fields(review: LegReview, question: WeighedQuestion) -> float:
     """Returns the share (0 to 1) of what is asked that the labels of the read fields and the conditions explain."""
     if all(word.is_kind for word in question.asked):
         return 1.0
