@@ -23,7 +23,9 @@ def _compose_quotations(facts: QuotationsFacts, review: LegReview) -> ComposedLe
         markers = "".join(f"[{marker}]" for marker in range(first, first + len(sentence.places)))
         first += len(sentence.places)
         text = highlight_value(sentence.places[0][1].text[:400], facts.answer_type, facts.counted_noun)
-        sentences.append(f"“{text}” {markers}")
+        quote = f"“{text}” {markers}"
+        is_verdict = facts.verdict is not None and sentence is facts.sentences[0]
+        sentences.append(f"**{'Yes' if facts.verdict else 'No'}**: {quote}" if is_verdict else quote)
     return ComposedLeg(sentences=tuple(sentences), citations=cite_quotes(facts.quotes))
 
 

@@ -69,6 +69,7 @@ class QuotationsFacts(LegFacts):
     answer_type: AnswerType | None  # the kind of value asked for
     counted_noun: str | None = None  # the noun whose number is asked for
     settles_question: bool = True  # False: a yes-or-no question, and no quoted sentence holds nearly all its words
+    verdict: bool | None = None  # what the first sentence answers a yes-or-no question with
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
@@ -285,10 +286,10 @@ def _sentences_with_asked_value(
 
 def quotes_only_records(review: LegReview, hits: Sequence[PassageHit]) -> bool:
     """Whether the passages are rows of tables, whose text says no more than their fields; true of none."""
-    return all(_is_rendered_record(review, hit) for hit in hits)
+    return all(is_rendered_record(review, hit) for hit in hits)
 
 
-def _is_rendered_record(review: LegReview, hit: PassageHit) -> bool:
+def is_rendered_record(review: LegReview, hit: PassageHit) -> bool:
     """Whether the passage is a row of a table, written as names and values: its fields answer questions, or nothing."""
     names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
     shown = sum(f"{name}: " in hit.text for name in names)

@@ -31,34 +31,40 @@ async def fall_back_to_full_text(review: LegReview, no_results: LegClarification
     """Quotes a passage that covers nearly all of the question; else returns `no_results` with the nearest hits."""
     if review.requests.fallback_requests:
         return _attach_nearest_passages(review, no_results, review.requests.fallback_requests)[0]
-    leg = _full_text_leg_for(review.leg, review)
-    text_requests = build_leg_requests(
-        LegInquiry(
-            leg=leg,
-            alternatives=LegAlternatives(leg=leg.id),
-            question_context=review.question_context,
-            limits=review.session.context.limits,
-            may_ask_back=False,
-        )
-    )
-    answers = await review.session.ask_index(
-        [*text_requests.all_requests()], record=[*text_requests.recorded_requests()]
-    )
+    text_review = await search_all_text(review)
     decided, ranked = _attach_nearest_passages(
-        replace(review, requests=text_requests, answers=answers), no_results, text_requests.passage_requests
+        replace(review, requests=text_review.requests, answers=text_review.answers),
+        no_results,
+        text_review.requests.passage_requests,
     )
     if not ranked or not _can_fall_back(review):
         return decided
-    text_review = replace(
-        review, leg=leg, requests=text_requests, answers=answers, alternatives=LegAlternatives(leg=leg.id)
+    question = weigh_question_terms(
+        text_review.requests, text_review.answers, review.question_context, include_naming_terms=True
     )
-    question = weigh_question_terms(text_requests, answers, review.question_context, include_naming_terms=True)
     if _best_coverage_of(text_review, question, ranked) < _MIN_COVERAGE:
         return decided
     quoted = quote_answer(text_review, question, passages_mentioning_names(review, ranked), SearchRoute.HYBRID)
     if not isinstance(quoted, Enough):
         return decided
     return replace(quoted, assumptions=(*quoted.assumptions, AnyTextSearched(search=review.leg.search)))
+
+
+async def search_all_text(review: LegReview) -> LegReview:
+    """Searches the text of all documents in scope for the question of the leg, without its conditions."""
+    leg = _full_text_leg_for(review.leg, review)
+    alternatives = LegAlternatives(leg=leg.id)
+    requests = build_leg_requests(
+        LegInquiry(
+            leg=leg,
+            alternatives=alternatives,
+            question_context=review.question_context,
+            limits=review.session.context.limits,
+            may_ask_back=False,
+        )
+    )
+    answers = await review.session.ask_index([*requests.all_requests()], record=[*requests.recorded_requests()])
+    return replace(review, leg=leg, alternatives=alternatives, requests=requests, answers=answers)
 
 
 def _full_text_leg_for(leg: Leg, review: LegReview) -> Leg:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent.evidence.word_meanings import WordMeanings
 from agent.forms.clarifications import ask_about_unknown_words
 from agent.forms.compare_sides import decide_comparison_sides
 from agent.forms.registry import decide_by_form
@@ -9,11 +10,12 @@ from agent.outcome import OutcomeKind
 from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.query_reformulation import reformulate_search
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
+from agent.review.text_answers import answer_from_sentences
 from storage.search.plan import LegCombination
 
 
 async def decide_legs(
-    reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
+    reviews: Sequence[LegReview], combination: LegCombination, meanings: WordMeanings, *, is_last_round: bool
 ) -> Sequence[Decision]:
     """Decides as `EvidenceReviewer` says."""
     reformulations = () if is_last_round else tuple(map(reformulate_search, reviews))
@@ -22,11 +24,12 @@ async def decide_legs(
         return more
     if combination is LegCombination.COMPARE:
         return await decide_comparison_sides(reviews)
-    return [await _decide_leg(review) for review in reviews]
+    return [await _decide_leg(review, meanings) for review in reviews]
 
 
-async def _decide_leg(review: LegReview) -> Enough | LegClarification:
+async def _decide_leg(review: LegReview, meanings: WordMeanings) -> Enough | LegClarification:
     decision = ask_about_unknown_words(review) or await decide_by_form(review)
-    if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS and not decision.hits:
-        return await fall_back_to_full_text(review, decision)
-    return decision
+    answered = await answer_from_sentences(review, decision, meanings)
+    if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
+        return await fall_back_to_full_text(review, answered)
+    return answered

@@ -26,6 +26,7 @@ from agent.english.commands import (
     is_undo_request,
     strip_file_request,
 )
+from agent.evidence.word_meanings import TextEmbedder, WordMeanings
 from agent.review.leg_decisions import decide_legs
 from agent.review.leg_review import Decision, LegFacts, LegReview
 from agent.rules.comparison.comparison_plan import plan_comparison
@@ -34,7 +35,7 @@ from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.followups.followup_context import forget_counted_claims, skip_failed_refinement
 from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
-from agent.rules.linking.label_similarity import LabelEmbeddings, TextEmbedder
+from agent.rules.linking.label_similarity import LabelEmbeddings
 from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
@@ -59,6 +60,7 @@ class RuleReasoner:
     def __init__(self, embedder: TextEmbedder | None = None) -> None:
         self._lexicon_cache = LexiconCache()
         self._label_embeddings = LabelEmbeddings(embedder)
+        self._word_meanings = WordMeanings(embedder)
 
     async def decompose_question(self, question: str, question_context: QuestionContext) -> Decomposition:
         """Returns the decision for a question. It changes only the lexicon cache; a plan has at most four legs."""
@@ -71,7 +73,7 @@ class RuleReasoner:
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
     ) -> Sequence[Decision]:
-        return await decide_legs(reviews, combination, is_last_round=is_last_round)
+        return await decide_legs(reviews, combination, self._word_meanings, is_last_round=is_last_round)
 
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return compose_facts(facts, review)

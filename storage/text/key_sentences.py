@@ -23,8 +23,8 @@ _SENTENCE_START_PATTERN = re.compile(  # words that begin a sentence even after 
     r"|Der|Die|Das|Ein|Eine|Es|Im|Le|La|Les|Il|Elle|Un|Une|El|Los|Las|Una|En)(?!\w)"
 )
 _MAX_ABBREVIATION_CHARS = 8  # characters, the full stop included
-_SENTENCE_END_PATTERN = re.compile(  # a line break before a small letter is a wrapped line
-    r"(?<=[.!?;])\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])"
+_SENTENCE_END_PATTERN = re.compile(  # a line break before a small letter is a wrapped line; two points lead to a value
+    r"(?<=[.!?;])(?<!\.\.)\s+(?=[\"“(A-Z0-9•-])|\n\s*\n\s*|\n(?![a-z])"
 )
 _MIN_SENTENCE_WORDS = 5
 _MAX_SENTENCE_WORDS = 60

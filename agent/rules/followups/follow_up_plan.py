@@ -24,8 +24,8 @@ from agent.english.function_words import (
 from agent.limits import SHOWN_DOCUMENTS
 from agent.rules.comparison.cues import replace_comparatives
 from agent.rules.comparison.share import asks_for_share, rephrase_as_count
+from agent.rules.cues.form_wording import drop_measure_words
 from agent.rules.cues.function_phrases import is_superlative_phrase
-from agent.rules.cues.question_subject import drop_measure_words
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.corrections import blank_correction_words, find_dropped_conditions, find_dropped_part
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan

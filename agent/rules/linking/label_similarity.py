@@ -8,8 +8,9 @@ were measured on some fifty pairs of words.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from agent.evidence.word_meanings import TextEmbedder
 from agent.rules.linking.lexicon import BucketLexicon
 from storage.search.ids import BucketId, FieldName
 
@@ -28,14 +29,6 @@ _MAX_VALUES = 30  # values of a field that are compared, if it has no more
 _MAX_CACHED_LEXICONS = 200  # a full cache is cleared
 _MAX_CACHED_TEXTS = 50_000  # a full cache is cleared
 _WORD = re.compile(r"[^\W\d_]{3,}")
-
-
-class TextEmbedder(Protocol):
-    """Maps texts to vectors. `storage.embedder.Embedder` is one."""
-
-    async def embed_texts(self, texts: Sequence[str]) -> "Vectors":
-        """Returns the vectors of the texts: float32 of shape (len(texts), dimensions), each row L2-normalised."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,131 @@
+"""The kinds of value that can answer a question, and the new values of these kinds in a sentence.
+
+One question may be answered by values of several kinds: "by when" by a day, a time of day or a span of time.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from enum import StrEnum
+
+from agent.english.function_words import STOP_WORDS
+from agent.evidence.calendar_words import CALENDAR_WORDS
+from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
+from storage.search.analyser import fold_text
+
+
+class TextValue(StrEnum):
+    """A kind of value that only texts hold."""
+
+    TIME_OF_DAY = "time of day"
+    PHONE_NUMBER = "phone number"
+
+
+_TIMES = frozenset({AnswerType.DAY, AnswerType.SPAN, TextValue.TIME_OF_DAY})
+_AMOUNTS = frozenset({AnswerType.MONEY, AnswerType.SPAN, AnswerType.SHARE})
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_REASON_QUESTION = re.compile(r"\bwhy\b", re.IGNORECASE)
+_PHONE_QUESTION = re.compile(
+    r"""\b (?:phone|telephone|mobile|fax|emergency) [ ] (?:no\b|number) | \b numbers? \b .* \b (?:call|ring|phone|dial)
+        | \b what [ ] (?:should|do|can) .* \b dial \b""",
+    _FLAGS,
+)
+_TIME_QUESTION = re.compile(
+    r"""\b how [ ] (?:quick|quickly|soon|long|often|old|fast|early|late) \b | \b how [ ] far [ ] (?:ahead|before)
+        | (?: ^ | [,;:?–-] \s* | \b (?:and|by|from|until|till|since|to|so) [ ] ) when \b | ^ when\W?s \b
+        | \b what [ ] time \b | \b (?:deadline|opening [ ] (?:hours|times)) \b""",
+    _FLAGS,
+)
+_PRICE_QUESTION = re.compile(
+    r"""\b what \b .* \b (?:pay|earn|earns|owe|owes|charge|charged) \b
+        | \b the [ ] (?:charge|fine|rent|deposit) \b""",
+    _FLAGS,
+)
+_HOUR_PATTERN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_TIME_OF_DAY = re.compile(
+    rf"""\b \d{{1,2}} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b )
+        | \b (?:noon|midnight|sunrise|sunset|daybreak|weekdays?|weekends?) \b
+        | \b (?:mon|tues|wednes|thurs|fri|satur|sun) days? \b
+        | \b (?:{_HOUR_PATTERN}|\d{{1,2}}) [ ] (?: in [ ] the [ ] (?:morning|afternoon|evening) | at [ ] night ) \b
+        | \b (?:before|after|until|till|by|from|at) [ ] (?:{_HOUR_PATTERN}) (?= [,;.)] | \s* $ )
+        | \b (?:once|twice|(?:{_HOUR_PATTERN}|\d+) [ ] times) [ ] (?:a|an|per|every|each) [ ] \w+""",
+    _FLAGS,
+)
+_PHONE_NUMBER = re.compile(r"(?<![\w.]) \+? \d [\d ()/-]{5,} \d (?![\w.]) | \b extension \b \W* \d+", _FLAGS)
+_WORD = re.compile(r"[^\W_]+")
+
+AskedKind = AnswerType | TextValue
+
+_TIME_WORDS = frozenset(
+    """deadline date dates time times hour hours period quick quickly soon fast long often far ahead until late
+    latest early earliest""".split()
+)
+_KIND_WORDS: Mapping[AskedKind, frozenset[str]] = {
+    AnswerType.DAY: _TIME_WORDS,
+    AnswerType.MONEY: frozenset("cost costs price prices charge charges fee fees rate much expensive".split()),
+    AnswerType.NUMBER: frozenset("many number amount".split()),
+    AnswerType.NAME: frozenset("name person people someone".split()),
+    TextValue.PHONE_NUMBER: frozenset("phone telephone mobile number numbers call ring dial reach".split()),
+}
+
+
+def kinds_asked_for(question: str) -> frozenset[AskedKind]:
+    """Returns the kinds of value that can answer the question; empty where any sentence can."""
+    if _REASON_QUESTION.search(question):
+        return frozenset()
+    if _PHONE_QUESTION.search(question):
+        return frozenset({TextValue.PHONE_NUMBER})
+    if _TIME_QUESTION.search(question):
+        return _TIMES
+    kind = answer_type_of(question)
+    if kind is AnswerType.NUMBER and re.search(r"\bhow much\b", question, re.IGNORECASE):
+        return _AMOUNTS
+    if kind is AnswerType.DAY:
+        return _TIMES
+    if kind is not None:
+        return frozenset({kind})
+    return frozenset({AnswerType.MONEY}) if _PRICE_QUESTION.search(question) else frozenset()
+
+
+def words_for_kinds(kinds: Collection[AskedKind]) -> frozenset[str]:
+    """Returns the folded words of a question that only say which kind of value is asked for."""
+    return frozenset[str]().union(*(_KIND_WORDS.get(kind, frozenset()) for kind in kinds))
+
+
+def find_new_values(
+    text: str, kinds: Collection[AskedKind], question: str, question_words: Collection[str]
+) -> list[tuple[int, int]]:
+    """Returns the spans of values of `kinds` that hold a word that is not in the question, in order."""
+    noun = counted_noun_of(question)
+    spans = [span for kind in kinds for span in _spans_of(text, kind, noun) if _is_value(text, span, kind)]
+    return sorted(
+        (start, end)
+        for start, end in spans
+        if any(word not in question_words for word in _WORD.findall(fold_text(text[start:end])))
+    )
+
+
+def _spans_of(text: str, kind: AskedKind, noun: str | None) -> Iterator[tuple[int, int]]:
+    if kind is TextValue.TIME_OF_DAY:
+        yield from (match.span() for match in _TIME_OF_DAY.finditer(text))
+    elif kind is TextValue.PHONE_NUMBER:
+        yield from (match.span() for match in _PHONE_NUMBER.finditer(text))
+    elif kind is AnswerType.NUMBER:
+        yield from find_values_in(_blank_dates(text), kind, noun)
+    else:
+        yield from find_values_in(text, AnswerType(kind), noun)
+
+
+def _is_value(text: str, span: tuple[int, int], kind: AskedKind) -> bool:
+    """Whether a name has two words that are no function words and no months: "From November" is no name."""
+    if ".." in text[slice(*span)]:
+        return False  # a label and its value
+    words = [word.casefold() for word in _WORD.findall(text[slice(*span)])]
+    return kind is not AnswerType.NAME or sum(word not in STOP_WORDS | CALENDAR_WORDS for word in words) > 1
+
+
+def _blank_dates(text: str) -> str:
+    """Returns the text of the same length without its dates, times of day and phone numbers."""
+    spans = [match.span() for pattern in (_TIME_OF_DAY, _PHONE_NUMBER) for match in pattern.finditer(text)]
+    for start, end in (*spans, *find_values_in(text, AnswerType.DAY)):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text

@@ -1,0 +1,201 @@
+"""The words of a question: those that name a thing, and those that say what is asked about it.
+
+A word is a name if the documents write it with a capital letter inside their sentences, or if the question does and no
+document writes it without. The weight of a word is its rarity, lessened if the question means the same without it:
+"the tenant *at the counter* lost her key" is about keys.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from agent.evidence.calendar_words import CALENDAR_WORDS
+from agent.evidence.text_lines import WORD, TextLine
+from agent.evidence.word_meanings import Likeness, WordMeanings
+from agent.retrieval.relevance import QueryTerm
+from storage.search.analyser import Analyser, fold_text
+from storage.text.irregular_verbs import base_form_of
+
+_SENTENCE_STARTS = frozenset(".:|!?-•")  # what may stand before the first word of a sentence or of a labelled value
+_FULL_NAME = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w")  # two words with capital letters
+_MIN_CAPITALISED_RATIO = 3  # occurrences with a capital letter for one without, from which a word is a name
+# They tie a question together or measure it; no text need hold them.
+_CONNECTIVES = frozenset[str](
+    """because too whats whos wheres again otherwise instead really kind sort way allowed permitted supposed""".split()
+)
+# "What was the matter with …", "what happened to …": any account of the thing answers.
+_ACCOUNT_WORDS = frozenset[str](
+    "wrong matter problem problems trouble happen happened happening issue issues story".split()
+)
+_ACCOUNT_STARTS = frozenset({"what", "whats"})
+_MIN_PREFIX, _MIN_PREFIX_SHARE = 4, 0.7  # letters that two words share at their start, and their share of the longer
+# Who a rule is for, and when something was: a text may say it by "you", by "nobody" or by its date.
+_LIGHT_WORDS = frozenset[str](
+    """people guest guests customer customers client clients visitor visitors member members user users person persons
+    last next year month week today""".split()
+)
+_LIGHT_WEIGHT = 0.4  # factor of their weight
+_KIND_WEIGHT = 0.4  # factor of the weight of a word that only says which kind of value is asked for
+_PREFIX_LIKENESS = 0.7  # of words with the same start: "book" and "bookkeeping", "treasurer" and "treasury"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedWord:
+    """A content word of a question, folded, with its stem and its weight (0 to 1)."""
+
+    word: str
+    stem: str
+    weight: float
+    is_name: bool
+    is_kind: bool = False  # it only says which kind of value is asked for
+
+
+@dataclass(slots=True)
+class WordStems:
+    """Stems of single words, with irregular verbs brought to their base form."""
+
+    analyser: Analyser
+    _stem_by_word: dict[str, str] = field(default_factory=dict[str, str])
+
+    def stem_of(self, word: str) -> str:
+        if word not in self._stem_by_word:
+            terms = self.analyser.extract_terms(base_form_of(word))
+            self._stem_by_word[word] = terms[0].text if terms else word
+        return self._stem_by_word[word]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedQuestion:
+    """The weighed words of a question, and the words of the texts that are like them."""
+
+    text: str
+    asks_account: bool  # "what was the matter with …", "why …": it asks for what happened, told in some sentences
+    names: tuple[WeighedWord, ...]
+    asked: tuple[WeighedWord, ...]
+    stems: frozenset[str]  # of all its words
+    likeness: Likeness
+    word_stems: WordStems
+
+    def share_of(self, weighed: Sequence[WeighedWord], *levels: tuple[float, frozenset[str]]) -> float:
+        """Returns the share (0 to 1) of the weight that the texts hold.
+
+        Each level is a weight from 0 to 1 and the words of a text; a word counts by the best level that holds it.
+        """
+        total = sum(word.weight for word in weighed)
+        held = sum(
+            word.weight * max(weight * self._likeness_to(word, words) for weight, words in levels) for word in weighed
+        )
+        return held / total if total else 0.0
+
+    def _likeness_to(self, weighed: WeighedWord, words: frozenset[str]) -> float:
+        """Returns how nearly one of `words` means the same; a name must be there itself."""
+        if any(self.word_stems.stem_of(word) == weighed.stem for word in words):
+            return 1.0
+        if weighed.is_name:
+            return 0.0
+        like = self.likeness.get(weighed.word, {})
+        best = max((like[word] for word in words & like.keys()), default=0.0)
+        if best >= _PREFIX_LIKENESS:
+            return best
+        shares_start = any(_share_start(self.word_stems.stem_of(word), weighed.stem) for word in words)
+        return _PREFIX_LIKENESS if shares_start else best
+
+
+def _share_start(stem: str, other: str) -> bool:
+    """Whether one stem begins with the other, or nearly all of the longer one is the same."""
+    shorter, longer = sorted((stem, other), key=len)
+    if len(shorter) < _MIN_PREFIX:
+        return False
+    shared = next((index for index, letter in enumerate(shorter) if letter != longer[index]), len(shorter))
+    return shared == len(shorter) or (shared > _MIN_PREFIX and shared >= _MIN_PREFIX_SHARE * len(longer))
+
+
+async def read_question(
+    text: str,
+    terms: Iterable[QueryTerm],
+    lines: Sequence[TextLine],
+    analyser: Analyser,
+    meanings: WordMeanings,
+    *,
+    kind_words: Collection[str] = (),
+    other_words: Iterable[str] = (),
+) -> WeighedQuestion:
+    """Weighs the content words `terms` of the question against the lines of the texts that may answer it.
+
+    `kind_words` say which kind of value is asked for: the value itself says it too. `other_words`: folded words that
+    are compared with the question beside those of the texts.
+    """
+    word_stems = WordStems(analyser)
+    written = WORD.findall(text)
+    capitalised = {fold_text(word) for index, word in enumerate(written) if index and word[0].isupper()}
+    start = fold_text(written[0]) if written else ""
+    asks_what = start in _ACCOUNT_STARTS
+    ignored = _CONNECTIVES | _ACCOUNT_WORDS if asks_what else _CONNECTIVES
+    content = {term.word: term for term in terms if term.word not in ignored and len(term.word) > 1}
+    in_texts, without_capital = _count_capitals(lines, word_stems)
+    names = {
+        word
+        for word in content
+        if _is_name(word, word in capitalised, in_texts, without_capital, word_stems.stem_of(word))
+    }
+    effects = await meanings.weigh_words([fold_text(word) for word in written], list(content))
+    most = max((effects[word] for word in content if word not in names), default=0.0) or 1.0
+    weighed = [
+        WeighedWord(
+            word=word,
+            stem=word_stems.stem_of(word),
+            weight=math.sqrt(term.weight * min(effects[word] / most, 1.0))
+            * (_KIND_WEIGHT if word in kind_words else 1.0)
+            * (_LIGHT_WEIGHT if word in _LIGHT_WORDS else 1.0),
+            is_name=word in names,
+            is_kind=word in kind_words,
+        )
+        for word, term in content.items()
+    ]
+    vocabulary = {
+        word
+        for words in (other_words, *((*line.words, *WORD.findall(fold_text(line.heading))) for line in lines))
+        for word in words
+        if len(word) > 2
+    }
+    return WeighedQuestion(
+        text=text,
+        asks_account=start == "why" or (asks_what and any(fold_text(word) in _ACCOUNT_WORDS for word in written)),
+        names=tuple(word for word in weighed if word.is_name),
+        asked=tuple(word for word in weighed if not word.is_name),
+        stems=frozenset(word_stems.stem_of(fold_text(word)) for word in written),
+        likeness=await meanings.compare_words(
+            list(content), (word for word in sorted(vocabulary) if not word.isdigit())
+        ),
+        word_stems=word_stems,
+    )
+
+
+def _count_capitals(lines: Sequence[TextLine], word_stems: WordStems) -> tuple[Counter[str], Counter[str]]:
+    """Returns how often each stem is written with a capital letter inside a sentence, and how often without one."""
+    capitalised, small = Counter[str](), Counter[str]()
+    for line in lines:
+        text = line.quote.text
+        if line.is_heading or text.isupper():
+            continue
+        for index, match in enumerate(WORD.finditer(text)):
+            word = match[0]
+            if word[0].isdigit() or (word.isupper() and len(word) > 1):
+                continue
+            stem = word_stems.stem_of(fold_text(word))
+            begins = index == 0 or text[: match.start()].rstrip(" \t\"'“(*_")[-1:] in _SENTENCE_STARTS
+            if not word[0].isupper():
+                small[stem] += 1
+            elif not begins or (line.is_row and index and _FULL_NAME.match(text, match.start())):
+                capitalised[stem] += 1
+    return capitalised, small
+
+
+def _is_name(word: str, has_capital: bool, in_texts: Counter[str], small: Counter[str], stem: str) -> bool:
+    if word.isdigit() or word.removesuffix("s") in CALENDAR_WORDS:
+        return False
+    if in_texts[stem]:
+        return in_texts[stem] >= _MIN_CAPITALISED_RATIO * small[stem]
+    return has_capital and not small[stem]

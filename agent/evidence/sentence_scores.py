@@ -1,0 +1,133 @@
+"""Scores sentences as answers: how much of what is asked they hold, where they stand, and what they add to it.
+
+The names of a question only say which documents are meant. So a sentence answers if its passage holds the names, if it
+holds what is asked about them, itself or by its heading and the lines beside it, and if it says something that the
+question does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent.english.function_words import STOP_WORDS
+from agent.evidence.asked_values import AskedKind, find_new_values
+from agent.evidence.question_words import WeighedQuestion
+from agent.evidence.text_lines import TextLine, words_of
+from agent.evidence.word_meanings import WordMeanings
+
+# Weight of a word of the question by where it is: a word in the sentence itself weighs 1.
+_HEADING, _TITLE, _BESIDE, _PASSAGE = 0.9, 0.7, 0.6, 0.4
+# What the parts of a score weigh. Measured on some hundred look-ups over rules, letters, minutes and contracts.
+_OWN_WEIGHT, _COSINE_WEIGHT, _NAMES_WEIGHT, _OWN_NAMES_WEIGHT, _VALUE_WEIGHT = 0.3, 0.3, 0.6, 0.1, 0.2
+_NOTHING_NEW_PENALTY = 0.5
+_COMPARED_SENTENCES = 24  # the best ones, compared with the question in meaning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSentence:
+    """A sentence, and how well it answers. All shares are 0 to 1."""
+
+    line: TextLine
+    score: float
+    asked_share: float  # of what is asked, in the sentence and around it
+    own_share: float  # of what is asked, in the sentence itself
+    section_share: float  # of what is asked, in the sentence or its heading
+    names_share: (
+        float  # of the names, in the passage, its title or its folder; in the sentence, if nothing else is asked
+    )
+    has_value: bool  # it holds a new value of the asked kind
+    adds_words: bool  # it says something that the question does not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceScorer:
+    """Scores the sentences of passages as answers to one question."""
+
+    question: WeighedQuestion
+    kinds: frozenset[AskedKind]
+
+    def score_lines(self, lines: Sequence[TextLine], place_words: frozenset[str]) -> list[ScoredSentence]:
+        """Scores the lines of one passage. `place_words`: the words of its title and its folder."""
+        passage_words = place_words.union(*(line.words for line in lines)) if lines else place_words
+        names_share = self._share_of_names(passage_words)
+        return [
+            self._score_line(index, lines, place_words, passage_words, names_share)
+            for index, line in enumerate(lines)
+            if not line.is_heading
+        ]
+
+    def _score_line(
+        self,
+        index: int,
+        lines: Sequence[TextLine],
+        place_words: frozenset[str],
+        passage_words: frozenset[str],
+        names_share: float,
+    ) -> ScoredSentence:
+        line, question = lines[index], self.question
+        beside = frozenset[str]().union(
+            *(
+                lines[other].words
+                for other in (index - 1, index + 1)
+                if 0 <= other < len(lines) and lines[other].block == line.block
+            )
+        )
+        heading_words = words_of(line.heading)
+        own_share = question.share_of(question.asked, (1.0, line.words))
+        asked_share = question.share_of(
+            question.asked,
+            (1.0, line.words),
+            (_HEADING, heading_words),
+            (_TITLE, place_words),
+            (_BESIDE, beside),
+            (_PASSAGE, passage_words),
+        )
+        adds_words = any(
+            question.word_stems.stem_of(word) not in question.stems and word not in STOP_WORDS
+            for word in line.value_words
+        )
+        has_value = holds_value(line, self.kinds, question.text)
+        value_score = (_VALUE_WEIGHT if has_value else -_VALUE_WEIGHT) if self.kinds else 0.0
+        return ScoredSentence(
+            line=line,
+            score=asked_share
+            + _OWN_WEIGHT * own_share
+            + _NAMES_WEIGHT * names_share
+            + _OWN_NAMES_WEIGHT * self._share_of_names(line.words)
+            + value_score
+            - (0.0 if adds_words else _NOTHING_NEW_PENALTY),
+            asked_share=asked_share,
+            own_share=own_share,
+            section_share=question.share_of(question.asked, (1.0, line.words), (_HEADING, heading_words)),
+            names_share=names_share if self._asks_for_more_than_kind() else self._share_of_names(line.words),
+            has_value=has_value,
+            adds_words=adds_words,
+        )
+
+    def _asks_for_more_than_kind(self) -> bool:
+        """ "How long is the *voyage*": False for "how long is the Pelican", which any span of time would answer."""
+        return not all(word.is_kind for word in self.question.asked)
+
+    def _share_of_names(self, words: frozenset[str]) -> float:
+        return self.question.share_of(self.question.names, (1.0, words)) if self.question.names else 1.0
+
+
+def holds_value(line: TextLine, kinds: frozenset[AskedKind], question: str) -> bool:
+    """Whether the line, best without its label, holds a value of one of the kinds that the question does not hold."""
+    asked_words = words_of(question)
+    return any(find_new_values(text, kinds, question, asked_words) for text in (line.value_text, line.quote.text))
+
+
+async def rank_by_meaning(
+    sentences: Sequence[ScoredSentence], question: str, meanings: WordMeanings
+) -> list[ScoredSentence]:
+    """Returns the sentences, best first, with the likeness of their whole meaning to the question in their scores."""
+    ranked = sorted(sentences, key=lambda sentence: -sentence.score)[:_COMPARED_SENTENCES]
+    texts = [
+        f"{sentence.line.passage.hit.title} {sentence.line.heading}\n{sentence.line.quote.text}" for sentence in ranked
+    ]
+    cosines = await meanings.cosines_with(question, texts)
+    compared = [
+        replace(sentence, score=sentence.score + _COSINE_WEIGHT * cosine)
+        for sentence, cosine in zip(ranked, cosines, strict=True)
+    ]
+    return sorted(compared, key=lambda sentence: -sentence.score)

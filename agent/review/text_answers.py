@@ -1,0 +1,344 @@
+"""Answers a look-up from the sentences of all documents in scope, where fields and names do not answer it.
+
+A question whose words fit no field or no document may still be answered by a sentence: a rule of the house, a labelled
+line, a paragraph of a letter. So before a look-up asks back, reports nothing, or quotes by words alone, the sentences
+of the best passages are scored by what is asked (`agent.evidence`). Only a sentence that holds enough of it is quoted.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from agent.english.function_words import QUESTION_WORDS, YES_NO_VERBS
+from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, kinds_asked_for, words_for_kinds
+from agent.evidence.question_words import WeighedQuestion, read_question
+from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning
+from agent.evidence.text_lines import TextLine, split_lines, words_of
+from agent.evidence.word_meanings import WordMeanings
+from agent.evidence.yes_or_no import is_yes_no_question, verdict_of
+from agent.forms.clarifications import SeveralDocumentsFacts, UnknownWordsFacts
+from agent.forms.find_passages import NoAnswerFacts, QuotationsFacts, is_rendered_record, rank_leg_passages
+from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
+from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
+from agent.retrieval.answer_type import AnswerType, counted_noun_of
+from agent.retrieval.full_text_fallback import search_all_text
+from agent.retrieval.quotations import QuotableSentence, merge_equal_sentences
+from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
+from storage.search.analyser import fold_text
+from storage.search.conditions import ComparisonCondition, conjuncts_of
+from storage.search.ids import ChunkId
+from storage.search.index import PassageHit
+from storage.search.plan import CheckClaims, FindPassages, ReadFields
+
+_READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
+_READ_CHARACTERS = 40_000  # code points of them
+_MIN_ASKED_SHARE = 0.55  # of what is asked, that a sentence and its surroundings must hold
+_MIN_SECTION_SHARE = 0.2  # of what is asked, that the sentence or its heading must hold themselves
+_MIN_NAMES_SHARE = 0.99  # of the names, that the passage must hold
+_MIN_SETTLING_SHARE = 0.6  # of a yes-or-no question, that the sentence or its heading must hold to settle it
+_MIN_ANSWER_SCORE_SHARE = 0.85  # of the best score, for the best sentence that answers
+_MIN_EXPLAINED_SHARE = 0.4  # of what is asked, that labels and conditions must explain for the values to be the answer
+_MIN_KEPT_SHARE = 0.4  # of what is asked, that a sentence must hold that was chosen by words alone
+_MIN_LABELLED_SHARE = 0.8  # of the lines of a row of a table
+_MIN_RECORD_LINES = 6  # labelled lines, from which a passage is a row of a table whatever else it holds
+_MIN_SETTLING_SHARE_UNDER_TITLE = 0.75  # the same with its title and the lines beside it
+_MIN_OPEN_SHARE = 0.8  # of a yes-or-no question, that a sentence must hold to be quoted where it does not settle it
+_MIN_EQUAL_SHARE = 0.93  # of the best score, for a sentence of another passage to be quoted beside it
+_MIN_BESIDE_SHARE = 0.8  # of the best score, for a further sentence of the same passage
+_MAX_QUOTED_SENTENCES = 3
+_OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
+# Kinds whose values are told from other text with certainty
+_CERTAIN_KINDS = frozenset[AskedKind]({AnswerType.DAY, AnswerType.SPAN, AnswerType.MONEY, TextValue.PHONE_NUMBER})
+_PERSON_PRONOUNS = frozenset("she he her him his hers".split())
+_MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
+_TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SentenceEvidence:
+    """The sentences that may answer a question, best first."""
+
+    question: WeighedQuestion
+    kinds: frozenset[AskedKind]
+    sentences: Sequence[ScoredSentence]
+    lines_by_passage: Sequence[Sequence[TextLine]]
+
+
+async def answer_from_sentences(
+    review: LegReview, decision: Enough | LegClarification, meanings: WordMeanings
+) -> Enough | LegClarification:
+    """Returns an answer by quoted sentences, if one of them holds enough of what is asked; else `decision`.
+
+    Values and quotations that do not answer the question become a report of nothing found. Without word vectors the
+    decision stays as it is, since the shares that are required were measured with them.
+    """
+    if not meanings.is_available or not _may_be_answered_by_text(review, decision):
+        return decision
+    evidence = await _find_evidence(review, meanings)
+    if evidence is None or not evidence.sentences:
+        return decision
+    reads_fields = isinstance(decision.facts, (FieldValuesFacts, SeveralValuesFacts))
+    explained = _share_explained_by_fields(review, evidence.question) if reads_fields else 0.0
+    if explained >= _MIN_EXPLAINED_SHARE:
+        return decision
+    best = _best_answer(evidence) if not _points_back(review, evidence.question) else None
+    if best is not None and not isinstance(decision, Enough) and _leaves_open(best, review.leg.question):
+        return decision
+    if best is not None:
+        return _quote_evidence(review, evidence, best, decision.hits)
+    if (reads_fields and AnswerType.DAY in evidence.kinds) or _lacks_asked_value(decision, evidence):
+        return _report_nothing(review, decision)
+    return decision
+
+
+def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
+    """Whether the sentence neither settles a yes-or-no question nor holds nearly all of it."""
+    return (
+        is_yes_no_question(question)
+        and sentence.own_share < _MIN_OPEN_SHARE
+        and verdict_of(sentence.line.quote.text, question) is None
+    )
+
+
+def _points_back(review: LegReview, question: WeighedQuestion) -> bool:
+    """Whether the question is about things of an earlier message, so that sentences elsewhere do not answer it."""
+    if words_of(question.text) & _PERSON_PRONOUNS and not question.names and len(question.asked) < _MIN_OWN_WORDS:
+        return True
+    text = fold_text(question.text)
+    return any(
+        isinstance(condition, ComparisonCondition) and fold_text(condition.words) not in text
+        for clause in review.leg.search.clauses
+        for condition in conjuncts_of(clause.condition)
+    )
+
+
+def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarification) -> bool:
+    if isinstance(decision, Enough):
+        return isinstance(decision.facts, (QuotationsFacts, FieldValuesFacts, SeveralValuesFacts))
+    words = review.leg.question.casefold().replace("'", "").replace("’", "").split()
+    asks_openly = bool(words) and (
+        words[0] in _OPEN_QUESTION_STARTS | YES_NO_VERBS or bool(kinds_asked_for(review.leg.question))
+    )
+    if decision.kind is OutcomeKind.NO_RESULTS:
+        return isinstance(review.leg.answer_form, _TEXT_FORMS) or (
+            asks_openly and not review.alternatives.is_understood
+        )
+    return (
+        asks_openly
+        and not review.leg.answer_form.computes
+        and isinstance(decision.facts, (UnknownWordsFacts, SeveralDocumentsFacts))
+    )
+
+
+def _share_explained_by_fields(review: LegReview, question: WeighedQuestion) -> float:
+    """Returns the share (0 to 1) of what is asked that the labels of the read fields and the conditions explain."""
+    if all(word.is_kind for word in question.asked):
+        return 1.0
+    return question.share_of(question.asked, (1.0, frozenset(_words_of_fields(review))))
+
+
+def _words_of_fields(review: LegReview) -> Iterator[str]:
+    """Yields the folded words of the read fields, of the conditions, and of the buckets' nouns."""
+    schemas = review.question_context.schemas
+    for bucket, name in review.leg.answer_form.requested_fields:
+        field = schemas[bucket].by_name[name]
+        yield from words_of(" ".join((field.name, field.label, *field.synonyms)))
+    for clause in review.leg.search.clauses:
+        schema = schemas[clause.bucket]
+        yield from words_of(" ".join((schema.bucket.replace("_", " "), schema.title, *schema.synonyms)))
+        for condition in conjuncts_of(clause.condition):
+            if isinstance(condition, ComparisonCondition) and condition.field in schema.by_name:
+                yield from words_of(condition.words)
+
+
+def _lacks_asked_value(decision: Enough | LegClarification, evidence: _SentenceEvidence) -> bool:
+    """Whether the decision quotes, but no quoted sentence has a value of the asked kind and some of what is asked."""
+    if not isinstance(decision.facts, QuotationsFacts) or not evidence.kinds & _CERTAIN_KINDS:
+        return False
+    places = {(cited.document.doc_id, cited.quote.start) for cited in decision.facts.quotes}
+    return not any(
+        sentence.has_value
+        and sentence.asked_share >= _MIN_KEPT_SHARE
+        and (sentence.line.passage.hit.doc_id, sentence.line.quote.start) in places
+        for sentence in evidence.sentences
+    )
+
+
+def _report_nothing(review: LegReview, decision: Enough | LegClarification) -> LegClarification:
+    """Reports nothing instead of values or sentences that do not answer the question."""
+    return LegClarification(
+        kind=OutcomeKind.NO_RESULTS,
+        result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+        facts=NoAnswerFacts(unknown_words=()),
+        candidates=(),
+        hits=decision.hits,
+        route=SearchRoute.HYBRID,
+    )
+
+
+def _best_answer(evidence: _SentenceEvidence) -> ScoredSentence | None:
+    """Returns the best sentence that answers, unless a clearly better one holds no answer."""
+    is_yes_no = is_yes_no_question(evidence.question.text)
+    return next(
+        (
+            sentence
+            for sentence in evidence.sentences
+            if _answers(sentence, evidence.kinds)
+            and (_may_settle(sentence) or not is_yes_no)
+            and sentence.score >= _MIN_ANSWER_SCORE_SHARE * evidence.sentences[0].score
+        ),
+        None,
+    )
+
+
+async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _SentenceEvidence | None:
+    """Scores the sentences of the best passages; None if these are only records of tables."""
+    text_review = await search_all_text(review)
+    terms, ranked = await rank_leg_passages(
+        text_review, text_review.requests.passage_requests, include_naming_terms=True, use_reranker=False
+    )
+    _, named = await rank_leg_passages(
+        review, review.requests.passage_requests, include_naming_terms=False, use_reranker=False
+    )
+    passages = [
+        passage
+        for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
+        if not _is_record(review, passage.hit)
+    ]
+    if not passages:
+        return None
+    kinds = kinds_asked_for(review.leg.question)
+    lines_by_passage = [split_lines(passage) for passage in passages]
+    question = await read_question(
+        review.leg.question,
+        terms,
+        [line for lines in lines_by_passage for line in lines],
+        review.question_context.analysers[passages[0].hit.bucket],
+        meanings,
+        kind_words=words_for_kinds(kinds),
+        other_words=_words_of_fields(review),
+    )
+    scorer = SentenceScorer(question=question, kinds=kinds)
+    scored = [
+        sentence
+        for passage, lines in zip(passages, lines_by_passage, strict=True)
+        for sentence in scorer.score_lines(lines, words_of(f"{passage.hit.title} {passage.hit.doc_id}"))
+    ]
+    return _SentenceEvidence(
+        question=question,
+        kinds=kinds,
+        sentences=await rank_by_meaning(scored, review.leg.question, meanings),
+        lines_by_passage=lines_by_passage,
+    )
+
+
+def _is_record(review: LegReview, hit: PassageHit) -> bool:
+    """Whether the passage is a row of a table, and not a text with a few labelled lines at its start."""
+    names = [field.name for field in review.question_context.schemas[hit.bucket].fields]
+    lines = [line for line in hit.text.splitlines() if line.strip()]
+    labelled = sum(any(line.startswith(f"{name}: ") for name in names) for line in lines)
+    return is_rendered_record(review, hit) and (labelled >= min(_MIN_LABELLED_SHARE * len(lines), _MIN_RECORD_LINES))
+
+
+def _passages_to_read(*rankings: Sequence[FoundPassage]) -> Iterator[FoundPassage]:
+    """Yields the passages of the rankings in turn, until enough text is read."""
+    left = _READ_CHARACTERS
+    for passage in _unique_passages(found for rank in zip_longest(*rankings) for found in rank if found is not None):
+        yield passage
+        left -= len(passage.hit.text)
+        if left < 0:
+            return
+
+
+def _unique_passages(passages: Iterable[FoundPassage]) -> Iterator[FoundPassage]:
+    seen = set[ChunkId]()
+    for passage in passages:
+        if passage.hit.chunk_id not in seen:
+            seen.add(passage.hit.chunk_id)
+            yield passage
+
+
+def _answers(sentence: ScoredSentence, kinds: frozenset[AskedKind]) -> bool:
+    return (
+        sentence.asked_share >= _MIN_ASKED_SHARE
+        and sentence.section_share >= _MIN_SECTION_SHARE
+        and sentence.names_share >= _MIN_NAMES_SHARE
+        and sentence.adds_words
+        and (sentence.has_value or not kinds)
+    )
+
+
+def _may_settle(sentence: ScoredSentence) -> bool:
+    """Whether the sentence holds enough of a yes-or-no question, by itself or under its title."""
+    return sentence.section_share >= _MIN_SETTLING_SHARE or (
+        sentence.asked_share >= _MIN_SETTLING_SHARE_UNDER_TITLE and sentence.own_share >= _MIN_SECTION_SHARE
+    )
+
+
+def _quote_evidence(
+    review: LegReview, evidence: _SentenceEvidence, best: ScoredSentence, hits: tuple[FoundPassage, ...]
+) -> Enough:
+    is_yes_no = is_yes_no_question(review.leg.question)
+    verdict = verdict_of(best.line.quote.text, review.leg.question) if is_yes_no and _may_settle(best) else None
+    quoted = list(_sentences_to_quote(best, evidence)) if verdict is None else [best.line]
+    merged = merge_equal_sentences([(best.score, line.passage, line.quote) for line in quoted])
+    facts = QuotationsFacts(
+        sentences=tuple(merged),
+        answer_type=_highlighted_kind(merged, evidence, review.leg.question),
+        counted_noun=counted_noun_of(review.leg.question),
+        settles_question=not is_yes_no or verdict is not None,
+        verdict=verdict,
+    )
+    limit = review.session.context.limits.reported_hits
+    quoted_passages = [line.passage for line in quoted]
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, None),
+            doc_ids=tuple(dict.fromkeys(cited.document.doc_id for cited in facts.quotes)),
+        ),
+        facts=facts,
+        hits=tuple(_unique_passages([*hits, *quoted_passages]))[:limit],
+        route=SearchRoute.HYBRID,
+    )
+
+
+def _sentences_to_quote(best: ScoredSentence, evidence: _SentenceEvidence) -> Iterator[TextLine]:
+    """Yields the best sentence and those that answer nearly as well.
+
+    Of the same passage these may be a bit worse, for a question of two parts. A question that asks for no kind of value
+    is often answered by the next sentence: "The gate sticks. Its hinge is bent."
+    """
+    yield best.line
+    further = [
+        sentence.line
+        for sentence in evidence.sentences
+        if sentence is not best
+        and _answers(sentence, evidence.kinds)
+        and (sentence.has_value or sentence.own_share >= _MIN_SECTION_SHARE)
+        and sentence.score
+        >= best.score * (_MIN_BESIDE_SHARE if sentence.line.passage is best.line.passage else _MIN_EQUAL_SHARE)
+    ]
+    following = list(_lines_after(best.line, evidence)) if not evidence.kinds else []
+    yield from list(dict.fromkeys((*following, *further)))[: _MAX_QUOTED_SENTENCES - 1]
+
+
+def _lines_after(line: TextLine, evidence: _SentenceEvidence) -> Iterator[TextLine]:
+    """Yields the next sentence of the same block; the next two for a question about what happened, or why."""
+    lines = next(lines for lines in evidence.lines_by_passage if line in lines)
+    index = lines.index(line) + 1
+    count = _MAX_QUOTED_SENTENCES - 1 if evidence.question.asks_account else 1
+    yield from (other for other in lines[index : index + count] if other.block == line.block and not other.is_heading)
+
+
+def _highlighted_kind(
+    sentences: Sequence[QuotableSentence], evidence: _SentenceEvidence, question: str
+) -> AnswerType | None:
+    """Returns the kind of the value that is shown in bold; None if the texts have none of an asked kind."""
+    texts = [sentence.places[0][1].text for sentence in sentences]
+    found = (
+        kind
+        for kind in sorted(evidence.kinds)
+        if isinstance(kind, AnswerType)
+        and any(find_new_values(text, {kind}, question, words_of(question)) for text in texts)
+    )
+    return next(found, None)

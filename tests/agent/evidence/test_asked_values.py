@@ -1,0 +1,54 @@
+"""Kinds of value that answer a question, and where texts hold them."""
+
+import pytest
+
+from agent.evidence.asked_values import TextValue, find_new_values, kinds_asked_for
+from agent.evidence.text_lines import words_of
+from agent.retrieval.answer_type import AnswerType
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("until what time is the reading room open", TextValue.TIME_OF_DAY),
+        ("how quickly must a parcel be picked up", AnswerType.SPAN),
+        ("deadline for the essay prize?", AnswerType.DAY),
+        ("which number do I ring about a lost parcel", TextValue.PHONE_NUMBER),
+        ("what does a porter earn", AnswerType.MONEY),
+    ],
+)
+def test_the_wording_says_which_kind_of_value_is_asked_for(question: str, kind: AnswerType | TextValue) -> None:
+    assert kind in kinds_asked_for(question)
+
+
+def test_a_question_for_a_reason_asks_for_no_kind_of_value() -> None:
+    assert kinds_asked_for("why did the organ stop when it rained") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Loans end at noon.", ["noon"]),
+        ("The vestry is swept twice a week.", ["twice a week"]),
+        ("Order before six, please.", ["before six"]),
+        ("Return it within ten days.", ["ten days"]),
+    ],
+)
+def test_times_are_found_in_words_and_in_figures(text: str, values: list[str]) -> None:
+    question = "when must it be done"
+
+    spans = find_new_values(text, kinds_asked_for(question), question, words_of(question))
+
+    assert [text[start:end] for start, end in spans] == values
+
+
+def test_a_value_that_the_question_holds_is_not_new() -> None:
+    question = "when does the loan of 3 May end"
+
+    assert not find_new_values("Lent on 3 May.", kinds_asked_for(question), question, words_of(question))
+
+
+def test_a_month_after_a_preposition_is_no_name() -> None:
+    question = "who tunes the organ"
+
+    assert not find_new_values("From November nobody does.", {AnswerType.NAME}, question, words_of(question))
