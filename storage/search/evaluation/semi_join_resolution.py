@@ -24,7 +24,7 @@ from storage.search.conditions import (
     semi_join_depth,
     semi_joins_in,
 )
-from storage.search.errors import IndexTimedOut, InvalidCondition, UnknownField
+from storage.search.errors import IndexTimedOut, InnerSetTooLarge, UnknownField
 from storage.search.evaluation.condition_normal_form import check_join_field, is_iso_day
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import (
@@ -56,8 +56,8 @@ async def answer_with_semi_joins(
     """Returns the answers to requests whose searches may hold semi-joins.
 
     Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles. Raises
-    `InvalidCondition` also for an inner set of more than `MAX_INNER_VALUES` values, and `IndexTimedOut` if the index
-    changes all the time.
+    `InvalidCondition`, `InnerSetTooLarge` for an inner set of more than `MAX_INNER_VALUES` values, and
+    `IndexTimedOut` if the index changes all the time.
     """
     if not any(_has_semi_joins(request) for request in requests):
         return await send(requests)
@@ -283,7 +283,5 @@ def _checked_values(semi_join: SemiJoinCondition, values: Sequence[Scalar]) -> t
     return distinct
 
 
-def _too_many_values(bucket: BucketId) -> InvalidCondition:
-    return InvalidCondition(
-        f"a condition compares with more than {MAX_INNER_VALUES:,} values of {bucket!r}; narrow it first"
-    )
+def _too_many_values(bucket: BucketId) -> InnerSetTooLarge:
+    return InnerSetTooLarge(bucket, MAX_INNER_VALUES)
