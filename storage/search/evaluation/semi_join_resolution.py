@@ -35,6 +35,7 @@ from storage.search.index import (
     IndexRequest,
     RecordPage,
     RecordPageRequest,
+    SearchRequest,
 )
 from storage.search.plan import Clause, GroupBy, Search
 from storage.search.schema import FieldType, Schema, SchemaOrder
@@ -197,14 +198,14 @@ class _SemiJoinResolution:
     # -- conditions without semi-joins
 
     def _resolve_request(self, request: R) -> R:
-        if not _has_semi_joins(request):
+        if not isinstance(request, SearchRequest) or not _has_semi_joins(request):
             return request
-        search = _search_of(request)
+        search = request.search
         clauses = tuple(
             replace(clause, condition=self._resolve_condition(clause.condition, clause.bucket))
             for clause in search.clauses
         )
-        return replace(request, search=search.with_clauses(*clauses))  # pyright: ignore[reportCallIssue]
+        return replace(request, search=search.with_clauses(*clauses))
 
     def _resolve_condition(self, condition: Condition, bucket: BucketId) -> Condition:
         return replace_semi_joins(condition, lambda semi_join: self._comparison_for(semi_join, bucket))
@@ -240,13 +241,7 @@ def _has_semi_joins(request: IndexRequest[object]) -> bool:
 
 
 def _clauses_of(request: IndexRequest[object]) -> tuple[Clause, ...]:
-    return _search_of(request).clauses
-
-
-def _search_of(request: IndexRequest[object]) -> Search:
-    """Returns the search of a request; an empty one for a request that has none."""
-    search = getattr(request, "search", None)
-    return search if isinstance(search, Search) else Search(clauses=())
+    return request.search.clauses if isinstance(request, SearchRequest) else ()
 
 
 def _page_request(
