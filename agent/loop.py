@@ -11,6 +11,7 @@ from agent.compose.replies import (
     NOTHING_BEFORE_TEXT,
     SEARCHING_PROGRESS,
     STARTED_OVER_TEXT,
+    clarify_large_inner_set,
     clarify_not_understood,
     clarify_nothing_to_export,
 )
@@ -31,6 +32,7 @@ from agent.retrieval.ordinal_references import resolve_ordinal_references
 from agent.retrieval.session import RetrievalSession
 from agent.review.review import review_plan
 from agent.verify import verify_leg
+from storage.search.errors import InnerSetTooLarge
 from storage.search.ids import BucketId, LegId
 from storage.search.index import CountRequest
 from storage.search.plan import FindPassages, Leg, Plan
@@ -58,9 +60,11 @@ async def answer(question: str, context: AgentContext) -> Outcome:
         case UnrecognisedQuestion(unknown_words=words):
             return clarify_not_understood(question, words, session, question_context)
         case PlannedQuestion():
-            return await _answer_plan(
-                session, await resolve_ordinal_references(session, decomposition), question_context, context.reasoner
-            )
+            try:
+                decomposition = await resolve_ordinal_references(session, decomposition)
+            except InnerSetTooLarge as exc:
+                return clarify_large_inner_set(decomposition.plan, exc, session, question_context)
+            return await _answer_plan(session, decomposition, question_context, context.reasoner)
 
 
 async def _answer_plan(
@@ -68,7 +72,10 @@ async def _answer_plan(
 ) -> Answer | Clarify:
     """Searches and reviews the plan, composes the text, and verifies it."""
     session.context.report_progress(SEARCHING_PROGRESS)
-    reviewed = await review_plan(session, planned, question_context, reasoner)
+    try:
+        reviewed = await review_plan(session, planned, question_context, reasoner)
+    except InnerSetTooLarge as exc:
+        return clarify_large_inner_set(planned.plan, exc, session, question_context)
     started = time.perf_counter()
     composed = await compose_legs(reviewed, reasoner)
     session.record_stage("compose", started)
@@ -82,7 +89,7 @@ async def resume(plan: Plan, context: AgentContext) -> Outcome:
     """Answers a plan that a click or a typed choice has refined. Raises only the errors of the index."""
     session = RetrievalSession(context, context.reasoner.name)
     question_context = await load_question_context(context)
-    if not all(bucket in question_context.schemas for leg in plan.legs for bucket in leg.search.buckets):
+    if _plan_if_visible(plan, question_context.schemas) is None:
         return Refused(text=NO_BUCKET_GRANTED_TEXT, may_go_private=context.may_go_private)
     alternatives = await _rebuild_alternatives(plan, context, question_context) if context.just_answer else ()
     return await _answer_plan(
@@ -156,14 +163,17 @@ def _plan_if_visible(plan: Plan | None, schemas: Mapping[BucketId, Schema]) -> P
     """Returns the plan, or None if it searches a bucket that is no longer visible."""
     if plan is None:
         return None
-    return plan if all(bucket in schemas for leg in plan.legs for bucket in leg.search.buckets) else None
+    return plan if plan.read_buckets <= schemas.keys() else None
 
 
 async def _prepare_export(
     session: RetrievalSession, request: ExportRequest, question_context: QuestionContext, reasoner: Reasoner
 ) -> Outcome:
     count = CountRequest(request.plan.leg_by_id(request.leg).search)
-    answers = await session.ask_index((count,), record=(count,))
+    try:
+        answers = await session.ask_index((count,), record=(count,))
+    except InnerSetTooLarge as exc:
+        return clarify_large_inner_set(request.plan, exc, session, question_context)
     if not answers[count]:  # an empty file would not explain why it is empty
         planned = PlannedQuestion(plan=request.plan, assumptions=request.assumptions)
         return await _answer_plan(session, planned, question_context, reasoner)

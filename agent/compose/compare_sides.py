@@ -38,7 +38,7 @@ from agent.outcome import ComputedFigure, ResultTable
 from agent.review.leg_review import LegReview
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.plan import AggregateFunction
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import FieldType, SchemaField
 
 _MAX_TITLE_CHARACTERS = 80
 _MAX_CELL_CHARACTERS = 160
@@ -103,15 +103,15 @@ def _titles_of(titles: Sequence[SideTitle]) -> list[str]:
 
 def _describe_distinction(title: SideTitle) -> str:
     """Returns the conditions that distinguish this side from the others, or its question if there are none."""
-    conditions = [_describe_condition_briefly(condition, title.schema) for condition in title.conditions]
+    conditions = [_describe_condition_briefly(condition, title) for condition in title.conditions]
     text = " ".join(str(condition.value) for condition in title.text_conditions)
     words = [f"“{word}”" for word in title.required_terms]
     return " and ".join([*conditions, *filter(None, (text,)), *words]) or title.question
 
 
-def _describe_condition_briefly(condition: Condition, schema: Schema) -> str:
+def _describe_condition_briefly(condition: Condition, title: SideTitle) -> str:
     """Returns the value or the period alone, if the condition has one; else the whole condition."""
-    words = describe_condition(condition, schema)
+    words = describe_condition(condition, title.schema, title.schemas)
     if not isinstance(condition, ComparisonCondition):
         return words
     if condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS) and isinstance(condition.value, str):

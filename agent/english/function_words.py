@@ -230,12 +230,6 @@ HOW_QUESTION_UNITS = {
     "deep": ("meter",), "thick": ("meter",), "heavy": ("kilogram",), "hot": ("celsius",), "warm": ("celsius",),
     "cold": ("celsius",), "fast": ("kilometer/hour",), "big": ("meter**2",), "large": ("meter**2",),
 }  # fmt: skip
-# Superlatives without a noun, and units of the field they sort by, the likeliest first.
-SUPERLATIVE_UNITS = {
-    "longest": ("meter", "minute"), "shortest": ("meter", "minute"), "biggest": ("meter**2",), "largest": ("meter**2",),
-    "smallest": ("meter**2",), "widest": ("meter",), "narrowest": ("meter",), "tallest": ("meter",),
-    "heaviest": ("kilogram",), "lightest": ("kilogram",), "powerful": ("watt",),
-}  # fmt: skip
 # Direction: words before a place, and words in the names of fields for such places.
 DEPARTURE_WORDS = frozenset("from departing leaving starting out".split())
 ARRIVAL_WORDS = frozenset("to into towards toward arriving reaching bound heading".split())

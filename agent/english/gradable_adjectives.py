@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.english.inflection import adjective_of_superlative, may_be_adjective, root_of_word
+from agent.english.inflection import adjective_of_comparative, adjective_of_superlative, may_be_adjective, root_of_word
 from storage.search.plan import AggregateFunction
 
 
@@ -78,6 +78,14 @@ def _parse_scales() -> Mapping[str, AdjectiveScale]:
 
 SCALE_BY_ADJECTIVE = _parse_scales()
 _SCALE_BY_ROOT = {root_of_word(word): scale for word, scale in reversed(tuple(SCALE_BY_ADJECTIVE.items()))}
+
+
+def is_comparative_of_scale(word: str) -> bool:
+    """Whether the word is the comparative of an adjective of a known scale: "heavier", "larger", "pricier"."""
+    adjective = adjective_of_comparative(word)
+    if adjective is None:
+        return False
+    return not SCALE_BY_ADJECTIVE.keys().isdisjoint((adjective, f"{adjective}e", f"{adjective[:-1]}ey"))
 
 
 def scale_of_adjective(adjective: str) -> AdjectiveScale:

@@ -4,7 +4,7 @@ The documents of all sides are loaded in one round trip. A side with numbers ove
 documents must be read asks back if it has too many of them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -118,6 +118,7 @@ class SideTitle:
     text_conditions: tuple[ComparisonCondition, ...]
     required_terms: tuple[str, ...]
     schema: Schema
+    schemas: Mapping[BucketId, Schema]  # of all visible buckets
     question: str
 
 
@@ -337,6 +338,7 @@ def _title_of_side(review: LegReview, document: Document | None, sides: Sequence
         ),
         required_terms=clause.required_terms if len(review.leg.search.clauses) == 1 else (),
         schema=review.question_context.schemas[clause.bucket],
+        schemas=review.question_context.schemas,
         question=review.leg.question,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 
 from agent.forms.figures import format_group, value_of_function
 from agent.outcome import GroupLine, OutcomeKind
@@ -15,15 +15,14 @@ from agent.review.leg_review import (
     document_ids_of,
     hits_by_document,
 )
+from storage.quantities.periods import month_bounds
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, MissingCondition
 from storage.search.index import AggregateLine, AggregateRequest
 from storage.search.plan import CalendarPeriod, ComputeNumbers, GroupBy
 from storage.search.schema import FieldType, Schema, SchemaField
 
 _MAX_COLUMNS = 36
-_LONGEST_PERIOD_DAYS = {
-    CalendarPeriod.YEAR: 366, CalendarPeriod.QUARTER: 92, CalendarPeriod.MONTH: 31, CalendarPeriod.DAY: 1,
-}  # fmt: skip
+_MONTHS_BY_PERIOD = {CalendarPeriod.YEAR: 12, CalendarPeriod.QUARTER: 3, CalendarPeriod.MONTH: 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,7 @@ async def decide_cross_table(answer_form: ComputeNumbers, group: GroupBy, second
     shown = _ordered_columns(columns, second)[:_MAX_COLUMNS]
     requests = [
         AggregateRequest(
-            search.with_condition(_condition_of_group(line.group, second, schema.by_name[second.field])),
+            search.with_condition(condition_of_group(line.group, second, schema.by_name[second.field])),
             answer_form.field,
             group,
         )
@@ -100,7 +99,7 @@ def _ordered_rows(lines: Sequence[AggregateLine], group: GroupBy) -> tuple[str, 
     return tuple(dict.fromkeys(format_group(line.group, group.period) for line in ordered))
 
 
-def _condition_of_group(group: str | float | bool | None, by: GroupBy, field: SchemaField) -> Condition:
+def condition_of_group(group: str | float | bool | None, by: GroupBy, field: SchemaField) -> Condition:
     """Returns the condition for the documents of a group."""
     if group is None:
         return MissingCondition(field=by.field)
@@ -114,10 +113,7 @@ def _condition_of_group(group: str | float | bool | None, by: GroupBy, field: Sc
 
 def _last_day_of(first_day: str, period: CalendarPeriod) -> str:
     """Returns the last day of the period that begins on the day."""
-    first = date.fromisoformat(first_day)
-    beyond = first + timedelta(days=_LONGEST_PERIOD_DAYS[period])
     if period is CalendarPeriod.DAY:
         return first_day
-    if period is CalendarPeriod.YEAR:
-        return date(first.year, 12, 31).isoformat()
-    return (beyond.replace(day=1) - timedelta(days=1)).isoformat()
+    first = date.fromisoformat(first_day)
+    return month_bounds(first.year, first.month + _MONTHS_BY_PERIOD[period] - 1)[1].isoformat()

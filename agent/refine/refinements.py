@@ -352,7 +352,7 @@ def relaxation_requests(leg: Leg, schemas: SchemasByBucket) -> list[IndexRequest
     requests: list[IndexRequest[object]] = []
     for clause in leg.search.clauses:
         for condition in conjuncts_of(clause.condition):
-            requests += _nearest_requests(leg.search, clause, condition, schemas[clause.bucket])
+            requests += _nearest_requests(clause, condition, schemas[clause.bucket])
         for _, inner in _inner_clauses_of(clause, schemas):
             inner_leg = replace(leg, search=Search(clauses=(inner,)))
             requests += relaxation_requests(inner_leg, schemas)
@@ -368,9 +368,7 @@ def _words_to_spell_check(leg: Leg) -> set[str]:
     return {word for word in required if " " not in word and not word.isdigit()}
 
 
-def _nearest_requests(
-    search: Search, clause: Clause, condition: Condition, schema: Schema
-) -> Iterator[NearestValueRequest]:
+def _nearest_requests(clause: Clause, condition: Condition, schema: Schema) -> Iterator[NearestValueRequest]:
     if not isinstance(condition, ComparisonCondition) or condition.field not in schema.by_name:
         return
     field = schema.by_name[condition.field]
@@ -463,7 +461,7 @@ def _supports_order(leg: Leg, other_schema: Schema, schemas: SchemasByBucket) ->
 def _nearest_candidates(
     search: Search, clause: Clause, condition: Condition, schema: Schema, answers: IndexAnswers
 ) -> Iterator[RefinementCandidate]:
-    for request in _nearest_requests(search, clause, condition, schema):
+    for request in _nearest_requests(clause, condition, schema):
         if not isinstance(condition, ComparisonCondition):
             continue
         field = schema.by_name[condition.field]

@@ -88,7 +88,7 @@ def provenance_of(outcome: Outcome, scope: Scope, file_ids: frozenset[str] = fro
     """The provenance of an outcome; None if it is about no documents. `file_ids`: the attached files in the search."""
     if isinstance(outcome, (StartOverOutcome, Refused)):
         return None
-    buckets = frozenset(bucket for leg in outcome.plan.legs for bucket in leg.search.buckets)
+    buckets = outcome.plan.read_buckets
     files = file_ids if ATTACHMENTS_BUCKET in buckets else frozenset[str]()
     if not isinstance(outcome, (Answer, Clarify)):
         return AnswerProvenance(buckets=buckets, subjects=scope.subjects, file_ids=files)

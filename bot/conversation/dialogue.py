@@ -336,7 +336,7 @@ class ConversationDialogue:
     async def _resume_plan(
         self, selected: SelectedChoice, plan: Plan, turn_context: _TurnContext, *, just_answer: bool = False
     ) -> TurnResult:
-        visible = _visible_plan(plan, turn_context.content.scope)
+        visible = visible_plan(plan, turn_context.content.scope)
         if visible is None:
             return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
         context = replace(await self._build_context(turn_context), just_answer=just_answer)
@@ -349,7 +349,7 @@ class ConversationDialogue:
         return await self._build_turn_result(selected.question, outcome, turn_context, notes=notes)
 
     async def _export_selected(self, selected: SelectedChoice, turn_context: _TurnContext) -> TurnResult:
-        visible = _visible_plan(selected.plan, turn_context.content.scope)
+        visible = visible_plan(selected.plan, turn_context.content.scope)
         if visible is None:
             return await self._build_turn_result(selected.question, Refused(text=NOT_GRANTED_NOTICE), turn_context)
         trace, generation = SearchTrace(route=SearchRoute.STRUCTURED), Generation("")
@@ -480,10 +480,13 @@ def validate_question(text: str) -> str:
     return question
 
 
-def _visible_plan(plan: Plan, scope: Scope) -> Plan | None:
-    """Returns the plan over the buckets that are granted now; None when a leg has no granted bucket."""
+def visible_plan(plan: Plan, scope: Scope) -> Plan | None:
+    """Returns the plan over the buckets that are granted now; None when a leg has no granted bucket.
+
+    A clause that compares with a bucket that is not granted is left out like one of that bucket.
+    """
     for leg in plan.legs:
-        visible_clauses = tuple(clause for clause in leg.search.clauses if clause.bucket in scope.buckets)
+        visible_clauses = tuple(clause for clause in leg.search.clauses if clause.read_buckets <= scope.buckets)
         if not visible_clauses:
             return None
         plan = plan.with_search(leg.id, leg.search.with_clauses(*visible_clauses))

@@ -132,7 +132,7 @@ class ExportFiles:
 
     async def _past_export_of(self, export: StoredExport, scope: Scope) -> PastExport:
         search, _ = _search_and_order(export)
-        is_visible = scope.buckets.issuperset(search.buckets) and await self._is_visible(export)
+        is_visible = scope.buckets.issuperset(search.read_buckets) and await self._is_visible(export)
         if not is_visible or not await self._is_reader(export):
             return PastExport(status=export.status, asked_at=export.created_at)
         rows = export.rows if export.status is ExportStatus.DONE else None
@@ -254,7 +254,7 @@ class ExportFiles:
         """
         scope = await self._access.scope_for_audience(audience)
         async with self._attachments.open_searchable_content(scope, conversation, audience) as content:
-            if await self._access.is_deactivated(person) or not content.scope.buckets.issuperset(search.buckets):
+            if await self._access.is_deactivated(person) or not content.scope.buckets.issuperset(search.read_buckets):
                 raise ExportStopped()
             yield content
 
@@ -266,7 +266,7 @@ class ExportFiles:
         if await self._access.is_deactivated(PersonId(export.person)):
             return False
         audience, files = audience_from_json(export.audience), frozenset(export.request.get(_FILES_KEY, ()))
-        scope, buckets = await self._access.scope_for_audience(audience), {*_search_and_order(export)[0].buckets}
+        scope, buckets = await self._access.scope_for_audience(audience), {*_search_and_order(export)[0].read_buckets}
         if files and files <= await self._attachments.readable_file_ids(ConversationId(export.conversation), audience):
             buckets -= {ATTACHMENTS_BUCKET}
         subjects_unchanged = scope.ignores_readers or scope.subjects.issuperset(export.request.get(_SUBJECTS_KEY, ()))

@@ -175,7 +175,7 @@ def _only_value(values: Sequence[JsonObject]) -> JsonObject | None:
 
 def _set_fields(outcome: Answer | Clarify, kind: OutcomeKind, limit: int) -> JsonObject:
     if len(outcome.plan.legs) > 1:
-        legs = [_leg_json(leg, outcome.plan, outcome.citations, limit) for leg in outcome.legs]
+        legs = [_leg_json(leg, outcome.plan, limit) for leg in outcome.legs]
         return {"count": None, "filters": None, "legs": legs}
     only_leg = next(iter(outcome.plan.legs))
     result = next((leg for leg in outcome.legs if leg.leg == only_leg.id), None)
@@ -183,7 +183,7 @@ def _set_fields(outcome: Answer | Clarify, kind: OutcomeKind, limit: int) -> Jso
     return {"count": count, "filters": _leg_filters(result, only_leg.search)}
 
 
-def _leg_json(leg: LegResult, plan: Plan, citations: Sequence[Citation], limit: int) -> JsonObject:
+def _leg_json(leg: LegResult, plan: Plan, limit: int) -> JsonObject:
     return {
         "question": leg.question,
         "outcome": leg.kind.value,

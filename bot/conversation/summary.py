@@ -101,12 +101,7 @@ _SUMMARY_ADAPTER = TypeAdapter(ConversationSummary)  # the aliases of the fields
 
 
 def summary_to_json(summary: ConversationSummary) -> dict[str, Json]:
-    data = _SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)
-    for exchange in data["exchanges"]:
-        for key in ("found_nothing", "unknown_words", "found_documents"):
-            if not exchange[key]:
-                del exchange[key]  # as summaries were stored before
-    return {"version": 1, **data}
+    return {"version": 1, **_SUMMARY_ADAPTER.dump_python(summary, mode="json", by_alias=True)}
 
 
 def summary_from_json(data: Mapping[str, Json]) -> ConversationSummary:

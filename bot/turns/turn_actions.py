@@ -211,11 +211,11 @@ def _describe_clause(clause: Mapping[str, Json], schemas: Mapping[BucketId, Sche
     bucket = BucketId(clause["bucket"])
     schema = schemas.get(bucket, Schema(bucket=bucket, fields=()))
     members = conjuncts_of(condition_from_json(clause["condition"]))
-    conditions = " and ".join(_describe_member(member, schema) for member in members)
+    conditions = " and ".join(_describe_member(member, schema, schemas) for member in members)
     words = " ".join(f"“{word}”" for word in clause.get("required", ()))
     return f"{bucket}: {' '.join(filter(None, (conditions, words))) or 'everything'}"
 
 
-def _describe_member(condition: Condition, schema: Schema) -> str:
-    words = describe_condition(condition, schema)
+def _describe_member(condition: Condition, schema: Schema, schemas: Mapping[BucketId, Schema]) -> str:
+    words = describe_condition(condition, schema, schemas)
     return f"({words})" if isinstance(condition, OrCondition) else words

@@ -272,6 +272,13 @@ def semi_joins_in(condition: Condition) -> Iterator[SemiJoinCondition]:
             assert_never(condition)
 
 
+def buckets_of_inner_sets(condition: Condition) -> frozenset[BucketId]:
+    """Returns the buckets of all inner sets of the condition, at any depth."""
+    joins = list(semi_joins_in(condition))
+    deeper = frozenset[BucketId]().union(*(buckets_of_inner_sets(semi_join.condition) for semi_join in joins))
+    return deeper | {semi_join.bucket for semi_join in joins}
+
+
 def semi_join_depth(condition: Condition) -> int:
     """Returns how deep semi-joins nest in the condition; 0 without any."""
     return max((1 + semi_join_depth(semi_join.condition) for semi_join in semi_joins_in(condition)), default=0)

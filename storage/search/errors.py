@@ -3,7 +3,8 @@
 SearchError
 ├── InvalidSchema        the schema contradicts itself
 ├── InvalidCondition     the condition does not fit the schema
-│   └── UnknownField     the condition names a field that the bucket does not have
+│   ├── UnknownField     the condition names a field that the bucket does not have
+│   └── InnerSetTooLarge the condition compares with too many values of another bucket
 ├── UnreadableJson       the JSON is of another version or has no known shape
 ├── NotInScope           the scope does not contain the requested bucket
 ├── DocumentTaken        the document id belongs to another bucket
@@ -38,6 +39,14 @@ class UnknownField(InvalidCondition):
     def __init__(self, field: FieldName, bucket: BucketId) -> None:
         super().__init__(f"bucket {bucket!r} has no field {field!r}")
         self.field, self.bucket = field, bucket
+
+
+class InnerSetTooLarge(InvalidCondition):
+    """A condition compares with more values of another bucket than an index takes. An expected outcome of a search."""
+
+    def __init__(self, bucket: BucketId, max_values: int) -> None:
+        super().__init__(f"a condition compares with more than {max_values:,} values of {bucket!r}; narrow it first")
+        self.bucket, self.max_values = bucket, max_values
 
 
 class UnreadableJson(SearchError):

@@ -241,14 +241,19 @@ class IndexVocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class CountRequest(IndexRequest[int]):
-    """The exact number of documents in the set."""
+class SearchRequest(IndexRequest[T_co]):
+    """A request about the set of a search."""
 
     search: Search
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordPassageRequest(IndexRequest[tuple[PassageHit, ...]]):
+class CountRequest(SearchRequest[int]):
+    """The exact number of documents in the set."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordPassageRequest(SearchRequest[tuple[PassageHit, ...]]):
     """The best passages of the set for `text` by BM25 (the title has double weight), best first; ties by chunk id.
 
     A passage need not contain all terms. Terms that occur in more than a fifth of a bucket's passages are ignored if
@@ -256,37 +261,34 @@ class KeywordPassageRequest(IndexRequest[tuple[PassageHit, ...]]):
     finds nothing.
     """
 
-    search: Search
     text: str
     limit: int = 100
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticPassageRequest(IndexRequest[tuple[PassageHit, ...]]):
+class SemanticPassageRequest(SearchRequest[tuple[PassageHit, ...]]):
     """The passages of the set nearest in meaning to `text`, best first; `score` is the cosine.
 
     Finds nothing in an index without vectors.
     """
 
-    search: Search
     text: str
     limit: int = 100
 
 
 @dataclass(frozen=True, slots=True)
-class OutlineRequest(IndexRequest[tuple[OutlineHit, ...]]):
+class OutlineRequest(SearchRequest[tuple[OutlineHit, ...]]):
     """The best documents of the set for `text` by BM25 over their outlines (the title has double weight), best first.
 
     Ties are ordered by document id. An outline need not contain all terms. Text outside the outline does not count.
     """
 
-    search: Search
     text: str
     limit: int = 20
 
 
 @dataclass(frozen=True, slots=True)
-class FacetRequest(IndexRequest[FacetAnswer]):
+class FacetRequest(SearchRequest[FacetAnswer]):
     """The division of the set by a field.
 
     The answer has values for category, list, text and flag (`true`, `false`), ranges for number and money, and periods
@@ -294,14 +296,13 @@ class FacetRequest(IndexRequest[FacetAnswer]):
     has the same type and is `shared` in all of them.
     """
 
-    search: Search
     field: FieldName
     max_values: int = 1000
     max_bins: int = 8  # ranges or periods
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateRequest(IndexRequest[tuple[AggregateLine, ...]]):
+class AggregateRequest(SearchRequest[tuple[AggregateLine, ...]]):
     """Numbers over the whole set, a line per group and unit, largest count first, then by group, then unit; None last.
 
     Without `field` the lines count documents per group. Money is never added across currencies. The field is number or
@@ -310,17 +311,15 @@ class AggregateRequest(IndexRequest[tuple[AggregateLine, ...]]):
     `RecordPageRequest`.
     """
 
-    search: Search
     field: FieldName | None = None
     group: GroupBy | None = None
     with_median: bool = False  # the median of `field`, which then must not be None
 
 
 @dataclass(frozen=True, slots=True)
-class NearestValueRequest(IndexRequest[NearestValues]):
+class NearestValueRequest(SearchRequest[NearestValues]):
     """The nearest values of a number, money or date field in the set that are less and greater than `value`."""
 
-    search: Search
     field: FieldName
     value: float | str
 
@@ -339,7 +338,7 @@ class SpellingRequest(IndexRequest[tuple[SpellingSuggestion, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordPageRequest(IndexRequest[RecordPage]):
+class RecordPageRequest(SearchRequest[RecordPage]):
     """A page of the records of the set in order.
 
     The order is `order`; without it, the natural order if the search has one bucket, else document id. `order_by_id`
@@ -349,7 +348,6 @@ class RecordPageRequest(IndexRequest[RecordPage]):
     Raises `InvalidCondition` for an order by a list or rows, and for a cursor of another order.
     """
 
-    search: Search
     order: SchemaOrder | None = None
     cursor: str | None = None
     limit: int = 1000

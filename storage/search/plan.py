@@ -8,6 +8,7 @@ from storage.search.conditions import (
     MATCH_ALL,
     AndCondition,
     Condition,
+    buckets_of_inner_sets,
     conjunction_of,
     mention_condition_for,
     text_condition_for,
@@ -37,6 +38,11 @@ class Clause:
         """The condition a document must match. A required term may also be the document's id."""
         return conjunction_of(self.condition, *map(mention_condition_for, self.required_terms))
 
+    @property
+    def read_buckets(self) -> frozenset[BucketId]:
+        """The bucket, and those of the inner sets of its condition."""
+        return buckets_of_inner_sets(self.condition) | {self.bucket}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
@@ -56,6 +62,11 @@ class Search:
     @property
     def buckets(self) -> tuple[BucketId, ...]:
         return tuple(clause.bucket for clause in self.clauses)
+
+    @property
+    def read_buckets(self) -> frozenset[BucketId]:
+        """The buckets, and those of the inner sets of the conditions."""
+        return frozenset[BucketId]().union(*(clause.read_buckets for clause in self.clauses))
 
     def clause_for(self, bucket: BucketId) -> Clause | None:
         return next((clause for clause in self.clauses if clause.bucket == bucket), None)
@@ -373,6 +384,11 @@ class Plan:
     legs: tuple[Leg, ...]
     combination: LegCombination = LegCombination.ONE
     assumptions: tuple[str, ...] = field(default=())  # shown in the reply: ignored words and assumptions
+
+    @property
+    def read_buckets(self) -> frozenset[BucketId]:
+        """The buckets of all legs, and those of the inner sets of their conditions."""
+        return frozenset[BucketId]().union(*(leg.search.read_buckets for leg in self.legs))
 
     def leg_by_id(self, leg_id: LegId) -> Leg:
         """Raises `KeyError` for an id the plan does not have."""

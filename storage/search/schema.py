@@ -105,6 +105,11 @@ class SchemaOrder:
     descending: bool = True
 
 
+def have_different_currencies(field: SchemaField, other: SchemaField) -> bool:
+    """Whether all amounts of the one field are in one currency, and all of the other in another."""
+    return bool(field.currency and other.currency) and field.currency != other.currency
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     """The fields of a bucket and the words that people use for it. Raises `InvalidSchema` if it contradicts itself."""

@@ -64,7 +64,7 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
         case CorrectedSpelling(written=written, meant=meant):
             return f"read “{written}” as “{meant}”"
         case FallbackReading(bucket=bucket, conditions=conditions):
-            return f"took it to mean {_describe_fallback_reading(conditions, schemas[bucket])}"
+            return f"took it to mean {_describe_fallback_reading(conditions, schemas[bucket], schemas)}"
         case FirstOfSeveral(count=count, search=search):
             clauses = search.clauses
             noun = document_noun_of(schemas[clauses[0].bucket]) if len(clauses) == 1 else "document"
@@ -92,10 +92,10 @@ def describe_assumption(assumption: Assumption, schemas: SchemasByBucket) -> str
             assert_never(assumption)
 
 
-def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema) -> str:
+def _describe_fallback_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByBucket) -> str:
     if all(fields_of(condition) <= {TEXT_FIELD} for condition in conditions):
-        return f"one that {join_words([describe_condition(condition, schema) for condition in conditions])}"
-    return describe_reading(conditions, schema)
+        return f"one that {join_words([describe_condition(condition, schema, schemas) for condition in conditions])}"
+    return describe_reading(conditions, schema, schemas)
 
 
 def describe_kept_condition(kept: KeptCondition, schemas: SchemasByBucket) -> str:

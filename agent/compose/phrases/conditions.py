@@ -44,15 +44,15 @@ _COUNTED_UNITS = frozenset(
 )  # words: "1 day", "2 days"
 
 
-def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName | None = None) -> str:
+def describe_reading(conditions: Sequence[Condition], schema: Schema, schemas: SchemasByName) -> str:
     """Describes what distinguishes a reading of a question from others."""
     return " and ".join(describe_condition(condition, schema, schemas) for condition in conditions)
 
 
-def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName | None = None) -> str:
+def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByName) -> str:
     """Describes the condition: "vendor = Acme", "date in 2031", "no flash point".
 
-    `schemas` are those of other buckets, whose sets a condition may compare with; a bucket without one gives its names.
+    `schemas` are those of the visible buckets, whose sets a condition may compare with; no other bucket is named.
     """
     match condition:
         case ComparisonCondition(field=name) if name == TITLE_FIELD:
@@ -69,10 +69,12 @@ def describe_condition(condition: Condition, schema: Schema, schemas: SchemasByN
             return f"no {_label_of_field(name, schema)}"
         case RowCondition(rows_field=row, condition=inner):
             columns = schema.by_name[row].columns if row in schema.by_name else ()
-            inside = describe_condition(inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True))
+            inside = describe_condition(
+                inner, Schema(bucket=schema.bucket, fields=columns, is_row_schema=True), schemas
+            )
             return f"{_label_of_field(row, schema)} with {inside}"
         case SemiJoinCondition():
-            return _describe_semi_join(condition, schema, schemas or {})
+            return _describe_semi_join(condition, schema, schemas)
         case AndCondition(members):
             return " and ".join(describe_condition(member, schema, schemas) for member in members) or "everything"
         case OrCondition(members):
@@ -100,7 +102,10 @@ def _describe_semi_join(
 
     The key goes without saying where the outer field refers to it.
     """
-    inner = schemas.get(condition.bucket) or Schema(bucket=condition.bucket)
+    inner = schemas.get(condition.bucket)
+    outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
+    if inner is None:
+        return f"{outer} is among values of other documents"
     noun, is_single = document_noun_of(inner), condition.order_by is not None and condition.limit == 1
     documents = noun if is_single else plural_of(noun)
     members = () if condition.condition == MATCH_ALL else conjuncts_of(condition.condition)
@@ -110,7 +115,6 @@ def _describe_semi_join(
     inner_set = f"{documents} with {' and '.join(parts)}" if parts else documents
     nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
     inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
-    outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
     if condition.min_count > 1:
         return (
             f"{outer} {verb} the {_label_of_field(condition.key, inner)} of at least {condition.min_count} {inner_set}"

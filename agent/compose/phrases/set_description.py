@@ -52,7 +52,9 @@ def _describe_clause(clause: Clause, schemas: Mapping[BucketId, Schema], *, sing
     schema = schemas[clause.bucket]
     conditions = drop_implied_conditions(conjuncts_of(clause.condition)) if clause.condition != MATCH_ALL else ()
     lacks = [
-        describe_condition(condition, schema) for condition in conditions if isinstance(condition, MissingCondition)
+        describe_condition(condition, schema, schemas)
+        for condition in conditions
+        if isinstance(condition, MissingCondition)
     ]
     text_conditions = [
         condition

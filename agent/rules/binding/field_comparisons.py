@@ -17,7 +17,7 @@ from storage.search.conditions import (
     conjunction_of,
 )
 from storage.search.ids import FieldName
-from storage.search.schema import FieldType, SchemaField
+from storage.search.schema import FieldType, SchemaField, have_different_currencies
 
 _GREATER_WORDS = frozenset(
     "more higher greater over above exceed exceeds exceeding exceeded beyond after later".split()
@@ -106,6 +106,7 @@ def _compare_pair(
 
 def _are_comparable(left: _NamedField, right: _NamedField) -> bool:
     same_kind = left.field.type is right.field.type and left.field.unit == right.field.unit
+    same_kind = same_kind and not have_different_currencies(left.field, right.field)
     return left.field.name != right.field.name and left.row == right.row and same_kind
 
 
@@ -155,6 +156,7 @@ def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> Co
         and field.type is bound.field.type
         and field.unit == bound.field.unit
         and field.type is FieldType.MONEY
+        and not have_different_currencies(field, bound.field)
     ]
     if len(others) != 1:
         return None
@@ -196,6 +198,9 @@ def _comparison_of(
 def _same_currency(left: SchemaField, right: SchemaField, selection: SpanSelection) -> Iterator[Condition]:
     """Yields the condition that both amounts are in one currency, if their currencies may differ."""
     fields = (left.currency_field, right.currency_field)
+    for name, currency in ((fields[0], right.currency), (fields[1], left.currency)):
+        if name is not None and currency:
+            yield ComparisonCondition(field=name, op=ComparisonOperator.EQ, value=currency)
     if fields[0] is None or fields[1] is None or fields[0] == fields[1]:
         return
     vocabularies = [selection.lexicon.vocabulary_of(name) for name in fields if name is not None]

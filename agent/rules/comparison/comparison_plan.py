@@ -168,7 +168,7 @@ def _answer_form_for(
     names = sides.asked_fields or fields_of_comparatives(masked_question.comparatives, lexicon)
     if answer_form.list_limit is not None and _asks_same_extreme(whole_reading):
         return answer_form  # "the cheapest panel of A with the cheapest of B"
-    if answer_form.computes and not (sides.names_fields and not _asks_for_number(answer_form, whole_reading)):
+    if answer_form.computes and not (sides.names_fields and not _asks_for_number(answer_form)):
         return answer_form
     names = names or _money_fields(sides, whole_reading, lexicon)
     if names:
@@ -213,7 +213,7 @@ def _money_fields(sides: ComparedSides, whole_reading: BucketReading, lexicon: B
     return amounts[:1] if money_words and (sides.is_grouped or sides.is_plural) else ()
 
 
-def _asks_for_number(answer_form: AnswerForm, whole_reading: BucketReading) -> bool:
+def _asks_for_number(answer_form: AnswerForm) -> bool:
     """Whether a number is asked for; a superlative ("which has the longest …") asks for each side's value."""
     return not set(answer_form.computed_functions) <= {AggregateFunction.MINIMUM, AggregateFunction.MAXIMUM}
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
-from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
 from agent.rules.cues.question_subject import asked_date_fields, is_convertible, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
@@ -15,7 +14,6 @@ from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
 _NAMING_TYPES = (FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST)
-_MONEY_IDIOMS = frozenset("damage bill tab set setback back".split())  # "what was the damage", "it set us back"
 _PAYING_VERBS = frozenset("cost costs pay paid charge charged owe owes".split())
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS - frozenset("signed issued made paid bought provided assigned".split())
 _ENDS_OF_TIME = 2
@@ -204,9 +202,3 @@ def value_tokens_of(reading: BucketReading) -> set[int]:
         elif isinstance(link.meaning, FieldMention):
             covered -= set(range(link.first, link.last))
     return covered
-
-
-def is_degree_word(word: str) -> bool:
-    """Whether the word is an adjective of a known scale, as in "how tall"."""
-    scale = SCALE_BY_ADJECTIVE.get(word)
-    return scale is not None and scale.kind is not ScaleKind.UNKNOWN

@@ -11,7 +11,7 @@ from agent.rules.cues.question_subject import (
     NUMERIC_TYPES,
     field_of_unlinked_words,
 )
-from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin, numbers_named_by
+from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
@@ -45,7 +45,7 @@ def ordering_fields(
         hinted = field_of_unlinked_words(reading, lexicon)
         if hinted is not None:
             return (hinted,)
-    if scale is not None and (fields := _fields_of_superlative(adjective, scale, phrase, words, reading, lexicon)):
+    if scale is not None and (fields := _fields_of_superlative(adjective, phrase, words, lexicon)):
         return fields
     if (hinted := field_of_unlinked_words(reading, lexicon)) is not None:
         return (hinted,)
@@ -127,12 +127,7 @@ def _may_measure(field: SchemaField, scale: AdjectiveScale) -> bool:
 
 
 def _fields_of_superlative(
-    adjective: str,
-    scale: AdjectiveScale,
-    phrase: FunctionPhrase,
-    words: Sequence[str],
-    reading: BucketReading,
-    lexicon: BucketLexicon,
+    adjective: str, phrase: FunctionPhrase, words: Sequence[str], lexicon: BucketLexicon
 ) -> tuple[FieldName, ...]:
     if asks_for_length_of_service(phrase, words):
         joining = lexicon.find_date_fields(_JOINING_DATE_NAMES)
@@ -171,11 +166,6 @@ def is_descending(phrase: FunctionPhrase, words: Sequence[str], field: SchemaFie
         return is_high_end
     is_age = field.type is FieldType.NUMBER and "year" not in field.name and not is_year_of_origin(field)
     return is_high_end is not is_age
-
-
-def age_fields(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
-    """Returns the fields that tell how old something is: an age, else a birth date."""
-    return numbers_named_by(("age",), lexicon) or lexicon.roles.births
 
 
 def fields_of_most(

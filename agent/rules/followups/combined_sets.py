@@ -12,7 +12,7 @@ from storage.search.conditions import (
     conjuncts_of,
     fields_of,
 )
-from storage.search.plan import Clause, Leg, Plan
+from storage.search.plan import Clause, Leg
 
 
 def unite_legs(legs: Sequence[Leg]) -> Leg | None:
@@ -22,10 +22,6 @@ def unite_legs(legs: Sequence[Leg]) -> Leg | None:
         return None
     last = legs[-1]
     return replace(last, search=last.search.with_clauses(_unite_clauses(clauses)))
-
-
-def replace_last_leg(plan: Plan, leg: Leg) -> Plan:
-    return replace(plan, legs=(*plan.legs[:-1], leg))
 
 
 def _unite_clauses(clauses: Sequence[Clause]) -> Clause:

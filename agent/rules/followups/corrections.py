@@ -17,15 +17,14 @@ _LEAD = re.compile(
     r"|let['’]?s\s+(?:say|make\s+(?:that|it))|change\s+(?:that|it)\s+to|should\s+(?:be|have\s+been)|try)\b\s*)?",
     re.IGNORECASE,
 )
-_TAIL = re.compile(r"[\s,]+(?:instead|rather|then|this\s+time)(?=\W*$)", re.IGNORECASE)
-_DROP = re.compile(
-    r"^\W*(?:(?:and|but|now|just|please)\s+)*(?:whatever|regardless(?:\s+of)?|no\s+matter|irrespective\s+of|forget(?:\s+about)?"
+_TAIL = re.compile(r"(?<![\s,])[\s,]+(?:instead|rather|then|this\s+time)(?=\W*$)", re.IGNORECASE)
+_DROP_START = re.compile(
+    r"^\W*+(?:(?:and|but|now|just|please)\s+)*(?:whatever|regardless(?:\s+of)?|no\s+matter|irrespective\s+of|forget(?:\s+about)?"
     r"|never\s*mind|drop|remove|ignore|skip|lose|leave\s+out|without\s+regard\s+to|any|don['’]?t\s+care\s+about"
-    r"|(?:i|we)\s+do\s+not\s+care\s+about)\s+"
-    r"(?P<dropped>.+?)(?:\s+(?:does\s+not|doesn['’]?t)\s+matter)?\W*$"
-    r"|^\W*(?P<unimportant>.+?)\s+(?:does\s+not|doesn['’]?t|do\s+not)\s+matter\W*$",
-    re.IGNORECASE | re.DOTALL,
+    r"|(?:i|we)\s+do\s+not\s+care\s+about)\s+",
+    re.IGNORECASE,
 )
+_UNIMPORTANT_END = re.compile(r"(?<!\s)\s+(?:does\s+not|doesn['’]?t|do\s+not)\s+matter\W*$", re.IGNORECASE)
 _TIME_WORDS = frozenset("year years month months date dates day days time period when".split())
 
 
@@ -50,8 +49,13 @@ def blank_correction_words(question: str) -> CorrectionMessage:
 
 def find_dropped_part(question: str) -> str | None:
     """ "Whatever the price", "forget the year": returns the words for what no longer matters; else None."""
-    match = _DROP.match(question)
-    return None if match is None else match["dropped"] or match["unimportant"]
+    drop, unimportant = _DROP_START.match(question), _UNIMPORTANT_END.search(question)
+    if drop is None and unimportant is None:
+        return None
+    start = 0 if drop is None else drop.end()
+    end = len(question) if unimportant is None else unimportant.start()
+    word_positions = [index for index in range(start, end) if question[index].isalnum()]
+    return question[start if drop else word_positions[0] : word_positions[-1] + 1] if word_positions else None
 
 
 def find_dropped_conditions(

@@ -14,7 +14,7 @@ from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.question_splitting import refers_back
 from storage.search.conditions import MATCH_ALL, conjunction_of, conjuncts_of, fields_of
 from storage.search.ids import LegId
-from storage.search.plan import Clause, Leg, Plan
+from storage.search.plan import Leg, Plan
 
 _WITHOUT_SUBJECT = re.compile(r"^(?P<lead>which|how many)\s+(?!of\b|ones?\b)(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _STARTS_WITH_PREPOSITION = re.compile(r"^(?:in|from|at|for|on|by|with|during)\b", re.IGNORECASE)
@@ -90,12 +90,14 @@ def _find_elliptic_base(
     copula = _COPULA.search(leg.question)
     if copula is None or _ACTIVE_VERB.search(leg.question):
         return plan if _ACTIVE_VERB.search(leg.question) else None
-    before_verb = reader.readings_of(leg.question[: copula.start()])
+    subject = leg.question[: copula.start()]
+    before_verb = reader.readings_of(subject)
     modifiers = next((found.conditions for found in before_verb if found.bucket == clause.bucket), ())
     shared = [condition for condition in conjuncts_of(clause.condition) if condition in modifiers]
-    if not shared:
+    terms = tuple(term for term in clause.required_terms if term.casefold() in subject.casefold())
+    if not shared and not terms:
         return None
-    search = leg.search.with_clauses(Clause(bucket=clause.bucket, condition=conjunction_of(*shared)))
+    search = leg.search.with_clauses(replace(clause, condition=conjunction_of(*shared), required_terms=terms))
     return replace(plan, legs=(replace(leg, search=search),))
 
 

@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakKeyDictionary
+
+from cachetools import LRUCache
 
 from agent.evidence.word_meanings import TextEmbedder
 from agent.rules.linking.lexicon import BucketLexicon
@@ -26,8 +29,6 @@ _MIN_MARGIN = 0.08  # by which the best label must be nearer than that of any ot
 MIN_NEAREST_SIMILARITY = 0.2  # cosine from which a word chooses among a few fields of the kind that is asked for
 _MIN_NEAREST_MARGIN = 0.12  # by which that field must be nearer than the others
 _MAX_VALUES = 30  # values of a field that are compared, if it has no more
-_MAX_CACHED_LEXICONS = 200  # a full cache is cleared
-_MAX_CACHED_TEXTS = 50_000  # a full cache is cleared
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -113,10 +114,10 @@ NO_SIMILARITIES = WordSimilarities()
 class LabelEmbeddings:
     """Computes similarities; keeps the vectors of words and labels."""
 
-    def __init__(self, embedder: TextEmbedder | None) -> None:
+    def __init__(self, embedder: TextEmbedder | None, *, max_cached_texts: int = 50_000) -> None:
         self._embedder = embedder
-        self._vector_by_text: dict[str, Vectors] = {}
-        self._labels_by_lexicon: dict[int, tuple[BucketLexicon, LabelVectors]] = {}
+        self._vector_by_text: LRUCache[str, Vectors] = LRUCache(max_cached_texts)
+        self._labels_by_lexicon: WeakKeyDictionary[BucketLexicon, LabelVectors] = WeakKeyDictionary()
 
     async def compare_words(
         self, question: str, lexicons: Mapping[BucketId, BucketLexicon]
@@ -134,9 +135,9 @@ class LabelEmbeddings:
         }
 
     async def _label_vectors_of(self, lexicon: BucketLexicon) -> LabelVectors:
-        kept = self._labels_by_lexicon.get(id(lexicon))
-        if kept is not None and kept[0] is lexicon:
-            return kept[1]
+        cached = self._labels_by_lexicon.get(lexicon)
+        if cached is not None:
+            return cached
         names, synonyms, values = list(_names_of(lexicon)), list(_synonyms_of(lexicon)), list(_values_of(lexicon))
         texts = [*names, *synonyms, *values]
         vectors = LabelVectors(
@@ -145,21 +146,20 @@ class LabelEmbeddings:
             first_value=len(names) + len(synonyms),
             matrix=await self._embed_texts([text for _, text in texts]),
         )
-        if len(self._labels_by_lexicon) >= _MAX_CACHED_LEXICONS:
-            self._labels_by_lexicon.clear()
-        self._labels_by_lexicon[id(lexicon)] = (lexicon, vectors)
+        self._labels_by_lexicon[lexicon] = vectors
         return vectors
 
     async def _embed_texts(self, texts: Sequence[str]) -> "Vectors":
+        """Other turns change the cache while this one waits, so the vectors that it needs are kept beside it."""
         import numpy as np
 
-        if len(self._vector_by_text) > _MAX_CACHED_TEXTS:
-            self._vector_by_text.clear()
-        missing = [text for text in dict.fromkeys(texts) if text not in self._vector_by_text]
+        vectors = {text: self._vector_by_text.get(text) for text in texts}
+        missing = [text for text, vector in vectors.items() if vector is None]
         if missing and self._embedder is not None:
-            for text, vector in zip(missing, await self._embedder.embed_texts(missing), strict=True):
-                self._vector_by_text[text] = vector
-        return np.array([self._vector_by_text[text] for text in texts])
+            embedded = dict(zip(missing, await self._embedder.embed_texts(missing), strict=True))
+            vectors |= embedded
+            self._vector_by_text.update(embedded)
+        return np.array([vectors[text] for text in texts])
 
 
 def _names_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]:
@@ -187,27 +187,26 @@ def _values_of(lexicon: BucketLexicon) -> Iterator[tuple[FieldName | None, str]]
 
 
 def _compare_with_labels(words: Sequence[str], word_vectors: "Vectors", labels: LabelVectors) -> WordSimilarities:
-    rows = (word_vectors @ labels.matrix.T).tolist()
+    cosines = word_vectors @ labels.matrix.T
     synonym, first = labels.first_synonym, labels.first_value
     return WordSimilarities(
-        names_by_word={
-            word: _best_scores(labels.fields[:synonym], row[:synonym]) for word, row in zip(words, rows, strict=True)
-        },
-        labels_by_word={
-            word: _best_scores(labels.fields[:first], row[:first]) for word, row in zip(words, rows, strict=True)
-        },
-        values_by_word={
-            word: _best_scores(labels.fields[first:], row[first:]) for word, row in zip(words, rows, strict=True)
-        },
+        names_by_word=_best_scores(words, labels.fields[:synonym], cosines[:, :synonym]),
+        labels_by_word=_best_scores(words, labels.fields[:first], cosines[:, :first]),
+        values_by_word=_best_scores(words, labels.fields[first:], cosines[:, first:]),
     )
 
 
-def _best_scores(fields: Sequence[FieldName | None], cosines: Sequence[float]) -> Similarities:
-    best: dict[FieldName | None, float] = {}
-    for name, cosine in zip(fields, cosines, strict=True):
-        if cosine > best.get(name, -1.0):
-            best[name] = cosine
-    return best
+def _best_scores(
+    words: Sequence[str], fields: Sequence[FieldName | None], cosines: "Vectors"
+) -> Mapping[str, Similarities]:
+    """Returns for each word the largest cosine of each field."""
+    import numpy as np
+
+    columns_by_name: dict[FieldName | None, list[int]] = {}
+    for column, name in enumerate(fields):
+        columns_by_name.setdefault(name, []).append(column)
+    best = {name: np.max(cosines[:, columns], axis=1).tolist() for name, columns in columns_by_name.items()}
+    return {word: {name: scores[row] for name, scores in best.items()} for row, word in enumerate(words)}
 
 
 def _score_of(scored: tuple[float, FieldName | None]) -> float:

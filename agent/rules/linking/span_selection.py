@@ -142,7 +142,7 @@ def find_negated_tokens(
         if word == "non":
             negated.add(index + 1)  # "non-vegetarian French dishes": only the next word is negated
             continue
-        if word == "no" and _is_number_abbreviation(token, tokens[index + 1 :], links, index):
+        if word == "no" and _is_number_abbreviation(tokens[index + 1 :], links, index):
             continue  # "CAS no. of"
         if word == "minus" and index + 1 < len(tokens) and tokens[index + 1].word.isdigit():
             continue  # a sign
@@ -152,9 +152,7 @@ def find_negated_tokens(
     return negated
 
 
-def _is_number_abbreviation(
-    token: QuestionToken, following_tokens: Sequence[QuestionToken], links: Sequence[SpanLink], index: int
-) -> bool:
+def _is_number_abbreviation(following_tokens: Sequence[QuestionToken], links: Sequence[SpanLink], index: int) -> bool:
     """Whether "no." stands for "number", after a mention of a field."""
     follows_mention = any(isinstance(link.meaning, FieldMention) and link.last in (index, index + 1) for link in links)
     return follows_mention and (not following_tokens or following_tokens[0].word in ("of", "for", "is", "in"))

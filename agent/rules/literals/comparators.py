@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from agent.english.gradable_adjectives import is_comparative_of_scale
 from storage.search.conditions import ComparisonOperator
 
 _GT, _GTE, _LT, _LTE, _EQ = (
@@ -104,9 +105,8 @@ _DOWNWARD_COMPARATIVES = frozenset(
 _DAY_COMPARATIVES = frozenset({"later", "earlier", "sooner"})
 _AGE_UP, _AGE_DOWN = frozenset({"older", "elder"}), frozenset({"younger", "newer", "fresher"})
 _IRREGULAR_COMPARATIVES = frozenset({"more", "less", "worse", "better", "fewer", "further", "farther"})
-_NO_COMPARATIVES = frozenset(
-    "other rather either neither whether never ever over under another together either".split()
-)
+_NO_COMPARATIVES_BEFORE_THAN = frozenset({"other", "rather"})
+_LISTED_COMPARATIVES = _DOWNWARD_COMPARATIVES | _DAY_COMPARATIVES | _AGE_UP | _AGE_DOWN | _IRREGULAR_COMPARATIVES
 _NEGATORS = frozenset("not no never cannot nor t".split())
 _BETWEEN_NEGATION = frozenset("even to go going be been any ever really quite always get that much yet".split())
 _FILLERS = frozenset(
@@ -190,7 +190,9 @@ def _comparative_at_end(words: Sequence[_WrittenWord]) -> ComparatorMatch | None
 
 def direction_of_comparative(word: str) -> ComparisonOperator | None:
     """`>` for "heavier" and "older", `<` for "lighter" and "newer"; None for a word that is no comparative."""
-    is_comparative = word in _IRREGULAR_COMPARATIVES or (word.endswith("er") and word not in _NO_COMPARATIVES)
+    is_comparative = word in _IRREGULAR_COMPARATIVES or (
+        word.endswith("er") and word not in _NO_COMPARATIVES_BEFORE_THAN
+    )
     if not is_comparative:
         return None
     return _LT if word in _DOWNWARD_COMPARATIVES or word in _AGE_DOWN else _GT
@@ -261,11 +263,10 @@ def find_comparator_after(question: str, end: int) -> ComparatorMatch | None:
 def _coordinated_comparator(word: str, match: re.Match[str]) -> ComparatorMatch | None:
     """ "Or more", "and under", "or heavier"."""
     if word in _MORE_WORDS or word in _LESS_WORDS:
-        op: ComparisonOperator | None = _GTE if word in _MORE_WORDS else _LTE
+        op = _GTE if word in _MORE_WORDS else _LTE
+    elif word in _LISTED_COMPARATIVES or is_comparative_of_scale(word):  # "2 bedrooms and shower" compares nothing
+        op = _GTE if direction_of_comparative(word) is _GT else _LTE
     else:
-        direction = direction_of_comparative(word)
-        op = None if direction is None else _GTE if direction is _GT else _LTE
-    if op is None:
         return None
     is_age, is_day = word in _AGE_UP | _AGE_DOWN, word in _DAY_COMPARATIVES
     return ComparatorMatch(match.start(), match.end(), op, is_age=is_age, is_day=is_day)

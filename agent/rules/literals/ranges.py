@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from storage.quantities.periods import month_bounds
 from storage.quantities.units import convert_unit
 from storage.search.conditions import ComparisonOperator
 
@@ -57,14 +59,29 @@ def _combine_ends(low: QuestionLiteral, high: QuestionLiteral) -> QuestionLitera
         case QuantityLiteral(unit="", currency=""), DateLiteral() if (
             1 <= low.low <= 31 and high.first_day == high.last_day
         ):
-            first = high.first_day.replace(day=int(low.low))  # "between 5 and 20 March 2024"
-            return replace(high, start=low.start, first_day=first, number_start=low.start)
+            first = _first_day_of_range(int(low.low), high.first_day)
+            return None if first is None else replace(high, start=low.start, first_day=first, number_start=low.start)
         case DateLiteral(is_year_only=True), QuantityLiteral() if low.first_day.year == low.last_day.year:
             return _combine_quantities(_number_of_year(low), high)  # "between 2000 and 2500"
         case QuantityLiteral(), DateLiteral(is_year_only=True) if high.first_day.year == high.last_day.year:
             return _combine_quantities(low, _number_of_year(high))
         case _:
             return None
+
+
+def _first_day_of_range(day: int, last_day: date) -> date | None:
+    """ "Between *5* and 20 March 2024"; "from *31* to 5 April" begins in March. None if that month has no such day."""
+    year, month = (last_day.year, last_day.month) if day <= last_day.day else _month_before(last_day)
+    return _day_of_month(year, month, day) if day <= month_bounds(year, month)[1].day else None
+
+
+def _month_before(day: date) -> tuple[int, int]:
+    return (day.year, day.month - 1) if day.month > 1 else (max(day.year - 1, 1), 12)
+
+
+def _day_of_month(year: int, month: int, day: int) -> date:
+    """Returns the day, or the last one of a month that is shorter: 29 February of any year."""
+    return date(year, month, min(day, month_bounds(year, month)[1].day))
 
 
 def _number_of_year(literal: DateLiteral) -> QuantityLiteral:
@@ -95,7 +112,7 @@ def _combine_dates(low: DateLiteral, high: DateLiteral) -> DateLiteral:
     if low.lacks_year:  # "from October to December 2024"
         year = high.first_day.year
         is_same_year = (first.month, first.day) <= (high.first_day.month, high.first_day.day)
-        first = first.replace(year=year if is_same_year else year - 1)
+        first = _day_of_month(year if is_same_year else max(year - 1, 1), first.month, first.day)
     elif first > last:
         first, last = high.first_day, low.last_day
     return replace(

@@ -12,7 +12,7 @@ from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, ValueMatch
+from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from storage.search.conditions import (
@@ -42,7 +42,6 @@ from storage.text.identifiers import is_identifier
 
 _TIE_MARGIN = 0.05  # readings whose scores differ by less count as equal
 _TEXT_QUESTION_WORDS = QUESTION_WORDS - {"which"}  # they begin a question about the text of documents
-_DOCUMENT_MEANINGS = (BucketNoun, ValueMatch, PartialMatch)
 _MAX_REQUIRED_WORDS = 3  # more unlinked words than this are a topic that only ranks
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
 from agent.rules.words.informal_spelling import KnowsWord, expand_informal_spelling
+from agent.rules.words.mark_runs import shorten_mark_runs
 from agent.rules.words.misspelt_function_words import correct_function_words
 from agent.rules.words.open_alternatives import blank_open_alternatives
 from agent.rules.words.request_frames import blank_holder_nouns, blank_request_frames
@@ -25,13 +26,14 @@ class PlainMessage:
 def simplify_message(question: str, lexicons: Mapping[BucketId, BucketLexicon]) -> PlainMessage:
     """Returns the message as the rules read it. Quoted text stays, and so do words that the documents know."""
     spelled, corrections = _correct_outside_quotations(
-        question, lambda word: any(lexicon.knows_word(word) for lexicon in lexicons.values())
+        shorten_mark_runs(question), lambda word: any(lexicon.knows_word(word) for lexicon in lexicons.values())
     )
     meanings = MessageMeanings(spelled, lexicons)
     text = blank_open_alternatives(spelled, meanings.has_meaning)
     text = blank_small_talk(text, meanings.has_meaning)
     text = blank_request_frames(text, meanings.names_set, meanings.has_meaning)
-    return PlainMessage(blank_holder_nouns(text, meanings.names_set, meanings.has_meaning), corrections)
+    text = blank_holder_nouns(text, meanings.names_set, meanings.has_meaning)
+    return PlainMessage(shorten_mark_runs(text), corrections)
 
 
 def _correct_outside_quotations(question: str, knows_word: KnowsWord) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from rapidfuzz.distance import OSA
 
@@ -61,7 +61,7 @@ def correct_function_words(question: str, knows_word: KnowsWord) -> tuple[str, t
     return _WORD.sub(correct_word, question), tuple(corrections)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _meant_word(word: str) -> str | None:
     """Returns the only word of the language that `word` misspells; None for a word that is known or too far off."""
     if word in _KNOWN_WORDS:

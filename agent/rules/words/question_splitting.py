@@ -11,26 +11,27 @@ _QUESTION_STARTS = (
     r"did|has|have|can|could|please"
 )
 _QUESTION_BOUNDARY = re.compile(
-    r"(?<=[?!])\s+(?=\S)|\s*\n+\s*|(?<=[a-z\d]\.)\s+(?=(?:Also|And|Then|Plus|Additionally|Finally|Next|"
+    r"(?<=[?!])\s+(?=\S)|(?:(?<!\s)\s+)?\n\s*|(?<=[a-z\d]\.)\s+(?=(?:Also|And|Then|Plus|Additionally|Finally|Next|"
     + _QUESTION_STARTS
     + r")\b)"
-    rf"|\s*;\s+(?=(?:and\s+|also\s+)*(?:{_QUESTION_STARTS})\b)",
+    rf"|(?:(?<!\s)\s+)?;\s+(?=(?:and\s+|also\s+){{0,3}}(?:{_QUESTION_STARTS})\b)",
     re.IGNORECASE,
 )
 _LONE_SUPERLATIVES = "|".join(sorted(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1))
 _ENDS_OF_RESULTS = rf"the\s+(?:{_LONE_SUPERLATIVES}|most|average|total|sum|mean|median)"  # "and the oldest"
 _JOINED_QUESTION = r"how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|list|show|find|summari[sz]e"
 # "Also", "plus", "oh and", "while you're at it": a joint between two questions, whatever the first one begins with.
+# The marks and blanks before it are read as a whole, from their start, so that the time is linear in their number.
 _JOINT = (
-    r"(?:\s*[,;–—-]+)?\s+(?:oh\s+and|(?:oh\s+)?(?:and\s+|but\s+)?(?:also|plus|as\s+well\s+as|additionally|besides"
+    r"(?<![\s,;–—-])[\s,;–—-]++(?<=\s)(?:oh\s+and|(?:oh\s+)?(?:and\s+|but\s+)?(?:also|plus|as\s+well\s+as|additionally|besides"
     r"|in\s+addition|on\s+top\s+of\s+that|while\s+(?:you|we)(?:['’]re|\s+are)\s+at\s+it|(?:one|another)\s+more\s+thing))"
-    r"(?:\s*[,:]\s*|\s+)(?:and\s+|also\s+)*"
+    r"(?:\s*[,:]\s*|\s+)(?:and\s+|also\s+){0,3}"
 )
 _AND_BEFORE_QUESTION = re.compile(
     rf"{_JOINT}(?=(?:{_JOINED_QUESTION}|give|tell|count)\b)"
-    rf"|(?:\s*[,;–—-]+|(?=\s+(?:oh\s+and|plus)\b)){_JOINT}(?=(?:is|are|was|were|does|do|did|{_ENDS_OF_RESULTS})\b)"
-    rf"|\s*[,;]\s*(?:and\s+)?then\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
-    rf"|,?\s+and\s+(?:(?:also|then)\s+)?(?=(?:{_JOINED_QUESTION})\b)|,\s+and\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
+    rf"|(?<!\s)(?=\s*[,;–—-]|\s+(?:oh\s+and|plus)\b){_JOINT}(?=(?:is|are|was|were|does|do|did|{_ENDS_OF_RESULTS})\b)"
+    rf"|(?:(?<!\s)\s+)?[,;]\s*(?:and\s+)?then\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
+    rf"|(?:,|(?<!\s))\s+and\s+(?:(?:also|then)\s+)?(?=(?:{_JOINED_QUESTION})\b)|,\s+and\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
     r"|,\s+(?=(?:how\s+(?:many|much)|what(?:['’]s|\s+(?:is|are|was|were|did))|who(?:['’]s|\s+(?:is|was))"
     r"|when\s+(?:is|was|did|does))\b)",
     re.IGNORECASE,

@@ -25,7 +25,8 @@ from agent.rules.words.small_talk import HasMeaning
 NamesSet = Callable[[int, int], bool]  # whether a noun for the documents of a bucket stands in `text[start:end]`
 
 _SOFTENERS = r"(?:(?:please|just|maybe|perhaps|possibly|kindly|quickly|also|then|happen\s+to|be\s+able\s+to)\s+)*"
-_START = r"(?P<lead>(?:^|[.!?:;]\s)\W*(?:(?:and|but|so|ok|okay|well|please|now|also|then)\W+)*)"
+# Begins at the last mark before the words, and has a few words at most: the time is linear in the number of marks.
+_START = r"(?P<lead>(?:^\W*|[.!?:;]\s[^\w.!?:;]*)(?:(?:and|but|so|ok|okay|well|please|now|also|then)\W+){0,6})"
 _WHO_IS_ASKED = r"(?:you|we|i|someone|anyone|somebody|anybody|they)"
 # A frame that ends before a question or "whether": "do you know", "I was wondering".
 _ASKING_FRAME = re.compile(

@@ -21,13 +21,15 @@ from agent.english.function_words import (
 HasMeaning = Callable[[int, int], bool]  # whether a noun, a field or a value stands in `text[start:end]`
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# Blanks are read from the first of them on, so that the time is linear in their number.
 _CLAUSE_BOUNDARY = re.compile(
-    r"(?<=[.!?…])\s+|\s*\n\s*|\s*[,;]\s+|\s+[-–—]+\s+|(?<=\w):\s+|\s*[()]\s*"
-    r"|\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
-    r"|\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
-    r"|\s+(?=but\s+(?:can|could|would|how|what|which|who|where|when|is|are|do|does|did|i|we|list|show|give|please)\b)"
-    r"|\s+(?=(?:no\s+matter|regardless\s+of|irrespective\s+of)\b)"
-    r"|\s+(?=when(?:ever)?\s+(?:you|u|possible|convenient|free)\b)|\s+(?=if\s+(?:you|possible|that['’]s|u)\b)|\s+(?=so\s+(?:that\s+)?(?:i|we|he|she|they)\b)|\s+(?=in\s+case\b)|\s+(?=for\s+(?:my|our)\s)",
+    r"(?<=[.!?…])\s+|(?:(?<!\s)\s+)?(?:\n\s*|[,;]\s+|[()]\s*)|(?<!\s)\s+[-–—]+\s+|(?<=\w):\s+"
+    r"|(?<!\s)\s+(?=(?:because|['’]cause)\b(?!\s+of\b))"
+    r"|(?<!\s)\s+(?=(?:since|as)\s+(?:i|we)(?:['’]\w+)?\s+[a-z])"
+    r"|(?<!\s)\s+(?=but\s+(?:can|could|would|how|what|which|who|where|when|is|are|do|does|did|i|we|list|show|give|please)\b)"
+    r"|(?<!\s)\s+(?=(?:no\s+matter|regardless\s+of|irrespective\s+of)\b)"
+    r"|(?<!\s)\s+(?=when(?:ever)?\s+(?:you|u|possible|convenient|free)\b|if\s+(?:you|possible|that['’]s|u)\b"
+    r"|so\s+(?:that\s+)?(?:i|we|he|she|they)\b|in\s+case\b|for\s+(?:my|our)\s)",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -36,10 +38,10 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(r"for\s+(?:my|our)\s", re.IGNORECASE)
-_ASIDE_PURPOSE = re.compile(r"(?:for|before|ahead\s+of|in\s+time\s+for)\s+(?:my|our|the|a)\s+[a-z ]+\W*$")
+_ASIDE_PURPOSE = re.compile(r"(?:for|before|ahead\s+of|in\s+time\s+for)\s+(?:my|our|the|a)\s++[a-z ]++\W*+$")
 _FIRST_PERSON = re.compile(r"\b(?:i|we)(?:['’](?:m|re|ve|ll|d))?\s", re.IGNORECASE)
 _LEADING_PURPOSE = re.compile(
-    r"(?:[Ff]or|[Aa]s\s+per|[Pp]er|[Oo]n\s+behalf\s+of|[Aa]t\s+the\s+request\s+of)\s+(?:my|our|the|a|an)\s+[a-z'’ ]+$"
+    r"(?:[Ff]or|[Aa]s\s+per|[Pp]er|[Oo]n\s+behalf\s+of|[Aa]t\s+the\s+request\s+of)\s+(?:my|our|the|a|an)\s++[a-z'’ ]++$"
 )  # without a name
 _DOUBT = re.compile(r"(?:i\s+)?(?:no\s+idea|not\s+sure|do\s+not\s+know|have\s+no\s+idea|never)\b|when", re.IGNORECASE)
 _PERSONAL_CLAUSE = re.compile(
@@ -86,7 +88,7 @@ _FINAL_TAG = re.compile(
     r"(?<=\w)[\s,–-]+(?:i\s+mean|you\s+know|mind\s+you|if\s+you\s+like)(?=\s*[.?!]*\s*$)", re.IGNORECASE
 )
 _SIGNATURE = re.compile(
-    r"(?<=[.!?,\n])\s*(?i:(?:kind|best|warm|many)\s+)?(?i:regards|wishes|sincerely|cheers|thanks|thank\s+you|best|br|rgds)"
+    r"(?:(?<=[.!?,])\s*|(?<=\n)[^\S\n]*)(?i:(?:kind|best|warm|many)\s+)?(?i:regards|wishes|sincerely|cheers|thanks|thank\s+you|best|br|rgds)"
     r"[\s,!.]+[A-Z][\w-]+(?:\s[A-Z][\w-]+)?\W*$"
 )
 _MENTION = re.compile(r"(?<![\w.])@[\w.-]+")
@@ -94,6 +96,7 @@ _LEADING_MARKS = re.compile(r"^[\s,;:!.)–—-]+(?=\s)")
 _LEADING_CONNECTIVE = re.compile(r"^\s+(?:but|so)\b,?", re.IGNORECASE)
 _PRETTY_PLEASE = re.compile(r"\bpretty\s+please\b", re.IGNORECASE)
 _WEEKDAY_WISH = re.compile(r"happy\s+\w+", re.IGNORECASE)
+_MARKS_BEFORE_CLAUSE = " \t\r\n\u00a0,;:–—(-"
 _MAX_GREETING_WORDS, _MAX_THANKS_WORDS = 4, 8
 _EMPTY_WORDS = STOP_WORDS | FILLER_WORDS | ASKING_WORDS | COURTESY_WORDS | GREETING_WORDS | ADDRESSEES
 _TASK_WORDS = LIST_VERBS | AGGREGATE_WORDS | SUMMARY_WORDS | QUESTION_WORDS | REFERRING_WORDS
@@ -218,9 +221,9 @@ def _blank_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
         width = marked_after.end() if marked_after else 0
         before = before[:-1] + " " if before.endswith("(") else before
         text = before + " " * (end - start + width) + after[width:]
-        kept_before = re.search(r"[\s,;:–—(-]+$", text[:start])
-        if kept_before and not text[end + width :].strip(" ?!."):
-            text = text[: kept_before.start()] + " " * (start - kept_before.start()) + text[start:]
+        last_word_end = len(text[:start].rstrip(_MARKS_BEFORE_CLAUSE))
+        if last_word_end < start and not text[end + width :].strip(" ?!."):
+            text = text[:last_word_end] + " " * (start - last_word_end) + text[start:]
     return text
 
 

@@ -27,7 +27,7 @@ from storage.search.conditions import (
 )
 from storage.search.errors import InvalidCondition, UnknownField
 from storage.search.ids import FieldName
-from storage.search.schema import FieldType, Schema, SchemaField
+from storage.search.schema import FieldType, Schema, SchemaField, have_different_currencies
 
 _ORDER_OPERATORS = frozenset(
     {
@@ -210,6 +210,8 @@ def _bind_field_comparison(condition: FieldComparisonCondition, schema: Schema) 
     left, right = _find_field(condition.field, schema), _find_field(condition.other_field, schema)
     if left.type is not right.type or left.type not in _ORDERED_TYPES or left.unit != right.unit:
         raise InvalidCondition(f"{condition.field!r} and {condition.other_field!r} cannot be compared")
+    if have_different_currencies(left, right):
+        raise InvalidCondition(f"{condition.field!r} and {condition.other_field!r} are in different currencies")
     if condition.op not in _FIELD_COMPARISONS or not abs(condition.offset) < 1e308:
         raise InvalidCondition(f"{condition.op.value!r} does not compare two fields")
     return condition

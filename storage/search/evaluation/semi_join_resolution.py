@@ -25,7 +25,7 @@ from storage.search.conditions import (
     semi_join_depth,
     semi_joins_in,
 )
-from storage.search.errors import IndexTimedOut, InvalidCondition, UnknownField
+from storage.search.errors import IndexTimedOut, InnerSetTooLarge, UnknownField
 from storage.search.evaluation.condition_normal_form import check_join_field, is_iso_day
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import (
@@ -36,6 +36,7 @@ from storage.search.index import (
     IndexRequest,
     RecordPage,
     RecordPageRequest,
+    SearchRequest,
 )
 from storage.search.plan import Clause, GroupBy, Search
 from storage.search.schema import FieldType, Schema, SchemaOrder
@@ -57,8 +58,8 @@ async def answer_with_semi_joins(
     """Returns the answers to requests whose searches may hold semi-joins.
 
     Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles. Raises
-    `InvalidCondition` also for an inner set of more than `MAX_INNER_VALUES` values, and `IndexTimedOut` if the index
-    changes all the time.
+    `InvalidCondition`, `InnerSetTooLarge` for an inner set of more than `MAX_INNER_VALUES` values, and
+    `IndexTimedOut` if the index changes all the time.
     """
     if not any(_has_semi_joins(request) for request in requests):
         return await send(requests)
@@ -196,14 +197,14 @@ class _SemiJoinResolution:
     # -- conditions without semi-joins
 
     def _resolve_request(self, request: R) -> R:
-        if not _has_semi_joins(request):
+        if not isinstance(request, SearchRequest) or not _has_semi_joins(request):
             return request
-        search = _search_of(request)
+        search = request.search
         clauses = tuple(
             replace(clause, condition=self._resolve_condition(clause.condition, clause.bucket))
             for clause in search.clauses
         )
-        return replace(request, search=search.with_clauses(*clauses))  # pyright: ignore[reportCallIssue]
+        return replace(request, search=search.with_clauses(*clauses))
 
     def _resolve_condition(self, condition: Condition, bucket: BucketId) -> Condition:
         return replace_semi_joins(condition, lambda semi_join: self._comparison_for(semi_join, bucket))
@@ -239,13 +240,7 @@ def _has_semi_joins(request: IndexRequest[object]) -> bool:
 
 
 def _clauses_of(request: IndexRequest[object]) -> tuple[Clause, ...]:
-    return _search_of(request).clauses
-
-
-def _search_of(request: IndexRequest[object]) -> Search:
-    """Returns the search of a request; an empty one for a request that has none."""
-    search = getattr(request, "search", None)
-    return search if isinstance(search, Search) else Search(clauses=())
+    return request.search.clauses if isinstance(request, SearchRequest) else ()
 
 
 def _page_request(
@@ -293,7 +288,5 @@ def _checked_values(semi_join: SemiJoinCondition, values: Sequence[Scalar]) -> t
     return distinct
 
 
-def _too_many_values(bucket: BucketId) -> InvalidCondition:
-    return InvalidCondition(
-        f"a condition compares with more than {MAX_INNER_VALUES:,} values of {bucket!r}; narrow it first"
-    )
+def _too_many_values(bucket: BucketId) -> InnerSetTooLarge:
+    return InnerSetTooLarge(bucket, MAX_INNER_VALUES)

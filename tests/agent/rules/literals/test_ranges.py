@@ -8,7 +8,7 @@ from babel.numbers import format_decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.rules.literals.literal_types import QuantityLiteral
+from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral
 from agent.rules.literals.recognition import find_literals
 from storage.search.conditions import ComparisonOperator
 
@@ -165,3 +165,36 @@ def test_two_measures_do_not_share_a_unit() -> None:
     price, area = read_quantities("lofts at no more than 900 and at least 40 sqm")
 
     assert (price.unit, area.unit) == ("", "sqm")
+
+
+@pytest.mark.parametrize(
+    ("question", "first_day", "last_day"),
+    [
+        ("from 31 to 5 April 2024", date(2024, 3, 31), date(2024, 4, 5)),
+        ("between 5 and 20 March 2024", date(2024, 3, 5), date(2024, 3, 20)),
+        ("from 30 to 2 January 2025", date(2024, 12, 30), date(2025, 1, 2)),
+        ("29 February to 3 May 2025", date(2025, 2, 28), date(2025, 5, 3)),
+    ],
+)
+def test_a_range_of_days_across_months_or_years_stays_within_the_calendar(
+    question: str, first_day: date, last_day: date
+) -> None:
+    (literal,) = find_literals(question, date(2028, 2, 10))
+
+    assert isinstance(literal, DateLiteral)
+    assert (literal.first_day, literal.last_day) == (first_day, last_day)
+
+
+_WORDS_OF_DATES = (
+    "from to between and until of in the since before last next 0 1 5 28 29 30 31 32 99 1900 2024 2025 2100 January "
+    "February April December 29/2 31.4. 2024-02-30 spring winter quarter week month year decade first third fourth end "
+    "beginning early rest Q1 Q5 H2 '24 ago days years decades 999 9999 - , 1st 31st weekend Monday day after kg EUR"
+).split()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    words=st.lists(st.sampled_from(_WORDS_OF_DATES), max_size=9), today=st.dates(date(1999, 1, 1), date(2099, 12, 31))
+)
+def test_any_words_of_dates_are_read_without_an_error(words: list[str], today: date) -> None:
+    find_literals(" ".join(words), today)

@@ -151,3 +151,26 @@ def test_a_period_ahead_is_read_by_the_askers_clock() -> None:
     assert isinstance(months, DateLiteral)
     assert (year.first_day, year.last_day) == (date(2027, 1, 1), date(2027, 12, 31))
     assert (months.first_day, months.last_day) == (date(2026, 11, 21), date(2027, 2, 21))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "flats with 2 bedrooms and shower", "5 A and power", "3 tanks or water", "orders of 4 and customer Acme",
+        "10 kg and supplier Bolt",
+    ],
+)  # fmt: skip
+def test_a_noun_in_er_after_a_number_compares_nothing(question: str) -> None:
+    (literal,) = find_literals(question, TODAY)
+
+    assert isinstance(literal, QuantityLiteral)
+    assert literal.op is ComparisonOperator.EQ
+    assert question[literal.end :].split()[-1] in ("shower", "power", "water", "Acme", "Bolt")
+
+
+@pytest.mark.parametrize("word", ["heavier", "larger", "pricier", "hotter", "lighter", "older", "scarcer", "costlier"])
+def test_a_comparative_of_a_known_scale_after_a_number_is_a_bound(word: str) -> None:
+    (literal,) = find_literals(f"20 or {word}", TODAY)
+
+    assert isinstance(literal, QuantityLiteral)
+    assert literal.op is not ComparisonOperator.EQ
