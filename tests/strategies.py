@@ -25,7 +25,14 @@ from storage.search.conditions import (
 )
 from storage.search.documents import Document, FieldValue, Passage, RowValues
 from storage.search.ids import BucketId, DocId, FieldName, Subject
-from storage.search.schema import REFERENCE_TYPES, FieldType, Schema, SchemaField, SchemaOrder
+from storage.search.schema import (
+    REFERENCE_TYPES,
+    FieldType,
+    Schema,
+    SchemaField,
+    SchemaOrder,
+    have_different_currencies,
+)
 from storage.search.scope import Scope
 from tests.builders import TENANT
 
@@ -257,7 +264,10 @@ def field_comparisons(fields: Sequence[SchemaField]) -> list[st.SearchStrategy[C
         )
         for left in fields
         for right in fields
-        if left.type is right.type and left.type in ordered and left.unit == right.unit
+        if left.type is right.type
+        and left.type in ordered
+        and left.unit == right.unit
+        and not have_different_currencies(left, right)
     ]
 
 
