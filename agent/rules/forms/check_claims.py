@@ -99,9 +99,12 @@ def _claims_about_all(reading: BucketReading) -> CheckClaims | None:
 def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> CheckClaims | None:
     """ "Does *Fir Hall* have a bar": what is claimed of the documents that the other conditions name."""
     claims = [condition for condition in reading.conditions if is_present_condition(condition)]
-    claims = claims or [condition for condition in reading.conditions if _is_flag_condition(condition, lexicon)]
-    names = [condition for condition in reading.conditions if _names_document(condition, lexicon)]
-    if claims and not names and (len(reading.conditions) - len(claims) < 2 or _quantifier_of_reading(reading)):
+    claims = claims or [condition for condition in reading.conditions if _is_flag_condition(condition)]
+    asks_for_any = _quantifier_of([token.word for token in reading.tokens]) is not None
+    names = [
+        condition for condition in reading.conditions if _names_document(condition, lexicon, by_identity=asks_for_any)
+    ]
+    if claims and not names and (len(reading.conditions) - len(claims) < 2 or asks_for_any):
         return None
     if claims and names and not any(map(is_present_condition, claims)):
         return None  # the values of the named document decide: `recognise_claims`
@@ -115,27 +118,26 @@ def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> Check
     return CheckClaims(quantifier=ClaimQuantifier.ANY, scope=_search_for(scope, reading))
 
 
-def _quantifier_of_reading(reading: BucketReading) -> ClaimQuantifier | None:
-    return _quantifier_of([token.word for token in reading.tokens])
-
-
 def _search_for(conditions: Sequence[Condition], reading: BucketReading) -> Search:
     return Search(clauses=(Clause(bucket=reading.bucket, condition=conjunction_of(*conditions)),))
 
 
-def _is_flag_condition(condition: Condition, lexicon: BucketLexicon) -> bool:
+def _is_flag_condition(condition: Condition) -> bool:
     return isinstance(condition, ComparisonCondition) and isinstance(condition.value, bool)
 
 
-def _names_document(condition: Condition, lexicon: BucketLexicon) -> bool:
-    """Whether the condition is the title of a document, or a value that identifies it."""
+def _names_document(condition: Condition, lexicon: BucketLexicon, *, by_identity: bool) -> bool:
+    """Whether the condition is the title of a document, or a value that identifies it.
+
+    `by_identity`: a value that one document happens to have is no name: "is there a guide at the museum".
+    """
     if not isinstance(condition, ComparisonCondition) or not isinstance(condition.value, str):
         return False
     if condition.field == TITLE_FIELD:
         return True
     if condition.op not in (ComparisonOperator.EQ, ComparisonOperator.HAS):
         return False
-    is_single = lexicon.count_documents_with(condition.field, condition.value) == 1
+    is_single = not by_identity and lexicon.count_documents_with(condition.field, condition.value) == 1
     return is_single or lexicon.is_identifying(condition.field)
 
 

@@ -70,3 +70,9 @@ from agent.rules.words.question_splitting import split_questions
 )
 def test_a_message_is_split_into_parts_that_are_questions_themselves(text: str, questions: tuple[str, ...]) -> None:
     assert split_questions(text) == questions
+
+
+def test_what_stands_before_a_colon_belongs_to_each_question() -> None:
+    questions = split_questions("Fir Hall: who runs it and when did it open?")
+
+    assert questions == ("who runs it, Fir Hall?", "when did it open, Fir Hall?")
