@@ -119,3 +119,11 @@ async def test_a_list_stays_a_list(tmp_path: Path, question: str) -> None:
 )
 def test_the_plural_of_man_is_known(word: str, singular: str | None) -> None:
     assert singular_of_men(word) == singular
+
+
+async def test_an_age_that_nothing_measures_is_asked_about(tmp_path: Path) -> None:
+    async with open_mining_home(tmp_path) as home:
+        planned = await home.plan_question("oldest region")
+
+    assert planned.plan.legs[0].answer_form == ListDocuments()
+    assert planned.alternatives[0].unknown_words == ("oldest",)
