@@ -62,16 +62,18 @@ def _field_candidates(
     leg: Leg, suggested_fields: Sequence[FieldName], schemas: SchemasByBucket
 ) -> list[RefinementCandidate]:
     """Returns the fields that the question seemed to ask for, and those that the words may mean."""
-    bucket = leg.search.buckets[0]
-    fields = schemas[bucket].by_name
-    requested = (name for _, name in leg.answer_form.requested_fields if name in fields)
-    names = dict.fromkeys([*requested, *suggested_fields])
+    suggested = ((leg.search.buckets[0], name) for name in suggested_fields)
+    fields = dict.fromkeys(
+        (bucket, name)
+        for bucket, name in (*leg.answer_form.requested_fields, *suggested)
+        if name in schemas[bucket].by_name
+    )
     return [
         RefinementCandidate(
-            label=LikelyFieldLabel(field=fields[name]),
+            label=LikelyFieldLabel(field=schemas[bucket].by_name[name]),
             refinement=UseForm(answer_form=ReadFields(fields=((bucket, name),)), search=leg.search),
         )
-        for name in [*names][:_MAX_FIELDS]
+        for bucket, name in [*fields][:_MAX_FIELDS]
     ]
 
 

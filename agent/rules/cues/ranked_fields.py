@@ -134,7 +134,9 @@ def _fields_of_superlative(
         is_served = bool({"serving", "served"} & set(words[phrase.last : phrase.last + 1]))
         if is_served or lexicon.roles.holds_people:
             return joining
-        return lexicon.roles.durations or _joining_dates(lexicon)
+        is_of_members = bool(_OWNERS & set(words[: phrase.first]))  # "has been with us": no term of anything else
+        durations = () if is_of_members else lexicon.roles.durations
+        return durations or _joining_dates(lexicon)
     fields = fields_on_scale(adjective, lexicon)
     return tuple(name for name in fields if lexicon.get_field(name).type in MEASURABLE_TYPES)
 
@@ -206,3 +208,6 @@ def _fields_of_verb(index: int, reading: BucketReading, lexicon: BucketLexicon) 
     word = reading.tokens[index].word
     family = mentioned or lexicon.roles.fields_of_family(word, lexicon.roles.numbers)
     return family or (lexicon.roles.amounts if word in MONEY_WORDS | EARNING_VERBS else ())
+
+
+_OWNERS = frozenset("us me our".split())

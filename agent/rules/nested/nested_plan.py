@@ -219,7 +219,12 @@ class NestedPlanner:
         )
         yield NestedLeg(
             leg=replace(leg, question=question, search=replace(search, ranking_text=question)),
-            alternatives=LegAlternatives(leg=leg_id, equal_readings=tuple(equal_readings)),
+            alternatives=LegAlternatives(
+                leg=leg_id,
+                equal_readings=tuple(equal_readings),
+                unknown_words=alternatives.unknown_words,
+                suggested_fields=alternatives.suggested_fields,
+            ),
             reading=outer.reading,
             unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from agent.decomposition import LegAlternatives
 from agent.rules.cues.asked_fields import find_asked_fields, find_counted_field
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
+from agent.rules.reading.word_roles import WordRole
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
     DOC_ID_FIELD,
@@ -21,19 +23,21 @@ from storage.text.identifiers import find_identifiers
 
 def plan_identified_document(
     leg_id: LegId, question: str, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
-) -> Leg | None:
+) -> tuple[Leg, LegAlternatives] | None:
     """Returns a leg for fields of the document with the id in the question, in whichever bucket it is.
 
-    None if the question gives no id or several, or asks for no field that is certain.
+    None if the question gives no id or several, or asks for no field that is certain. Words that mean nothing in any
+    of the buckets are asked about.
     """
     identifiers = tuple(dict.fromkeys(find_identifiers(question)))
     if len(identifiers) != 1:
         return None
     identifier = identifiers[0]
+    bare_readings = [_without_identifier(reading, identifier) for reading in readings if not _names_row(reading)]
     fields = tuple(
         (reading.bucket, name)
-        for reading in readings
-        for name in _certain_fields(_without_identifier(reading, identifier), lexicons[reading.bucket])
+        for reading in bare_readings
+        for name in _certain_fields(reading, lexicons[reading.bucket])
     )
     if not fields:
         return None
@@ -41,11 +45,42 @@ def plan_identified_document(
     condition = ComparisonCondition(field=DOC_ID_FIELD, op=ComparisonOperator.IN, value=spellings, words=identifier)
     buckets = dict.fromkeys(bucket for bucket, _ in fields)
     clauses = tuple(Clause(bucket=bucket, condition=condition) for bucket in buckets)
-    return Leg(
+    leg = Leg(
         id=leg_id,
         question=question,
         search=Search(clauses=clauses, ranking_text=question),
         answer_form=ReadFields(fields=fields),
+    )
+    unknown_words = _unknown_words_in([reading for reading in bare_readings if reading.bucket in buckets])
+    return leg, LegAlternatives(leg=leg_id, unknown_words=unknown_words)
+
+
+def _unknown_words_in(readings: Sequence[BucketReading]) -> tuple[str, ...]:
+    """Returns the words that no bucket knows, if they say more than how the question is put.
+
+    A single word may; one that names what is asked for ("which *driver*") or is a name does not, nor do several.
+    """
+    known_roles = (WordRole.REQUEST, WordRole.KIND, WordRole.EXPLAINED)
+    left = [
+        word
+        for word in readings[0].unlinked_words[1:]
+        if all(
+            word in reading.unlinked_words and reading.word_roles.get(word) not in known_roles for reading in readings
+        )
+    ]
+    if len(left) != 1:
+        return tuple(left)
+    tokens = readings[0].tokens
+    index = next((index for index, token in enumerate(tokens) if token.word == left[0].casefold()), 0)
+    is_asked_for = index > 0 and tokens[index - 1].word in ("which", "what")
+    return tuple(left) if is_asked_for or (index > 0 and tokens[index].is_name) else ()
+
+
+def _names_row(reading: BucketReading) -> bool:
+    """ "The glass on order 12": whether a value names one of the rows of documents, which have values of their own."""
+    return any(
+        isinstance(link.meaning, (ValueMatch, PartialMatch)) and link.meaning.column is not None
+        for link in reading.links
     )
 
 

@@ -48,11 +48,14 @@ def plan_parts(
         plan_identified_document(LegId(chr(97 + index)), part, reader.readings_of(part), reader.lexicons)
         for index, part in enumerate(parts)
     ]
-    legs = tuple(leg for leg in identified if leg is not None)
-    if planned is None or len(legs) < len(parts):
+    pairs = tuple(pair for pair in identified if pair is not None)
+    if planned is None or len(pairs) < len(parts):
         return planned
+    legs, alternatives = zip(*pairs, strict=True)
     return PlannedQuestion(
-        plan=Plan(question=question, legs=legs, combination=LegCombination.SIDE_BY_SIDE), fallback=planned
+        plan=Plan(question=question, legs=legs, combination=LegCombination.SIDE_BY_SIDE),
+        alternatives=alternatives,
+        fallback=planned,
     )
 
 
@@ -160,7 +163,12 @@ def plan_single_question(question: str, reader: QuestionReader) -> Decomposition
         fallback = PlannedQuestion(
             plan=Plan(question=question, legs=(leg,)), alternatives=(alternatives,), assumptions=assumptions
         )
-        return PlannedQuestion(plan=Plan(question=question, legs=(identified,)), fallback=fallback)
+        identified_leg, identified_alternatives = identified
+        return PlannedQuestion(
+            plan=Plan(question=question, legs=(identified_leg,)),
+            alternatives=(identified_alternatives,),
+            fallback=fallback,
+        )
     if not _has_any_meaning(readings) and not _wants_all_documents(leg, readings):
         return UnrecognisedQuestion(unknown_words=max((r.unlinked_words for r in readings), key=len, default=()))
     plan = Plan(question=question, legs=(leg,))

@@ -40,6 +40,7 @@ _WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expressi
 _MODAL_VERBS = frozenset("can could may might must should".split())
 _ACTORS = frozenset("i we they he she one somebody someone anybody anyone people a an the my our".split())
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
+_SENTENCE_MARKS = frozenset(".?!")
 _HAVING_VERBS = frozenset("run own operate manage keep maintain use hold employ offer sell stock supply".split())
 _APPOSITION_WORDS = frozenset({"named", "called"})
 # Endings of adjectives and participles: such a word beside a value is no noun that names the value's kind.
@@ -243,6 +244,13 @@ def _has_mark_between(selection: SpanSelection, index: int) -> bool:
     return bool(_CLAUSE_MARKS & set(selection.question[tokens[index].end : tokens[index + 1].start]))
 
 
+def _ends_sentence_between(selection: SpanSelection, first: int, last: int) -> bool:
+    """Whether a sentence ends behind one of the tokens from `first` to before `last`."""
+    tokens = selection.tokens
+    gaps = (selection.question[tokens[index].end : tokens[index + 1].start] for index in range(first, last))
+    return any(_SENTENCE_MARKS & set(gap) for gap in gaps)
+
+
 def _covers_token(selection: SpanSelection, index: int) -> bool:
     return any(link.first <= index < link.last for link in selection.links if not _is_hint(link)) or any(
         first <= index < last for _, first, last in selection.literal_spans
@@ -264,7 +272,8 @@ def _role_of_modifier(token: QuestionToken) -> WordRole:
 
 
 def _role_before_noun(selection: SpanSelection, phrase: _NounPhrase, first: int, last: int) -> WordRole:
-    if _is_in_fronted_phrase(selection, first) or _asks_what_one_may_do(selection.tokens):
+    is_of_earlier_sentence = _ends_sentence_between(selection, last - 1, phrase.first)
+    if is_of_earlier_sentence or _is_in_fronted_phrase(selection, first) or _asks_what_one_may_do(selection.tokens):
         return _role_after_noun(selection, first, last)
     if _is_asked_attribute(selection, phrase, last) or _is_counted_noun(selection.tokens, first):
         return WordRole.UNKNOWN
