@@ -58,6 +58,12 @@ ORDERING_WORDS = frozenset(
 LINKING_VERBS = frozenset("is are was were be been being has have had does do did gets get got".split())
 RELATIVE_PRONOUNS = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
+# Kinds of writing, in the plural: who asks for them wants them all, and no sentence of one of them.
+KINDS_OF_WRITING = frozenset(
+    """documents docs files records letters emails mails messages reports notes memos minutes protocols contracts
+    agreements policies certificates surveys reviews articles papers pages manuals guides invoices receipts statements
+    complaints applications""".split()
+)
 LIST_VERBS = frozenset("list show find give display enumerate name return fetch bring get pull search".split())
 # Verbs that open a request; before a noun without an article they are no participles or adjectives.
 REQUEST_VERBS = LIST_VERBS | frozenset(

@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
-from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
+from agent.retrieval.answer_type import (
+    AnswerType,
+    answer_type_of,
+    asks_for_documents,
+    counted_noun_of,
+    find_values_in,
+)
 from agent.retrieval.fusion import (
     RERANKED_PASSAGES,
     coverage_beyond_title,
@@ -228,11 +234,13 @@ def quote_answer(
 ) -> Enough | LegClarification:
     """Quotes the best sentences of the passages; reports no answer if the passages cover too little of the question.
 
+    Nor are sentences an answer to a question for all documents of a kind.
+
     `other_passages` are only reported as hits, after `passages`. `coverage_with_summary` is the share (0 to 1) of the
     question that the passages cover together with the summaries of their documents.
     """
     hits = _unique_passages([*passages, *other_passages])[: review.session.context.limits.reported_hits]
-    if not (
+    if asks_for_documents(review.leg.question) or not (
         _covers_enough(review, query_terms, passages)
         or (coverage_with_summary is not None and coverage_with_summary >= _MIN_COVERAGE_WITH_SUMMARY)
     ):

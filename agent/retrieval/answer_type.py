@@ -3,6 +3,7 @@
 import re
 from enum import StrEnum
 
+from agent.english.function_words import KINDS_OF_WRITING
 from storage.quantities.days import CLEAR_MONTH_PATTERN
 from storage.quantities.money import BARE_SIGN_PATTERN, CURRENCY_WORD_PATTERN, LETTER_SIGN_PATTERN
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
@@ -54,7 +55,14 @@ _FLAGS = re.IGNORECASE | re.VERBOSE
 _MIN_NOUN_STEM, _MAX_NOUN_ENDING = 3, 2  # code points of a noun that its forms share, and that may differ at its end
 _MAX_NOUN_DISTANCE = 20  # code points after a number in which the noun that it counts begins
 _DIGIT = re.compile(r"\d")
-_COUNTED_NOUN = re.compile(r"\bhow many (?P<noun>[^\W\d_]{3,})", re.IGNORECASE)
+_COUNTED_NOUN = re.compile(
+    r"\b(?:how many|number of)(?: of)?(?: (?:the|our|these|those|all|different))* (?P<noun>[^\W\d_]{3,})", re.IGNORECASE
+)
+_ASKED_DOCUMENTS = re.compile(
+    r"(?:\W*(?:in |from )?(?:which|what)|.*\b(?:how many|number of))(?: of)?(?: (?:the|our|your|my|these|those|all))*"
+    r"(?P<words>(?: [^\W\d_][\w'’-]*){1,3})",
+    re.IGNORECASE,
+)
 _QUESTION_REGEXES = tuple((kind, re.compile(pattern, _FLAGS)) for kind, pattern in _QUESTION_PATTERNS.items())
 _VALUE_REGEXES = {kind: re.compile(pattern, _FLAGS) for kind, pattern in _VALUE_PATTERNS.items()}
 
@@ -64,8 +72,18 @@ def answer_type_of(question: str) -> AnswerType | None:
     return next((kind for kind, pattern in _QUESTION_REGEXES if pattern.search(question)), None)
 
 
+def asks_for_documents(question: str) -> bool:
+    """Whether all documents of a kind are asked for, or their number.
+
+    "Which *letters* mention …", "in which of our *reports* …", "number of inspection *reports*".
+    """
+    match = _ASKED_DOCUMENTS.match(question)
+    words = [] if match is None else match["words"].casefold().replace("-", "").split()
+    return any(word in KINDS_OF_WRITING for word in words)
+
+
 def counted_noun_of(question: str) -> str | None:
-    """ "How many *litres* …": the noun whose number is asked; None for other questions."""
+    """ "How many *litres* …", "number of *tests*": the noun whose number is asked; None for other questions."""
     match = _COUNTED_NOUN.search(question)
     return match["noun"] if match is not None else None
 

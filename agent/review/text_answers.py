@@ -20,7 +20,7 @@ from agent.forms.clarifications import SeveralDocumentsFacts, UnknownWordsFacts
 from agent.forms.find_passages import NoAnswerFacts, QuotationsFacts, is_rendered_record, rank_leg_passages
 from agent.forms.read_fields import FieldValuesFacts, SeveralValuesFacts
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
-from agent.retrieval.answer_type import AnswerType, counted_noun_of
+from agent.retrieval.answer_type import AnswerType, asks_for_documents, counted_noun_of
 from agent.retrieval.full_text_fallback import search_all_text
 from agent.retrieval.quotations import QuotableSentence, merge_equal_sentences
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
@@ -113,6 +113,8 @@ def _points_back(review: LegReview, question: WeighedQuestion) -> bool:
 
 
 def _may_be_answered_by_text(review: LegReview, decision: Enough | LegClarification) -> bool:
+    if asks_for_documents(review.leg.question):
+        return False  # no sentence is all documents of a kind
     if isinstance(decision, Enough):
         return isinstance(decision.facts, (QuotationsFacts, FieldValuesFacts, SeveralValuesFacts))
     words = review.leg.question.casefold().replace("'", "").replace("’", "").split()

@@ -31,6 +31,7 @@ _LETTER_YOU = re.compile(
 )
 _LETTER_ARE = re.compile(r"(?<=[a-z]s )r(?= [a-z])|(?<=\bwho )r(?= )|(?<=\bwhat )r(?= )|(?<=\bthere )r(?= )")
 _EMOTICON = re.compile(r"(?<!\S)(?:[:;=]['’]?-?[()DPp|/]|<3|\^\^|:[a-z][a-z0-9_+-]*:)(?!\S)")
+_NUMBER_OF = re.compile(r"\b(?:no|nr|num)\.(?=\s+of\b)", re.IGNORECASE)
 # It asks for a count of events, where a verb in the past or the perfect follows.
 _HOW_OFTEN = re.compile(r"\bhow\s+often(?=\s+(?:did|was|were|has|have|had)\b)", re.IGNORECASE)
 _FIRST_PICTOGRAPH = 0x2600  # symbols below are units and signs: "°C", "№", "™"
@@ -44,6 +45,7 @@ def expand_informal_spelling(question: str, knows_word: KnowsWord) -> str:
     question = _WITH_SLASH.sub("with ", question)
     question = _NUMBER_SIGN.sub(f"{NUMBER_NOUN} ", question)
     question = _LETTER_ARE.sub("are", _LETTER_YOU.sub("you", question))
+    question = _NUMBER_OF.sub("number", question)
     question = _HOW_OFTEN.sub("how many times", question)
     question = _LETS.sub(r"\1let's", question)
     question = _NEGATION.sub(lambda match: f"{_FULL_VERBS.get(match[1].lower(), match[1])} not", question)

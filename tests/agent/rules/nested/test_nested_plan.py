@@ -125,3 +125,16 @@ async def test_a_bucket_that_is_not_granted_joins_nothing(tmp_path: Path) -> Non
         planned = await home.plan_question("loads from mines in Ostmark")
 
     assert all(semi_join_depth(clause.condition) == 0 for clause in planned.plan.legs[0].search.clauses)
+
+
+async def test_words_left_over_beside_an_inner_set_are_asked_about(home: MiningHome) -> None:
+    planned = await home.plan_question("gilded loads from mines in Ostmark")
+
+    assert semi_join_depth(planned.plan.legs[0].search.clauses[0].condition) == 1
+    assert planned.alternatives[0].unknown_words == ("gilded",)
+
+
+async def test_words_of_an_earlier_sentence_are_no_request_for_the_noun_of_a_later_one(home: MiningHome) -> None:
+    planned = await home.plan_question("How much went into lamps after 2010? Leave the drivers out of it")
+
+    assert "lamps" in planned.alternatives[0].unknown_words

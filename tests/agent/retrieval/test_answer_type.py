@@ -1,0 +1,37 @@
+"""What kind of answer a question over texts asks for."""
+
+import pytest
+
+from agent.retrieval.answer_type import asks_for_documents, counted_noun_of
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which letters mention the flood?", True),
+        ("in which of the auditors' reports is the roof mentioned", True),
+        ("what e-mails do we have from Bo Lind", True),
+        ("number of site reports by the surveyor", True),
+        ("How many of our contracts name a guarantor?", True),
+        ("Which letter mentions the flood?", False),
+        ("what does the report say about the roof", False),
+        ("how many days does the tenant have", False),
+        ("how many hours per week may interns work", False),
+        ("who writes the minutes", False),
+    ],
+)
+def test_a_question_for_all_documents_of_a_kind_is_told_from_one_for_a_sentence(question: str, expected: bool) -> None:
+    assert asks_for_documents(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "noun"),
+    [
+        ("how many litres fit", "litres"),
+        ("number of guests", "guests"),
+        ("how many of the windows broke", "windows"),
+        ("how long is it", None),
+    ],
+)
+def test_the_counted_noun_follows_the_words_that_count(question: str, noun: str | None) -> None:
+    assert counted_noun_of(question) == noun
