@@ -10,6 +10,7 @@ from enum import StrEnum
 from agent.english.function_words import STOP_WORDS
 from agent.evidence.calendar_words import CALENDAR_WORDS
 from agent.retrieval.answer_type import AnswerType, answer_type_of, counted_noun_of, find_values_in
+from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
 from storage.search.analyser import fold_text
 
 
@@ -40,7 +41,7 @@ _PRICE_QUESTION = re.compile(
         | \b the [ ] (?:charge|fine|rent|deposit) \b""",
     _FLAGS,
 )
-_HOUR_PATTERN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_HOUR_PATTERN = alternatives_of(NUMBERS_BY_WORD, high=12)
 _TIME_OF_DAY = re.compile(
     rf"""\b \d{{1,2}} (?: [:.]\d\d (?![.\d]) | [ ]? (?:h|am|pm|o'clock) \b )
         | \b (?:noon|midnight|sunrise|sunset|daybreak|weekdays?|weekends?) \b

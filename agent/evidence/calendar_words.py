@@ -2,8 +2,10 @@
 
 import re
 
+from storage.quantities.days import ENGLISH_MONTHS
+
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = tuple("january february march april may june july august september october november december".split())
+MONTHS = tuple(month.casefold() for month in ENGLISH_MONTHS)
 CALENDAR_WORDS = frozenset({*WEEKDAYS, *MONTHS, "weekday", "weekend"})
 
 _DAY_PATTERN = r"(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun|[A-Z]?[a-z]+day)"

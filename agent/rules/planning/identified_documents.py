@@ -7,6 +7,7 @@ from agent.decomposition import LegAlternatives
 from agent.rules.cues.asked_fields import find_asked_fields, find_counted_field
 from agent.rules.forms.recognisers import answer_form_of
 from agent.rules.linking.lexicon import BucketLexicon, PartialMatch, ValueMatch
+from agent.rules.planning.left_over_words import telling_words
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole
 from storage.search.analyser import fold_text
@@ -56,10 +57,7 @@ def plan_identified_document(
 
 
 def _unknown_words_in(readings: Sequence[BucketReading]) -> tuple[str, ...]:
-    """Returns the words that no bucket knows, if they say more than how the question is put.
-
-    A single word may; one that names what is asked for ("which *driver*") or is a name does not, nor do several.
-    """
+    """Returns the words that no bucket knows, if they say more than how the question is put."""
     known_roles = (WordRole.REQUEST, WordRole.KIND, WordRole.EXPLAINED)
     left = [
         word
@@ -68,12 +66,7 @@ def _unknown_words_in(readings: Sequence[BucketReading]) -> tuple[str, ...]:
             word in reading.unlinked_words and reading.word_roles.get(word) not in known_roles for reading in readings
         )
     ]
-    if len(left) != 1:
-        return tuple(left)
-    tokens = readings[0].tokens
-    index = next((index for index, token in enumerate(tokens) if token.word == left[0].casefold()), 0)
-    is_asked_for = index > 0 and tokens[index - 1].word in ("which", "what")
-    return tuple(left) if is_asked_for or (index > 0 and tokens[index].is_name) else ()
+    return telling_words(left, readings[0].tokens)
 
 
 def _names_row(reading: BucketReading) -> bool:

@@ -13,6 +13,7 @@ from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
 from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.planning.left_over_words import telling_words
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
 from storage.search.conditions import (
@@ -70,7 +71,8 @@ def plan_leg(
         leg = _value_leg(leg_id, question, best, answer_form)
         forms = _alternative_forms(equal_forms, leg.search, lexicon)
         # Where fields are as likely, these are asked about; and a text may know the words.
-        unknown_words = best.unknown_words if lexicon.holds_records and len(forms) < 2 else ()
+        is_certain_form = lexicon.holds_records and len(forms) < 2
+        unknown_words = telling_words(best.unknown_words, best.tokens) if is_certain_form else ()
         return leg, LegAlternatives(
             leg=leg_id,
             equal_forms=forms,

@@ -1,7 +1,6 @@
 """Clauses that open a set instead of narrowing it: "retired or not", "past and present", "the expired ones too".
 
-They name a state of the documents only to say that it makes no difference. "Retired ones not counted" is the opposite
-and becomes "without retired".
+They name a state of the documents only to say that it makes no difference.
 """
 
 import re
@@ -17,17 +16,11 @@ _OR_NOT = re.compile(
 )
 _TOO = r"(?:\s+(?:too|as\s+well|also|included|please|pls))"
 _INCLUDED = re.compile(
-    rf"(?:(?:please|also|and|even)\s+)*(?:the\s+|any\s+)?{_WORDS}{_NOUN_FOR_ANY}{_TOO}+\W*"
+    rf"(?:(?:please|also|and|even)\s+)*(?!no\b|not\b|without\b|except\b)(?:the\s+|any\s+)?{_WORDS}{_NOUN_FOR_ANY}{_TOO}+\W*"
     rf"|(?:the\s+)?{_WORDS}[a-z]+s\s+included\W*"
     rf"|(?:(?:please|also|and)\s+)*(?:count|include|add)\s+(?:in\s+)?(?:the\s+|any\s+)?{_WORDS}{_NOUN_FOR_ANY}{_TOO}*\W*",
     re.IGNORECASE,
 )
-_LEFT_OUT = re.compile(
-    rf"(?:(?:the|any)\s+)?(?P<kind>{_WORDS})(?:{_NOUN_FOR_ANY}\s+)?(?:(?:is|are|do|does)\s+)?not\s+"
-    r"(?:counted|included|counting|count|matter)\W*",
-    re.IGNORECASE,
-)
-_NOT_COUNTING = re.compile(r"\bnot\s+(?:counting|including)\s+(?:the\s+)?", re.IGNORECASE)
 _OPPOSITES = (
     ("past", "present"), ("past", "current"), ("present", "former"), ("current", "former"), ("dead", "alive"),
     ("living", "dead"), ("living", "deceased"), ("active", "inactive"), ("old", "new"), ("open", "closed"),
@@ -41,7 +34,6 @@ _PREFIXED = (
     r"|(?:un|in|non-?)(?P<stem>[a-z]{3,})\s+(?:or|and)\s+(?P=stem)"
 )
 _BOTH = re.compile(rf"(?:both\s+)?\b(?:{_PAIRS}|{_PREFIXED})\b(?:\s+(?:ones|alike))?", re.IGNORECASE)
-_WITHOUT = "without"
 
 
 def blank_open_alternatives(question: str, has_meaning: HasMeaning) -> str:
@@ -53,16 +45,12 @@ def blank_open_alternatives(question: str, has_meaning: HasMeaning) -> str:
     text = question
     for start, end in clauses[1:]:
         text = text[:start] + _read_clause(text[start:end]) + text[end:]
-    text = _NOT_COUNTING.sub(lambda match: _WITHOUT.ljust(len(match[0])), text)
     return _BOTH.sub(lambda match: _blank_opposites(match, has_meaning), text)
 
 
 def _read_clause(clause: str) -> str:
-    """Returns spaces in place of a clause that makes no difference, and "without …" for kinds that are left out."""
-    if _OR_NOT.fullmatch(clause) or _INCLUDED.fullmatch(clause):
-        return " " * len(clause)
-    left_out = _LEFT_OUT.fullmatch(clause)
-    return f"{_WITHOUT} {left_out['kind'].strip()}".ljust(len(clause)) if left_out else clause
+    """Returns spaces in place of a clause that makes no difference."""
+    return " " * len(clause) if _OR_NOT.fullmatch(clause) or _INCLUDED.fullmatch(clause) else clause
 
 
 def _blank_opposites(match: re.Match[str], has_meaning: HasMeaning) -> str:

@@ -1,7 +1,7 @@
 """Small talk: greetings, thanks, hedges and reasons around a question. They say nothing about the documents."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import pairwise
 
 from agent.english.function_words import (
@@ -113,7 +113,8 @@ def blank_small_talk(question: str, has_meaning: HasMeaning) -> str:
         text = phrase.sub(lambda match: " " * len(match[0]), text)
     text = _blank_leading_greeting(text, has_meaning)
     clauses = list(split_clauses(text))
-    empty_clauses = [span for span in clauses if _is_empty_clause(text, span, clauses, has_meaning)]
+    meaningful = {span for span in clauses if has_meaning(*span) or re.search(r"\d", text[slice(*span)])}
+    empty_clauses = [span for span in clauses if _is_empty_clause(text, span, clauses, meaningful, has_meaning)]
     text = _blank_spans(text, empty_clauses)
     text = _WORD.sub(lambda match: _blank_courtesy(match, has_meaning), text)
     text = _LEADING_CONNECTIVE.sub(lambda match: " " * len(match[0]), text) if empty_clauses else text
@@ -145,9 +146,13 @@ def _blank_leading_greeting(text: str, has_meaning: HasMeaning) -> str:
 
 
 def _is_empty_clause(
-    text: str, span: tuple[int, int], clauses: Sequence[tuple[int, int]], has_meaning: HasMeaning
+    text: str,
+    span: tuple[int, int],
+    clauses: Sequence[tuple[int, int]],
+    meaningful: Set[tuple[int, int]],
+    has_meaning: HasMeaning,
 ) -> bool:
-    """Whether the clause at `span` says nothing about the documents."""
+    """Whether the clause at `span` says nothing about the documents. `meaningful` are the clauses that may."""
     clause = text[span[0] : span[1]].strip()
     words = [word.lower().replace("’", "'") for word in _WORD.findall(clause)]
     if not words or len(clauses) == 1:
@@ -158,9 +163,7 @@ def _is_empty_clause(
     is_idle = _is_idle(words, allows_question_word=bool(_DOUBT.match(clause)))
     if is_idle and _ASIDE_START.match(clause):
         return True  # "it's urgent", even where "urgent" is a value
-    follows_question = span != clauses[0] and any(
-        has_meaning(*other) or re.search(r"\d", text[slice(*other)]) for other in clauses if other != span
-    )
+    follows_question = span != clauses[0] and len(meaningful) > (span in meaningful)
     if follows_question and any(pattern.match(clause) for pattern in (_ABOUT_ANSWER, _NO_MATTER)):
         return True
     if follows_question and is_set_off and _EMPHASIS.fullmatch(clause):

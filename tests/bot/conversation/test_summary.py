@@ -71,11 +71,12 @@ def test_stored_summaries_keep_their_json() -> None:
         "turn": "t1",
         "found_nothing": True,
         "unknown_words": ["tyre"],
+        "found_documents": ["r-1"],
     }
     stored = {"version": 1, "exchanges": [exchange]}
 
     assert json.dumps(summary_to_json(summary_from_json(stored))) == json.dumps(stored)
-    newer_names = ("turn", "found_nothing", "unknown_words")  # an earlier Parley wrote none of them
+    newer_names = ("turn", "found_nothing", "unknown_words", "found_documents")  # an earlier Parley wrote none of them
     older = {name: value for name, value in exchange.items() if name not in newer_names}
     read = summary_from_json({"version": 1, "exchanges": [older]}).exchanges[0]
     assert (read.turn, read.found_nothing, read.unknown_words) == ("", False, ())

@@ -75,4 +75,4 @@ def test_a_message_is_split_into_parts_that_are_questions_themselves(text: str, 
 def test_what_stands_before_a_colon_belongs_to_each_question() -> None:
     questions = split_questions("Fir Hall: who runs it and when did it open?")
 
-    assert questions == ("who runs it, Fir Hall?", "when did it open, Fir Hall?")
+    assert [question.rstrip("?") for question in questions] == ["who runs Fir Hall", "when did Fir Hall open"]
