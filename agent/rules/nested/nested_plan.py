@@ -14,6 +14,7 @@ from typing import TypeAlias
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
 from agent.english.function_words import PREPOSITIONS
+from agent.rules.cues.form_wording import drop_measure_words
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.counted_splits import count_documents_in
@@ -123,6 +124,8 @@ class NestedPlanner:
             if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
                 break
         nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
+        if not plain.answer_form.reads_text:
+            nested_legs = [nested for nested in nested_legs if not nested.leg.answer_form.reads_text]
         asked = find_asked_buckets(readings, self._reader.lexicons)
         nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
         best = min(nested_legs, key=_rank_of, default=None)
@@ -370,6 +373,7 @@ class NestedPlanner:
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
         lexicon = self._lexicon_of(reading.bucket)
+        reading = drop_measure_words(reading, leg.answer_form, lexicon)
         asked_stems = frozenset[str]().union(*(lexicon.stems_of(name) for _, name in leg.answer_form.requested_fields))
         asking_words = {token.word for token in reading.tokens if token.stem in asked_stems}
         unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in asking_words)

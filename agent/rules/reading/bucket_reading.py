@@ -152,7 +152,9 @@ def read_question(
     alternatives = LiteralAlternatives()
     comparisons = build_field_comparisons(selection, literals)
     conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
-    conditions += [*build_deadline_conditions(selection), *build_present_conditions(selection)]
+    conditions += build_deadline_conditions(selection)
+    if not selection.states:
+        conditions += build_present_conditions(selection)
     values = [*build_value_conditions(selection)]
     alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
     consume_role_words(selection, selection.rival_links)

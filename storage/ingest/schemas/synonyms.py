@@ -36,7 +36,7 @@ _DIMENSION_BY_UNIT = {
     "V": "voltage", "A": "current", "W": "power", "ohm": "resistance", "degC": "temperature", "degF": "temperature",
     "Hz": "frequency", "MHz": "frequency", "GHz": "frequency", "kg": "weight", "g": "weight", "F": "capacitance",
     "uF": "capacitance", "nF": "capacitance", "Pa": "pressure", "bar": "pressure", "percent": "percentage",
-    "m**2": "area", "ft**2": "area", "km**2": "area", "mile**2": "area", "hectare": "area", "acre": "area",
+    "m**2": "area", "ft**2": "area", "hectare": "area",
     "mohm": "resistance", "kohm": "resistance", "mA": "current",
     "mV": "voltage", "kW": "power", "l": "volume", "m**3": "volume", "km": "distance", "km/h": "speed",
 }  # fmt: skip
