@@ -12,10 +12,12 @@ from tests.rounds.scoring import JudgedReply, RoundQuestion, Truth, Verdict, jud
 
 ROOM = 0.034  # two questions of sixty
 SCORES = {  # the share right or asked back, and the share wrong
-    "r01_clinics": (0.48, 0.07),
-    "r02_housing": (0.18, 0.19),
-    "r03_islands": (0.42, 0.19),
-    "r06_transit": (0.46, 0.07),
+    "r01_clinics": (0.6, 0.07),
+    "r02_housing": (0.3, 0.12),
+    "r03_islands": (0.62, 0.15),
+    "r04_brewery": (0.47, 0.08),
+    "r05_insurance": (0.26, 0.18),
+    "r06_transit": (0.66, 0.08),
 }
 
 

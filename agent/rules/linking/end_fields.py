@@ -23,6 +23,7 @@ _MAX_STATUS_VALUES = 20
 # The kinds that tell whether the thing itself is still there, then those that are open or closed.
 _OWN_KINDS = (EndKind.LIFE, EndKind.STAY, EndKind.USE, EndKind.TERM)
 _OPEN_KINDS = (EndKind.LOAN, EndKind.TASK)
+_WHOLE_NAME_KINDS = (EndKind.TERM, EndKind.PAYMENT)  # other words in the name make it mean something else
 _STRICT_KINDS = ((EndKind.LIFE,), (EndKind.PAYMENT,), (EndKind.LOAN,))  # their words speak of nothing else
 
 
@@ -122,11 +123,14 @@ def _end_field_of(
 
 
 def _kind_of(words: frozenset[str], nouns: frozenset[str]) -> EndKind | None:
-    """Returns the kind that a name tells of. "Contract end" ends the thing itself only in a bucket of contracts."""
+    """Returns the kind that a name tells of.
+
+    "Contract end" ends the thing itself only in a bucket of contracts, and what is "paid back" was paid before.
+    """
     for kind, name_words in END_NAME_WORDS.items():
         found = {word for word in words & name_words if PARTICLES_OF_NAMES.get(word, words) & words}
         others = words - name_words - _EMPTY_WORDS - nouns
-        if found and not (kind is EndKind.TERM and others):
+        if found and not (kind in _WHOLE_NAME_KINDS and others):
             return kind
     return None
 
