@@ -535,12 +535,12 @@ class BucketLexicon:
     def is_identifying(self, name: FieldName) -> bool:
         """Whether nearly every document has its own value, even where there are few documents.
 
-        A list of names has many values a document, and none of them is the document's own.
+        What names documents elsewhere, as a neighbour or an owner, is no name of the document itself.
         """
         vocabulary = self.vocabulary_of(name)
         return (
             vocabulary is not None
-            and self.get_field(name).type is not FieldType.LIST
+            and self.get_field(name).reference is None
             and len(vocabulary.values) > 1
             and vocabulary.document_count <= _MAX_DOCUMENTS_PER_VALUE * len(vocabulary.values)
         )

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from agent.assumptions import Assumption
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
-from agent.english.function_words import DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
+from agent.english.function_words import DIMENSION_UNITS, DOCUMENT_NOUNS, LIST_VERBS, QUESTION_WORDS
 from agent.rules.binding.literal_conditions import AlternativeCondition
 from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_superlative
 from agent.rules.cues.question_cues import find_cues
@@ -16,6 +17,7 @@ from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.planning.left_over_words import telling_words
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
 from agent.rules.reading.bucket_reading import MIN_COVERAGE, BucketReading
+from storage.quantities.units import convert_unit
 from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,
@@ -72,7 +74,8 @@ def plan_leg(
         forms = _alternative_forms(equal_forms, leg.search, lexicon)
         # Where fields are as likely, these are asked about; and a text may know the words.
         is_certain_form = lexicon.holds_records and len(forms) < 2
-        unknown_words = telling_words(best.unknown_words, best.tokens) if is_certain_form else ()
+        left_words = [word for word in best.unknown_words if not _names_dimension(word, answer_form, lexicon)]
+        unknown_words = telling_words(left_words, best.tokens) if is_certain_form else ()
         return leg, LegAlternatives(
             leg=leg_id,
             equal_forms=forms,
@@ -184,6 +187,13 @@ def _value_leg(leg_id: LegId, question: str, reading: BucketReading, answer_form
     return Leg(
         id=leg_id, question=question, search=Search(clauses=(clause,), ranking_text=question), answer_form=answer_form
     )
+
+
+def _names_dimension(word: str, answer_form: AnswerForm, lexicon: BucketLexicon) -> bool:
+    """ "At what *temperature* does it melt": whether the word is the dimension that a requested field measures."""
+    unit = DIMENSION_UNITS.get(word.casefold())
+    units = (lexicon.get_field(name).unit for bucket, name in answer_form.requested_fields if bucket == lexicon.bucket)
+    return unit is not None and any(own and convert_unit(Decimal(1), unit, own) is not None for own in units)
 
 
 def _choose_readings(readings: Sequence[BucketReading], answer_form: AnswerForm) -> list[BucketReading]:

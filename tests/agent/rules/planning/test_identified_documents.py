@@ -37,3 +37,10 @@ async def test_what_is_asked_of_a_document_with_an_id_and_is_not_known_is_asked_
     planned = await home.plan_question("Which courier brought PX-2031-0002 to the recipient?")
 
     assert "courier" in planned.alternatives[0].unknown_words
+
+
+async def test_the_dimension_of_the_asked_field_is_understood(home: MiningHome) -> None:
+    planned = await home.plan_question("What mass does PX-2031-0003 weigh?")
+
+    assert isinstance(planned.plan.legs[0].answer_form, ReadFields)
+    assert not planned.alternatives or not planned.alternatives[0].unknown_words
