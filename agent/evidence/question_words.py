@@ -77,6 +77,10 @@ class WeighedQuestion:
     stems: frozenset[str]  # of all its words
     likeness: Likeness
     word_stems: WordStems
+    _likeness_by_pair: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float], init=False)
+    _likeness_by_set: dict[tuple[str, frozenset[str]], float] = field(
+        default_factory=dict[tuple[str, frozenset[str]], float], init=False
+    )
 
     def share_of(self, weighed: Sequence[WeighedWord], *levels: tuple[float, frozenset[str]]) -> float:
         """Returns the share (0 to 1) of the weight that the texts hold.
@@ -90,17 +94,25 @@ class WeighedQuestion:
         return held / total if total else 0.0
 
     def _likeness_to(self, weighed: WeighedWord, words: frozenset[str]) -> float:
-        """Returns how nearly one of `words` means the same; a name must be there itself."""
-        if any(self.word_stems.stem_of(word) == weighed.stem for word in words):
-            return 1.0
-        if weighed.is_name:
-            return 0.0
-        like = self.likeness.get(weighed.word, {})
-        best = max((like[word] for word in words & like.keys()), default=0.0)
-        if best >= _PREFIX_LIKENESS:
-            return best
-        shares_start = any(_share_start(self.word_stems.stem_of(word), weighed.stem) for word in words)
-        return _PREFIX_LIKENESS if shares_start else best
+        """Returns how nearly one of `words` means the same; a name must be there itself. Each set is read once."""
+        key = weighed.word, words
+        if key not in self._likeness_by_set:
+            likeness = (self._likeness_of_pair(weighed, word) for word in words)
+            self._likeness_by_set[key] = max(likeness, default=0.0)
+        return self._likeness_by_set[key]
+
+    def _likeness_of_pair(self, weighed: WeighedWord, word: str) -> float:
+        key = weighed.word, word
+        if key not in self._likeness_by_pair:
+            self._likeness_by_pair[key] = self._compare_words(weighed, word)
+        return self._likeness_by_pair[key]
+
+    def _compare_words(self, weighed: WeighedWord, word: str) -> float:
+        stem = self.word_stems.stem_of(word)
+        if stem == weighed.stem or weighed.is_name:
+            return float(stem == weighed.stem)
+        shared = _PREFIX_LIKENESS if _share_start(stem, weighed.stem) else 0.0
+        return max(self.likeness.get(weighed.word, {}).get(word, 0.0), shared)
 
 
 def _share_start(stem: str, other: str) -> bool:
