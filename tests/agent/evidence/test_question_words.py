@@ -1,0 +1,50 @@
+"""How much of what a question asks the words of a text hold."""
+
+import pytest
+
+from agent.evidence.question_words import WeighedQuestion, WeighedWord, WordStems
+from storage.text.snowball_analyser import analyser_for
+
+STEMS = WordStems(analyser_for("en"))
+
+
+def _weighed(word: str, weight: float = 1.0, *, is_name: bool = False) -> WeighedWord:
+    return WeighedWord(word=word, stem=STEMS.stem_of(word), weight=weight, is_name=is_name)
+
+
+ASKED = (_weighed("treasurer", 0.8), _weighed("payment", 0.2))
+QUESTION = WeighedQuestion(
+    text="When must the treasurer get the payment at Elmet?",
+    asks_account=False,
+    names=(_weighed("elmet", is_name=True),),
+    asked=ASKED,
+    stems=frozenset(),
+    likeness={"payment": {"fee": 0.5}},
+    word_stems=STEMS,
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "share"),
+    [
+        ({"treasurers", "payments"}, 1.0),  # by their stems
+        ({"treasurer"}, 0.8),
+        ({"treasury"}, 0.8 * 0.7),  # the same beginning
+        ({"fee"}, 0.2 * 0.5),  # near in meaning
+        ({"gate"}, 0.0),
+        (set[str](), 0.0),
+    ],
+)
+def test_a_text_holds_words_by_their_stems_beginnings_and_meanings(words: set[str], share: float) -> None:
+    assert QUESTION.share_of(ASKED, (1.0, frozenset(words))) == pytest.approx(share)
+
+
+def test_a_word_counts_by_the_best_level_that_holds_it() -> None:
+    line, heading = frozenset({"payment"}), frozenset({"treasurer", "payment"})
+
+    assert QUESTION.share_of(ASKED, (1.0, line), (0.5, heading)) == pytest.approx(0.2 + 0.4)
+
+
+def test_a_name_must_be_there_itself() -> None:
+    assert QUESTION.share_of(QUESTION.names, (1.0, frozenset({"elmets"}))) == 1.0
+    assert QUESTION.share_of(QUESTION.names, (1.0, frozenset({"elmetia"}))) == 0.0
