@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from agent.decomposition import LegAlternatives
 from agent.forms.find_passages import rank_leg_passages
-from agent.forms.registry import build_leg_requests
 from agent.outcome import FoundPassage
+from agent.retrieval.full_text_fallback import search_all_text
 from agent.retrieval.fusion import merge_rankings
-from agent.retrieval.leg_requests import LegInquiry
 from agent.review.leg_review import Enough, LegClarification, LegReview
 from storage.search.ids import LegId
-from storage.search.plan import FindPassages, Leg, LegCombination, Plan, unfiltered_search_of
+from storage.search.plan import LegCombination, Plan
 
 
 async def rank_message_passages(
@@ -37,22 +35,10 @@ def _needs_text(review: LegReview, decision: Enough | LegClarification) -> bool:
 
 
 async def _rank_whole_message(plan: Plan, review: LegReview) -> Sequence[FoundPassage]:
-    search = replace(unfiltered_search_of(*review.question_context.schemas), ranking_text=plan.question)
-    leg = Leg(id=LegId("message"), question=plan.question, search=search, answer_form=FindPassages())
-    alternatives = LegAlternatives(leg=leg.id)
-    requests = build_leg_requests(
-        LegInquiry(
-            leg=leg,
-            alternatives=alternatives,
-            question_context=review.question_context,
-            limits=review.session.context.limits,
-            may_ask_back=False,
-        )
-    )
-    answers = await review.session.ask_index([*requests.all_requests()], record=[*requests.recorded_requests()])
-    whole = replace(review, leg=leg, alternatives=alternatives, requests=requests, answers=answers)
+    leg = replace(review.leg, id=LegId("message"), question=plan.question)
+    whole = await search_all_text(replace(review, leg=leg))
     _, passages = await rank_leg_passages(
-        whole, requests.passage_requests, include_naming_terms=True, use_reranker=False
+        whole, whole.requests.passage_requests, include_naming_terms=True, use_reranker=False
     )
     return passages
 

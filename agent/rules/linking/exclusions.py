@@ -61,7 +61,7 @@ class ExclusionPhrases:
     members: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
 
     @property
-    def negated(self) -> frozenset[int]:
+    def negated_tokens(self) -> frozenset[int]:
         return frozenset[int]().union(*(negated for _, negated in self.members))
 
     @property

@@ -318,8 +318,8 @@ def _select_meanings(
         selected_links,
         [*measure_links, *_find_homonyms(selected_links, mentions)],
         kept_literals,
-        negated_tokens ^ exclusions.negated,
-        doubly_negated_tokens=negated_tokens & exclusions.negated,
+        negated_tokens ^ exclusions.negated_tokens,
+        doubly_negated_tokens=negated_tokens & exclusions.negated_tokens,
         exclusions=exclusions,
         rival_links=[link for link in links if isinstance(link.meaning, ValueMatch)],
         consumed_tokens={index for span in found.spans for index in range(span.first, span.last)}
