@@ -51,7 +51,9 @@ def _describe_list(facts: ListFacts, review: LegReview) -> str:
     """Returns "**5 of 240 listings** where city = Porto, highest price first."; "5 of" only if the list is limited."""
     answer_form = facts.answer_form
     if answer_form.order is None or answer_form.limit is None:
-        return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}."
+        names = [f"**{escape_markdown(record.title)}**" for record in facts.records]
+        named = f": {', '.join(names)}" if 0 < len(names) == facts.total <= _MAX_NAMED_DOCUMENTS else ""
+        return f"**{format_count(facts.total, noun_of(review))}**{qualifier_of(review)}{named}."
     some = "" if facts.total == review.count else f"{facts.total:,} of "
     end = _describe_order_end(facts.order_field, descending=answer_form.order.descending)
     order = f"{end} first" if facts.total > 1 else f"the {end}"

@@ -41,7 +41,10 @@ def _describe_value(fact: FieldValueFact, title: str, marker: int) -> str:
 def _compose_several(facts: SeveralValuesFacts, review: LegReview) -> ComposedLeg:
     pairs = [(value, part.document.title) for part in facts.documents for value in part.values]
     sentences = (f"- {_describe_value(value, title, marker)}" for marker, (value, title) in enumerate(pairs, 1))
-    return ComposedLeg(sentences=("\n".join(sentences),), citations=cite_quotes(facts.quotes))
+    lines = list(sentences)
+    if facts.count > len(facts.documents):
+        lines.append(f"- {facts.count - len(facts.documents):,} more")
+    return ComposedLeg(sentences=("\n".join(lines),), citations=cite_quotes(facts.quotes))
 
 
 def _compose_missing_values(facts: MissingValuesFacts, review: LegReview) -> ComposedLeg:

@@ -75,9 +75,10 @@ class MissingValuesFacts(LegFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralValuesFacts(LegFacts):
-    """The values of a few documents."""
+    """The values of a few documents, the first ones of `count`."""
 
     documents: tuple[FieldValuesFacts, ...]
+    count: int
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
@@ -98,6 +99,8 @@ async def decide_field_values(answer_form: ReadFields, review: LegReview) -> Eno
         by_title = any(TITLE_FIELD in fields_of(clause.condition) for clause in review.leg.search.clauses)
         return await decide_from_all_text(review) if by_title else report_nothing_found(review)
     names = [name for bucket, name in answer_form.fields if bucket == records[0].bucket]
+    if answer_form.of_each and count > 1:
+        return await _read_each(review, records, names)
     if count > 1 and not _records_agree(records, names, count):
         if count <= _MAX_READ_DOCUMENTS and (several := await _read_several(review, records, names)) is not None:
             return several
@@ -119,7 +122,41 @@ async def _read_several(
     return replace(
         first,
         result=replace(first.result, doc_ids=document_ids_of(records), records=tuple(records[:SHOWN_DOCUMENTS])),
-        facts=SeveralValuesFacts(documents=tuple(facts)),
+        facts=SeveralValuesFacts(documents=tuple(facts), count=len(facts)),
+    )
+
+
+async def _read_each(
+    review: LegReview, records: Sequence[DocumentRecord], field_names: Sequence[FieldName]
+) -> Enough | LegClarification:
+    """Returns the values of the documents that have one."""
+    schema = review.question_context.schemas[records[0].bucket]
+    fetch = DocumentRequest(tuple(record.doc_id for record in records))
+    found = {document.doc_id: document for document in (await review.session.ask_index((fetch,)))[fetch]}
+    documents = [found[record.doc_id] for record in records if record.doc_id in found]
+    facts = [
+        FieldValuesFacts(
+            document=document,
+            values=tuple(
+                _find_value(document, schema.by_name[name], ())
+                for name in field_names
+                if document.values.get(name) is not None
+            ),
+        )
+        for document in documents
+    ]
+    facts = [fact for fact in facts if fact.values]
+    if not facts:
+        return report_missing_values(review, records[0], tuple(schema.by_name[name] for name in field_names))
+    return Enough(
+        result=replace(
+            build_leg_result(review, OutcomeKind.ANSWER, None),
+            doc_ids=document_ids_of(records),
+            records=tuple(records[:SHOWN_DOCUMENTS]),
+        ),
+        facts=SeveralValuesFacts(documents=tuple(facts), count=review.count),
+        hits=(),
+        assumptions=assumptions_of(review),
     )
 
 

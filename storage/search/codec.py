@@ -282,6 +282,7 @@ _ANSWER_FORM_FIELDS: Mapping[str, _FieldCodec] = {  # fields that need conversio
     "quantifier": _FieldCodec(
         encode=lambda quantifier: quantifier.value, decode=lambda name: ClaimQuantifier(name), is_left_out=True
     ),
+    "of_each": _FieldCodec(encode=lambda of_each: of_each, decode=lambda of_each: bool(of_each), is_left_out=True),
     "scope": _FieldCodec(
         encode=lambda search: search_to_json(search), decode=lambda data: _parse_search(data), is_left_out=True
     ),

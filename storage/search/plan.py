@@ -217,11 +217,16 @@ class CheckClaims(AnswerForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFields(AnswerForm):
-    """Answers from the field values of one document or a few. `fields` lists them by bucket."""
+    """Answers from the field values of one document or a few. `fields` lists them by bucket.
+
+    `of_each`: the values of all documents are asked for, "the phone numbers of the offices"; otherwise only one document
+    is meant.
+    """
 
     tag: ClassVar[str] = "read_fields"
     reads_values: ClassVar[bool] = True
     fields: tuple[tuple[BucketId, FieldName], ...]
+    of_each: bool = False
 
     @property
     def requested_fields(self) -> tuple[tuple[BucketId, FieldName], ...]:

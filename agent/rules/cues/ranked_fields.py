@@ -12,7 +12,7 @@ from agent.rules.cues.question_subject import (
     field_of_unlinked_words,
 )
 from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
@@ -37,6 +37,8 @@ def ordering_fields(
     """
     if (measured := _fields_of_measure_phrase(words, reading, lexicon)) is not None:
         return (measured,)
+    if (called := fields_called(phrase.words, lexicon)) and not _mentions_measure(phrase, reading, lexicon):
+        return called
     mentioned = _mentioned_fields(phrase, reading, lexicon)
     if mentioned:
         return mentioned[:1]
@@ -54,6 +56,28 @@ def ordering_fields(
     if lexicon.roles.amounts and (set(phrase.words) | set(words)) & MONEY_WORDS:
         return lexicon.roles.amounts
     return lexicon.roles.numbers
+
+
+def fields_called(superlative: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
+    """ "The *lowest* point" of places with a `lowest elevation`: returns the numbers that are called by the word."""
+    if len(superlative) != 1:
+        return ()
+    return tuple(
+        field.name
+        for field in lexicon.schema.fields
+        if field.type in NUMERIC_TYPES and superlative[0] in field.label.casefold().split()
+    )
+
+
+def _mentions_measure(phrase: FunctionPhrase, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "The *lowest rent*": whether the name of a number follows the superlative."""
+    return any(
+        isinstance(link.meaning, FieldMention)
+        and not link.meaning.is_hint
+        and link.first == phrase.last
+        and lexicon.get_field(link.meaning.field, link.meaning.column).type in MEASURABLE_TYPES
+        for link in reading.links
+    )
 
 
 def measures_anything(
@@ -109,15 +133,27 @@ def _mentioned_fields(phrase: FunctionPhrase, reading: BucketReading, lexicon: B
         and link.meaning.column is None
         and not reading.literal_tokens & set(range(link.first, link.last))
         and not (is_price and phrase.first <= link.first < phrase.last)
+        and not _modifies_measure(link, reading, lexicon)
     ]
     fields = [field for _, field in sorted(mentions, key=lambda pair: pair[0]) if field.type in MEASURABLE_TYPES]
     words = [token.word for token in reading.tokens]
     if found is not None and not is_any_extent(found[0]) and not asks_for_length_of_service(phrase, words):
-        fields = [field for field in fields if _may_measure(field, found[1])]
+        fields = [field for field in fields if may_measure(field, found[1])]
     return tuple(dict.fromkeys(field.name for field in fields))
 
 
-def _may_measure(field: SchemaField, scale: AdjectiveScale) -> bool:
+def _modifies_measure(link: SpanLink, reading: BucketReading, lexicon: BucketLexicon) -> bool:
+    """ "The highest *population* density": whether the name of another measure follows, which is what is compared."""
+    return any(
+        isinstance(other.meaning, FieldMention)
+        and not other.meaning.is_hint
+        and other.first == link.last
+        and lexicon.get_field(other.meaning.field, other.meaning.column).type in MEASURABLE_TYPES
+        for other in reading.links
+    )
+
+
+def may_measure(field: SchemaField, scale: AdjectiveScale) -> bool:
     """Whether the adjective may be about the field: nothing is "cheapest" by its date."""
     if scale.kind is ScaleKind.MONEY:
         return field.type is FieldType.MONEY or (field.type is FieldType.NUMBER and not field.unit)

@@ -1,0 +1,278 @@
+"""What the single words and names of a question may stand for, in all buckets."""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+
+from agent.english.function_words import AGGREGATE_WORDS
+from agent.english.gradable_adjectives import is_comparative_of_scale, scale_of_superlative
+from agent.rules.composition.phrases import (
+    FieldPhrase,
+    LinkingWords,
+    LiteralPhrase,
+    Phrase,
+    SetPhrase,
+    SpanPhrase,
+    SuperlativePhrase,
+    ValuePhrase,
+)
+from agent.rules.composition.short_names import longer_names, short_names_of
+from agent.rules.linking.lexicon import (
+    BucketLexicon,
+    BucketNoun,
+    FieldMention,
+    PartialMatch,
+    SpanLink,
+    ValueMatch,
+)
+from agent.rules.linking.link_filter import is_content_word
+from agent.rules.nested.joins import BucketJoin
+from agent.rules.reading.question_reader import QuestionReader
+from agent.rules.words.tokens import QuestionToken, find_quotations, looks_plural, tokenize_question
+from storage.search.analyser import fold_text
+from storage.search.conditions import (
+    TEXT_FIELD,
+    TITLE_FIELD,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    NotCondition,
+    conjunction_of,
+    fields_of,
+)
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType
+
+_ARTICLES = frozenset("the a an our my your some".split())
+_AMOUNT_SUPERLATIVES = frozenset("most fewest least".split())
+# Words that compare, compute or offer a choice: a reading that passes over them would be another question.
+_NO_LINKING_WORDS = (
+    _AMOUNT_SUPERLATIVES
+    | (AGGREGATE_WORDS - {"number", "of", "many", "much", "how", "up", "add"})
+    | frozenset("more less fewer than higher lower greater above below exceeding or either except other".split())
+)
+_MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
+_MAX_BEFORE_LITERAL, _MAX_BEHIND_LITERAL = 4, 3  # tokens that belong to a number or a day
+_HINT_COST, _PARTIAL_COST, _RELATING_COST, _MENTION_COST = 0.5, 0.6, 0.5, 0.1
+_SHORT_NAME_COST = 0.2
+_MAX_NAME_WORDS = 6  # of a name without its noun
+_OWN_VALUE_COST = 0.15  # of a value that is also the name of a document
+_LITERAL_COST = 0.02  # for each word beside the number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWords:
+    """The tokens of a question without its articles, and what its words may stand for."""
+
+    tokens: tuple[QuestionToken, ...]
+    phrases: tuple[SpanPhrase, ...]
+
+
+def find_word_phrases(question: str, reader: QuestionReader, joins: Sequence[BucketJoin]) -> QuestionWords | None:
+    """Returns the phrases of single words and names; None if the buckets do not agree on what a word is."""
+    quotations = find_quotations(question)
+    by_bucket = {
+        bucket: tokenize_question(question, lexicon.analyser, quotations) for bucket, lexicon in reader.lexicons.items()
+    }
+    all_tokens = next(iter(by_bucket.values()), ())
+    if any([token.start for token in tokens] != [token.start for token in all_tokens] for tokens in by_bucket.values()):
+        return None
+    kept = [index for index, token in enumerate(all_tokens) if token.word not in _ARTICLES]
+    positions = {index: position for position, index in enumerate(kept)}
+    tokens = tuple(all_tokens[index] for index in kept)
+    finder = _WordPhraseFinder(question, reader, joins, tokens)
+    for bucket, lexicon in reader.lexicons.items():
+        for link in lexicon.find_links(tuple(map(lexicon.normalize_plural, by_bucket[bucket]))):
+            inside = [positions[index] for index in range(link.first, link.last) if index in positions]
+            if inside:
+                phrase_tokens = {positions[index] for index in link.phrase_tokens if index in positions}
+                finder.add_link(link, inside[0], inside[-1] + 1, phrase_tokens, lexicon)
+        finder.add_short_names(lexicon)
+    finder.add_other_words()
+    return QuestionWords(tokens=tokens, phrases=tuple(finder.certain_phrases()))
+
+
+class _WordPhraseFinder:
+    def __init__(
+        self,
+        question: str,
+        reader: QuestionReader,
+        joins: Sequence[BucketJoin],
+        tokens: Sequence[QuestionToken],
+    ) -> None:
+        self._question, self._reader, self._tokens = question, reader, tokens
+        self._keys = {(join.inner, join.inner_key) for join in joins if join.is_forward}
+        self._mentions: dict[int, set[tuple[BucketId, FieldName]]] = {}
+        self._noun_tokens: set[int] = set()
+        self._value_tokens: set[int] = set()  # whole values as written
+        self.phrases: list[SpanPhrase] = []
+
+    def add_link(self, link: SpanLink, first: int, last: int, phrase_tokens: Set[int], lexicon: BucketLexicon) -> None:
+        """Adds what the words of a link, `tokens[first:last]`, stand for; `phrase_tokens` are those of its question."""
+        match link.meaning:
+            case BucketNoun() if link.weight >= _MIN_NOUN_WEIGHT:
+                self._noun_tokens.update(range(first, last))
+                is_plural = looks_plural(self._tokens[last - 1])
+                self._add(first, last, SetPhrase(bucket=lexicon.bucket, is_plural=is_plural))
+            case FieldMention(column=None, is_negated=False):
+                self._add_mention(link.meaning, first, last, phrase_tokens, lexicon)
+            case ValueMatch(column=None):
+                if fold_text(self._text_of(first, last)) == fold_text(link.meaning.value):
+                    self._value_tokens.update(range(first, last))
+                self._add_value(link.meaning, first, last, lexicon)
+            case PartialMatch(column=None) if all(token.word.isalpha() for token in self._tokens[first:last]):
+                self._add_partial_value(link.meaning, first, last, lexicon)
+            case _:
+                pass
+
+    def certain_phrases(self) -> Iterator[SpanPhrase]:
+        """Yields all phrases but the hints at fields by words that name documents or values."""
+        for phrase in self.phrases:
+            is_hint = isinstance(phrase.phrase, FieldPhrase) and phrase.phrase.is_hint
+            if not (is_hint and (self._noun_tokens | self._value_tokens) & {*range(phrase.first, phrase.last)}):
+                yield phrase
+
+    def add_other_words(self) -> None:
+        for index, token in enumerate(self._tokens):
+            for superlative in self._superlatives_at(index):
+                self._add(index, index + len(superlative.words), superlative)
+            self._add_linking_word(index, token)
+        self._add_literals()
+
+    def _add(self, first: int, last: int, phrase: Phrase, cost: float = 0.0) -> None:
+        self.phrases.append(SpanPhrase(first=first, last=last, phrase=phrase, cost=cost))
+
+    def _text_of(self, first: int, last: int) -> str:
+        return self._question[self._tokens[first].start : self._tokens[last - 1].end]
+
+    def _add_mention(
+        self, mention: FieldMention, first: int, last: int, phrase_tokens: Set[int], lexicon: BucketLexicon
+    ) -> None:
+        key = (lexicon.bucket, mention.field)
+        for index in range(first, last):
+            self._mentions.setdefault(index, set()).add(key)
+        field = lexicon.get_field(mention.field)
+        if field.type in (FieldType.ROWS, FieldType.FLAG):
+            return
+        phrase = FieldPhrase(
+            bucket=lexicon.bucket,
+            field=mention.field,
+            is_plural=looks_plural(self._tokens[last - 1]),
+            is_question=mention.is_question,
+            is_hint=mention.is_hint,
+        )
+        self._add(first, last, phrase, _HINT_COST if mention.is_hint else 0.0)
+        start = min(phrase_tokens, default=first)
+        if start < first and {*range(start, last)} <= phrase_tokens:  # "how many people live"
+            words = {token.word for token in self._tokens[start:first]}
+            asks_amount = "how" in words and bool(words & {"many", "much"})
+            self._add(start, last, replace(phrase, asks_amount=asks_amount))
+
+    def _add_value(self, value: ValueMatch, first: int, last: int, lexicon: BucketLexicon) -> None:
+        text = self._text_of(first, last)
+        is_key = self._is_key(value.field, lexicon)
+        if is_key:
+            self._add(first, last, self._named_set(value.field, value.value, text, lexicon))
+        if not is_key:
+            is_list = lexicon.get_field(value.field).type is FieldType.LIST
+            op = ComparisonOperator.HAS if is_list else ComparisonOperator.EQ
+            condition = ComparisonCondition(field=value.field, op=op, value=value.value, words=text)
+            self._add(first, last, ValuePhrase(bucket=lexicon.bucket, condition=condition), _OWN_VALUE_COST)
+
+    def _is_key(self, field: FieldName, lexicon: BucketLexicon) -> bool:
+        return field in (TITLE_FIELD, _name_field_of(lexicon)) or (lexicon.bucket, field) in self._keys
+
+    def _named_set(self, key: FieldName, name: str, text: str, lexicon: BucketLexicon) -> SetPhrase:
+        """Returns the document of that name, and none whose name only contains it."""
+        op = ComparisonOperator.CONTAINS if key == TITLE_FIELD else ComparisonOperator.EQ
+        condition: Condition = ComparisonCondition(field=key, op=op, value=name, words=text)
+        if key == TITLE_FIELD:
+            others = longer_names(name, key, lexicon)
+            comparisons = (ComparisonCondition(field=key, op=op, value=other, words=text) for other in others)
+            condition = conjunction_of(condition, *map(NotCondition, comparisons))
+        return SetPhrase(bucket=lexicon.bucket, condition=condition, key=key, name=name)
+
+    def add_short_names(self, lexicon: BucketLexicon) -> None:
+        """ "The *Mississippi*" of the Mississippi River."""
+        keys = {key for bucket, key in self._keys if bucket == lexicon.bucket}
+        for key in keys | {TITLE_FIELD}:
+            names = short_names_of(key, lexicon)
+            if not names:
+                continue
+            for first in range(len(self._tokens)):
+                for last in range(first + 1, min(first + _MAX_NAME_WORDS, len(self._tokens)) + 1):
+                    name = names.get(" ".join(token.word for token in self._tokens[first:last]))
+                    if name is not None:
+                        self._value_tokens.update(range(first, last))
+                        named = self._named_set(key, name, self._text_of(first, last), lexicon)
+                        self._add(first, last, named, _SHORT_NAME_COST)
+
+    def _add_partial_value(self, match: PartialMatch, first: int, last: int, lexicon: BucketLexicon) -> None:
+        """ "The Mississippi" of a river called Mississippi River: as the words alone are read."""
+        condition = self._read_condition(lexicon.bucket, f"the {self._text_of(first, last)}")
+        if condition is None or set(fields_of(condition)) - {match.field}:
+            return
+        if self._is_key(match.field, lexicon):
+            named = SetPhrase(bucket=lexicon.bucket, condition=condition, key=match.field)
+            self._add(first, last, named, _PARTIAL_COST)
+        else:
+            self._add(first, last, ValuePhrase(bucket=lexicon.bucket, condition=condition), _PARTIAL_COST)
+
+    def _read_condition(self, bucket: BucketId, text: str) -> Condition | None:
+        reading = self._reader.read_in_bucket(text, bucket)
+        if reading.unlinked_words or reading.unlinked_quotations or not reading.conditions:
+            return None
+        condition = conjunction_of(*reading.conditions)
+        return None if TEXT_FIELD in fields_of(condition) else condition
+
+    def _superlatives_at(self, index: int) -> Iterator[SuperlativePhrase]:
+        words = tuple(token.word for token in self._tokens[index : index + 2])
+        if len(words) == 2 and (scale_of_superlative(words) is not None or self._is_measured(words)):
+            yield SuperlativePhrase(words=words)
+        if scale_of_superlative(words[:1]) is not None or words[0] in _AMOUNT_SUPERLATIVES:
+            yield SuperlativePhrase(words=words[:1])
+
+    def _is_measured(self, words: tuple[str, ...]) -> bool:
+        """ "Most *humid*" of houses with a humidity."""
+        lexicons = self._reader.lexicons.values()
+        return words[0] in ("most", "least") and any(
+            lexicon.roles.fields_of_family(words[1], lexicon.roles.numbers) for lexicon in lexicons
+        )
+
+    def _add_linking_word(self, index: int, token: QuestionToken) -> None:
+        if token.is_quoted or any(character.isdigit() for character in token.word):
+            return
+        if token.word in _NO_LINKING_WORDS or scale_of_superlative((token.word,)) is not None:
+            return
+        if is_comparative_of_scale(token.word):
+            return
+        mentions = frozenset(self._mentions.get(index, ()))
+        if not is_content_word(token):
+            self._add(index, index + 1, LinkingWords(words=(token.word,), mentions=mentions))
+        elif index in self._noun_tokens or index in self._value_tokens:
+            return
+        elif mentions:
+            self._add(index, index + 1, LinkingWords(words=(token.word,), mentions=mentions), _MENTION_COST)
+        elif token.begins_sentence or not token.is_name:
+            self._add(index, index + 1, LinkingWords(words=(token.word,), relating=(token.word,)), _RELATING_COST)
+
+    def _add_literals(self) -> None:
+        for literal in self._reader.literals_in(self._question):
+            inside = [
+                index
+                for index, token in enumerate(self._tokens)
+                if token.start < literal.end and token.end > literal.start
+            ]
+            if not inside:
+                continue
+            for first in range(max(inside[0] - _MAX_BEFORE_LITERAL, 0), inside[0] + 1):
+                for last in range(inside[-1] + 1, min(inside[-1] + 1 + _MAX_BEHIND_LITERAL, len(self._tokens)) + 1):
+                    beside = (last - first) - len(inside)
+                    self._add(first, last, LiteralPhrase(text=self._text_of(first, last)), _LITERAL_COST * beside)
+
+
+def _name_field_of(lexicon: BucketLexicon) -> FieldName | None:
+    """Returns the first field in which every document has a name of its own, where the titles are not known."""
+    if lexicon.vocabulary_of(TITLE_FIELD) is not None:
+        return None
+    textual = (field for field in lexicon.schema.fields if field.type in (FieldType.TEXT, FieldType.CATEGORY))
+    return next((field.name for field in textual if lexicon.is_identifying(field.name)), None)
