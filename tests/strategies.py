@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from storage.search.conditions import (
     DOC_ID_FIELD,
+    ORDER_OPERATORS,
     TEXT_FIELD,
     TITLE_FIELD,
     AndCondition,
@@ -288,6 +289,9 @@ def scopes(draw: st.DrawFn, buckets: Sequence[str]) -> Scope:
     )
 
 
+_ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
+
+
 @st.composite
 def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema], depth: int = 2) -> SemiJoinCondition:
     """Semi-joins of documents of `schema` with the buckets of `inner_schemas`, of any kind, `depth` deep at most."""
@@ -297,15 +301,21 @@ def semi_joins(draw: st.DrawFn, schema: Schema, inner_schemas: Sequence[Schema],
     condition = draw(conditions(inner, max_leaves=2))
     if depth > 1 and draw(st.booleans()):
         condition = AndCondition((condition, draw(semi_joins(inner, inner_schemas, depth - 1))))
+    name = draw(st.sampled_from(_join_fields_of(schema)))
+    has_order = name in schema.by_name and schema.by_name[name].type in _ORDERED_TYPES
+    op = (
+        draw(st.sampled_from([ComparisonOperator.EQ, *sorted(ORDER_OPERATORS)])) if has_order else ComparisonOperator.EQ
+    )
     return SemiJoinCondition(
-        field=draw(st.sampled_from(_join_fields_of(schema))),
+        field=name,
         bucket=inner.bucket,
         key=draw(st.sampled_from(_join_fields_of(inner))),
         condition=draw(st.sampled_from([AndCondition(), condition])),
         order_by=order_by,
         is_descending=draw(st.booleans()) if order_by else True,
         limit=draw(st.integers(1, 3)) if order_by else 1,
-        min_count=draw(st.sampled_from([1, 1, 2, 3])),
+        min_count=draw(st.sampled_from([1, 1, 2, 3])) if op is ComparisonOperator.EQ else 1,
+        op=op,
         words=draw(st.sampled_from(["", "in words"])),
     )
 

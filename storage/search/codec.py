@@ -112,7 +112,7 @@ def _parse_condition(data: JsonObject) -> Condition:
 
 
 def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
-    """`condition` is left out for the whole bucket, `order` and `limit` without an order, and a `min_count` of 1."""
+    """`condition` is left out for the whole bucket, `order` and `limit` without an order, a `min_count` of 1, and `compare` for equality."""
     inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
     if condition.condition != MATCH_ALL:
         inner_set["condition"] = condition_to_json(condition.condition)
@@ -121,6 +121,8 @@ def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
         inner_set["limit"] = condition.limit
     if condition.min_count > 1:
         inner_set["min_count"] = condition.min_count
+    if condition.op is not ComparisonOperator.EQ:
+        inner_set["compare"] = condition.op.value
     return {"field": condition.field, "op": "semi_join", **inner_set} | _words_to_json(condition.words)
 
 
@@ -137,6 +139,7 @@ def _parse_semi_join(data: JsonObject, words: str) -> SemiJoinCondition:
         is_descending=order is None or order.descending,
         limit=1 if order is None else int(data["limit"]),
         min_count=int(data.get("min_count", 1)),
+        op=ComparisonOperator(data.get("compare", ComparisonOperator.EQ)),
         words=words,
     )
 

@@ -36,6 +36,11 @@ class ComparisonOperator(StrEnum):
     BETWEEN = "between"  # both ends included
 
 
+ORDER_OPERATORS = frozenset(
+    {ComparisonOperator.GT, ComparisonOperator.GTE, ComparisonOperator.LT, ComparisonOperator.LTE}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonCondition:
     """`field op value`. `value` is a tuple for `in` (one or more values) and `between` (low, high), else a scalar."""
@@ -143,7 +148,9 @@ class SemiJoinCondition:
     that have that value (largest first if `is_descending`), and all that tie with the last of them. With a larger
     `min_count` only those values of `key` count that so many documents of the inner set have, compared as above. The
     inner condition may hold further semi-joins, at most `MAX_SEMI_JOIN_DEPTH` in all. Within a scope that does not
-    contain `bucket` the inner set is empty. Raises `ValueError`.
+    contain `bucket` the inner set is empty. With an `op` of order both are numbers, amounts or days, and the value is
+    compared with all values of the key: `gt` is more than the largest of them; no document is, if there are none.
+    Raises `ValueError`.
     """
 
     field: FieldName
@@ -154,9 +161,12 @@ class SemiJoinCondition:
     is_descending: bool = True
     limit: int = 1  # without `order_by`, of no meaning and 1
     min_count: int = 1
+    op: ComparisonOperator = ComparisonOperator.EQ
     words: str = attribute(default="", compare=False)
 
     def __post_init__(self) -> None:
+        if self.op is not ComparisonOperator.EQ and (self.op not in ORDER_OPERATORS or self.min_count > 1):
+            raise ValueError("a semi-join compares with the extreme of the values, whose number does not matter")
         if self.limit < 1 or (self.order_by is None and (self.limit, self.is_descending) != (1, True)):
             raise ValueError("a semi-join takes the first of an ordered set, at least one document")
         if self.min_count < 1:

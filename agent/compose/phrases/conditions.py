@@ -115,6 +115,11 @@ def _describe_semi_join(
     inner_set = f"{documents} with {' and '.join(parts)}" if parts else documents
     nested = [describe_condition(member, inner, schemas) for member in members if _is_nested(member)]
     inner_set += f"{' and' if parts else ''} whose {' and '.join(nested)}" if nested else ""
+    if condition.op in _OPERATOR_SIGNS and condition.op is not ComparisonOperator.EQ:
+        sign = _OPERATOR_SIGNS[condition.op]
+        return (
+            f"{'not ' if verb != 'is' else ''}{outer} {sign} {_label_of_field(condition.key, inner)} of the {inner_set}"
+        )
     if condition.min_count > 1:
         return (
             f"{outer} {verb} the {_label_of_field(condition.key, inner)} of at least {condition.min_count} {inner_set}"

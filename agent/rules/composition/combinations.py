@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 from agent.english.function_words import NEGATIONS, RELATIVE_PRONOUNS
 from agent.rules.composition.measures import order_by_field, orders_named_by_superlative, orders_of_superlative
 from agent.rules.composition.phrases import (
+    ComparativePhrase,
+    ComparedPhrase,
     FieldPhrase,
     FieldValues,
     LinkingWords,
@@ -24,21 +26,24 @@ from agent.rules.composition.phrases import (
     SetPhrase,
     SpanPhrase,
     SuperlativePhrase,
+    ThanWord,
     ValuePhrase,
 )
-from agent.rules.composition.relations import Relations
+from agent.rules.composition.relations import Relations, compare_with_set
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,
     TITLE_FIELD,
+    ComparisonOperator,
     Condition,
     NotCondition,
     conjunction_of,
     fields_of,
 )
-from storage.search.ids import BucketId
+from storage.search.ids import BucketId, FieldName
+from storage.search.schema import FieldType
 
 Meanings: TypeAlias = Iterator[tuple[Phrase, float]]
 _Rule: TypeAlias = Callable[[Any, Any], Meanings]
@@ -51,7 +56,9 @@ _CLAUSE_OPENERS = RELATIVE_PRONOUNS | frozenset("does do did is are was were has
 _COPULAS = frozenset("that which who is are was were".split())
 _NEGATORS = NEGATIONS | frozenset("cannot don doesn didn isn aren wasn weren hasn haven".split())
 _AMOUNTS = (("most",), ("fewest",), ("least",))
+_AMOUNTS_AND_DAYS = (*_AMOUNTS, ("earliest",), ("latest",))
 _CHOICES = frozenset({"and", "or"})
+_ASKING_WORDS = frozenset({"which", "what"})
 _MAX_LINKING_WORDS, _MAX_RELATING_WORDS = 5, 2
 _PLURAL_LIMIT = 10  # of "the largest branches", as in a list
 _DEREFERENCE_COST = 0.1
@@ -79,6 +86,7 @@ class PhraseCombiner:
             (LinkingWords, OrderPhrase): self._modify,
             (LinkingWords, NumberOfPhrase): self._modify,
             (SetPhrase, LinkingWords): self._modify_by_clause,
+            (ValuePhrase, LinkingWords): self._modify_by_clause,
             (ModifierPhrase, LinkingWords): self._end_clause,
             (SuperlativePhrase, SetPhrase): self._take_first,
             (SuperlativePhrase, FieldPhrase): self._order_by_field,
@@ -91,6 +99,13 @@ class PhraseCombiner:
             (ValuePhrase, SetPhrase): self._value_before_set,
             (SetPhrase, LiteralPhrase): self._compare,
             (LiteralPhrase, SetPhrase): self._compare_before,
+            (ComparativePhrase, FieldPhrase): self._compare_field,
+            (FieldPhrase, ComparativePhrase): self._compare_verb,
+            (ComparativePhrase, ThanWord): self._end_comparative,
+            (ComparativePhrase, SetPhrase): self._compare_with,
+            (ComparativePhrase, FieldValues): self._compare_with_values,
+            (LinkingWords, ComparedPhrase): self._modify_by_comparison,
+            (SetPhrase, ComparedPhrase): self._attach_comparison,
             (FieldPhrase, ModifierPhrase): self._read_field_of,
             (FieldPhrase, SetPhrase): self._field_before_set,
             (FieldPhrase, FieldPhrase): self._compound_field,
@@ -102,6 +117,8 @@ class PhraseCombiner:
         rule = self._rules.get((type(left.phrase), type(right.phrase)))
         if rule is None:
             return
+        if rule == self._field_behind_set and left.first and self._tokens[left.first - 1].word in _ASKING_WORDS:
+            return  # "*which state* has the largest population"
         for phrase, cost in rule(left.phrase, right.phrase):
             total = left.cost + right.cost + cost
             yield from self._at_span(left.first, right.last, phrase, total)
@@ -142,7 +159,7 @@ class PhraseCombiner:
             for name in persons:  # "who looks after the tallest plant"
                 yield FieldValues(documents=documents, field=name), 0.0 if len(persons) == 1 else _ROLE_COST
 
-    def _modify_by_clause(self, documents: SetPhrase, words: LinkingWords) -> Meanings:
+    def _modify_by_clause(self, documents: SetPhrase | ValuePhrase, words: LinkingWords) -> Meanings:
         """ "States *the Colorado flows through*"."""
         if words.relating or words.mentions:
             yield ModifierPhrase(before=_NO_WORDS, phrase=documents, after=words), 0.1
@@ -170,7 +187,7 @@ class PhraseCombiner:
             return
         orders = self._orders_of(documents.bucket, superlative.words)
         for order in orders:
-            measures = {(documents.bucket, order.field)} if len(orders) > 1 else set[tuple[BucketId, str]]()
+            measures = {(documents.bucket, order.field)} if len(orders) > 1 else set[tuple[BucketId, FieldName]]()
             yield (
                 replace(
                     documents,
@@ -236,6 +253,9 @@ class PhraseCombiner:
                 if phrase.bucket == documents.bucket and _has_measure(modifier):
                     limit = _PLURAL_LIMIT if documents.is_plural and "which" not in modifier.before.words else 1
                     yield replace(documents, order=phrase.order, limit=limit, is_plural=limit > 1), 0.0
+            case ComparedPhrase() as compared:
+                if set(modifier.before.words) - set(modifier.before.relating) <= _CLAUSE_OPENERS | _HAVING_WORDS:
+                    yield from self._attach_comparison(documents, compared)
             case NumberOfPhrase() as number:
                 yield from self._rank_by_number(documents, number, modifier)
 
@@ -246,8 +266,8 @@ class PhraseCombiner:
         if other.bucket == documents.bucket and other.is_named and not after.words and before <= _NAMING_WORDS:
             if documents.is_bare:
                 yield replace(other, depth=documents.depth + other.depth), 0.0  # "the city of Boston"
-        says_how = modifier.before.relating or modifier.before.mentions or after.words
-        if other.is_bare and not (_negates(modifier) or says_how):
+        is_clause = bool(before & _CLAUSE_OPENERS) and bool(modifier.before.relating or modifier.before.mentions)
+        if other.is_bare and not (_negates(modifier) or is_clause):
             return  # "rivers in states" restricts nothing
         if documents.is_named:
             return
@@ -339,6 +359,86 @@ class PhraseCombiner:
         condition = conjunction_of(*reading.conditions)
         return None if fields_of(condition) & {TEXT_FIELD, TITLE_FIELD} or condition == MATCH_ALL else condition
 
+    # -- comparisons with other documents
+
+    def _compare_field(self, comparative: ComparativePhrase, field: FieldPhrase) -> Meanings:
+        """ "A *bigger budget* than …"."""
+        if comparative.awaits_than and comparative.measure is None:
+            lexicon = self._reader.lexicons[field.bucket]
+            order = order_by_field(comparative.superlative, field.bucket, field.field, lexicon)
+            if order is not None:
+                yield replace(comparative, bucket=field.bucket, measure=order), 0.0
+
+    def _compare_verb(self, field: FieldPhrase, comparative: ComparativePhrase) -> Meanings:
+        """ "*Earns more* than …", "*joined before* …"."""
+        if comparative.measure is not None:
+            return
+        lexicon = self._reader.lexicons[field.bucket]
+        is_date = lexicon.get_field(field.field).type is FieldType.DATE
+        words = comparative.superlative
+        if is_date and words in (("earliest",), ("latest",)):
+            order = SetOrder(field=field.field, descending=words == ("latest",))
+            yield replace(comparative, bucket=field.bucket, measure=order), 0.0
+        elif words in _AMOUNTS:
+            order = order_by_field(words, field.bucket, field.field, lexicon)
+            if order is not None:
+                yield replace(comparative, bucket=field.bucket, measure=order), 0.0
+
+    def _end_comparative(self, comparative: ComparativePhrase, _: ThanWord) -> Meanings:
+        if comparative.awaits_than:
+            yield replace(comparative, awaits_than=False), 0.0
+
+    def _compare_with(self, comparative: ComparativePhrase, target: SetPhrase) -> Meanings:
+        """ "Longer than *the Ohio river*"."""
+        is_known = comparative.measure is not None or comparative.superlative not in _AMOUNTS_AND_DAYS
+        if not comparative.awaits_than and is_known and (target.is_single or not target.is_bare):
+            yield ComparedPhrase(comparative=comparative, target=target), 0.0 if target.is_single else _ADJACENT_COST
+
+    def _compare_with_values(self, comparative: ComparativePhrase, values: FieldValues) -> Meanings:
+        """ "A higher salary than *the salary of the head*"."""
+        if not comparative.awaits_than and values.documents.is_single:
+            compared = ComparedPhrase(comparative=comparative, target=values.documents, target_field=values.field)
+            yield compared, 0.0
+
+    def _modify_by_comparison(self, words: LinkingWords, compared: ComparedPhrase) -> Meanings:
+        if not _NEGATORS & set(words.words):
+            yield ModifierPhrase(before=words, phrase=compared, after=_NO_WORDS), 0.0
+        bucket = compared.comparative.bucket
+        if words.words == ("who",) and bucket is not None and self._reader.lexicons[bucket].roles.holds_people:
+            yield from self._attach_comparison(SetPhrase(bucket=bucket, is_plural=True), compared)
+
+    def _attach_comparison(self, documents: SetPhrase, compared: ComparedPhrase) -> Meanings:
+        comparative, target = compared.comparative, compared.target
+        if documents.is_named or documents.order is not None or comparative.bucket not in (None, documents.bucket):
+            return
+        measure = comparative.measure
+        orders = self._orders_of(documents.bucket, comparative.superlative) if measure is None else (measure,)
+        for order in orders:
+            key = compared.target_field or order.field
+            if not self._are_comparable(documents.bucket, order.field, target.bucket, key):
+                continue
+            op = ComparisonOperator.GT if order.descending else ComparisonOperator.LT
+            condition = compare_with_set(order.field, op, target, key)
+            if condition is not None:
+                chosen = {(documents.bucket, order.field)} if len(orders) > 1 else set[tuple[BucketId, FieldName]]()
+                yield (
+                    replace(
+                        documents,
+                        condition=conjunction_of(documents.condition, condition),
+                        chosen_measures=documents.chosen_measures | target.chosen_measures | chosen,
+                        depth=documents.depth + target.depth + 1,
+                    ),
+                    0.0,
+                )
+
+    def _are_comparable(self, bucket: BucketId, field: FieldName, other_bucket: BucketId, other: FieldName) -> bool:
+        """Whether the two are numbers or days of the same kind, in the same unit."""
+        lexicon = self._reader.lexicons[other_bucket]
+        if other not in lexicon.schema.by_name:
+            return False
+        left, right = self._reader.lexicons[bucket].get_field(field), lexicon.get_field(other)
+        return (left.type, left.unit, left.currency) == (right.type, right.unit, right.currency)
+
     # -- fields
 
     def _read_field_of(self, field: FieldPhrase, modifier: ModifierPhrase) -> Meanings:
@@ -349,7 +449,8 @@ class PhraseCombiner:
     def _field_before_set(self, field: FieldPhrase, documents: SetPhrase) -> Meanings:
         """ "*Who manages* the Leeds office", "*capital* cities"."""
         if field.bucket == documents.bucket:
-            yield from self._values_of(field, documents, 0.0 if field.is_question else _ADJACENT_COST)
+            if field.is_question or documents.is_named:
+                yield from self._values_of(field, documents, 0.0 if field.is_question else _ADJACENT_COST)
         elif documents.is_bare and self._relations.is_reference(field.bucket, field.field, documents.bucket):
             yield replace(field, is_plural=documents.is_plural), 0.0
 
@@ -360,7 +461,8 @@ class PhraseCombiner:
 
     def _field_behind_set(self, documents: SetPhrase, field: FieldPhrase) -> Meanings:
         """ "Texas *population*", "what does the permit *cost*"."""
-        yield from self._values_of(field, documents, _FOLLOWING_FIELD_COST)
+        if documents.is_single:
+            yield from self._values_of(field, documents, _FOLLOWING_FIELD_COST)
 
     def _possessed_field(self, modifier: ModifierPhrase, field: FieldPhrase) -> Meanings:
         """ "What *does the permit cost*", "*what is the Ritz's owner*"."""

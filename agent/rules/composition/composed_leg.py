@@ -21,6 +21,7 @@ from agent.rules.composition.word_phrases import find_word_phrases
 from agent.rules.cues.question_subject import NUMERIC_TYPES
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.joins import find_joins
+from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import (
@@ -78,26 +79,28 @@ class _Asked:
     function: AggregateFunction | None
 
 
-def plan_composed_leg(leg_id: LegId, question: str, plain: Leg, reader: QuestionReader) -> ComposedLeg | None:
+def plan_composed_leg(
+    leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading], reader: QuestionReader
+) -> ComposedLeg | None:
     """Returns the leg of a question that relates several sets; None for all other questions.
 
     A question for a field of one set is left to the `plain` reading if that reads or computes values.
     """
     joins = find_joins(reader.lexicons)
-    if not joins and len(reader.lexicons) != 1:
-        return None
+    if any(reading.stated_tokens for reading in readings[:1]):
+        return None  # "current staff": what lasts and what is over is read in one set
     found = find_word_phrases(question, reader, joins)
     if found is None or not 1 < len(found.tokens) <= _MAX_TOKENS:
         return None
     combiner = PhraseCombiner(question, found.tokens, reader, Relations(reader.lexicons, joins))
     chart = parse_spans(len(found.tokens), found.phrases, combiner.combine)
-    readings = [pair for pair in _readings_of(found.tokens, chart) if pair[0].cost <= _MAX_COST]
-    readings.sort(key=lambda pair: (pair[0].cost, _depth_of(pair[0].phrase)))
-    if not readings or not _needs_composition(readings[0][0].phrase, plain.answer_form):
+    phrases = [pair for pair in _readings_of(found.tokens, chart) if pair[0].cost <= _MAX_COST]
+    phrases.sort(key=lambda pair: (pair[0].cost, _depth_of(pair[0].phrase)))
+    if not phrases or not _needs_composition(phrases[0][0].phrase, plain.answer_form):
         return None
     legs = [
         (reading.cost, reading.phrase, search_and_form)
-        for reading, asked in readings
+        for reading, asked in phrases
         for search_and_form in [_search_and_form(reading.phrase, asked, question, reader)]
         if search_and_form is not None
     ]
@@ -107,14 +110,14 @@ def plan_composed_leg(leg_id: LegId, question: str, plain: Leg, reader: Question
     leg = Leg(id=leg_id, question=question, search=search, answer_form=answer_form)
     chosen = _measures_of(best_phrase)
     equal = {
-        name: (other_search, other_form)
+        measure: (other_search, other_form)
         for cost, phrase, (other_search, other_form) in legs
         if cost - best_cost <= _SAME_COST and len(_measures_of(phrase)) == len(chosen) == 1
-        for _, name in _measures_of(phrase)
+        for measure in _measures_of(phrase)
     }
     forms = tuple(
-        AlternativeForm(bucket=search.buckets[0], field=name, answer_form=other_form, search=other_search)
-        for name, (other_search, other_form) in equal.items()
+        AlternativeForm(bucket=bucket, field=name, answer_form=other_form, search=other_search)
+        for (bucket, name), (other_search, other_form) in equal.items()
         if other_search.buckets == search.buckets
     )
     others = {

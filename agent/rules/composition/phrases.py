@@ -105,6 +105,33 @@ class OrderPhrase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComparativePhrase:
+    """ "Longer", "a bigger budget", "earns more": compares with what follows.
+
+    `superlative` is the superlative of the word; `measure` is given once it is known what is compared.
+    """
+
+    superlative: tuple[str, ...]
+    bucket: BucketId | None = None
+    measure: SetOrder | None = None
+    awaits_than: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ThanWord:
+    """The word "than"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPhrase:
+    """ "Longer than the Ohio river": a comparison with a value of another document."""
+
+    comparative: ComparativePhrase
+    target: SetPhrase
+    target_field: FieldName | None = None  # None: the same field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NumberOfPhrase:
     """ "The most rivers", "the fewest projects in Oslo": the documents that are counted."""
 
@@ -124,7 +151,7 @@ class LinkingWords:
     mentions: frozenset[tuple[BucketId, FieldName]] = frozenset()
 
 
-Modified: TypeAlias = SetPhrase | ValuePhrase | SuperlativePhrase | OrderPhrase | NumberOfPhrase
+Modified: TypeAlias = SetPhrase | ValuePhrase | SuperlativePhrase | OrderPhrase | NumberOfPhrase | ComparedPhrase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +185,9 @@ Phrase: TypeAlias = (
     | SuperlativePhrase
     | OrderPhrase
     | NumberOfPhrase
+    | ComparativePhrase
+    | ThanWord
+    | ComparedPhrase
     | LinkingWords
     | ModifierPhrase
     | RankedByNumber

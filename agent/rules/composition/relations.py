@@ -173,6 +173,14 @@ def _reference_of(join: BucketJoin) -> tuple[BucketId, FieldName]:
     return (join.outer, join.outer_fields[0]) if join.is_forward else (join.inner, join.inner_key)
 
 
+def compare_with_set(
+    field: FieldName, op: ComparisonOperator, inner: SetPhrase, key: FieldName
+) -> SemiJoinCondition | None:
+    """Returns the condition that the field compares so with the key of the set; None if it is nested too deep."""
+    semi_join = _semi_join(field, inner, key)
+    return None if semi_join is None else replace(semi_join, op=op)
+
+
 def _semi_join(field: FieldName, inner: SetPhrase, key: FieldName) -> SemiJoinCondition | None:
     """Returns the condition that the field has a value of the key in the inner set; None if it is nested too deep."""
     if semi_join_depth(inner.condition) >= MAX_SEMI_JOIN_DEPTH:

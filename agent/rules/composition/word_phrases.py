@@ -3,9 +3,17 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
-from agent.english.function_words import AGGREGATE_WORDS
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    ENDED_WORDS,
+    PREPOSITIONS,
+    PRESENT_WORDS,
+    RELATIVE_PRONOUNS,
+    STOP_WORDS,
+)
 from agent.english.gradable_adjectives import is_comparative_of_scale, scale_of_superlative
 from agent.rules.composition.phrases import (
+    ComparativePhrase,
     FieldPhrase,
     LinkingWords,
     LiteralPhrase,
@@ -13,6 +21,7 @@ from agent.rules.composition.phrases import (
     SetPhrase,
     SpanPhrase,
     SuperlativePhrase,
+    ThanWord,
     ValuePhrase,
 )
 from agent.rules.composition.short_names import longer_names, short_names_of
@@ -47,12 +56,19 @@ _AMOUNT_SUPERLATIVES = frozenset("most fewest least".split())
 # Words that compare, compute or offer a choice: a reading that passes over them would be another question.
 _NO_LINKING_WORDS = (
     _AMOUNT_SUPERLATIVES
+    | PRESENT_WORDS
+    | ENDED_WORDS
     | (AGGREGATE_WORDS - {"number", "of", "many", "much", "how", "up", "add"})
     | frozenset("more less fewer than higher lower greater above below exceeding or either except other".split())
 )
+_SUPERLATIVES_BY_COMPARATIVE = {
+    "more": "most", "fewer": "fewest", "less": "least", "better": "best", "worse": "worst", "further": "furthest",
+    "farther": "farthest", "later": "latest", "earlier": "earliest", "before": "earliest", "after": "latest",
+}  # fmt: skip
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
 _MAX_BEFORE_LITERAL, _MAX_BEHIND_LITERAL = 4, 3  # tokens that belong to a number or a day
 _HINT_COST, _PARTIAL_COST, _RELATING_COST, _MENTION_COST = 0.5, 0.6, 0.5, 0.1
+_KIND_COST = 0.1
 _SHORT_NAME_COST = 0.2
 _MAX_NAME_WORDS = 6  # of a name without its noun
 _OWN_VALUE_COST = 0.15  # of a value that is also the name of a document
@@ -81,7 +97,9 @@ def find_word_phrases(question: str, reader: QuestionReader, joins: Sequence[Buc
     tokens = tuple(all_tokens[index] for index in kept)
     finder = _WordPhraseFinder(question, reader, joins, tokens)
     for bucket, lexicon in reader.lexicons.items():
-        for link in lexicon.find_links(tuple(map(lexicon.normalize_plural, by_bucket[bucket]))):
+        links = list(lexicon.find_links(tuple(map(lexicon.normalize_plural, by_bucket[bucket]))))
+        finder.nouns |= {(bucket, link.first, link.last) for link in links if isinstance(link.meaning, BucketNoun)}
+        for link in links:
             inside = [positions[index] for index in range(link.first, link.last) if index in positions]
             if inside:
                 phrase_tokens = {positions[index] for index in link.phrase_tokens if index in positions}
@@ -104,6 +122,8 @@ class _WordPhraseFinder:
         self._mentions: dict[int, set[tuple[BucketId, FieldName]]] = {}
         self._noun_tokens: set[int] = set()
         self._value_tokens: set[int] = set()  # whole values as written
+        self._kinds: set[tuple[BucketId, int, int]] = set()  # spans that name a kind of documents of the bucket
+        self.nouns: set[tuple[BucketId, int, int]] = set()  # links to nouns, by all tokens of the question
         self.phrases: list[SpanPhrase] = []
 
     def add_link(self, link: SpanLink, first: int, last: int, phrase_tokens: Set[int], lexicon: BucketLexicon) -> None:
@@ -116,6 +136,9 @@ class _WordPhraseFinder:
             case FieldMention(column=None, is_negated=False):
                 self._add_mention(link.meaning, first, last, phrase_tokens, lexicon)
             case ValueMatch(column=None):
+                is_noun = (lexicon.bucket, link.first, link.last) in self.nouns
+                if is_noun or (looks_plural(self._tokens[last - 1]) and not self._tokens[last - 1].is_name):
+                    self._add_kind(link.meaning, first, last, lexicon)
                 if fold_text(self._text_of(first, last)) == fold_text(link.meaning.value):
                     self._value_tokens.update(range(first, last))
                 self._add_value(link.meaning, first, last, lexicon)
@@ -127,6 +150,9 @@ class _WordPhraseFinder:
     def certain_phrases(self) -> Iterator[SpanPhrase]:
         """Yields all phrases but the hints at fields by words that name documents or values."""
         for phrase in self.phrases:
+            if isinstance(phrase.phrase, SetPhrase) and phrase.phrase.is_bare:
+                if (phrase.phrase.bucket, phrase.first, phrase.last) in self._kinds:
+                    continue  # "lakes" of hills and lakes
             is_hint = isinstance(phrase.phrase, FieldPhrase) and phrase.phrase.is_hint
             if not (is_hint and (self._noun_tokens | self._value_tokens) & {*range(phrase.first, phrase.last)}):
                 yield phrase
@@ -135,6 +161,10 @@ class _WordPhraseFinder:
         for index, token in enumerate(self._tokens):
             for superlative in self._superlatives_at(index):
                 self._add(index, index + len(superlative.words), superlative)
+            for comparative in self._comparatives_at(index):
+                self._add(index, index + len(comparative.superlative), comparative)
+            if token.word == "than":
+                self._add(index, index + 1, ThanWord())
             self._add_linking_word(index, token)
         self._add_literals()
 
@@ -177,6 +207,20 @@ class _WordPhraseFinder:
             op = ComparisonOperator.HAS if is_list else ComparisonOperator.EQ
             condition = ComparisonCondition(field=value.field, op=op, value=value.value, words=text)
             self._add(first, last, ValuePhrase(bucket=lexicon.bucket, condition=condition), _OWN_VALUE_COST)
+
+    def _add_kind(self, value: ValueMatch, first: int, last: int, lexicon: BucketLexicon) -> None:
+        """ "*Nurses* who speak Polish": a category stands for the documents that have it."""
+        if value.field == TITLE_FIELD or lexicon.get_field(value.field).type is not FieldType.CATEGORY:
+            return
+        if not lexicon.is_categorical(value.field):
+            return
+        is_plural = looks_plural(self._tokens[last - 1])
+        condition = ComparisonCondition(
+            field=value.field, op=ComparisonOperator.EQ, value=value.value, words=self._text_of(first, last)
+        )
+        self._noun_tokens.update(range(first, last))
+        self._kinds.add((lexicon.bucket, first, last))
+        self._add(first, last, SetPhrase(bucket=lexicon.bucket, condition=condition, is_plural=is_plural), _KIND_COST)
 
     def _is_key(self, field: FieldName, lexicon: BucketLexicon) -> bool:
         return field in (TITLE_FIELD, _name_field_of(lexicon)) or (lexicon.bucket, field) in self._keys
@@ -231,6 +275,18 @@ class _WordPhraseFinder:
         if scale_of_superlative(words[:1]) is not None or words[0] in _AMOUNT_SUPERLATIVES:
             yield SuperlativePhrase(words=words[:1])
 
+    def _comparatives_at(self, index: int) -> Iterator[ComparativePhrase]:
+        words = tuple(token.word for token in self._tokens[index : index + 2])
+        amount = _SUPERLATIVES_BY_COMPARATIVE.get(words[0])
+        if len(words) == 2 and amount in ("most", "least"):
+            superlative = (amount, words[1])
+            if scale_of_superlative(superlative) is not None or self._is_measured(superlative):
+                yield ComparativePhrase(superlative=superlative)
+        if amount is not None:
+            yield ComparativePhrase(superlative=(amount,), awaits_than=words[0] not in ("before", "after"))
+        elif is_comparative_of_scale(words[0]):
+            yield ComparativePhrase(superlative=(f"{words[0].removesuffix('er')}est",))
+
     def _is_measured(self, words: tuple[str, ...]) -> bool:
         """ "Most *humid*" of houses with a humidity."""
         lexicons = self._reader.lexicons.values()
@@ -266,6 +322,10 @@ class _WordPhraseFinder:
                 continue
             for first in range(max(inside[0] - _MAX_BEFORE_LITERAL, 0), inside[0] + 1):
                 for last in range(inside[-1] + 1, min(inside[-1] + 1 + _MAX_BEHIND_LITERAL, len(self._tokens)) + 1):
+                    if last > inside[-1] + 1 and self._tokens[last - 1].word in STOP_WORDS | PREPOSITIONS:
+                        continue  # "in 2025 *with*"
+                    if RELATIVE_PRONOUNS & {token.word for token in self._tokens[first:last]}:
+                        continue
                     beside = (last - first) - len(inside)
                     self._add(first, last, LiteralPhrase(text=self._text_of(first, last)), _LITERAL_COST * beside)
 

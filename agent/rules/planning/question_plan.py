@@ -185,7 +185,7 @@ def _plan_best_leg(
     settled = [settle_own_names(reading, reader.lexicons) for reading in readings]
     readings = put_own_documents_first(settled, reader.lexicons)
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
-    composed = plan_composed_leg(leg_id, question, leg, reader)
+    composed = plan_composed_leg(leg_id, question, leg, readings, reader)
     if composed is not None:
         return composed.leg, composed.alternatives, composed.assumptions
 

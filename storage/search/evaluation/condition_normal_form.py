@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 
 from storage.search.conditions import (
     DOC_ID_FIELD,
+    ORDER_OPERATORS,
     TEXT_FIELD,
     TITLE_FIELD,
     AndCondition,
@@ -158,6 +159,10 @@ def _bind_semi_join(condition: SemiJoinCondition, schema: Schema) -> SemiJoinCon
     if schema.is_row_schema:
         raise InvalidCondition("a semi-join holds for documents, not for rows")
     check_join_field(condition.field, schema)
+    if condition.op in ORDER_OPERATORS:
+        is_reserved = condition.field in (TITLE_FIELD, DOC_ID_FIELD)
+        if is_reserved or _find_field(condition.field, schema).type not in _ORDERED_TYPES:
+            raise InvalidCondition(f"{condition.op.value!r} does not go with {condition.field!r}")
     return condition
 
 

@@ -59,6 +59,9 @@ def expand_semi_joins(condition: Condition, bucket: BucketId, corpus: NaiveCorpu
         else:
             field, type_ = semi_join.field, corpus[bucket].schema.by_name[semi_join.field].type
             values = tuple(value for value in keys if _fits_type(value, type_))
+            if semi_join.op is not ComparisonOperator.EQ and values:
+                comparisons = (ComparisonCondition(field=field, op=semi_join.op, value=value) for value in values)
+                return AndCondition(tuple(comparisons))
         return ComparisonCondition(field=field, op=ComparisonOperator.IN, value=values)
 
     return replace_semi_joins(condition, expand_semi_join)

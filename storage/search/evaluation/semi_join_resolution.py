@@ -12,6 +12,7 @@ from typing import TypeAlias, TypeVar, cast
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
     DOC_ID_FIELD,
+    ORDER_OPERATORS,
     TITLE_FIELD,
     ComparisonCondition,
     ComparisonOperator,
@@ -219,7 +220,21 @@ class _SemiJoinResolution:
             field = DOC_ID_FIELD
         elif bucket in self._schemas:  # otherwise the engine refuses the bucket
             values = comparable_values(values, field, self._schemas[bucket])
+        if semi_join.op in ORDER_OPERATORS and values:
+            return compare_with_extreme(semi_join, values)
         return ComparisonCondition(field=field, op=ComparisonOperator.IN, value=values, words=semi_join.words)
+
+
+def compare_with_extreme(semi_join: SemiJoinCondition, values: Sequence[Scalar]) -> ComparisonCondition:
+    """Returns the comparison that holds for all the values, of which there is at least one: numbers, or ISO days."""
+    is_above = semi_join.op in (ComparisonOperator.GT, ComparisonOperator.GTE)
+    ordered = sorted(values, key=lambda value: (str(value) if isinstance(value, str) else "", _number_of(value)))
+    extreme = ordered[-1] if is_above else ordered[0]
+    return ComparisonCondition(field=semi_join.field, op=semi_join.op, value=extreme, words=semi_join.words)
+
+
+def _number_of(value: Scalar) -> float:
+    return 0.0 if isinstance(value, str) else float(value)
 
 
 def comparable_values(values: Sequence[Scalar], field: FieldName, schema: Schema) -> tuple[Scalar, ...]:
