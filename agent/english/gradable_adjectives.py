@@ -47,6 +47,7 @@ loud noisy | quiet silent | measure | noise loudness sound volume |
 bright | dim dark | measure | brightness luminosity lumen | lumen
 steep | flat | measure | slope gradient incline | degree
 spacious roomy | cramped | measure | area space floorspace | meter**2
+dense | sparse | measure | density concentration |
 populous crowded | | measure | population inhabitants density people residents |
 busy | | measure | visitors passengers traffic guests |
 rich wealthy | | measure | income wealth fortune revenue |

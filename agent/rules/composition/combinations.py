@@ -4,11 +4,12 @@ Every rule names the shape that it is for. What a rule costs says how much less 
 the costs only order the readings of one question.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from agent.english.function_words import NEGATIONS, RELATIVE_PRONOUNS
+from agent.english.gradable_adjectives import scale_of_superlative
 from agent.rules.composition.measures import order_by_field, orders_named_by_superlative, orders_of_superlative
 from agent.rules.composition.phrases import (
     ComparativePhrase,
@@ -29,7 +30,7 @@ from agent.rules.composition.phrases import (
     ThanWord,
     ValuePhrase,
 )
-from agent.rules.composition.relations import Relations, compare_with_set
+from agent.rules.composition.relations import NAMED_COST, Relations, compare_with_set
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import (
@@ -50,7 +51,7 @@ _Rule: TypeAlias = Callable[[Any, Any], Meanings]
 _NO_WORDS = LinkingWords(words=())
 _HAVING_WORDS = frozenset("with has have had having whose where by in of".split())
 _NAMING_WORDS = frozenset("of called named is".split())
-_OWNERS = frozenset("of in for at from on s by does do did is are was were to".split())
+_OWNERS = frozenset("of in for at from on s by does do did is are was were to all each every both".split())
 _VERBS_BEHIND = frozenset("have has had".split())
 _CLAUSE_OPENERS = RELATIVE_PRONOUNS | frozenset("does do did is are was were has have had".split())
 _COPULAS = frozenset("that which who is are was were".split())
@@ -63,7 +64,9 @@ _MAX_LINKING_WORDS, _MAX_RELATING_WORDS = 5, 2
 _PLURAL_LIMIT = 10  # of "the largest branches", as in a list
 _DEREFERENCE_COST = 0.1
 _COMPOUND_COST = 0.1
-_ROLE_COST = 0.5  # of several persons, none is named
+_ANY_DOCUMENT_COST = 0.2  # "who lead a project": a noun with nothing that restricts it
+_IMPLIED_COST = 0.4  # of documents that no word names, only a value of them
+_ROLE_COST = 0.7  # of several persons, none is named
 _ADJACENT_COST = 0.3  # without a word that relates the two
 _FOLLOWING_FIELD_COST = 0.15
 _OTHER_FIELD_COST = 0.8  # "staff whose *city* is …", where the value is of another field
@@ -73,9 +76,16 @@ class PhraseCombiner:
     """Combines the phrases of one question."""
 
     def __init__(
-        self, question: str, tokens: tuple[QuestionToken, ...], reader: QuestionReader, relations: Relations
+        self,
+        question: str,
+        tokens: tuple[QuestionToken, ...],
+        reader: QuestionReader,
+        relations: Relations,
+        named_buckets: Set[BucketId],
     ) -> None:
+        """`named_buckets` are those whose documents a noun of the question names."""
         self._question, self._tokens, self._reader, self._relations = question, tokens, reader, relations
+        self._named_buckets = named_buckets
         self._orders: dict[tuple[BucketId, tuple[str, ...]], tuple[SetOrder, ...]] = {}
         self._literals: dict[tuple[BucketId, str], Condition | None] = {}
         self._rules: Mapping[tuple[type, type], _Rule] = {
@@ -92,6 +102,8 @@ class PhraseCombiner:
             (SuperlativePhrase, FieldPhrase): self._order_by_field,
             (SuperlativePhrase, LinkingWords): self._order_by_name,
             (SuperlativePhrase, ModifierPhrase): self._first_of_set,
+            (FieldPhrase, SuperlativePhrase): self._order_by_verb,
+            (OrderPhrase, SetPhrase): self._take_first_by,
             (OrderPhrase, ModifierPhrase): self._extreme_of_set,
             (SetPhrase, ModifierPhrase): self._restrict,
             (SetPhrase, SetPhrase): self._name_set,
@@ -108,6 +120,7 @@ class PhraseCombiner:
             (SetPhrase, ComparedPhrase): self._attach_comparison,
             (FieldPhrase, ModifierPhrase): self._read_field_of,
             (FieldPhrase, SetPhrase): self._field_before_set,
+            (ModifierPhrase, SetPhrase): self._possessed_set,
             (FieldPhrase, FieldPhrase): self._compound_field,
             (SetPhrase, FieldPhrase): self._field_behind_set,
             (ModifierPhrase, FieldPhrase): self._possessed_field,
@@ -152,16 +165,20 @@ class PhraseCombiner:
 
     def _modify_or_ask(self, words: LinkingWords, documents: SetPhrase) -> Meanings:
         yield from self._modify(words, documents)
-        asks_who = words.words[:1] == ("who",) and bool(words.relating) and not words.mentions
+        says_what = bool(words.relating or words.mentions)
+        is_named = any(bucket == documents.bucket for bucket, _ in words.mentions)
+        asks_who = words.words[:1] == ("who",) and says_what and not is_named
         if asks_who and documents.is_single and not _NEGATORS & set(words.words):
             lexicon = self._reader.lexicons[documents.bucket]
             persons = [name for name in lexicon.roles.persons if name != documents.key]
             for name in persons:  # "who looks after the tallest plant"
-                yield FieldValues(documents=documents, field=name), 0.0 if len(persons) == 1 else _ROLE_COST
+                yield FieldValues(documents=documents, field=name), _IMPLIED_COST if len(persons) == 1 else _ROLE_COST
 
     def _modify_by_clause(self, documents: SetPhrase | ValuePhrase, words: LinkingWords) -> Meanings:
-        """ "States *the Colorado flows through*"."""
-        if words.relating or words.mentions:
+        """ "States *the Colorado flows through*", "*Priya's* department"."""
+        if words.words == ("s",):
+            yield ModifierPhrase(before=_NO_WORDS, phrase=documents, after=words), 0.0
+        elif words.relating or words.mentions:
             yield ModifierPhrase(before=_NO_WORDS, phrase=documents, after=words), 0.1
 
     def _end_clause(self, modifier: ModifierPhrase, words: LinkingWords) -> Meanings:
@@ -215,6 +232,20 @@ class PhraseCombiner:
             for named in orders_named_by_superlative(superlative.words, lexicon):
                 yield OrderPhrase(bucket=field.bucket, order=named), 0.0
 
+    def _order_by_verb(self, field: FieldPhrase, superlative: SuperlativePhrase) -> Meanings:
+        """ "That *earns the most*"."""
+        if superlative.words in _AMOUNTS:
+            lexicon = self._reader.lexicons[field.bucket]
+            order = order_by_field(superlative.words, field.bucket, field.field, lexicon)
+            if order is not None:
+                yield OrderPhrase(bucket=field.bucket, order=order), 0.0
+
+    def _take_first_by(self, phrase: OrderPhrase, documents: SetPhrase) -> Meanings:
+        """ "The *highest paid* engineer"."""
+        if phrase.bucket == documents.bucket and documents.order is None and not documents.is_named:
+            limit = _PLURAL_LIMIT if documents.is_plural else 1
+            yield replace(documents, order=phrase.order, limit=limit, is_plural=limit > 1), 0.1
+
     def _order_by_name(self, superlative: SuperlativePhrase, words: LinkingWords) -> Meanings:
         """ "The *lowest point*" of places with a `lowest elevation`."""
         if len(words.words) == 1 and (words.relating or words.mentions):
@@ -223,8 +254,13 @@ class PhraseCombiner:
                     yield OrderPhrase(bucket=bucket, order=order), 0.0
 
     def _first_of_set(self, superlative: SuperlativePhrase, modifier: ModifierPhrase) -> Meanings:
-        """ "The *largest of the states* that border Texas", "the largest *by area*"."""
+        """ "The *largest of the states* that border Texas", "the *highest number of rivers*"."""
         documents = modifier.phrase
+        if isinstance(documents, SetPhrase) and modifier.before.words == ("number", "of"):
+            found = scale_of_superlative(superlative.words)
+            if found is not None and documents.order is None and not modifier.after.words:
+                yield NumberOfPhrase(documents=documents, descending=found[1].is_high_end), 0.0
+            return
         if isinstance(documents, SetPhrase) and set(modifier.before.words) <= {"of", "among", "in", "all"}:
             if documents.order is None and not documents.is_named and not modifier.after.words:
                 yield from self._ordered_sets(superlative, documents, 1)
@@ -250,7 +286,7 @@ class PhraseCombiner:
             case OrderPhrase() as phrase:
                 if documents.is_named or documents.order is not None:
                     return
-                if phrase.bucket == documents.bucket and _has_measure(modifier):
+                if phrase.bucket == documents.bucket and _has_measure(modifier, phrase):
                     limit = _PLURAL_LIMIT if documents.is_plural and "which" not in modifier.before.words else 1
                     yield replace(documents, order=phrase.order, limit=limit, is_plural=limit > 1), 0.0
             case ComparedPhrase() as compared:
@@ -267,8 +303,7 @@ class PhraseCombiner:
             if documents.is_bare:
                 yield replace(other, depth=documents.depth + other.depth), 0.0  # "the city of Boston"
         is_clause = bool(before & _CLAUSE_OPENERS) and bool(modifier.before.relating or modifier.before.mentions)
-        if other.is_bare and not (_negates(modifier) or is_clause):
-            return  # "rivers in states" restricts nothing
+        is_vacuous = other.is_bare and not (_negates(modifier) or is_clause)  # "rivers in states"
         if documents.is_named:
             return
         linking = LinkingWords(
@@ -281,17 +316,32 @@ class PhraseCombiner:
             unordered, other, linking, is_negated=_negates(modifier), is_clause=bool(after.words)
         )
         for related, cost in relations:
+            if is_vacuous and cost > NAMED_COST:
+                continue
+            if other.is_bare:
+                cost += _ANY_DOCUMENT_COST
             if not linking.words:
                 cost += _ADJACENT_COST
             yield replace(related, order=documents.order, limit=documents.limit), cost
 
     def _restrict_to_value(self, documents: SetPhrase, value: ValuePhrase, modifier: ModifierPhrase) -> Meanings:
         """ "Employees *in Oslo*", "staff *whose city is Oslo*"."""
-        if documents.bucket != value.bucket or documents.is_named:
+        if documents.is_named:
+            return
+        if documents.bucket != value.bucket:
+            if value.bucket in self._named_buckets:
+                return  # the value belongs to documents that another word names
+            holders = SetPhrase(bucket=value.bucket, condition=value.condition, is_plural=True)
+            named = {(value.bucket, field) for field in fields_of(value.condition)}
+            is_named = bool(named & (modifier.before.mentions | modifier.after.mentions))
+            for phrase, cost in self._relate(documents, holders, _without_mentions(modifier, named)):
+                yield phrase, cost + (0.0 if is_named else _IMPLIED_COST)
             return
         mentions = modifier.before.mentions | modifier.after.mentions
         named = {field for bucket, field in mentions if bucket == value.bucket}
-        cost = _OTHER_FIELD_COST if mentions and not named & fields_of(value.condition) else 0.0
+        fields = fields_of(value.condition)
+        refers_to_own = any(self._relations.is_reference(value.bucket, field, value.bucket) for field in fields)
+        cost = _OTHER_FIELD_COST if (mentions or refers_to_own) and not named & fields else 0.0
         condition = NotCondition(value.condition) if _negates(modifier) else value.condition
         yield replace(documents, condition=conjunction_of(documents.condition, condition)), cost
 
@@ -445,6 +495,10 @@ class PhraseCombiner:
         """ "The *capital of Texas*", "how many inhabitants *does Texas have*"."""
         if isinstance(modifier.phrase, SetPhrase) and _only_owns(modifier, may_relate=field.is_question):
             yield from self._values_of(field, modifier.phrase, 0.0)
+        if field.is_plural and not field.is_question and _CLAUSE_OPENERS & set(modifier.before.words):
+            for documents, cost in self._restrict(SetPhrase(bucket=field.bucket, is_plural=True), modifier):
+                if isinstance(documents, SetPhrase) and documents.depth:  # "*countries in which* they work"
+                    yield FieldValues(documents=documents, field=field.field), cost + _IMPLIED_COST
 
     def _field_before_set(self, field: FieldPhrase, documents: SetPhrase) -> Meanings:
         """ "*Who manages* the Leeds office", "*capital* cities"."""
@@ -470,6 +524,15 @@ class PhraseCombiner:
             if set(modifier.before.words) <= _OWNERS | {"what", "which"} and not modifier.before.relating:
                 yield from self._values_of(field, modifier.phrase, _FOLLOWING_FIELD_COST)
 
+    def _possessed_set(self, modifier: ModifierPhrase, documents: SetPhrase) -> Meanings:
+        """ "*Priya's department*", "the Ritz's screenings in May"."""
+        owner = modifier.phrase
+        if isinstance(owner, SetPhrase) and modifier.after.words == ("s",) and not modifier.before.words:
+            if owner.bucket != documents.bucket and not documents.is_named:
+                for related, cost in self._relations.relate(documents, owner, _NO_WORDS):
+                    is_single = owner.is_single and not documents.is_plural
+                    yield replace(related, limit=documents.limit) if is_single else related, cost
+
     def _values_of(self, field: FieldPhrase, documents: SetPhrase, cost: float) -> Meanings:
         if field.bucket != documents.bucket or (documents.is_bare and not documents.is_named):
             return
@@ -484,6 +547,15 @@ class PhraseCombiner:
             for order in orders_named_by_superlative((word,), lexicon):
                 return replace(documents, order=order, limit=1, is_plural=False)
         return documents
+
+
+def _without_mentions(modifier: ModifierPhrase, named: set[tuple[BucketId, FieldName]]) -> ModifierPhrase:
+    """Returns the modifier whose words name only the other fields."""
+    return replace(
+        modifier,
+        before=replace(modifier.before, mentions=modifier.before.mentions - named),
+        after=replace(modifier.after, mentions=modifier.after.mentions - named),
+    )
 
 
 def _negates(modifier: ModifierPhrase) -> bool:
@@ -503,7 +575,12 @@ def _only_owns(modifier: ModifierPhrase, *, may_relate: bool = False) -> bool:
     return words <= _OWNERS and set(modifier.after.words) <= _VERBS_BEHIND and not _negates(modifier)
 
 
-def _has_measure(modifier: ModifierPhrase) -> bool:
-    """ "*With* the highest density", "that *has* the highest density"."""
-    words = set(modifier.before.words)
-    return bool(words & _HAVING_WORDS) and not (modifier.before.relating or modifier.after.words or _negates(modifier))
+def _has_measure(modifier: ModifierPhrase, phrase: OrderPhrase) -> bool:
+    """ "*With* the highest density", "that *recorded* the most species", "which *sold* the most tickets"."""
+    before = modifier.before
+    if modifier.after.words or _negates(modifier):
+        return False
+    if before.relating or before.mentions:
+        is_own = not before.mentions or (phrase.bucket, phrase.order.field) in before.mentions
+        return bool(set(before.words) & _CLAUSE_OPENERS) and is_own
+    return bool(set(before.words) & (_HAVING_WORDS | RELATIVE_PRONOUNS))

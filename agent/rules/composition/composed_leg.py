@@ -48,12 +48,13 @@ from storage.search.plan import (
 from storage.search.schema import SchemaOrder
 
 _MAX_TOKENS = 22  # of a question that is read so
-_MAX_COST = 2.4  # of a reading that is believed
+_MAX_COST = 1.5  # of a reading that is believed
 _SAME_COST = 0.05  # difference up to which two readings are equally likely
 _FUNCTIONS_BY_WORD: Mapping[str, AggregateFunction] = {
     "total": AggregateFunction.SUM,
     "sum": AggregateFunction.SUM,
     "combined": AggregateFunction.SUM,
+    "altogether": AggregateFunction.SUM,
     "average": AggregateFunction.AVERAGE,
     "mean": AggregateFunction.AVERAGE,
     "avg": AggregateFunction.AVERAGE,
@@ -92,7 +93,9 @@ def plan_composed_leg(
     found = find_word_phrases(question, reader, joins)
     if found is None or not 1 < len(found.tokens) <= _MAX_TOKENS:
         return None
-    combiner = PhraseCombiner(question, found.tokens, reader, Relations(reader.lexicons, joins))
+    sets = (word.phrase for word in found.phrases if isinstance(word.phrase, SetPhrase) and not word.phrase.is_named)
+    named_buckets = {phrase.bucket for phrase in sets}
+    combiner = PhraseCombiner(question, found.tokens, reader, Relations(reader.lexicons, joins), named_buckets)
     chart = parse_spans(len(found.tokens), found.phrases, combiner.combine)
     phrases = [pair for pair in _readings_of(found.tokens, chart) if pair[0].cost <= _MAX_COST]
     phrases.sort(key=lambda pair: (pair[0].cost, _depth_of(pair[0].phrase)))
@@ -149,12 +152,12 @@ def _readings_of(tokens: Sequence[QuestionToken], chart: Chart) -> Iterator[tupl
         return
     count = len(tokens)
     for first in range(count):
-        asked = _asked_by([token.word for token in tokens[:first]])
         for last in range(count, first, -1):
+            asked = _asked_by([token.word for token in (*tokens[:first], *tokens[last:])])
             for reading in chart[first, last]:
                 if isinstance(reading.phrase, (SetPhrase, FieldValues, RankedByNumber)):
                     yield reading, asked
-            if not _only_asks(tokens[last - 1]):
+            if not _only_asks(tokens[last - 1]) and tokens[last - 1].word not in _FUNCTIONS_BY_WORD:
                 break
         if not _may_open_question(tokens[first]):
             return
@@ -173,9 +176,11 @@ def _needs_composition(phrase: Phrase, plain_form: AnswerForm) -> bool:
     match phrase:
         case SetPhrase(depth=depth):
             return bool(depth)
-        case FieldValues(documents=documents):
+        case FieldValues(documents=documents, asks_amount=asks_amount):
             passes_over_field = plain_form.lists_documents or plain_form.reads_text
-            return bool(documents.depth) or documents.order is not None or passes_over_field
+            passes_over_field |= AggregateFunction.DISTINCT in plain_form.computed_functions
+            sums_up = asks_amount and not documents.is_single
+            return bool(documents.depth) or documents.order is not None or passes_over_field or sums_up
         case _:
             return True
 
@@ -239,7 +244,7 @@ def _read_values(
         return (search, ComputeNumbers(functions=(asked.function,), field=field.name)) if is_number else None
     if documents.is_single:
         return search, ReadFields(fields=((documents.bucket, field.name),))
-    if (asked.is_how_much or values.asks_amount) and is_number:
+    if (asked.is_how_much or asked.counts or values.asks_amount) and is_number:
         return search, ComputeNumbers(functions=(AggregateFunction.SUM,), field=field.name)
     if asked.counts:
         return search, ComputeNumbers(functions=(AggregateFunction.DISTINCT,), field=field.name)

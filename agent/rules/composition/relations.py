@@ -20,12 +20,12 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType
 
 # What it costs to take a relation, by how sure the words are that it is meant.
-_NAMED_COST = 0.0  # a word names its field: "states that *border* Texas"
+NAMED_COST = 0.0  # a word names its field: "states that *border* Texas"
 _NOUN_COST = 0.1  # its field is called like the documents it refers to: the `state` of cities
 _ONLY_COST = 0.4  # no other field relates the two
 _ROLE_COST = 1.0  # the field says another role, which no word names: the `capital` of states
 _SAME_BUCKET_COST = 1.3
-_UNUSED_MENTION_COST = 0.8  # a word names another field
+_UNUSED_MENTION_COST = 1.0  # a word names another field
 _BRIDGE_COST = 0.4  # the two are related by documents that are not named
 _TURNED_COST = 0.1  # "states that border Texas" are not those that Texas borders
 
@@ -159,7 +159,7 @@ class Relations:
     ) -> float:
         bucket, field = reference = _reference_of(join)
         if reference in mentions:
-            return _NAMED_COST
+            return NAMED_COST
         if join.is_within_bucket:
             return _SAME_BUCKET_COST
         referred = join.inner if join.is_forward else join.outer

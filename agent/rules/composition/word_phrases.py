@@ -11,7 +11,7 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     STOP_WORDS,
 )
-from agent.english.gradable_adjectives import is_comparative_of_scale, scale_of_superlative
+from agent.english.gradable_adjectives import is_comparative_of_scale, nouns_beside, scale_of_superlative
 from agent.rules.composition.phrases import (
     ComparativePhrase,
     FieldPhrase,
@@ -25,6 +25,7 @@ from agent.rules.composition.phrases import (
     ValuePhrase,
 )
 from agent.rules.composition.short_names import longer_names, short_names_of
+from agent.rules.cues.scale_fields import numbers_named_by
 from agent.rules.linking.lexicon import (
     BucketLexicon,
     BucketNoun,
@@ -50,6 +51,7 @@ from storage.search.conditions import (
 )
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType
+from storage.text.irregular_verbs import base_form_of
 
 _ARTICLES = frozenset("the a an our my your some".split())
 _AMOUNT_SUPERLATIVES = frozenset("most fewest least".split())
@@ -57,7 +59,7 @@ _AMOUNT_SUPERLATIVES = frozenset("most fewest least".split())
 _NO_LINKING_WORDS = (
     _AMOUNT_SUPERLATIVES
     | PRESENT_WORDS
-    | ENDED_WORDS
+    | (ENDED_WORDS - {"run", "ran"})
     | (AGGREGATE_WORDS - {"number", "of", "many", "much", "how", "up", "add"})
     | frozenset("more less fewer than higher lower greater above below exceeding or either except other".split())
 )
@@ -68,7 +70,8 @@ _SUPERLATIVES_BY_COMPARATIVE = {
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
 _MAX_BEFORE_LITERAL, _MAX_BEHIND_LITERAL = 4, 3  # tokens that belong to a number or a day
 _HINT_COST, _PARTIAL_COST, _RELATING_COST, _MENTION_COST = 0.5, 0.6, 0.5, 0.1
-_KIND_COST = 0.1
+_MEASURE_COST = 0.3
+_KIND_COST, _PARTIAL_KIND_COST = 0.1, 0.5
 _SHORT_NAME_COST = 0.2
 _MAX_NAME_WORDS = 6  # of a name without its noun
 _OWN_VALUE_COST = 0.15  # of a value that is also the name of a document
@@ -119,6 +122,10 @@ class _WordPhraseFinder:
     ) -> None:
         self._question, self._reader, self._tokens = question, reader, tokens
         self._keys = {(join.inner, join.inner_key) for join in joins if join.is_forward}
+        self._references: dict[BucketId, tuple[FieldName, ...]] = {}
+        for join in joins:
+            if join.is_forward:
+                self._references[join.outer] = (*self._references.get(join.outer, ()), *join.outer_fields)
         self._mentions: dict[int, set[tuple[BucketId, FieldName]]] = {}
         self._noun_tokens: set[int] = set()
         self._value_tokens: set[int] = set()  # whole values as written
@@ -163,6 +170,7 @@ class _WordPhraseFinder:
                 self._add(index, index + len(superlative.words), superlative)
             for comparative in self._comparatives_at(index):
                 self._add(index, index + len(comparative.superlative), comparative)
+            self._add_measure(index, token)
             if token.word == "than":
                 self._add(index, index + 1, ThanWord())
             self._add_linking_word(index, token)
@@ -255,6 +263,12 @@ class _WordPhraseFinder:
         condition = self._read_condition(lexicon.bucket, f"the {self._text_of(first, last)}")
         if condition is None or set(fields_of(condition)) - {match.field}:
             return
+        field = None if match.field == TITLE_FIELD else lexicon.get_field(match.field)
+        is_kind = field is not None and field.type is FieldType.CATEGORY and lexicon.is_categorical(field.name)
+        if is_kind and not self._tokens[last - 1].is_name:  # "the *actor* with the highest fee"
+            is_plural = looks_plural(self._tokens[last - 1])
+            kind = SetPhrase(bucket=lexicon.bucket, condition=condition, is_plural=is_plural)
+            self._add(first, last, kind, _PARTIAL_KIND_COST)
         if self._is_key(match.field, lexicon):
             named = SetPhrase(bucket=lexicon.bucket, condition=condition, key=match.field)
             self._add(first, last, named, _PARTIAL_COST)
@@ -274,6 +288,15 @@ class _WordPhraseFinder:
             yield SuperlativePhrase(words=words)
         if scale_of_superlative(words[:1]) is not None or words[0] in _AMOUNT_SUPERLATIVES:
             yield SuperlativePhrase(words=words[:1])
+
+    def _add_measure(self, index: int, token: QuestionToken) -> None:
+        """ "*People* in Boulder", where cities have a population: nouns for the same measure."""
+        nouns = nouns_beside(token.word)
+        for bucket, lexicon in self._reader.lexicons.items() if nouns else ():
+            if not any(mentioned == bucket for mentioned, _ in self._mentions.get(index, ())):
+                for name in numbers_named_by(nouns, lexicon):
+                    phrase = FieldPhrase(bucket=bucket, field=name, is_hint=True)
+                    self._add(index, index + 1, phrase, _MEASURE_COST)
 
     def _comparatives_at(self, index: int) -> Iterator[ComparativePhrase]:
         words = tuple(token.word for token in self._tokens[index : index + 2])
@@ -301,7 +324,7 @@ class _WordPhraseFinder:
             return
         if is_comparative_of_scale(token.word):
             return
-        mentions = frozenset(self._mentions.get(index, ()))
+        mentions = frozenset((*self._mentions.get(index, ()), *self._references_named_by(token.word)))
         if not is_content_word(token):
             self._add(index, index + 1, LinkingWords(words=(token.word,), mentions=mentions))
         elif index in self._noun_tokens or index in self._value_tokens:
@@ -310,6 +333,13 @@ class _WordPhraseFinder:
             self._add(index, index + 1, LinkingWords(words=(token.word,), mentions=mentions), _MENTION_COST)
         elif token.begins_sentence or not token.is_name:
             self._add(index, index + 1, LinkingWords(words=(token.word,), relating=(token.word,)), _RELATING_COST)
+
+    def _references_named_by(self, word: str) -> Iterator[tuple[BucketId, FieldName]]:
+        """ "Led": yields the fields that refer to other documents and whose names are of the family of the verb."""
+        base_form = base_form_of(word) or word
+        for bucket, fields in self._references.items():
+            for name in self._reader.lexicons[bucket].roles.fields_of_family(base_form, fields):
+                yield bucket, name
 
     def _add_literals(self) -> None:
         for literal in self._reader.literals_in(self._question):
