@@ -78,6 +78,8 @@ async def answer_from_sentences(
     if evidence is None or not evidence.sentences:
         return decision
     reads_fields = isinstance(decision.facts, (FieldValuesFacts, SeveralValuesFacts))
+    if reads_fields and review.alternatives.is_understood:
+        return decision
     explained = _share_explained_by_fields(review, evidence.question) if reads_fields else 0.0
     if explained >= _MIN_EXPLAINED_SHARE:
         return decision

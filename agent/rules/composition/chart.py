@@ -1,4 +1,4 @@
-"""Finds the readings of all spans of a question, the shorter ones first (the algorithm of Cocke, Younger and Kasami)."""
+"""Finds the readings of all spans of a question, the shorter ones first (the algorithm of Cocke, Younger, Kasami)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias

@@ -1,14 +1,15 @@
 """Plans a question that relates several sets of documents, by reading it as one phrase.
 
-"The population of the capital of the largest state" is composed of phrases: each names a set, a field of it, or how two
-sets are related (`combinations`). A reading is taken only if it explains every word of the question and relates at least
-two sets; all other questions are read as one set with conditions. The method is that of semantic grammars over the
-types of a schema; see Liang, Jordan and Klein, "Learning Dependency-Based Compositional Semantics" (2011), whose trees
-join predicates by the schema in the same way.
+"The population of the capital of the largest state" is composed of phrases: each names a set, a field of it, or how
+two sets are related (`combinations`). A reading is taken only if it explains every word of the question and relates at
+least two sets; all other questions are read as one set with conditions. The method is that of semantic grammars over
+the types of a schema; see Liang, Jordan and Klein, "Learning Dependency-Based Compositional Semantics" (2011), whose
+trees join predicates by the schema in the same way.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
@@ -172,7 +173,7 @@ def _depth_of(phrase: Phrase) -> int:
 
 
 def _needs_composition(phrase: Phrase, plain_form: AnswerForm) -> bool:
-    """Whether the phrase is more than one set with conditions, or asks for a field that the plain reading passes over."""
+    """Whether the phrase is more than a set with conditions, or asks for a field that the plain reading passes over."""
     match phrase:
         case SetPhrase(depth=depth):
             return bool(depth)
@@ -196,7 +197,7 @@ def _only_asks(token: QuestionToken) -> bool:
 
 def _asked_by(words: Sequence[str]) -> _Asked:
     functions = [_FUNCTIONS_BY_WORD[word] for word in words if word in _FUNCTIONS_BY_WORD]
-    pairs = set(zip(words, words[1:], strict=False))
+    pairs = set(pairwise(words))
     return _Asked(
         counts=("how", "many") in pairs or bool(_NUMBER_WORDS & set(words)),
         is_how_much=bool({("how", "many"), ("how", "much")} & pairs),

@@ -158,7 +158,7 @@ Modified: TypeAlias = SetPhrase | ValuePhrase | SuperlativePhrase | OrderPhrase 
 class ModifierPhrase:
     """What follows the noun of a set: the phrase, and the words before and behind it that say how it is related.
 
-    "Rivers *that flow through Texas*", "states *which the Colorado flows through*", "the clubs *with the most members*".
+    "Rivers *that flow through Texas*", "states *which the Colorado flows through*", "clubs *with the most members*".
     """
 
     before: LinkingWords

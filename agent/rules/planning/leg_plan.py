@@ -81,6 +81,7 @@ def plan_leg(
             equal_forms=forms,
             unknown_words=unknown_words,
             suggested_fields=best.similarities.rank_fields(unknown_words),
+            is_understood=not best.unlinked_words and any(not mention.is_hint for mention in best.asked_mentions),
         )
     chosen_readings = _choose_readings(readings, answer_form)
     clauses = tuple(_clause_of(reading) for reading in chosen_readings)
