@@ -77,11 +77,6 @@ _DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different peopl
 _COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
 _MAX_SHORT_WORD_LETTERS = 3  # letters up to which a word hints at no field
 _UNINFORMATIVE_WORDS = STOP_WORDS | FILLER_WORDS | AGGREGATE_WORDS | COMPARATORS
-_MAX_ENDED_SHARE = 0.9  # of the documents may have an end date; where all have one, it may lie in the future
-_END_LABEL_WORDS = frozenset(
-    """left leaving departed departure end ended ends exit retired retirement deceased died death closed closing
-    terminated termination disposed scrapped sold cancelled withdrawn discontinued""".split()
-)
 _MIN_RECORD_FIELDS = 4  # fields of a bucket whose documents are records
 _MIN_MIRRORED_SHARE = 0.9  # share of the titles that a field holds too, from which the field stands for them
 _TITLE = SchemaField(name=TITLE_FIELD, type=FieldType.TEXT)
@@ -518,13 +513,7 @@ class BucketLexicon:
     @cached_property
     def has_end_dates(self) -> bool:
         """Whether a date that some documents lack says when they ended: "left on", "retired", "deceased"."""
-        return any(
-            field.type is FieldType.DATE
-            and (entry := self.vocabulary_of(field.name)) is not None
-            and entry.document_count < _MAX_ENDED_SHARE * self.document_count
-            and bool(_END_LABEL_WORDS & {*fold_text(field.label).split(), *field.name.split("_")})
-            for field in self.schema.fields
-        )
+        return any(field.type is FieldType.DATE for field in self.end_fields.own_fields)
 
     @cached_property
     def end_fields(self) -> EndFields:

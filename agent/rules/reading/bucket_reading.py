@@ -37,7 +37,6 @@ from agent.rules.binding.literal_conditions import (
     mentioned_keys_near,
 )
 from agent.rules.binding.number_roles import is_identifier, is_rank_or_count
-from agent.rules.binding.present_conditions import build_present_conditions
 from agent.rules.linking.exclusions import find_exclusions
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import (
@@ -153,8 +152,6 @@ def read_question(
     comparisons = build_field_comparisons(selection, literals)
     conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
     conditions += build_deadline_conditions(selection)
-    if not selection.states:
-        conditions += build_present_conditions(selection)
     values = [*build_value_conditions(selection)]
     alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
     consume_role_words(selection, selection.rival_links)

@@ -157,6 +157,8 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
             continue
         if meaning.is_question and not selection.lexicon.is_flag(meaning):
             continue  # it asks for the value
+        if any(field.name == meaning.field for state in selection.states for field in state.fields):
+            continue  # "still valid" says all of it
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
             selection.used_links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
