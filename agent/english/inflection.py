@@ -1,4 +1,4 @@
-"""Inflection and derivation of English words: the root of a word family, and the superlatives of adjectives."""
+"""Derivation of English words: the root of a word family, and the endings of adjectives."""
 
 from functools import lru_cache
 
@@ -21,14 +21,6 @@ _MIN_LETTERS_BEFORE_LATIN_ENDING = 4  # "closure" is one word with "close"; "arr
 _LATIN_ENDINGS = frozenset("ent ents ant ants ive ives ure ures able ible al als at".split())
 _MAX_STRIPPED_ENDINGS = 3
 _VOWELS = frozenset("aeiou")
-_MIN_SUPERLATIVE_LETTERS = 5
-# Words that end in -est and are no superlatives.
-_NO_SUPERLATIVES = frozenset(
-    """interest request forest harvest contest conquest protest suggest digest invest arrest manifest modest honest
-    earnest midwest northwest southwest priest tempest inquest ingest infest molest dishonest divest congest guest quest
-    chest crest behest bequest attest detest wrest reinvest amest everest budapest bucharest rest west test best nest
-    latest""".split()
-)
 _ADJECTIVE_ENDINGS = (
     "ous", "ful", "ive", "able", "ible", "less", "ic", "ical", "al", "ant", "ent", "ed", "ing", "ern", "ary", "ial",
     "ish", "some", "like", "ly",
@@ -62,23 +54,6 @@ def _strip_ending(word: str, *, is_whole_word: bool) -> str:
         if rest != word and len(rest) >= shortest and is_plural:
             return rest
     return word
-
-
-def adjective_of_superlative(word: str) -> str | None:
-    """ "Heaviest": returns the adjective ("heavy"), or about it ("larg" of "largest"); None for other words."""
-    if len(word) < _MIN_SUPERLATIVE_LETTERS or not word.endswith("est") or word in _NO_SUPERLATIVES:
-        return None
-    stem = word.removesuffix("est")
-    if stem.endswith("i"):
-        return f"{stem[:-1]}y"
-    return stem[:-1] if len(stem) > _MIN_ROOT_LETTERS and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
-
-
-def adjective_of_comparative(word: str) -> str | None:
-    """ "Heavier": returns the adjective ("heavy"), or about it; None for words that do not end in -er."""
-    if len(word) < _MIN_SUPERLATIVE_LETTERS - 1 or not word.endswith("er"):
-        return None
-    return adjective_of_superlative(f"{word.removesuffix('er')}est")
 
 
 def may_be_adjective(word: str) -> bool:

@@ -13,13 +13,13 @@ flee fled fled|fly flew flown|forbid forbade forbidden|forget forgot forgotten|f
 give gave given|go went gone|grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden
 hold held held|keep kept kept|know knew known|lay laid laid|lead led led|learn learnt learnt|leave left left
 lend lent lent|lose lost lost|make made made|mean meant meant|meet met met|pay paid paid|prove proved proven
-quit quit quit
+quit quit quit|shrink shrank shrunk|undertake undertook undertaken
 ride rode ridden|ring rang rung|run ran run|say said said|seek sought sought|sell sold sold|send sent sent
-shake shook shaken|shrink shrank shrunk|shine shone shone|shoot shot shot|show showed shown|sing sang sung|sink sank sunk|sit sat sat
+shake shook shaken|shine shone shone|shoot shot shot|show showed shown|sing sang sung|sink sank sunk|sit sat sat
 sleep slept slept|slide slid slid|speak spoke spoken|spend spent spent|spin spun spun|stand stood stood
 steal stole stolen|stick stuck stuck|strike struck struck|swear swore sworn|sweep swept swept|swim swam swum
 take took taken|teach taught taught|tear tore torn|tell told told|think thought thought|throw threw thrown
-understand understood understood|undertake undertook undertaken|wake woke woken|wear wore worn|weave wove woven|win won won|withdraw withdrew withdrawn
+understand understood understood|wake woke woken|wear wore worn|weave wove woven|win won won|withdraw withdrew withdrawn
 write wrote written|see saw seen|find found found|cut cut cut|put put put|set set set|let let let|cost cost cost
 hit hit hit|read read read|shut shut shut|split split split|spread spread spread"""
 

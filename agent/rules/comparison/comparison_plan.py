@@ -13,7 +13,7 @@ from agent.english.function_words import (
     SPENDING_NOUNS,
     SUPERLATIVE_PHRASES,
 )
-from agent.english.inflection import adjective_of_comparative
+from agent.english.gradable_adjectives import adjective_of_comparative
 from agent.rules.comparison.compared_sides import ComparedSides, find_sides
 from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_ranges
 from agent.rules.cues.grouping import group_of_reading

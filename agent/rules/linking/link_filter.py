@@ -12,7 +12,7 @@ from agent.english.function_words import (
     STOP_WORDS,
     SUMMARY_WORDS,
 )
-from agent.english.inflection import adjective_of_superlative
+from agent.english.gradable_adjectives import adjective_of_superlative
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
