@@ -120,13 +120,6 @@ LACK_WORDS = frozenset("without no lacking lack lacks missing".split())
 HAVE_WORDS = frozenset("with has have having".split())
 MISSING_ADJECTIVES = frozenset("missing unknown absent unspecified blank empty".split())
 DISJUNCTIONS = frozenset({"or", "either"})
-# Nouns for people with a role in a document; "who" asks for these fields.
-PERSON_NOUNS = frozenset(
-    """person employee assignee agent owner author manager handler responsible member staff doctor physician teacher
-    instructor lecturer driver editor reviewer requester reporter contact seller salesperson inspector auditor
-    technician engineer lawyer attorney judge investigator analyst consultant clerk host guide trainer coach director
-    artist composer writer photographer winner speaker sender""".split()
-)
 # Nouns for rates: without a named function the average is meant, since their sum has no meaning.
 RATE_NOUNS = frozenset(
     """price rate rating score grade age salary wage temperature percentage percent efficiency ratio height width length

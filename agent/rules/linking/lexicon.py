@@ -27,7 +27,6 @@ from agent.english.function_words import (
     NEGATIONS,
     ORDERING_WORDS,
     PEOPLE_NOUNS,
-    PERSON_NOUNS,
     STOP_WORDS,
 )
 from agent.rules.linking.degree_links import find_degree_values
@@ -47,6 +46,7 @@ from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.noun_classes import PERSON_NOUNS
 
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
 _MIN_CORRECTABLE_LETTERS = (
