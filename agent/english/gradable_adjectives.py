@@ -67,6 +67,7 @@ _OTHER_ADJECTIVES = frozenset(
     stable stale stark stern stiff stout straight strange strict stupid sturdy subtle sure sweet tame tart taut tender
     tense tight tough true unfair unkind unsafe vague vain vivid wet white whole wicked wild wise yellow""".split()
 )
+IRREGULAR_COMPARATIVES = {"better": "good", "worse": "bad", "farther": "far", "further": "far"}
 _WITHOUT_COMPARISON = frozenset({"late"})  # "later" and "latest" put days in order
 _MIN_SUPERLATIVE_LETTERS = 5
 _VOWELS = frozenset("aeiou")

@@ -21,6 +21,7 @@ _MIN_LETTERS_BEFORE_LATIN_ENDING = 4  # "closure" is one word with "close"; "arr
 _LATIN_ENDINGS = frozenset("ent ents ant ants ive ives ure ures able ible al als at".split())
 _MAX_STRIPPED_ENDINGS = 3
 _VOWELS = frozenset("aeiou")
+PARTICIPLE_ENDINGS = ("ed", "en", "wn", "id", "nt")  # "assigned", "given", "known", "paid", "sent"
 _ADJECTIVE_ENDINGS = (
     "ous", "ful", "ive", "able", "ible", "less", "ic", "ical", "al", "ant", "ent", "ed", "ing", "ern", "ary", "ial",
     "ish", "some", "like", "ly",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.english.function_words import FORMS_OF_BE
 from agent.rules.binding.field_fit import is_deadline, words_of_field
 from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
 from agent.rules.linking.span_selection import SpanSelection
@@ -23,7 +24,7 @@ _SETTLED_FIELD_WORDS = frozenset(
     delivered handed""".split()
 )
 _HINT_WEIGHT = 0.4  # less than every other meaning
-_WORDS_BEFORE_DUE = frozenset("is are was were be currently now still already falling fall falls".split())
+_WORDS_BEFORE_DUE = FORMS_OF_BE | frozenset("currently now still already falling fall falls".split())
 _OPEN_QUESTION_WORDS = frozenset("when how until".split())
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.english.function_words import FORMS_OF_BE
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.linking.span_selection import SpanSelection, token_range_in
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
@@ -29,7 +30,7 @@ _JOINING_WORDS = frozenset(
     """than the its their his her it they was were is are being been be as to of by a an that which what had has have
     date day up went go goes much originally first we they money cost costing""".split()
 )
-_LINKING_WORDS = frozenset("was were is are be been being went go goes ran run runs had has have got came".split())
+_LINKING_WORDS = FORMS_OF_BE | frozenset("went go goes ran run runs had has have got came".split())
 _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _DUE_DATE_NAMES = ("due date", "due", "deadline", "promised date", "planned date", "expected date", "target date")
 _MAX_GAP = 8  # tokens between the two names

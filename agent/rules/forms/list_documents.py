@@ -8,6 +8,7 @@ from agent.english.function_words import (
     PREPOSITIONS,
     QUANTIFIERS,
     QUESTION_WORDS,
+    SORT_WORDS,
     YES_NO_VERBS,
 )
 from agent.rules.cues.function_phrases import requested_limit
@@ -29,7 +30,6 @@ from storage.search.schema import FieldType, SchemaOrder
 
 _MIN_EVENT_WORDS = 4  # "what went to Acme"
 _ANTECEDENTS = PEOPLE_NOUNS | frozenset("everyone everybody those ones".split())  # of "who"
-_SORT_WORDS = frozenset({"sorted", "ordered", "order", "sort", "ranked"})
 
 
 def recognise_last_time(cues: QuestionCues) -> ListDocuments | None:
@@ -216,7 +216,7 @@ def requested_order(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     for link in reading.links:
         if isinstance(link.meaning, FieldMention) and link.meaning.column is None:
             before = words[max(link.first - 3, 0) : link.first]
-            if set(before) & _SORT_WORDS:
+            if set(before) & SORT_WORDS:
                 return SchemaOrder(field=link.meaning.field, descending=descending)
             if (
                 before[-1:] == ["by"]
@@ -228,7 +228,7 @@ def requested_order(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         if (
             index > 1
             and words[index - 1] == "by"
-            and words[index - 2] in _SORT_WORDS
+            and words[index - 2] in SORT_WORDS
             and token.word in reading.unlinked_words
         ):
             name = lexicon.field_hinted_by(token.stem)

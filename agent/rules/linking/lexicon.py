@@ -20,6 +20,7 @@ from agent.english.function_words import (
     DISTINCT_WORDS,
     ENDED_WORDS,
     FILLER_WORDS,
+    FORMS_OF_BE,
     GENERIC_NOUNS,
     HAVING_VERBS,
     LEGAL_FORMS,
@@ -29,6 +30,7 @@ from agent.english.function_words import (
     PEOPLE_NOUNS,
     STOP_WORDS,
 )
+from agent.english.inflection import PARTICIPLE_ENDINGS
 from agent.rules.linking.degree_links import find_degree_values
 from agent.rules.linking.end_fields import EndFields
 from agent.rules.linking.field_roles import FieldRoles
@@ -57,10 +59,9 @@ _MAX_REORDERED_WORDS = 5  # content words of a phrase that is recognised in any 
 _MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
 # Function words that may stand between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
 _STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})
-_STOP_WORDS_IN_FLAGS = frozenset({"is", "are", "was", "were", "be", "not", "t"})
+_STOP_WORDS_IN_FLAGS = FORMS_OF_BE | {"not", "t"}
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _NEGATIVE_PREFIXES = ("un", "non")
-_PARTICIPLE_SUFFIXES = ("ed", "en", "wn", "id", "nt")  # "assigned", "given", "known", "paid", "sent"
 _WORDS_AFTER_PARTICIPLE = frozenset({"or", "and", "but", "yet", "anywhere"})
 _EXACT_VALUE_BONUS, _EXACT_NOUN_BONUS = 0.15, 0.3  # weight added to a meaning that is spelled exactly like the words
 _NEGATED_WEIGHT = 1.9  # weight per word: more than a field's name, less than a value
@@ -351,7 +352,7 @@ class BucketLexicon:
         for index, token in enumerate(tokens[:-1]):
             participle_index = index + 1 + (tokens[index + 1].word in ("yet", "been") and index + 2 < len(tokens))
             word_after = tokens[participle_index + 1].word if participle_index + 1 < len(tokens) else ""
-            if token.word not in ("not", "never") or not tokens[participle_index].word.endswith(_PARTICIPLE_SUFFIXES):
+            if token.word not in ("not", "never") or not tokens[participle_index].word.endswith(PARTICIPLE_ENDINGS):
                 continue
             if tokens[participle_index].word in ENDED_WORDS:
                 continue  # "not expired" compares the end date with today

@@ -16,6 +16,7 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     STOP_WORDS,
 )
+from agent.english.inflection import PARTICIPLE_ENDINGS
 from agent.rules.linking.exclusions import NO_EXCLUSIONS, ExclusionPhrases
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
@@ -243,10 +244,9 @@ def _leads_to_value(
 def _is_participle_before(link: SpanLink, value_index: int, tokens: Sequence[QuestionToken]) -> bool:
     """Whether the link is a participle, with a preposition between it and the value."""
     is_single = link.last - link.first == 1 and value_index == link.last + 1
-    return is_single and tokens[link.first].word.endswith(_PARTICIPLE_SUFFIXES)
+    return is_single and tokens[link.first].word.endswith(PARTICIPLE_ENDINGS)
 
 
-_PARTICIPLE_SUFFIXES = ("ed", "en", "wn", "id", "nt")
 _PRONOUNS_BEFORE_CLAUSE = frozenset("any those ones all anything anyone everyone everything them one".split())
 _CLAUSE_BOUNDARIES = frozenset({"and", "but", "that", "which", "with"})
 

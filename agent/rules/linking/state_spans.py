@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from agent.english.function_words import PREPOSITIONS, YES_NO_VERBS
+from agent.english.function_words import DAY_ORDER_WORDS, FORMS_OF_BE, PREPOSITIONS, YES_NO_VERBS
 from agent.english.state_words import (
     ANY_KIND,
     DEALING_PHRASES,
@@ -42,13 +42,12 @@ _AMBIGUOUS_VERBS = frozenset({("left",), ("paid",)})  # "days left", "on the lef
 _WORDS_BETWEEN_SETS = frozenset("that which ones those any but minus without except excluding not and or".split())
 _AMOUNT_QUESTIONS = frozenset("much what amount total sum".split())
 _OBJECT_DETERMINERS = frozenset("a an no some any it them this that these those over to".split())
-_COPULAS = frozenset("is are was were be s what".split())
+_WORDS_BEFORE_REMAINDER = FORMS_OF_BE | {"s", "what"}  # "what is left"
 _SUBJECT_WORDS = frozenset("who that which have has had ve already never people members staff everyone anyone".split())
-_ORDERING_WORDS = frozenset("recently recent latest earliest last first lately newest".split())
 _NOUN_MODIFIERS = frozenset({("past",), ("present",), ("ex",), ("living",), ("existing",), ("active",), ("open",)})
 _WORDS_BEFORE_QUESTIONED_DAY = frozenset({"when", "until", "till"})
 _PREDICATES = frozenset({("done",), ("over",), ("not", "over"), ("not", "done"), ("finished", "with")})
-_WORDS_BEFORE_PREDICATE = frozenset("are is was were be been being already re s still all yet aren isn t not".split())
+_WORDS_BEFORE_PREDICATE = FORMS_OF_BE | frozenset("already re s still all yet aren isn t not".split())
 _MAX_PHRASE_WORDS = 5
 _WORDS_OF_ALTERNATIVES = frozenset("whether or not if regardless of".split())
 
@@ -225,7 +224,7 @@ class _StateSearch:
 
     def _tells_leaving(self, first: int, last: int) -> bool:
         """ "Who left", "members that have left Acme", but not "what is left" or "who left a note"."""
-        if self._word_at(last) in _OBJECT_DETERMINERS or self._word_at(first - 1) in _COPULAS:
+        if self._word_at(last) in _OBJECT_DETERMINERS or self._word_at(first - 1) in _WORDS_BEFORE_REMAINDER:
             return False
         if self._word_at(first - 1) in _SUBJECT_WORDS:
             return True
@@ -261,7 +260,7 @@ class _StateSearch:
     def _is_ordered(self) -> bool:
         """ "Who resigned *most recently*": whether the day of the end puts the documents in order."""
         in_literals = {index for _, first, last in self._literal_spans for index in range(first, last)}
-        return any(word in _ORDERING_WORDS and index not in in_literals for index, word in enumerate(self._words))
+        return any(word in DAY_ORDER_WORDS and index not in in_literals for index, word in enumerate(self._words))
 
     def _has_own_day(self, first: int, last: int) -> bool:
         """Whether a day stands beside the verb, and no other name of a date is nearer to it."""

@@ -17,6 +17,7 @@ from agent.english.function_words import (
     DESTINATION_FIELD_WORDS,
     DISTINCT_WORDS,
     FILLER_WORDS,
+    FORMS_OF_BE,
     GROUPING_WORDS,
     LACK_WORDS,
     MEASURE_NOUNS,
@@ -351,7 +352,7 @@ _SUPPORTED_HINT_WEIGHT = 1.7  # weight of a hint beside a literal of the field's
 _ROUTE_BONUS = 1.2  # weight added to each of two places that "to" connects, if its field says from or to where
 _WORDS_BEFORE_TO = frozenset("over across on through up down".split())
 _MAX_DIRECTION_DISTANCE = 5  # tokens between a word of direction and its place
-_COPULAS = frozenset("is are was were be of named called as the a an".split())
+_WORDS_BEFORE_OWN_VALUE = FORMS_OF_BE | frozenset("of named called as the a an".split())
 
 
 def _counts_something_else(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
@@ -488,7 +489,7 @@ def _follows_own_field(
         and not other.meaning.is_hint
         and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
         and 0 <= link.first - other.last <= 2
-        and all(token.word in _COPULAS | PREPOSITIONS for token in tokens[other.last : link.first])
+        and all(token.word in _WORDS_BEFORE_OWN_VALUE | PREPOSITIONS for token in tokens[other.last : link.first])
         for other in links
     )
 
@@ -511,7 +512,7 @@ def _precedes_own_value(
         isinstance(other.meaning, (ValueMatch, PartialMatch))
         and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
         and 0 <= other.first - link.last <= 2
-        and all(token.word in _COPULAS for token in tokens[link.last : other.first])
+        and all(token.word in _WORDS_BEFORE_OWN_VALUE for token in tokens[link.last : other.first])
         for other in links
     )
 

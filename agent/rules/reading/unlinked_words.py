@@ -10,6 +10,7 @@ from agent.english.function_words import (
     DOCUMENT_PART_NOUNS,
     GROUPING_WORDS,
     LIST_VERBS,
+    MODAL_VERBS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
@@ -28,7 +29,6 @@ from agent.rules.words.tokens import QuotedPhrase
 from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
-_MODAL_VERBS = frozenset("can could may might must will would shall should".split())
 _MAX_SHORT_VERB_LETTERS = 4
 _NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
@@ -185,7 +185,7 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     word_after = selection.tokens[first + 1].word if first + 1 < len(selection.tokens) else ""
     if is_after_noun and not token.is_name and word_after in ("a", "an", "the", "no", "any", "at"):
         return True  # "agreements demand a notice of …"
-    if word_before in _MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in RELATIVE_PRONOUNS | PRONOUNS:
+    if word_before in MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in RELATIVE_PRONOUNS | PRONOUNS:
         return not token.is_name  # "that can dissipate at least …"
     if word_before == "to" and not token.is_name:
         return True  # "notice to stop renewal"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.english.function_words import (
     CONTRACTED_NEGATIONS,
+    DAY_ORDER_WORDS,
     DISJUNCTIONS,
     ENDED_WORDS,
     FILLER_WORDS,
@@ -330,7 +331,7 @@ def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) 
     tokens = selection.tokens
     if meaning.is_question or meaning.field not in selection.lexicon.end_fields.dates:
         return False
-    if {token.word for token in tokens} & _WORDS_OF_ORDER:
+    if {token.word for token in tokens} & DAY_ORDER_WORDS:
         return False  # "who resigned most recently"
     words = [token.word for token in tokens[link.first : link.last]]
     is_participle = any(word.endswith("ed") or base_form_of(word) != word for word in words)
@@ -340,7 +341,6 @@ def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) 
     return is_participle and not is_name and not {token.word for token in tokens} & _OPEN_QUESTION_WORDS
 
 
-_WORDS_OF_ORDER = frozenset("recently recent latest earliest last first lately newest".split())
 _WORDS_BEFORE_FIELD_NAME = frozenset("by per the their its of what and".split())
 _WORDS_AFTER_DAY_NAME = frozenset("date dates day days time times on at of".split())
 
