@@ -59,7 +59,7 @@ good fine excellent great popular favourite favorite beloved nice lovely decent 
 # Adjectives without a scale of their own that have a form in -est. Those that end in -y are known by "-iest".
 _OTHER_ADJECTIVES = frozenset(
     """bare bitter black bland bleak blind blond blue blunt bold brave brisk brown calm clean clear clever coarse
-    common complete crisp crude cruel curt cute damp dense dry dull dumb empty exact faint fair fat feeble few fierce firm
+    common complete crisp crude cruel curt cute damp dense dry dull empty exact faint fair fat feeble few fierce firm
     fit fond foul frail frank full gentle grand grave gray green grey grim hard harsh hollow humble keen kind lame lax
     lean likely lively loose lush mad mature mean mellow mild moist neat noble numb odd pale pink plain pleasant
     polite poor prompt proud pure rare rash raw red rich right rigid ripe robust rough round rude sad safe sane scarce

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.english.date_roles import DUE_DATE_NAMES
 from agent.english.function_words import FORMS_OF_BE
 from agent.rules.linking.lexicon import FieldMention
 from agent.rules.linking.span_selection import SpanSelection, token_range_in
@@ -32,7 +33,6 @@ _JOINING_WORDS = frozenset(
 )
 _LINKING_WORDS = FORMS_OF_BE | frozenset("went go goes ran run runs had has have got came".split())
 _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
-_DUE_DATE_NAMES = ("due date", "due", "deadline", "promised date", "planned date", "expected date", "target date")
 _MAX_GAP = 8  # tokens between the two names
 
 
@@ -171,7 +171,7 @@ def _compare_with_due_date(event: _NamedField, selection: SpanSelection) -> Cond
     after = selection.tokens[event.last].word if event.last < len(selection.tokens) else ""
     if event.field.type is not FieldType.DATE or event.row is not None or after not in _LATE_WORDS | _EARLY_WORDS:
         return None
-    due = selection.lexicon.find_date_fields(_DUE_DATE_NAMES)
+    due = selection.lexicon.find_date_fields(DUE_DATE_NAMES)
     if not due or due[0] == event.field.name:
         return None
     op = ComparisonOperator.GT if after in _LATE_WORDS else ComparisonOperator.LT

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import cached_property
 
+from agent.english.date_roles import BIRTH_WORDS
 from agent.english.function_words import FILLER_WORDS, RATE_NOUNS, STOP_WORDS
 from agent.english.inflection import root_of_word
 from storage.quantities.units import convert_unit
@@ -17,9 +18,8 @@ from storage.text.noun_classes import PERSON_NOUNS, PLACE_NOUNS
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
 _TOTAL_NOUNS = frozenset("total amount sum value price".split())
 _SUM_NOUNS = frozenset("total sum overall gross".split())
-_BIRTH_WORDS = frozenset("born birth birthday birthdate dob".split())
 _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
-_PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
+_PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
 )
 _DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
@@ -105,7 +105,7 @@ class FieldRoles:
 
     @cached_property
     def births(self) -> tuple[FieldName, ...]:
-        return self._names_where(lambda field: field.type is FieldType.DATE and bool(_words_of(field) & _BIRTH_WORDS))
+        return self._names_where(lambda field: field.type is FieldType.DATE and bool(_words_of(field) & BIRTH_WORDS))
 
     @cached_property
     def amounts(self) -> tuple[FieldName, ...]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from agent.english.date_roles import END_WORDS
 from agent.english.function_words import (
     CONTRACTED_NEGATIONS,
     DAY_ORDER_WORDS,
@@ -289,7 +290,7 @@ def _hinted_validity_operator(
 ) -> ComparisonOperator | None:
     """ "Whose *warranty* has expired", "still under *warranty*": returns how the end date compares with today."""
     field = selection.lexicon.get_field(meaning.field)
-    is_end_date = field.type is FieldType.DATE and bool(_END_DATE_WORDS & set(fold_text(field.label).split()))
+    is_end_date = field.type is FieldType.DATE and bool(END_WORDS & set(fold_text(field.label).split()))
     if not is_end_date or selection.today is None or selection.tokens[0].word in _OPEN_QUESTION_WORDS:
         return None
     words_after = [token.word for token in selection.tokens[link.last : link.last + 4]]
@@ -307,9 +308,6 @@ def _hinted_validity_operator(
         if "under" in words_before[-1:] or "in" in words_before[-1:] or set(words_after) & {"valid", "runs"}
         else None
     )
-
-
-_END_DATE_WORDS = frozenset("until till end ends expiry expires expiration to through".split())
 
 
 def _hints_at_flag(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
