@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from agent.english.date_roles import DUE_WORDS, SETTLED_WORDS
 from agent.english.function_words import FORMS_OF_BE
 from agent.rules.binding.field_fit import is_deadline, words_of_field
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.literals.literal_types import DateLiteral
 from agent.rules.words.tokens import QuestionToken

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.english.date_roles import DUE_DATE_NAMES
 from agent.english.function_words import FORMS_OF_BE
-from agent.rules.linking.lexicon import FieldMention
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.linking.span_selection import SpanSelection, token_range_in
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from storage.quantities.units import convert_unit

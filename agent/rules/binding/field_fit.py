@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agent.english.date_roles import AGE_WORDS, BEGINNING_WORDS, BIRTH_WORDS, DEADLINE_WORDS
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.span_selection import has_known_unit, is_measured_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from storage.quantities.durations import is_time_unit

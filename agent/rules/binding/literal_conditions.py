@@ -27,7 +27,8 @@ from agent.rules.binding.field_fit import (
     take_as_weight,
     unit_for_literal,
 )
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken, looks_plural

@@ -11,7 +11,8 @@ from agent.english.function_words import (
     RELATING_VERBS,
     STOP_WORDS,
 )
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import fold_text

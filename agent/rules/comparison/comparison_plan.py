@@ -19,7 +19,8 @@ from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_r
 from agent.rules.cues.grouping import group_of_reading
 from agent.rules.cues.scale_fields import fields_on_scale
 from agent.rules.forms.recognisers import answer_form_of
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import tokenize_question

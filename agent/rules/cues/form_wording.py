@@ -18,7 +18,7 @@ from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.cues.grouping import group_nouns
 from agent.rules.cues.question_subject import EARNING_VERBS, SIZE_NOUNS
 from agent.rules.cues.ranked_fields import first_of_measure_phrase, measures_anything
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.link_filter import content_coverage
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole

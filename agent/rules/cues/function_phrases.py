@@ -14,7 +14,7 @@ from agent.english.function_words import (
     SUPERLATIVE_PHRASES,
 )
 from agent.english.gradable_adjectives import function_of_superlative
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction

@@ -14,7 +14,8 @@ from agent.english.function_words import (
     RATE_NOUNS,
 )
 from agent.rules.cues.function_phrases import FunctionPhrase
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
 from storage.quantities.units import UNITS_BY_SPELLING, convert_unit

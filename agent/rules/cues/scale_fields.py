@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from agent.english.date_roles import ORIGIN_PARTICIPLES
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
 from agent.english.inflection import root_of_word
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 

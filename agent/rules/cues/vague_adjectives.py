@@ -4,7 +4,8 @@ from agent.decomposition import VagueCondition
 from agent.english.function_words import FORMS_OF_BE
 from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
 from agent.rules.cues.scale_fields import fields_on_scale
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType

@@ -47,7 +47,7 @@ from agent.rules.followups.result_references import (
 )
 from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words
-from agent.rules.linking.lexicon import FieldMention
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import (

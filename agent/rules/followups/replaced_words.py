@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.english.function_words import PREPOSITIONS, STOP_WORDS, WIDENING_WORDS
-from agent.rules.linking.lexicon import FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader

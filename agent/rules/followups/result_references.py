@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.english.function_words import PRONOUNS_OF_PERSONS
-from agent.rules.linking.lexicon import BucketNoun, PartialMatch, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import (
     DOC_ID_FIELD,

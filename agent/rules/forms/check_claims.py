@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from agent.english.function_words import YES_NO_VERBS
 from agent.rules.cues.question_cues import QuestionCues
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.analyser import fold_text
 from storage.search.conditions import (

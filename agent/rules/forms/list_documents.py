@@ -22,7 +22,8 @@ from agent.rules.cues.question_subject import (
     names_only_kinds,
 )
 from agent.rules.forms.read_fields import asks_what_it_is
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
 from storage.search.plan import AnswerForm, ListDocuments, SummariseDocuments

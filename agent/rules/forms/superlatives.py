@@ -15,7 +15,8 @@ from agent.rules.cues.question_subject import (
     names_one_document,
 )
 from agent.rules.cues.ranked_fields import fields_of_most, is_descending, ordering_fields
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.ids import FieldName

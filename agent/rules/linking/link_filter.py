@@ -13,7 +13,8 @@ from agent.english.function_words import (
     SUMMARY_WORDS,
 )
 from agent.english.gradable_adjectives import adjective_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken

@@ -17,9 +17,10 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.inflection import PARTICIPLE_ENDINGS
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.exclusions import NO_EXCLUSIONS, ExclusionPhrases
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.state_spans import StateSpan
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken

@@ -22,8 +22,9 @@ from agent.english.state_words import (
     EndKind,
     Phrase,
 )
-from agent.rules.linking.end_fields import EndField, is_status
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, LinkMeaning, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.end_fields import EndField, is_status
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, SpanLink, ValueMatch
 from agent.rules.literals.literal_types import DateLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import TITLE_FIELD

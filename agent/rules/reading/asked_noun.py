@@ -17,7 +17,8 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import function_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken

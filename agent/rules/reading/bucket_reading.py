@@ -38,17 +38,10 @@ from agent.rules.binding.literal_conditions import (
     mentioned_keys_near,
 )
 from agent.rules.binding.number_roles import is_identifier, is_rank_or_count
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.exclusions import find_exclusions
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
-from agent.rules.linking.lexicon import (
-    BucketLexicon,
-    BucketNoun,
-    FieldMention,
-    LinkMeaning,
-    PartialMatch,
-    SpanLink,
-    ValueMatch,
-)
 from agent.rules.linking.link_filter import content_coverage, filter_links, has_whole_name, is_content_word
 from agent.rules.linking.span_selection import (
     LITERAL_WEIGHT,

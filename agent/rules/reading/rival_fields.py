@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from agent.english.function_words import ARRIVAL_WORDS, DEPARTURE_WORDS, STOP_WORDS
 from agent.rules.binding.literal_conditions import AlternativeCondition
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition

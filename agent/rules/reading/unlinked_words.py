@@ -20,7 +20,7 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     SMALL_NUMBERS,
 )
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.literals.literal_types import DateLiteral

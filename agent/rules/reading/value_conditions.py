@@ -17,7 +17,8 @@ from agent.english.function_words import (
     YES_NO_VERBS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
 from storage.search.conditions import (

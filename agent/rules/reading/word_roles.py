@@ -25,7 +25,7 @@ from agent.english.function_words import (
     STOP_WORDS,
     VAGUE_ADJECTIVES,
 )
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.reading.empty_phrases import is_empty_phrase, is_generic_noun, is_people_noun
