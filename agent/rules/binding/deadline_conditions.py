@@ -32,8 +32,8 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
     if span is None or field is None or selection.today is None:
         return
     first, last, op = span
-    selection.consumed_tokens.update(range(first, last))
-    selection.used_links.update(
+    selection.usage.tokens.update(range(first, last))
+    selection.usage.links.update(
         index for index, link in enumerate(selection.links) if first <= link.first and link.last <= last
     )
     words = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]

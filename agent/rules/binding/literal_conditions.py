@@ -239,7 +239,7 @@ def _assume_main_date(selection: SpanSelection, choice: _LiteralChoice) -> None:
     is_tied = bool(others) and score - others[0][0] < _TIE_MARGIN
     if best_field.type is FieldType.DATE and row_field is None and other_labels and not is_tied:
         words = selection.question[choice.literal.start : choice.literal.end].strip()
-        selection.assumptions.append(
+        selection.usage.assumptions.append(
             DateFieldTaken(words=words, field_label=best_field.label, other_labels=other_labels)
         )
 
@@ -255,13 +255,13 @@ def _assume_field_at_hand(selection: SpanSelection, choice: _LiteralChoice) -> N
     """Says what a number that has no unit was taken to be, where it could be something else."""
     if len(choice.ranked_fields) > 1 and _lacks_measure(choice.literal, selection.lexicon):
         words = selection.question[slice(*literal_extent_in(choice.literal, selection.lexicon))].strip()
-        selection.assumptions.append(WordsTakenAsField(words=words, field_label=choice.ranked_fields[0][1].label))
+        selection.usage.assumptions.append(WordsTakenAsField(words=words, field_label=choice.ranked_fields[0][1].label))
 
 
 def _assume_margin(selection: SpanSelection, literal: QuestionLiteral) -> None:
     if isinstance(literal, QuantityLiteral) and literal.is_approximate:
         words = selection.question[literal.start : literal.end].strip()
-        selection.assumptions.append(MarginTaken(words=words))
+        selection.usage.assumptions.append(MarginTaken(words=words))
 
 
 def _rank_fields(
@@ -389,11 +389,11 @@ def _consume_label(
     selection: SpanSelection, label_tokens: Sequence[int], field: SchemaField, row_field: FieldName | None
 ) -> None:
     label = selection.question[selection.tokens[label_tokens[0]].start : selection.tokens[label_tokens[-1]].end]
-    selection.consumed_tokens.update(label_tokens)
+    selection.usage.tokens.update(label_tokens)
     if not {selection.tokens[index].stem for index in label_tokens} <= selection.lexicon.stems_of(
         row_field or field.name
     ):
-        selection.assumptions.append(WordsTakenAsField(words=label, field_label=field.label))
+        selection.usage.assumptions.append(WordsTakenAsField(words=label, field_label=field.label))
 
 
 def mentioned_keys_near(links: Iterable[SpanLink], first: int, last: int) -> frozenset[FieldKey]:
@@ -464,7 +464,7 @@ def _use_nearby_mentions(
         is_own = isinstance(link.meaning, FieldMention) and (link.meaning.field, link.meaning.column) == key
         is_shared = (link.first, link.last) in shared_spans and isinstance(link.meaning, FieldMention)
         if (is_own or is_shared) and min(abs(first - link.last), abs(link.first - last)) <= _MAX_MENTION_DISTANCE:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             is_named = is_named or (is_own and not is_shared and not _is_hint(link))
     return is_named
 
@@ -475,13 +475,13 @@ def _literal_condition(
     words = selection.question[slice(*literal_extent_in(literal, selection.lexicon))].strip()
     if isinstance(literal, QuantityLiteral) and literal.comparator_span is not None:
         words = f"{selection.question[slice(*literal.comparator_span)]} {words}"
-        selection.consumed_tokens.update(
+        selection.usage.tokens.update(
             index
             for index, token in enumerate(selection.tokens)
             if literal.comparator_span[0] <= token.start < literal.comparator_span[1]
         )
     if isinstance(literal, QuantityLiteral) and literal.tail_start is not None:
-        selection.consumed_tokens.update(
+        selection.usage.tokens.update(
             index for index, token in enumerate(selection.tokens) if literal.tail_start <= token.start < literal.end
         )
     if isinstance(literal, DateLiteral):

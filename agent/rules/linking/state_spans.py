@@ -25,7 +25,7 @@ from agent.english.state_words import (
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.end_fields import EndField, is_status
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, SpanLink, ValueMatch
-from agent.rules.literals.literal_types import DateLiteral, QuestionLiteral
+from agent.rules.literals.literal_types import DateLiteral, LiteralSpan
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import TITLE_FIELD
 from storage.search.schema import FieldType
@@ -51,8 +51,6 @@ _PREDICATES = frozenset({("done",), ("over",), ("not", "over"), ("not", "done"),
 _WORDS_BEFORE_PREDICATE = FORMS_OF_BE | frozenset("already re s still all yet aren isn t not".split())
 _MAX_PHRASE_WORDS = 5
 _WORDS_OF_ALTERNATIVES = frozenset("whether or not if regardless of".split())
-
-LiteralSpan = tuple[QuestionLiteral, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from datetime import date
 
 from agent.assumptions import Assumption
 from agent.rules.binding.deadline_conditions import build_deadline_conditions
-from agent.rules.binding.field_comparisons import build_field_comparisons
+from agent.rules.binding.field_comparisons import build_field_comparison
 from agent.rules.binding.literal_conditions import AlternativeCondition, LiteralAlternatives, build_literal_conditions
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
@@ -100,11 +100,13 @@ def read_question(
 
     `corrected_stems` maps a misspelt stem to the correct one; `today` is the date in the asker's time zone.
     """
-    selection = select_meanings(lexicon, question, literals, quotations, corrected_stems or {}, similarities)
-    selection.today, selection.similarities = today, similarities
+    selection = select_meanings(lexicon, question, literals, quotations, corrected_stems or {}, similarities, today)
     alternatives = LiteralAlternatives()
-    comparisons = build_field_comparisons(selection, literals)
-    conditions = [*comparisons, *build_literal_conditions(selection, alternatives)]
+    comparison = build_field_comparison(selection, literals)
+    if comparison is not None:
+        selection = selection.without_literal(comparison.offset)
+    conditions = [] if comparison is None else [comparison.condition]
+    conditions += build_literal_conditions(selection, alternatives)
     conditions += build_deadline_conditions(selection)
     values = [*build_value_conditions(selection)]
     alternatives.equal_alternatives += find_rival_readings(selection, selection.rival_links, values)
@@ -113,11 +115,12 @@ def read_question(
     conditions += build_mention_conditions(selection)
     conditions += build_state_conditions(selection)
     _release_empty_exclusions(selection)
-    _drop_unused_hints(selection)
+    selection = _without_unused_hints(selection)
     unlinked = find_unlinked_words(selection, quotations)
     if unlinked.guessed_noun is not None:
         first, last = unlinked.guessed_noun
-        selection.links.append(SpanLink(first=first, last=last, meaning=BucketNoun(), weight=0.0))
+        noun = SpanLink(first=first, last=last, meaning=BucketNoun(), weight=0.0)
+        selection = replace(selection, links=(*selection.links, noun))
     text_conditions: list[Condition] = [NotCondition(text_condition_for(words)) for words in unlinked.negated]
     text_conditions += [OrCondition(tuple(map(text_condition_for, words))) for words in unlinked.alternatives]
 
@@ -141,7 +144,7 @@ def read_question(
         for link in links
         if isinstance(link.meaning, BucketNoun) or names_documents_in_plural(link, tokens, lexicon)
     ]
-    is_exact = bool(literal_spans) or any(is_whole_value(link.meaning) for link in links) or bool(selection.used_links)
+    is_exact = bool(literal_spans) or any(is_whole_value(link.meaning) for link in links) or bool(selection.usage.links)
     is_exact = is_exact or bool(selection.states)
     loose_verbs = [] if _names_subject(selection) else [link for link in links if asks_for_field(link.meaning)]
     score = sum(link.weight for link in links) - sum(link.weight for link in loose_verbs)
@@ -152,7 +155,7 @@ def read_question(
         bucket=lexicon.bucket,
         conditions=join_conditions(conditions),
         asked_mentions=_find_asked_mentions(selection),
-        assumptions=tuple(dict.fromkeys(selection.assumptions)),
+        assumptions=tuple(dict.fromkeys(selection.usage.assumptions)),
         unlinked_words=unlinked.words,
         word_roles=unlinked.roles,
         similarities=similarities,
@@ -171,15 +174,15 @@ def read_question(
         has_whole_name=has_whole_name(links, tokens, lexicon),
         score=score + (0.5 if noun_links and unlinked.guessed_noun is None else _kind_score(unlinked, similarities)),
         tokens=tokens,
-        links=tuple(links),
+        links=links,
         stated_tokens=frozenset(index for span in selection.states for index in range(span.first, span.last)),
         literal_tokens=frozenset(index for _, first, last in literal_spans for index in range(first, last))
         | {
             index
-            for used_link in selection.used_links
+            for used_link in selection.usage.links
             for index in range(links[used_link].first, links[used_link].last)
         }
-        | selection.consumed_tokens,
+        | selection.usage.tokens,
     )
 
 
@@ -203,7 +206,7 @@ def _find_asked_mentions(selection: SpanSelection) -> tuple[FieldMention, ...]:
     """Returns the mentions that gave no condition; a word that names several fields gives a mention of each."""
     mentions: dict[FieldMention, None] = {}
     for index, link in enumerate(selection.links):
-        is_mention = isinstance(link.meaning, FieldMention) and index not in selection.used_links
+        is_mention = isinstance(link.meaning, FieldMention) and index not in selection.usage.links
         if isinstance(link.meaning, FieldMention) and is_mention and not _is_object_of_question(link, selection):
             mentions[link.meaning] = None
             homonyms = (
@@ -237,24 +240,24 @@ def _release_empty_exclusions(selection: SpanSelection) -> None:
     unused_tokens = {
         token
         for index, link in enumerate(selection.links)
-        if isinstance(link.meaning, FieldMention) and index not in selection.used_links
+        if isinstance(link.meaning, FieldMention) and index not in selection.usage.links
         for token in range(link.first, link.last)
     }
     for phrase, negated in selection.exclusions.members:
-        if not negated.isdisjoint(unused_tokens - selection.consumed_tokens):
-            selection.consumed_tokens -= phrase
+        if not negated.isdisjoint(unused_tokens - selection.usage.tokens):
+            selection.usage.tokens -= phrase
 
 
-def _drop_unused_hints(selection: SpanSelection) -> None:
-    """Removes hints that gave no condition from the links of the selection."""
+def _without_unused_hints(selection: SpanSelection) -> SpanSelection:
+    """Returns the selection without the hints that gave no condition."""
     unused_indexes = [
         index
         for index, link in enumerate(selection.links)
-        if _is_hint(link.meaning) and index not in selection.used_links and not _follows_who(link, selection.tokens)
+        if _is_hint(link.meaning) and index not in selection.usage.links and not _follows_who(link, selection.tokens)
     ]
     kept_indexes = [index for index in range(len(selection.links)) if index not in unused_indexes]
-    selection.used_links = {kept_indexes.index(index) for index in selection.used_links}
-    selection.links = [selection.links[index] for index in kept_indexes]
+    usage = replace(selection.usage, links={kept_indexes.index(index) for index in selection.usage.links})
+    return replace(selection, links=tuple(selection.links[index] for index in kept_indexes), usage=usage)
 
 
 def _follows_who(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 from agent.english.function_words import SUPERLATIVE_PHRASES, YES_NO_VERBS
 from agent.rules.binding.deadline_conditions import find_due_links
@@ -30,6 +31,7 @@ from agent.rules.linking.link_filter import filter_links
 from agent.rules.linking.role_weights import weigh_by_role
 from agent.rules.linking.span_selection import (
     SpanSelection,
+    SpanUsage,
     find_negated_tokens,
     has_known_unit,
     literal_extent_in,
@@ -37,7 +39,7 @@ from agent.rules.linking.span_selection import (
     token_range_in,
 )
 from agent.rules.linking.state_spans import StateSpan, find_states
-from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from agent.rules.literals.literal_types import DateLiteral, LiteralSpan, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken, QuotedPhrase, tokenize_question
 from storage.search.conditions import TITLE_FIELD, ComparisonOperator
 from storage.search.ids import FieldName
@@ -51,6 +53,7 @@ def select_meanings(
     quotations: Sequence[QuotedPhrase],
     corrected_stems: Mapping[str, str],
     similarities: WordSimilarities,
+    today: date | None,
 ) -> SpanSelection:
     """Returns the selected meanings of the question's words, before they become conditions."""
     tokens = tokenize_question(question, lexicon.analyser, tuple(quotations))
@@ -107,21 +110,22 @@ def select_meanings(
     negated_tokens = find_negated_tokens(
         tokens, stated_links, compared_tokens, lexicon, already_read=exclusions.phrase_tokens
     )
+    stated_tokens = {index for span in found.spans for index in range(span.first, span.last)}
     return SpanSelection(
-        lexicon,
-        question,
-        tokens,
-        selected_links,
-        [*measure_links, *find_homonyms(selected_links, mentions)],
-        kept_literals,
-        negated_tokens ^ exclusions.negated_tokens,
+        lexicon=lexicon,
+        question=question,
+        tokens=tokens,
+        links=tuple(selected_links),
+        measure_links=(*measure_links, *find_homonyms(selected_links, mentions)),
+        rival_links=tuple(link for link in links if isinstance(link.meaning, ValueMatch)),
+        literal_spans=tuple(kept_literals),
+        negated_tokens=negated_tokens ^ exclusions.negated_tokens,
         doubly_negated_tokens=negated_tokens & exclusions.negated_tokens,
         exclusions=exclusions,
-        rival_links=[link for link in links if isinstance(link.meaning, ValueMatch)],
-        consumed_tokens={index for span in found.spans for index in range(span.first, span.last)}
-        | found.empty_tokens
-        | exclusions.phrase_tokens,
         states=found.spans,
+        today=today,
+        similarities=similarities,
+        usage=SpanUsage(tokens=stated_tokens | found.empty_tokens | exclusions.phrase_tokens),
     )
 
 
@@ -140,9 +144,7 @@ def _link_to_state(span: StateSpan) -> SpanLink:
     )
 
 
-def _may_bind(
-    literal_span: tuple[QuestionLiteral, int, int], lexicon: BucketLexicon, links: Sequence[SpanLink]
-) -> bool:
+def _may_bind(literal_span: LiteralSpan, lexicon: BucketLexicon, links: Sequence[SpanLink]) -> bool:
     """Whether some field fits the literal. A bare number needs a mention of the field nearby, unless it has a unit."""
     literal, first, last = literal_span
     if isinstance(literal, QuantityLiteral) and literal.is_ordinal and not _precedes_mention(last, links):

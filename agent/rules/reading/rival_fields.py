@@ -20,8 +20,8 @@ def consume_role_words(selection: SpanSelection, links: Sequence[SpanLink]) -> N
         if isinstance(link.meaning, ValueMatch) and rivals_of(link, links):
             index = role_word_index(link, selection.tokens, selection.lexicon)
             if index is not None:
-                selection.consumed_tokens.add(index)
-                selection.used_links |= {
+                selection.usage.tokens.add(index)
+                selection.usage.links |= {
                     position
                     for position, other in enumerate(selection.links)
                     if isinstance(other.meaning, FieldMention) and other.first <= index < other.last

@@ -54,7 +54,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
     covered_tokens = {index for link in selection.links for index in range(link.first, link.last)}
     covered_tokens |= {index for _, first, last in selection.literal_spans for index in range(first, last)}
     quoted, negated = _find_unlinked_quotations(selection, quotations, covered_tokens)
-    covered_tokens |= selection.consumed_tokens | {
+    covered_tokens |= selection.usage.tokens | {
         index
         for index, token in enumerate(selection.tokens)
         if token.word in _NEGATING_WORDS and index + 1 in selection.negated_tokens
@@ -154,7 +154,7 @@ def _redundant_stems(selection: SpanSelection) -> frozenset[str]:
     fields |= {
         link.meaning.field
         for index, link in enumerate(selection.links)
-        if index in selection.used_links and isinstance(link.meaning, FieldMention)
+        if index in selection.usage.links and isinstance(link.meaning, FieldMention)
     }
     return frozenset[str]().union(*(selection.lexicon.stems_of(name) for name in fields))
 

@@ -60,7 +60,7 @@ def _use_mentions_of_field(selection: SpanSelection, link: SpanLink, meaning: Va
         if not isinstance(other.meaning, FieldMention) or other.meaning.field != meaning.field:
             continue
         if other.meaning.column in (meaning.column, None) and _token_gap(other, link) <= 3:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
 
 
 def _token_gap(link: SpanLink, other_link: SpanLink) -> int:
@@ -151,10 +151,10 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
     yield from _single_word_conditions(selection)
     for index, link in enumerate(selection.links):
         meaning = link.meaning
-        if not isinstance(meaning, FieldMention) or index in selection.used_links or meaning.column is not None:
+        if not isinstance(meaning, FieldMention) or index in selection.usage.links or meaning.column is not None:
             continue
         if _names_what_nobody_does(selection, link):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
             yield MissingCondition(field=meaning.field, words=words)
             continue
@@ -163,7 +163,7 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         if any(field.name == meaning.field for state in selection.states for field in state.fields):
             continue  # "still valid" says all of it
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
             yield ComparisonCondition(field=meaning.field, op=op, value=str(selection.today), words=words)
             continue
@@ -180,50 +180,50 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         )
         words_after = [token.word for token in selection.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=is_negated == meaning.is_negated, words=words
             )
         elif meaning.is_negated:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
             yield NotCondition(missing) if is_negated else missing
         elif field.type is FieldType.NUMBER and "out" in {
             token.word for token in selection.tokens[link.first : link.last]
         }:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words
             )  # "sold out", of a number in stock
         elif field.type is FieldType.DATE and (op := _validity_operator(selection, link)) is not None:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             comparison = ComparisonCondition(field=field.name, op=op, value=str(selection.today), words=words)
             yield NotCondition(comparison) if is_negated else comparison
         elif field.type is FieldType.DATE and _is_participle_of_noun(selection, link):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
             yield missing if is_negated else NotCondition(missing)
         elif is_negated and lack_words and _has_unlinked_modifier(selection, link):
             continue  # "without a termination clause": this kind of clause, not every clause
         elif is_negated and lack_words and _may_be_zero(selection, field):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words
             )  # "with no days left"
         elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield MissingCondition(field=field.name, words=words)
         elif link.first in selection.doubly_negated_tokens or (
             set(words_before) & HAVE_WORDS and not is_negated and not _is_asked_for(selection, link)
         ):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
         elif _tells_end(selection, link, meaning):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
             yield missing if is_negated else NotCondition(missing)
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
 
 
@@ -250,17 +250,17 @@ def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
             and selection.today is not None
             and _is_date_field(selection, natural_order.field)
         ):
-            selection.consumed_tokens.add(index)
+            selection.usage.tokens.add(index)
             yield ComparisonCondition(
                 field=natural_order.field, op=ComparisonOperator.GTE, value=str(selection.today), words=words
             )
         elif (
             token.word in _NOBODY_WORDS
-            and index not in selection.consumed_tokens
+            and index not in selection.usage.tokens
             and person_field is not None
             and index not in selection.negated_tokens
         ):
-            selection.consumed_tokens.add(index)
+            selection.usage.tokens.add(index)
             yield MissingCondition(field=person_field, words=words)
 
 
@@ -302,7 +302,7 @@ def _hinted_validity_operator(
         if selection.tokens[index].word in ENDED_WORDS
     ]
     if ended_indexes:
-        selection.consumed_tokens.update(ended_indexes)
+        selection.usage.tokens.update(ended_indexes)
         return ComparisonOperator.GTE if set(words_after) & {"not", "t"} else ComparisonOperator.LT
     return (
         ComparisonOperator.GTE

@@ -82,7 +82,7 @@ def find_guessed_noun(selection: SpanSelection, runs: Mapping[str, tuple[int, in
 
 
 def _understands_anything(selection: SpanSelection) -> bool:
-    has_condition = bool(selection.literal_spans or selection.used_links)
+    has_condition = bool(selection.literal_spans or selection.usage.links)
     return has_condition or any(_is_value(link) for link in selection.links)
 
 
