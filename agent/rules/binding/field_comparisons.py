@@ -48,14 +48,14 @@ class _NamedField:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldComparison:
+class FieldPairComparison:
     """A comparison of two fields; `offset` is the literal for the time between them, which binds to no field."""
 
     condition: Condition
     offset: QuestionLiteral | None = None
 
 
-def build_field_comparison(selection: SpanSelection, literals: Sequence[QuestionLiteral]) -> FieldComparison | None:
+def build_field_comparison(selection: SpanSelection, literals: Sequence[QuestionLiteral]) -> FieldPairComparison | None:
     """Returns the comparison of two fields, if there is one, and records the words and mentions that it uses."""
     if not _may_compare(selection):
         return None
@@ -68,7 +68,7 @@ def build_field_comparison(selection: SpanSelection, literals: Sequence[Question
     for bound in named:
         condition = _compare_with_only_other(bound, selection) or _compare_with_due_date(bound, selection)
         if condition is not None:
-            return FieldComparison(condition)
+            return FieldPairComparison(condition)
     return None
 
 
@@ -98,7 +98,7 @@ def _named_fields(selection: SpanSelection) -> Iterator[_NamedField]:
 
 def _compare_pair(
     left: _NamedField, right: _NamedField, selection: SpanSelection, literals: Sequence[QuestionLiteral]
-) -> FieldComparison | None:
+) -> FieldPairComparison | None:
     """ "*Spent* more than *planned*", "*returned* more than 30 days after the *due date*"."""
     if not _are_comparable(left, right) or not 0 < right.first - left.last <= _MAX_GAP:
         return None
@@ -112,7 +112,7 @@ def _compare_pair(
     if op is None or others or any(selection.tokens[index].word.isdigit() for index in gap):
         return None
     sign = -1 if op is ComparisonOperator.LT else 1
-    return FieldComparison(_comparison_of(left, op, right, selection, offset=sign * days), literal)
+    return FieldPairComparison(_comparison_of(left, op, right, selection, offset=sign * days), literal)
 
 
 def _are_comparable(left: _NamedField, right: _NamedField) -> bool:
