@@ -7,7 +7,7 @@ from datetime import date
 from agent.english.function_words import SUPERLATIVE_PHRASES, YES_NO_VERBS
 from agent.rules.binding.deadline_conditions import find_due_links
 from agent.rules.binding.field_fit import candidate_fields_for, field_key_of
-from agent.rules.binding.literal_conditions import mentioned_keys_near
+from agent.rules.binding.field_ranking import mentioned_keys_near
 from agent.rules.binding.number_roles import is_identifier, is_rank_or_count
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink, ValueMatch
