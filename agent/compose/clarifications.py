@@ -19,7 +19,7 @@ from agent.forms.clarifications import (
     UnknownWordsFacts,
 )
 from agent.forms.thresholds import ThresholdFacts
-from agent.refine.refinements import FacetSplit
+from agent.refine.facets import FacetSplit
 from agent.review.leg_review import LegReview
 from storage.search.conditions import conjuncts_of
 

@@ -45,6 +45,8 @@ LEGAL_FORMS = frozenset(
     """inc incorporated incorpor ltd limited limit llc llp lp corp corporation corpor co company compani plc gmbh ag kg
     sa sas sarl srl spa bv nv ab as oy sdn bhd pte pty""".split()
 )
+# Pronouns that stand for one person.
+PRONOUNS_OF_PERSONS = frozenset("he she him her his hers".split())
 PRONOUNS = frozenset("i we you they he she it somebody someone anybody anyone".split())
 # Nouns for parts of a document. Beside a value that names the part they add nothing; else they are words of the text.
 DOCUMENT_PART_NOUNS = frozenset(
@@ -55,7 +57,14 @@ DOCUMENT_PART_NOUNS = frozenset(
 ORDERING_WORDS = frozenset(
     "top bottom first last other others apart aside rather leaving single next least most".split()
 )
-LINKING_VERBS = frozenset("is are was were be been being has have had does do did gets get got".split())
+FORMS_OF_BE = frozenset("is are was were be been being".split())
+MODAL_VERBS = frozenset("can could may might must will would shall should".split())
+LINKING_VERBS = FORMS_OF_BE | frozenset("has have had does do did gets get got".split())
+# Words that put documents in the order of their days.
+DAY_ORDER_WORDS = frozenset("recently recent latest earliest last first lately newest".split())
+SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
+AMOUNT_SUPERLATIVES = frozenset({"most", "fewest", "least"})  # they need a noun: "the most visits"
+WIDENING_WORDS = frozenset("also too include including add plus".split())  # a follow-up with one of them adds documents
 RELATIVE_PRONOUNS = frozenset("that which who whose where".split())
 DOCUMENT_NOUNS = frozenset("document documents doc docs file files record records entry entries everything".split())
 # Kinds of writing, in the plural: who asks for them wants them all, and no sentence of one of them.
@@ -120,13 +129,6 @@ LACK_WORDS = frozenset("without no lacking lack lacks missing".split())
 HAVE_WORDS = frozenset("with has have having".split())
 MISSING_ADJECTIVES = frozenset("missing unknown absent unspecified blank empty".split())
 DISJUNCTIONS = frozenset({"or", "either"})
-# Nouns for people with a role in a document; "who" asks for these fields.
-PERSON_NOUNS = frozenset(
-    """person employee assignee agent owner author manager handler responsible member staff doctor physician teacher
-    instructor lecturer driver editor reviewer requester reporter contact seller salesperson inspector auditor
-    technician engineer lawyer attorney judge investigator analyst consultant clerk host guide trainer coach director
-    artist composer writer photographer winner speaker sender""".split()
-)
 # Nouns for rates: without a named function the average is meant, since their sum has no meaning.
 RATE_NOUNS = frozenset(
     """price rate rating score grade age salary wage temperature percentage percent efficiency ratio height width length

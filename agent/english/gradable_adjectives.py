@@ -1,10 +1,10 @@
-"""Gradable adjectives: which end of a scale each points to, and what kind of scale that is."""
+"""Gradable adjectives: their forms, which end of a scale each points to, and what kind of scale that is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.english.inflection import adjective_of_comparative, adjective_of_superlative, may_be_adjective, root_of_word
+from agent.english.inflection import may_be_adjective, root_of_word
 from storage.search.plan import AggregateFunction
 
 
@@ -57,6 +57,21 @@ new recent late modern fresh | early | date | |
 young | old ancient senior elderly | age | age |
 good fine excellent great popular favourite favorite beloved nice lovely decent | bad poor terrible | rank | rating |
 """
+# Adjectives without a scale of their own that have a form in -est. Those that end in -y are known by "-iest".
+_OTHER_ADJECTIVES = frozenset(
+    """bare bitter black bland bleak blind blond blue blunt bold brave brisk brown calm clean clear clever coarse
+    common complete crisp crude cruel curt cute damp dense dry dull empty exact faint fair fat feeble few fierce firm
+    fit fond foul frail frank full gentle grand grave gray green grey grim hard harsh hollow humble keen kind lame lax
+    lean likely lively loose lush mad mature mean mellow mild moist neat noble numb odd pale pink plain pleasant
+    polite poor prompt proud pure rare rash raw red rich right rigid ripe robust rough round rude sad safe sane scarce
+    secure severe sharp shrewd shy sick simple sincere sleek slight smart smooth sober soft solid sore sound sour sparse
+    stable stale stark stern stiff stout straight strange strict stupid sturdy subtle sure sweet tame tart taut tender
+    tense tight tough true unfair unkind unsafe vague vain vivid wet white whole wicked wild wise yellow""".split()
+)
+IRREGULAR_COMPARATIVES = {"better": "good", "worse": "bad", "farther": "far", "further": "far"}
+_WITHOUT_COMPARISON = frozenset({"late"})  # "later" and "latest" put days in order
+_MIN_SUPERLATIVE_LETTERS = 5
+_VOWELS = frozenset("aeiou")
 # Comparative and superlative forms that no rule of endings gives.
 _IRREGULAR_SUPERLATIVES = {
     "best": "good", "worst": "bad", "most": "much", "least": "little", "fewest": "little", "furthest": "far",
@@ -81,12 +96,28 @@ SCALE_BY_ADJECTIVE = _parse_scales()
 _SCALE_BY_ROOT = {root_of_word(word): scale for word, scale in reversed(tuple(SCALE_BY_ADJECTIVE.items()))}
 
 
+_GRADABLE_ADJECTIVES = (SCALE_BY_ADJECTIVE.keys() | _OTHER_ADJECTIVES) - _WITHOUT_COMPARISON
+
+
+def adjective_of_superlative(word: str) -> str | None:
+    """ "Heaviest": returns the adjective ("heavy"); None for "harvest", which is no form of a known adjective."""
+    if len(word) < _MIN_SUPERLATIVE_LETTERS or not word.endswith("est"):
+        return None
+    stem = word.removesuffix("est")
+    adjectives = [f"{stem[:-1]}y", f"{stem[:-1]}ey"] if stem.endswith("i") else [stem, f"{stem}e", stem[:-1]]
+    known = next((adjective for adjective in adjectives if adjective in _GRADABLE_ADJECTIVES), None)
+    is_regular = stem.endswith("i") and not _VOWELS.isdisjoint(stem[:-1])  # "muddiest", but not "priest"
+    return known or (adjectives[0] if is_regular else None)
+
+
+def adjective_of_comparative(word: str) -> str | None:
+    """ "Heavier": returns the adjective ("heavy"); None for "number", which is no form of a known adjective."""
+    return adjective_of_superlative(f"{word.removesuffix('er')}est") if word.endswith("er") else None
+
+
 def is_comparative_of_scale(word: str) -> bool:
     """Whether the word is the comparative of an adjective of a known scale: "heavier", "larger", "pricier"."""
-    adjective = adjective_of_comparative(word)
-    if adjective is None:
-        return False
-    return not SCALE_BY_ADJECTIVE.keys().isdisjoint((adjective, f"{adjective}e", f"{adjective[:-1]}ey"))
+    return adjective_of_comparative(word) in SCALE_BY_ADJECTIVE
 
 
 def scale_of_adjective(adjective: str) -> AdjectiveScale:

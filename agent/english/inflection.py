@@ -1,24 +1,14 @@
-"""Inflection and derivation of English words: the root of a word family, and the superlatives of adjectives."""
+"""Derivation of English words: the root of a word family, and the endings of adjectives."""
 
 from functools import lru_cache
 
-# Irregular past forms, with the verb. The regular ones are found by their endings.
-_IRREGULAR_FORMS = """
-become=became begin=began,begun break=broke,broken bring=brought build=built buy=bought catch=caught choose=chose,chosen
-come=came cost=cost do=did,done draw=drew,drawn drive=drove,driven earn=earnt eat=ate,eaten fall=fell,fallen feed=fed
-find=found fly=flew,flown forget=forgot,forgotten freeze=froze,frozen get=got,gotten give=gave,given go=went,gone
-grow=grew,grown hang=hung hear=heard hide=hid,hidden hold=held keep=kept know=knew,known lay=laid lead=led leave=left
-lend=lent light=lit lose=lost make=made mean=meant meet=met pay=paid ride=rode,ridden ring=rang,rung rise=rose,risen
-run=ran say=said see=saw,seen seek=sought sell=sold send=sent shoot=shot show=shown sing=sang,sung sink=sank,sunk
-sit=sat sleep=slept speak=spoke,spoken spend=spent stand=stood steal=stole,stolen swim=swam,swum take=took,taken
-teach=taught tell=told think=thought throw=threw,thrown understand=understood wear=wore,worn weigh=weight win=won
-write=wrote,written draft=drafted bear=bore,born breed=bred bind=bound deal=dealt fight=fought shrink=shrank
-spin=spun strike=struck swear=swore,sworn weave=wove,woven withdraw=withdrew,withdrawn undertake=undertook,undertaken
-long=length wide=width deep=depth strong=strength high=height
-"""
-_BASE_BY_FORM = {
-    form: base for base, forms in (entry.split("=") for entry in _IRREGULAR_FORMS.split()) for form in forms.split(",")
-}
+from storage.text.irregular_verbs import base_form_of
+
+# Nouns of measure and participles that no ending connects with their family.
+_DERIVED_FORMS = {
+    "length": "long", "width": "wide", "depth": "deep", "strength": "strong", "height": "high", "weight": "weigh",
+    "born": "bear", "drafted": "draft",
+}  # fmt: skip
 # Endings of nouns, verbs and adjectives of one family, the longer ones first: "invent", "inventor", "invention".
 _ENDINGS = (
     "ations ation ements ement ments ment itions ition ances ance ences ence ities ity ators ator ously ious ness ated "
@@ -31,14 +21,7 @@ _MIN_LETTERS_BEFORE_LATIN_ENDING = 4  # "closure" is one word with "close"; "arr
 _LATIN_ENDINGS = frozenset("ent ents ant ants ive ives ure ures able ible al als at".split())
 _MAX_STRIPPED_ENDINGS = 3
 _VOWELS = frozenset("aeiou")
-_MIN_SUPERLATIVE_LETTERS = 5
-# Words that end in -est and are no superlatives.
-_NO_SUPERLATIVES = frozenset(
-    """interest request forest harvest contest conquest protest suggest digest invest arrest manifest modest honest
-    earnest midwest northwest southwest priest tempest inquest ingest infest molest dishonest divest congest guest quest
-    chest crest behest bequest attest detest wrest reinvest amest everest budapest bucharest rest west test best nest
-    latest""".split()
-)
+PARTICIPLE_ENDINGS = ("ed", "en", "wn", "id", "nt")  # "assigned", "given", "known", "paid", "sent"
 _ADJECTIVE_ENDINGS = (
     "ous", "ful", "ive", "able", "ible", "less", "ic", "ical", "al", "ant", "ent", "ed", "ing", "ern", "ary", "ial",
     "ish", "some", "like", "ly",
@@ -51,7 +34,7 @@ def root_of_word(word: str) -> str:
 
     Roots are only compared with one another; many are no words.
     """
-    root = _BASE_BY_FORM.get(word, word)
+    root = _DERIVED_FORMS.get(word) or base_form_of(word)
     for turn in range(_MAX_STRIPPED_ENDINGS):
         shorter = _strip_ending(root, is_whole_word=turn == 0)
         if shorter == root:
@@ -72,23 +55,6 @@ def _strip_ending(word: str, *, is_whole_word: bool) -> str:
         if rest != word and len(rest) >= shortest and is_plural:
             return rest
     return word
-
-
-def adjective_of_superlative(word: str) -> str | None:
-    """ "Heaviest": returns the adjective ("heavy"), or about it ("larg" of "largest"); None for other words."""
-    if len(word) < _MIN_SUPERLATIVE_LETTERS or not word.endswith("est") or word in _NO_SUPERLATIVES:
-        return None
-    stem = word.removesuffix("est")
-    if stem.endswith("i"):
-        return f"{stem[:-1]}y"
-    return stem[:-1] if len(stem) > _MIN_ROOT_LETTERS and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
-
-
-def adjective_of_comparative(word: str) -> str | None:
-    """ "Heavier": returns the adjective ("heavy"), or about it; None for words that do not end in -er."""
-    if len(word) < _MIN_SUPERLATIVE_LETTERS - 1 or not word.endswith("er"):
-        return None
-    return adjective_of_superlative(f"{word.removesuffix('er')}est")
 
 
 def may_be_adjective(word: str) -> bool:

@@ -31,10 +31,11 @@ END_NAME_WORDS: Mapping[EndKind, frozenset[str]] = {
     ),
     EndKind.USE: frozenset(
         """retired retirement decommissioned decommissioning scrapped disposed disposal discarded withdrawn withdrawal
-        discontinued given sold dissolved delisted deregistered""".split()
+        discontinued given sold dissolved delisted deregistered cancelled canceled cancellation""".split()
     ),
     EndKind.TERM: frozenset(
-        "end ends ended ending until till finish finishes finished expires expiry expiration expired through".split()
+        """end ends ended ending until till finish finishes finished expire expires expiry expiration expired lapses
+        through valid validity""".split()
     ),
     EndKind.LOAN: frozenset("returned return back".split()),
     EndKind.TASK: frozenset(
@@ -45,8 +46,9 @@ END_NAME_WORDS: Mapping[EndKind, frozenset[str]] = {
 # Words in the names of dates that are planned, or that begin something; no end has come then.
 NO_END_WORDS = frozenset(
     """due by planned expected estimated next deadline scheduled target last first latest start started starts from
-    begin began opened hired joined warranty guarantee notice""".split()
+    begin began opened hired joined""".split()
 )
+NAMES_OF_PARTS = frozenset("warranty guarantee notice".split())  # their end is not the end of the thing itself
 # A particle that such a word needs: "given up on", "moved out", "checked out".
 PARTICLES_OF_NAMES: Mapping[str, frozenset[str]] = {
     "given": frozenset({"up", "back"}),
@@ -105,6 +107,8 @@ LASTING_PHRASES = _kinds_by_phrase(
     ("owing, owed, unsettled", (EndKind.PAYMENT,)),
     ("open, unfinished, unresolved, in progress, not done, not over, undecided", (EndKind.TASK,)),
 )
+# What a named document, or a part of it, is until its term ends: "is the *licence* of Ida Berg still valid".
+VALIDITY_PHRASES: tuple[Phrase, ...] = tuple(_phrases_of("valid, good, current, in force, in effect"))
 ENDED_PHRASES = _kinds_by_phrase(
     ("dead, deceased, no longer alive", (EndKind.LIFE,)),
     ("former, ex, past, gone, bygone, no longer active", ANY_KIND),

@@ -1,11 +1,9 @@
-"""Names of weekdays and months, and the weekdays that a text means by other words: "Tue to Fri", "at weekends"."""
+"""The weekdays that a text means by other words: "Tue to Fri", "at weekends"."""
 
 import re
 
-from storage.quantities.days import ENGLISH_MONTHS
+from storage.quantities.calendar_arithmetic import MONTHS, WEEKDAYS
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = tuple(month.casefold() for month in ENGLISH_MONTHS)
 CALENDAR_WORDS = frozenset({*WEEKDAYS, *MONTHS, "weekday", "weekend"})
 
 _DAY_PATTERN = r"(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun|[A-Z]?[a-z]+day)"

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.outcome import OutcomeKind
-from agent.refine import refinements
-from agent.refine.refinements import FacetSplit, RefinementCandidate
+from agent.refine import facets, refinements, relaxations
+from agent.refine.candidates import RefinementCandidate
+from agent.refine.facets import FacetSplit
 from agent.refine.unknown_words import unknown_word_candidates
 from agent.review.leg_review import (
     LegClarification,
@@ -120,7 +121,7 @@ def ask_which_field(review: LegReview) -> LegClarification | None:
 
 
 def ask_to_narrow(review: LegReview, limit: int, *, is_list: bool = False) -> LegClarification:
-    split, cells = refinements.choose_best_facet(
+    split, cells = facets.choose_best_facet(
         review.leg, review.answers, review.requests.facets, review.question_context.schemas
     )
     return LegClarification(
@@ -157,7 +158,7 @@ def wider_reading_candidates(review: LegReview) -> list[RefinementCandidate]:
 def missing_candidates(review: LegReview) -> list[RefinementCandidate]:
     """Offers to include documents that lack a field of the search, if there are any."""
     lacking = {missing.field for missing in missing_counts_of(review)}
-    offered = refinements.missing_candidates(review.leg, review.question_context.schemas)
+    offered = relaxations.missing_candidates(review.leg, review.question_context.schemas)
     return [
         candidate
         for candidate in offered

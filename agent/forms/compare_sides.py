@@ -16,7 +16,7 @@ from agent.forms.figures import currency_of_value
 from agent.forms.find_passages import decide_passages
 from agent.forms.read_fields import decide_field_values
 from agent.outcome import ComputedFigure, FoundPassage, GroupLine, OutcomeKind, SearchRoute
-from agent.refine.refinements import facet_requests
+from agent.refine.facets import facet_requests
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.leg_requests import hits_by_collector, weigh_question_terms
 from agent.retrieval.quotations import CitedQuote, DocumentQuote, cite_values, find_sentence_with_value, rank_sentences

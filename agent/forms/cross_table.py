@@ -15,7 +15,7 @@ from agent.review.leg_review import (
     document_ids_of,
     hits_by_document,
 )
-from storage.quantities.periods import month_bounds
+from storage.quantities.calendar_arithmetic import month_bounds
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition, MissingCondition
 from storage.search.index import AggregateLine, AggregateRequest
 from storage.search.plan import CalendarPeriod, ComputeNumbers, GroupBy

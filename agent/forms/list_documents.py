@@ -14,8 +14,9 @@ from agent.forms.first_by_currency import first_records_by_currency
 from agent.forms.form_handler import FormHandler
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind
-from agent.refine import refinements
-from agent.refine.refinements import FacetSplit, RefinementCandidate
+from agent.refine import facets, relaxations
+from agent.refine.candidates import RefinementCandidate
+from agent.refine.facets import FacetSplit
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
 from agent.review.leg_review import (
     Enough,
@@ -119,9 +120,7 @@ async def decide_list(answer_form: ListDocuments, review: LegReview) -> Enough |
 def _split_list(review: LegReview, total: int) -> tuple[FacetSplit | None, list[RefinementCandidate]]:
     if total <= SHOWN_DOCUMENTS or not review.requests.facets:
         return None, []
-    return refinements.choose_best_facet(
-        review.leg, review.answers, review.requests.facets, review.question_context.schemas
-    )
+    return facets.choose_best_facet(review.leg, review.answers, review.requests.facets, review.question_context.schemas)
 
 
 def _field_of_order(review: LegReview, order: SchemaOrder) -> SchemaField | None:
@@ -196,7 +195,7 @@ def _other_bucket_candidates(review: LegReview) -> list[RefinementCandidate]:
     nouns = [fold_text(noun) for schema in schemas for noun in (schema.label, schema.bucket, *schema.synonyms)]
     if any(noun in question for noun in nouns if noun) or not review.may_ask_back:
         return []
-    offered = refinements.other_bucket_candidates(review.leg, review.alternatives, review.question_context.schemas)
+    offered = relaxations.other_bucket_candidates(review.leg, review.alternatives, review.question_context.schemas)
     return offered[:_MAX_OTHER_BUCKETS]
 
 

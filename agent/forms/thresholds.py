@@ -6,8 +6,8 @@ from itertools import islice
 
 from agent.decomposition import VagueCondition
 from agent.outcome import OutcomeKind
+from agent.refine.candidates import RefinementCandidate
 from agent.refine.choice_labels import ConditionsLabel
-from agent.refine.refinements import RefinementCandidate
 from agent.review.leg_review import LegClarification, LegFacts, LegReview, assumptions_of, build_leg_result
 from storage.search.conditions import ComparisonCondition, ComparisonOperator
 from storage.search.index import FacetAnswer, FacetRequest, PeriodFacet, RangeFacet

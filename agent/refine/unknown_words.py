@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.decomposition import LegAlternatives
+from agent.refine.candidates import RefinementCandidate
 from agent.refine.choice_labels import (
     AllOfThemLabel,
     BucketLabel,
@@ -13,7 +14,8 @@ from agent.refine.choice_labels import (
     MentionLabel,
     MissingFieldLabel,
 )
-from agent.refine.refinements import RefinementCandidate, SchemasByBucket, equality_condition_for
+from agent.refine.facets import equality_condition_for
+from agent.refine.refinements import SchemasByBucket
 from storage.search.conditions import MissingCondition, NotCondition
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FacetAnswer, FacetRequest, IndexAnswers, PeriodFacet, ValueFacet

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from agent.decomposition import LegAlternatives, QuestionContext
 from agent.limits import AnswerLimits
-from agent.refine.refinements import comparisons_with_missing, facet_requests
+from agent.refine.facets import facet_requests
+from agent.refine.relaxations import comparisons_with_missing
 from agent.retrieval.fusion import weigh_terms
 from agent.retrieval.ranking_terms import build_passage_requests, ranking_terms_for
 from agent.retrieval.relevance import QueryTerm

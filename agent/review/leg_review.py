@@ -18,7 +18,7 @@ from agent.assumptions import (
 )
 from agent.decomposition import LegAlternatives, QuestionContext
 from agent.outcome import FoundPassage, LegResult, MissingCount, OutcomeKind, SearchRoute
-from agent.refine.refinements import RefinementCandidate
+from agent.refine.candidates import RefinementCandidate
 from agent.retrieval.fusion import fuse_hits
 from agent.retrieval.leg_requests import LegRequests, hits_by_collector
 from agent.retrieval.quotations import CitedQuote

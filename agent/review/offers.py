@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from agent.outcome import OutcomeKind
-from agent.refine import refinements
-from agent.refine.refinements import OfferedChoice
+from agent.refine import refinements, relaxations
+from agent.refine.candidates import OfferedChoice
 from agent.review.leg_review import Enough, LegClarification, LegReview
 
 
@@ -30,8 +30,8 @@ async def offer_for_clarification(review: LegReview, clarification: LegClarifica
         return (*counted, *actions)
     if not review.may_ask_back:
         return ()
-    requests = refinements.relaxation_requests(leg, review.question_context.schemas)
+    requests = relaxations.relaxation_requests(leg, review.question_context.schemas)
     answers = await session.ask_index(requests) if requests else None
-    candidates = refinements.derive_relaxations(leg, answers, review.alternatives, review.question_context.schemas)
-    counted = refinements.limit_relaxations(await refinements.count_refinements(session, leg, candidates))
+    candidates = relaxations.derive_relaxations(leg, answers, review.alternatives, review.question_context.schemas)
+    counted = relaxations.limit_relaxations(await refinements.count_refinements(session, leg, candidates))
     return (*counted, *refinements.search_by_meaning_choices(leg))

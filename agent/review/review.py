@@ -12,7 +12,7 @@ from agent.assumptions import CorrectedSpelling
 from agent.decomposition import LegAlternatives, PlannedQuestion, QuestionContext
 from agent.forms.registry import build_leg_requests
 from agent.outcome import FoundPassage
-from agent.refine.refinements import OfferedChoice
+from agent.refine.candidates import OfferedChoice
 from agent.retrieval.leg_requests import LegInquiry
 from agent.retrieval.query_reformulation import alternatives_without_words
 from agent.retrieval.session import RetrievalSession

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from agent.english.function_words import QUESTION_WORDS, YES_NO_VERBS
+from agent.english.function_words import PRONOUNS_OF_PERSONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.evidence.asked_values import AskedKind, TextValue, find_new_values, kinds_asked_for, words_for_kinds
 from agent.evidence.question_words import WeighedQuestion, read_question
 from agent.evidence.sentence_scores import ScoredSentence, SentenceScorer, rank_by_meaning
@@ -49,7 +49,6 @@ _MAX_QUOTED_SENTENCES = 3
 _OPEN_QUESTION_STARTS = QUESTION_WORDS - {"which"} | {"whats", "whos", "wheres", "hows"}
 # Kinds whose values are told from other text with certainty
 _CERTAIN_KINDS = frozenset[AskedKind]({AnswerType.DAY, AnswerType.SPAN, AnswerType.MONEY, TextValue.PHONE_NUMBER})
-_PERSON_PRONOUNS = frozenset("she he her him his hers".split())
 _MIN_OWN_WORDS = 2  # content words of a question with such a pronoun, from which it says itself what is meant
 _TEXT_FORMS = (FindPassages, CheckClaims, ReadFields)
 
@@ -104,7 +103,7 @@ def _leaves_open(sentence: ScoredSentence, question: str) -> bool:
 
 def _points_back(review: LegReview, question: WeighedQuestion) -> bool:
     """Whether the question is about things of an earlier message, so that sentences elsewhere do not answer it."""
-    if words_of(question.text) & _PERSON_PRONOUNS and not question.names and len(question.asked) < _MIN_OWN_WORDS:
+    if words_of(question.text) & PRONOUNS_OF_PERSONS and not question.names and len(question.asked) < _MIN_OWN_WORDS:
         return True
     text = fold_text(question.text)
     return any(

@@ -35,8 +35,8 @@ from agent.rules.followups.follow_up_plan import plan_follow_up
 from agent.rules.followups.followup_context import forget_counted_claims, skip_failed_refinement
 from agent.rules.followups.question_parts import searches_everything
 from agent.rules.forms.recognisers import recognise_forms
+from agent.rules.lexicon.lexicon_cache import LexiconCache
 from agent.rules.linking.label_similarity import LabelEmbeddings
-from agent.rules.linking.lexicon_cache import LexiconCache
 from agent.rules.planning.completed_question import plan_completed_question
 from agent.rules.planning.plain_message import PlainMessage, simplify_message
 from agent.rules.planning.question_plan import has_compared_part, plan_parts, plan_single_question

@@ -1,12 +1,12 @@
 """Durations in whole days, weeks, months, quarters or years (`thirty (30) days`), and in hours and minutes."""
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
+from storage.quantities.calendar_arithmetic import shift_months
 from storage.quantities.spelled_numbers import SPELLED_NUMBER_PATTERN, parse_spelled_number
 
 _UNITS = "day|week|month|quarter|year"
@@ -84,8 +84,6 @@ def shift_by_duration(day: date, number: Decimal, unit: str) -> date | None:
     try:
         if base == "day":
             return day + timedelta(days=int(number * factor))
-        index = day.year * 12 + day.month - 1 + int(number * factor)
-        year, month = divmod(index, 12)
-        return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+        return shift_months(day, int(number * factor))
     except (ValueError, OverflowError):
         return None

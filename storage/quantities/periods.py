@@ -3,11 +3,11 @@
 Stricter than `days.find_dates`, which tolerates errors of scanners: here `march 5 10 parts` has no year.
 """
 
-import calendar
 import re
 from dataclasses import dataclass
 from datetime import date
 
+from storage.quantities.calendar_arithmetic import month_bounds
 from storage.quantities.days import (
     CLEAR_MONTH_PATTERN,
     ENGLISH_MONTH_PATTERN,
@@ -93,11 +93,6 @@ def find_periods(text: str, *, day_first: bool = False) -> list[PeriodSpan]:
             if span is not None and all(match.end() <= other.start or match.start() >= other.end for other in spans):
                 spans.append(span)
     return spans
-
-
-def month_bounds(year: int, month: int) -> tuple[date, date]:
-    """The first and the last day of a month."""
-    return date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1])
 
 
 def _period_of_match(match: re.Match[str], day_first: bool) -> PeriodSpan | None:

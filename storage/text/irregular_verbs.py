@@ -13,7 +13,7 @@ flee fled fled|fly flew flown|forbid forbade forbidden|forget forgot forgotten|f
 give gave given|go went gone|grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden
 hold held held|keep kept kept|know knew known|lay laid laid|lead led led|learn learnt learnt|leave left left
 lend lent lent|lose lost lost|make made made|mean meant meant|meet met met|pay paid paid|prove proved proven
-quit quit quit
+quit quit quit|shrink shrank shrunk|undertake undertook undertaken
 ride rode ridden|ring rang rung|run ran run|say said said|seek sought sought|sell sold sold|send sent sent
 shake shook shaken|shine shone shone|shoot shot shot|show showed shown|sing sang sung|sink sank sunk|sit sat sat
 sleep slept slept|slide slid slid|speak spoke spoken|spend spent spent|spin spun spun|stand stood stood

@@ -13,6 +13,7 @@ from agent.compose.phrases.conditions import (
 )
 from agent.compose.phrases.figures import format_amount
 from agent.outcome import Choice
+from agent.refine.candidates import OfferedChoice
 from agent.refine.choice_labels import (
     AllOfThemLabel,
     AlsoMissingLabel,
@@ -40,7 +41,7 @@ from agent.refine.choice_labels import (
     WithoutConditionLabel,
     WithoutWordLabel,
 )
-from agent.refine.refinements import OfferedChoice, SchemasByBucket
+from agent.refine.refinements import SchemasByBucket
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, conjuncts_of
 from storage.search.plan import Clause
 from storage.search.schema import SchemaField

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from agent.rules.binding.field_fit import field_key_of, is_deadline
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.literals.comparators import MIRRORED
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral
 from storage.quantities.durations import is_time_unit, shift_by_duration

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from agent.english.date_roles import DUE_WORDS, SETTLED_WORDS
+from agent.english.function_words import FORMS_OF_BE
 from agent.rules.binding.field_fit import is_deadline, words_of_field
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.literals.literal_types import DateLiteral
 from agent.rules.words.tokens import QuestionToken
@@ -17,13 +20,8 @@ from storage.search.conditions import (
 )
 from storage.search.schema import FieldType, SchemaField
 
-_DUE_FIELD_WORDS = frozenset("due deadline payable".split())
-_SETTLED_FIELD_WORDS = frozenset(
-    """returned return paid payment closed completed completion done settled resolved resolution finished received
-    delivered handed""".split()
-)
 _HINT_WEIGHT = 0.4  # less than every other meaning
-_WORDS_BEFORE_DUE = frozenset("is are was were be currently now still already falling fall falls".split())
+_WORDS_BEFORE_DUE = FORMS_OF_BE | frozenset("currently now still already falling fall falls".split())
 _OPEN_QUESTION_WORDS = frozenset("when how until".split())
 
 
@@ -34,8 +32,8 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
     if span is None or field is None or selection.today is None:
         return
     first, last, op = span
-    selection.consumed_tokens.update(range(first, last))
-    selection.used_links.update(
+    selection.usage.tokens.update(range(first, last))
+    selection.usage.links.update(
         index for index, link in enumerate(selection.links) if first <= link.first and link.last <= last
     )
     words = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
@@ -100,7 +98,7 @@ def _is_value_or_flag(selection: SpanSelection, index: int) -> bool:
 
 def _find_deadline_field(selection: SpanSelection) -> SchemaField | None:
     fields = [field for field in selection.lexicon.schema.fields if is_deadline(field)]
-    return next((field for field in fields if words_of_field(field) & _DUE_FIELD_WORDS), fields[0] if fields else None)
+    return next((field for field in fields if words_of_field(field) & DUE_WORDS), fields[0] if fields else None)
 
 
 def _find_settled_field(selection: SpanSelection, deadline: SchemaField) -> SchemaField | None:
@@ -112,7 +110,7 @@ def _find_settled_field(selection: SpanSelection, deadline: SchemaField) -> Sche
             if field.type is FieldType.DATE
             and field.name != deadline.name
             and not is_deadline(field)
-            and words_of_field(field) & _SETTLED_FIELD_WORDS
+            and words_of_field(field) & SETTLED_WORDS
         ),
         None,
     )

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.rules.linking.lexicon import FieldMention
+from agent.english.date_roles import DUE_DATE_NAMES
+from agent.english.function_words import FORMS_OF_BE
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.linking.span_selection import SpanSelection, token_range_in
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from storage.quantities.units import convert_unit
@@ -29,9 +31,8 @@ _JOINING_WORDS = frozenset(
     """than the its their his her it they was were is are being been be as to of by a an that which what had has have
     date day up went go goes much originally first we they money cost costing""".split()
 )
-_LINKING_WORDS = frozenset("was were is are be been being went go goes ran run runs had has have got came".split())
+_LINKING_WORDS = FORMS_OF_BE | frozenset("went go goes ran run runs had has have got came".split())
 _ORDERED_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
-_DUE_DATE_NAMES = ("due date", "due", "deadline", "promised date", "planned date", "expected date", "target date")
 _MAX_GAP = 8  # tokens between the two names
 
 
@@ -46,21 +47,29 @@ class _NamedField:
     link: int | None = None
 
 
-def build_field_comparisons(selection: SpanSelection, literals: Sequence[QuestionLiteral]) -> list[Condition]:
-    """Returns the comparisons of two fields, and records the words and mentions that they use."""
+@dataclass(frozen=True, slots=True)
+class FieldPairComparison:
+    """A comparison of two fields; `offset` is the literal for the time between them, which binds to no field."""
+
+    condition: Condition
+    offset: QuestionLiteral | None = None
+
+
+def build_field_comparison(selection: SpanSelection, literals: Sequence[QuestionLiteral]) -> FieldPairComparison | None:
+    """Returns the comparison of two fields, if there is one, and records the words and mentions that it uses."""
     if not _may_compare(selection):
-        return []
+        return None
     named = sorted(_named_fields(selection), key=lambda field: field.first)
     for index, left in enumerate(named):
         for right in named[index + 1 :]:
-            condition = _compare_pair(left, right, selection, literals)
-            if condition is not None:
-                return [condition]
+            comparison = _compare_pair(left, right, selection, literals)
+            if comparison is not None:
+                return comparison
     for bound in named:
         condition = _compare_with_only_other(bound, selection) or _compare_with_due_date(bound, selection)
         if condition is not None:
-            return [condition]
-    return []
+            return FieldPairComparison(condition)
+    return None
 
 
 def _may_compare(selection: SpanSelection) -> bool:
@@ -89,11 +98,13 @@ def _named_fields(selection: SpanSelection) -> Iterator[_NamedField]:
 
 def _compare_pair(
     left: _NamedField, right: _NamedField, selection: SpanSelection, literals: Sequence[QuestionLiteral]
-) -> Condition | None:
+) -> FieldPairComparison | None:
     """ "*Spent* more than *planned*", "*returned* more than 30 days after the *due date*"."""
     if not _are_comparable(left, right) or not 0 < right.first - left.last <= _MAX_GAP:
         return None
-    offset, offset_tokens = _offset_between(left, right, selection, literals)
+    offset = _offset_between(left, right, selection, literals)
+    literal, days = (None, 0.0) if offset is None else offset
+    offset_tokens = range(*token_range_in(selection.tokens, literal.start, literal.end)) if literal else range(0)
     gap = [index for index in range(left.last, right.first) if index not in offset_tokens]
     words = [selection.tokens[index].word for index in gap]
     op = _operator_of(words)
@@ -101,7 +112,7 @@ def _compare_pair(
     if op is None or others or any(selection.tokens[index].word.isdigit() for index in gap):
         return None
     sign = -1 if op is ComparisonOperator.LT else 1
-    return _comparison_of(left, op, right, selection, offset=sign * offset)
+    return FieldPairComparison(_comparison_of(left, op, right, selection, offset=sign * days), literal)
 
 
 def _are_comparable(left: _NamedField, right: _NamedField) -> bool:
@@ -125,17 +136,16 @@ def _operator_of(words: Iterable[str]) -> ComparisonOperator | None:
 
 def _offset_between(
     left: _NamedField, right: _NamedField, selection: SpanSelection, literals: Sequence[QuestionLiteral]
-) -> tuple[float, set[int]]:
-    """ "More than 30 days after": returns the days between the two, and their tokens; 0 without such a time."""
+) -> tuple[QuestionLiteral, float] | None:
+    """ "More than 30 days after": returns the time between the two dates, and its days."""
     for literal in literals:
         first, last = token_range_in(selection.tokens, literal.start, literal.end)
         if not (isinstance(literal, QuantityLiteral) and left.last <= first < last <= right.first):
             continue
         days = convert_unit(literal.low, literal.unit, "day") if literal.unit else None
         if days is not None and left.field.type is FieldType.DATE:
-            selection.literal_spans[:] = [span for span in selection.literal_spans if span[0] is not literal]
-            return float(days), set(range(first, last))
-    return 0.0, set()
+            return literal, float(days)
+    return None
 
 
 def _compare_with_only_other(bound: _NamedField, selection: SpanSelection) -> Condition | None:
@@ -170,7 +180,7 @@ def _compare_with_due_date(event: _NamedField, selection: SpanSelection) -> Cond
     after = selection.tokens[event.last].word if event.last < len(selection.tokens) else ""
     if event.field.type is not FieldType.DATE or event.row is not None or after not in _LATE_WORDS | _EARLY_WORDS:
         return None
-    due = selection.lexicon.find_date_fields(_DUE_DATE_NAMES)
+    due = selection.lexicon.find_date_fields(DUE_DATE_NAMES)
     if not due or due[0] == event.field.name:
         return None
     op = ComparisonOperator.GT if after in _LATE_WORDS else ComparisonOperator.LT
@@ -184,8 +194,8 @@ def _comparison_of(
 ) -> Condition:
     """Returns the condition, and records what it uses."""
     first, last = min(left.first, right.first), max(left.last, right.last)
-    selection.used_links |= {field.link for field in (left, right) if field.link is not None}
-    selection.consumed_tokens |= set(range(first, last))
+    selection.usage.links |= {field.link for field in (left, right) if field.link is not None}
+    selection.usage.tokens |= set(range(first, last))
     words = selection.question[selection.tokens[first].start : selection.tokens[last - 1].end]
     comparison = FieldComparisonCondition(
         field=left.field.name, op=op, other_field=right.field.name, offset=offset, words=words

@@ -4,7 +4,8 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import TypeAlias
 
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.english.date_roles import AGE_WORDS, BEGINNING_WORDS, BIRTH_WORDS, DEADLINE_WORDS
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.span_selection import has_known_unit, is_measured_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from storage.quantities.durations import is_time_unit
@@ -18,19 +19,6 @@ from storage.search.schema import FieldType, SchemaField
 FieldKey: TypeAlias = tuple[FieldName, FieldName | None]
 _FAR_FACTOR = 20  # a number this many times above the highest value or below the lowest is far outside the range
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200  # the values of a number field that holds years
-# Words in the names of fields: for an age, for the day something began, and for the day that it must end or be done.
-_AGE_FIELD_WORDS = frozenset("age ages aged old".split())
-_BEGINNING_FIELD_WORDS = frozenset(
-    """birth born birthday start started starts begin begins began beginning since installed installation built build
-    construction commissioned commissioning manufactured manufacture production made opened opening founded established
-    hired hire joined joining purchase purchased bought acquired acquisition service created creation issued registered
-    registration launched launch introduced entry admission planted""".split()
-)
-_BIRTH_FIELD_WORDS = frozenset("birth born birthday".split())  # the beginning of a person comes before any other
-_DEADLINE_FIELD_WORDS = frozenset(
-    """due deadline expiry expires expire expired expiration end ends ended ending until till termination renewal lapse
-    lapses maturity matures payable valid""".split()
-)
 
 
 def field_key_of(field: SchemaField, row_field: FieldName | None) -> FieldKey:
@@ -48,8 +36,8 @@ def is_deadline(field: SchemaField) -> bool:
     if field.type is not FieldType.DATE:
         return False
     label_words = frozenset(fold_text(f"{field.name.replace('_', ' ')} {field.title}").split())
-    words = label_words if label_words & (_BEGINNING_FIELD_WORDS | _DEADLINE_FIELD_WORDS) else words_of_field(field)
-    return bool(words & _DEADLINE_FIELD_WORDS)
+    words = label_words if label_words & (BEGINNING_WORDS | DEADLINE_WORDS) else words_of_field(field)
+    return bool(words & DEADLINE_WORDS)
 
 
 def holds_years(field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon) -> bool:
@@ -118,7 +106,7 @@ def _date_fit(
     literal: DateLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
 ) -> float | None:
     if field.type is FieldType.DATE:
-        if words_of_field(field) & _BIRTH_FIELD_WORDS:
+        if words_of_field(field) & BIRTH_WORDS:
             return 0.6  # a birthday is rarely the date of a document
         return 1.5 if _is_main_date(field, row_field, lexicon) else 1.0
     return 2.0 if literal.is_year_only and holds_years(field, row_field, lexicon) else None
@@ -131,13 +119,13 @@ def _age_fit(
     words = words_of_field(field)
     if literal.is_overdue:
         return 4.0 if is_deadline(field) else None
-    if field.type is FieldType.NUMBER and words & _AGE_FIELD_WORDS:
+    if field.type is FieldType.NUMBER and words & AGE_WORDS:
         return 4.0
-    begins = bool(words & _BEGINNING_FIELD_WORDS)
+    begins = bool(words & BEGINNING_WORDS)
     if field.type is FieldType.DATE:
         if is_deadline(field) and not begins:
             return 0.2
-        fit = 4.0 if words & _BIRTH_FIELD_WORDS else 3.0 if begins else 1.5
+        fit = 4.0 if words & BIRTH_WORDS else 3.0 if begins else 1.5
         return fit + (0.3 if _is_main_date(field, row_field, lexicon) else 0.0)
     if holds_years(field, row_field, lexicon):
         return 2.5 if begins else 1.2
@@ -156,7 +144,7 @@ def _term_fit(
     if literal.is_ongoing and is_deadline(field) and literal.op in (ComparisonOperator.GT, ComparisonOperator.GTE):
         return None  # "running for more than 5 years" says when it began
     words = words_of_field(field)
-    began = literal.is_ongoing and words & _BEGINNING_FIELD_WORDS and not words & _BIRTH_FIELD_WORDS
+    began = literal.is_ongoing and words & BEGINNING_WORDS and not words & BIRTH_WORDS
     return 0.5 if is_mentioned or began else None
 
 

@@ -1,60 +1,34 @@
 """Assigns literals to fields by dimension, value range and distance to a mention of the field."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
-from decimal import Decimal
 from typing import TypeAlias
 
 from agent.assumptions import DateFieldTaken, MarginTaken, WordsTakenAsField
 from agent.english.function_words import COMPARATORS, FILLER_WORDS, STOP_WORDS
 from agent.rules.binding.contradictions import are_contradictory
-from agent.rules.binding.date_conditions import (
-    build_age_condition,
-    build_date_condition,
-    period_of_year,
-    resolve_year,
-)
-from agent.rules.binding.field_fit import (
-    FieldKey,
-    candidate_fields_for,
-    field_key_of,
-    holds_years,
-    is_far_outside_range,
-    is_within_field_range,
-    number_for_field,
-    take_as_weight,
-    unit_for_literal,
-)
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.binding.field_fit import FieldKey, field_key_of, is_within_field_range
+from agent.rules.binding.field_ranking import MAX_MENTION_DISTANCE, mention_nearness, precedes_value, rank_fields
+from agent.rules.binding.literal_comparison import condition_for_literal
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink
 from agent.rules.linking.span_selection import SpanSelection, has_known_unit, literal_extent_in
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken, looks_plural
-from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
-from storage.search.conditions import (
-    AndCondition,
-    ComparisonCondition,
-    ComparisonOperator,
-    Condition,
-    MissingCondition,
-    NotCondition,
-    OrCondition,
-    RowCondition,
-)
+from storage.search.conditions import ComparisonOperator, Condition, NotCondition, OrCondition
 from storage.search.ids import FieldName
-from storage.search.schema import BareValueMatch, FieldType, SchemaField
+from storage.search.schema import FieldType, SchemaField
 
 _TIE_MARGIN = 0.35  # score difference below which two fields for a literal are ambiguous
 _AT_HAND_MARGIN = 0.9  # the same for a number that has neither a unit nor the name of its field
 _PLAUSIBLE_MARGIN = 2.0  # score difference below which a field is a fallback, if the best one matches nothing
-_OUT_OF_RANGE_PENALTY = 3.0  # for a number far outside the range of one field and in the range of another
-_MAX_MENTION_DISTANCE = 6  # tokens between a literal and a mention that belongs to it
 _MAX_LABEL_WORDS = 3
 _MAX_LOSS = 2.5  # score that a literal may lose with the field that spares a contradiction
 _BETWEEN_LABEL_AND_VALUE = COMPARATORS | frozenset("of is are was were a an the to no not equal equals than".split())
 _WORDS_BEFORE_LABEL = frozenset("with whose a an the having has have of and or where its their for".split())
+_ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,9 +106,9 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
     for choice in _choose_fields(selection):
         literal, first, last = choice.literal, choice.first, choice.last
         (_, best_field, row_field), other_fields = choice.ranked_fields[0], choice.ranked_fields[1:]
-        is_pointed_at = _mention_nearness(selection, best_field, row_field, first, last) > 0
+        is_pointed_at = mention_nearness(selection, best_field, row_field, first, last) > 0
         is_named = _use_nearby_mentions(selection, best_field, row_field, first, last)
-        condition = _literal_condition(literal, best_field, row_field, selection)
+        condition = condition_for_literal(literal, best_field, row_field, selection)
         yield _BoundLiteral(field_key_of(best_field, row_field), literal, condition, choice.is_negated)
         label_tokens = choice.label_tokens or _find_counted_noun(selection, literal, best_field, last)
         if label_tokens and not is_named:
@@ -149,11 +123,8 @@ def _bind_literals(selection: SpanSelection, alternatives: LiteralAlternatives) 
                 is_labelled=bool(choice.label_tokens),
                 is_at_hand=not is_pointed_at
                 and _lacks_measure(literal, selection.lexicon)
-                and not _precedes_value(selection, last),
+                and not precedes_value(selection, last),
             )  # fmt: skip
-
-
-_ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
 
 
 @dataclass(slots=True)
@@ -177,7 +148,7 @@ def _choose_fields(selection: SpanSelection) -> list[_LiteralChoice]:
     choices: list[_LiteralChoice] = []
     for literal, first, last in selection.literal_spans:
         label_tokens = _find_label_tokens(selection, literal, first)
-        ranked_fields = _rank_fields(selection, literal, first, last, used_ops, label_tokens)
+        ranked_fields = rank_fields(selection, literal, first, last, used_ops, label_tokens)
         is_negated = any(index in selection.negated_tokens for index in range(first, last))
         choice = _LiteralChoice(literal, first, last, label_tokens, ranked_fields, is_negated)
         used_ops[choice.field_key].append(literal.op)
@@ -195,7 +166,9 @@ def _are_opposed(selection: SpanSelection, choice: _LiteralChoice, later: _Liter
         return False
     if _has_disjunction_between(selection, choice.literal, later.literal):
         return False
-    conditions = [_literal_condition(each.literal, *each.ranked_fields[0][1:], selection) for each in (choice, later)]
+    conditions = [
+        condition_for_literal(each.literal, *each.ranked_fields[0][1:], selection) for each in (choice, later)
+    ]
     return are_contradictory(*conditions)
 
 
@@ -225,7 +198,7 @@ def _may_separate(
     if row_field is not None or field_key_of(field, row_field) == opposed_key:
         return False
     if isinstance(choice.literal, DateLiteral):
-        return _mention_nearness(selection, field, row_field, choice.first, choice.last) > 0
+        return mention_nearness(selection, field, row_field, choice.first, choice.last) > 0
     return is_within_field_range(choice.literal, field, row_field, selection.lexicon)
 
 
@@ -238,7 +211,7 @@ def _assume_main_date(selection: SpanSelection, choice: _LiteralChoice) -> None:
     is_tied = bool(others) and score - others[0][0] < _TIE_MARGIN
     if best_field.type is FieldType.DATE and row_field is None and other_labels and not is_tied:
         words = selection.question[choice.literal.start : choice.literal.end].strip()
-        selection.assumptions.append(
+        selection.usage.assumptions.append(
             DateFieldTaken(words=words, field_label=best_field.label, other_labels=other_labels)
         )
 
@@ -254,51 +227,13 @@ def _assume_field_at_hand(selection: SpanSelection, choice: _LiteralChoice) -> N
     """Says what a number that has no unit was taken to be, where it could be something else."""
     if len(choice.ranked_fields) > 1 and _lacks_measure(choice.literal, selection.lexicon):
         words = selection.question[slice(*literal_extent_in(choice.literal, selection.lexicon))].strip()
-        selection.assumptions.append(WordsTakenAsField(words=words, field_label=choice.ranked_fields[0][1].label))
+        selection.usage.assumptions.append(WordsTakenAsField(words=words, field_label=choice.ranked_fields[0][1].label))
 
 
 def _assume_margin(selection: SpanSelection, literal: QuestionLiteral) -> None:
     if isinstance(literal, QuantityLiteral) and literal.is_approximate:
         words = selection.question[literal.start : literal.end].strip()
-        selection.assumptions.append(MarginTaken(words=words))
-
-
-def _rank_fields(
-    selection: SpanSelection,
-    literal: QuestionLiteral,
-    first: int,
-    last: int,
-    used_ops_by_field: Mapping[FieldKey, Sequence[ComparisonOperator]],
-    label_tokens: Sequence[int],
-) -> list[_ScoredField]:
-    """Returns the fields that the literal may belong to, the likeliest first."""
-    label_stems = {selection.tokens[index].stem for index in label_tokens}
-    mentioned_keys = mentioned_keys_near((*selection.links, *selection.measure_links), first, last)
-    candidates = candidate_fields_for(literal, selection.lexicon, mentioned_keys)
-    if not candidates:  # the mention that let it bind lost against the literal
-        every_key = frozenset(field_key_of(*pair) for pair in selection.lexicon.measurable_fields)
-        candidates = candidate_fields_for(literal, selection.lexicon, every_key)
-    is_in_some_range = any(
-        is_within_field_range(literal, field, row_field, selection.lexicon) for field, row_field, _ in candidates
-    )
-    scored_fields = [
-        (
-            score
-            - (
-                _OUT_OF_RANGE_PENALTY
-                if is_in_some_range and is_far_outside_range(literal, field, row_field, selection.lexicon)
-                else 0.0
-            )
-            + _mention_nearness(selection, field, row_field, first, last)
-            + 0.5 * len(label_stems & selection.lexicon.stems_of(row_field or field.name))
-            - _repetition_penalty(used_ops_by_field.get(field_key_of(field, row_field), ()), literal)
-            - _counting_penalty(selection, literal, field, last),
-            field,
-            row_field,
-        )
-        for field, row_field, score in candidates
-    ]
-    return sorted(scored_fields, key=lambda scored_field: -scored_field[0])
+        selection.usage.assumptions.append(MarginTaken(words=words))
 
 
 def _record_alternatives(
@@ -314,7 +249,7 @@ def _record_alternatives(
 ) -> None:
     def alternative_for(scored_field: _ScoredField) -> AlternativeCondition:
         return AlternativeCondition(
-            original=condition, replacement=_literal_condition(literal, scored_field[1], scored_field[2], selection)
+            original=condition, replacement=condition_for_literal(literal, scored_field[1], scored_field[2], selection)
         )
 
     tie_margin = _AT_HAND_MARGIN if is_at_hand else _TIE_MARGIN
@@ -330,7 +265,7 @@ def _record_alternatives(
         if is_uncertain and tie_margin <= best_field[0] - scored_field[0] < _PLAUSIBLE_MARGIN
     ]
     if isinstance(literal, QuantityLiteral) and literal.is_bare and best_field[1].type is FieldType.NUMBER:
-        at_least = _literal_condition(
+        at_least = condition_for_literal(
             replace(literal, op=ComparisonOperator.GTE, is_bare=False), best_field[1], best_field[2], selection
         )
         alternatives.wider_alternatives += (
@@ -388,64 +323,11 @@ def _consume_label(
     selection: SpanSelection, label_tokens: Sequence[int], field: SchemaField, row_field: FieldName | None
 ) -> None:
     label = selection.question[selection.tokens[label_tokens[0]].start : selection.tokens[label_tokens[-1]].end]
-    selection.consumed_tokens.update(label_tokens)
+    selection.usage.tokens.update(label_tokens)
     if not {selection.tokens[index].stem for index in label_tokens} <= selection.lexicon.stems_of(
         row_field or field.name
     ):
-        selection.assumptions.append(WordsTakenAsField(words=label, field_label=field.label))
-
-
-def mentioned_keys_near(links: Iterable[SpanLink], first: int, last: int) -> frozenset[FieldKey]:
-    """Returns the fields that are mentioned within a few tokens of `tokens[first:last]`."""
-    return frozenset(
-        (link.meaning.field, link.meaning.column)
-        for link in links
-        if isinstance(link.meaning, FieldMention)
-        and min(abs(first - link.last), abs(link.first - last)) <= _MAX_MENTION_DISTANCE
-    )
-
-
-def _repetition_penalty(used_ops: Sequence[ComparisonOperator], literal: QuestionLiteral) -> float:
-    """Returns a penalty for a second comparison on one field, unless the two are the ends of a range."""
-    range_ops = ({ComparisonOperator.GT, ComparisonOperator.GTE}, {ComparisonOperator.LT, ComparisonOperator.LTE})
-    if (
-        isinstance(literal, DateLiteral)
-        and literal.op is ComparisonOperator.EQ
-        and all(op is ComparisonOperator.EQ for op in used_ops)
-    ):
-        return 0.0  # "in 2018 and 2019"
-    completes_range = any(
-        literal.op in range_ops[side] and all(op in range_ops[1 - side] for op in used_ops) for side in (0, 1)
-    )
-    return 0.0 if not used_ops or completes_range else 1.5
-
-
-def _counting_penalty(selection: SpanSelection, literal: QuestionLiteral, field: SchemaField, last: int) -> float:
-    """ "4 winter tires" counts things: returns a penalty for fields of money or with a unit that is not given."""
-    if not isinstance(literal, QuantityLiteral) or literal.currency:
-        return 0.0
-    needs_unit = field.type is FieldType.MONEY or (
-        field.unit and not (literal.unit and has_known_unit(literal, selection.lexicon))
-    )
-    return 1.0 if needs_unit and _precedes_value(selection, last) else 0.0
-
-
-def _precedes_value(selection: SpanSelection, last: int) -> bool:
-    return any(link.first == last and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in selection.links)
-
-
-def _mention_nearness(
-    selection: SpanSelection, field: SchemaField, row_field: FieldName | None, first: int, last: int
-) -> float:
-    """Returns a score for the nearest mention of the field, higher before the literal than after it."""
-    best = 0.0
-    for link in (*selection.links, *selection.measure_links):
-        if isinstance(link.meaning, FieldMention) and (link.meaning.field, link.meaning.column) == field_key_of(
-            field, row_field
-        ):
-            distance = first - link.last if link.last <= first else link.first - last + 0.5
-            best = max(best, 4.0 / (1.0 + 0.35 * max(distance, 0)))
-    return best
+        selection.usage.assumptions.append(WordsTakenAsField(words=label, field_label=field.label))
 
 
 def _use_nearby_mentions(
@@ -462,78 +344,7 @@ def _use_nearby_mentions(
     for index, link in enumerate(selection.links):
         is_own = isinstance(link.meaning, FieldMention) and (link.meaning.field, link.meaning.column) == key
         is_shared = (link.first, link.last) in shared_spans and isinstance(link.meaning, FieldMention)
-        if (is_own or is_shared) and min(abs(first - link.last), abs(link.first - last)) <= _MAX_MENTION_DISTANCE:
-            selection.used_links.add(index)
+        if (is_own or is_shared) and min(abs(first - link.last), abs(link.first - last)) <= MAX_MENTION_DISTANCE:
+            selection.usage.links.add(index)
             is_named = is_named or (is_own and not is_shared and not _is_hint(link))
     return is_named
-
-
-def _literal_condition(
-    literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, selection: SpanSelection
-) -> Condition:
-    words = selection.question[slice(*literal_extent_in(literal, selection.lexicon))].strip()
-    if isinstance(literal, QuantityLiteral) and literal.comparator_span is not None:
-        words = f"{selection.question[slice(*literal.comparator_span)]} {words}"
-        selection.consumed_tokens.update(
-            index
-            for index, token in enumerate(selection.tokens)
-            if literal.comparator_span[0] <= token.start < literal.comparator_span[1]
-        )
-    if isinstance(literal, QuantityLiteral) and literal.tail_start is not None:
-        selection.consumed_tokens.update(
-            index for index, token in enumerate(selection.tokens) if literal.tail_start <= token.start < literal.end
-        )
-    if isinstance(literal, DateLiteral):
-        if literal.lacks_year:
-            literal = resolve_year(literal, field, row_field, selection.lexicon, selection.today)
-        condition = build_date_condition(literal, field, words)
-    elif literal.may_be_year and field.type is FieldType.DATE:
-        condition = build_date_condition(period_of_year(literal), field, words)
-    elif field.type is FieldType.DATE or _is_year_of_age(literal, field, row_field, selection.lexicon):
-        condition = _age_condition(literal, field, selection.today, words)
-    else:
-        measured = take_as_weight(literal) if field.type is FieldType.NUMBER else literal
-        condition = _number_condition(measured, field, words, selection.lexicon)
-    return (
-        condition
-        if row_field is None
-        else RowCondition(rows_field=row_field, condition=condition, words=words or field.name)
-    )
-
-
-def _is_year_of_age(
-    literal: QuantityLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
-) -> bool:
-    return literal.is_age and holds_years(field, row_field, lexicon)
-
-
-def _age_condition(literal: QuantityLiteral, field: SchemaField, today: date | None, words: str) -> Condition:
-    """Compares the date with today; without a clock, and beyond the calendar, any date fits."""
-    condition = None if today is None else build_age_condition(literal, field, today, words)
-    return NotCondition(MissingCondition(field=field.name, words=words)) if condition is None else condition
-
-
-def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, lexicon: BucketLexicon) -> Condition:
-    low = _number_in_field(literal, literal.low, field, lexicon)
-    op = literal.op
-    if literal.is_bare and field.bare is not BareValueMatch.EXACTLY:
-        op = ComparisonOperator.GTE if field.bare is BareValueMatch.AT_LEAST else ComparisonOperator.LTE
-    if literal.high is not None:
-        high = _number_in_field(literal, literal.high, field, lexicon)
-        comparison = ComparisonCondition(
-            field=field.name, op=ComparisonOperator.BETWEEN, value=(min(low, high), max(low, high)), words=words
-        )
-    else:
-        comparison = ComparisonCondition(field=field.name, op=op, value=low, words=words)
-    if literal.currency and field.currency_field is not None:
-        currency = ComparisonCondition(
-            field=field.currency_field, op=ComparisonOperator.EQ, value=literal.currency, words=literal.currency
-        )
-        return AndCondition((comparison, currency))
-    return comparison
-
-
-def _number_in_field(literal: QuantityLiteral, number: Decimal, field: SchemaField, lexicon: BucketLexicon) -> float:
-    unit = unit_for_literal(literal, field)
-    converted = convert_unit(number, literal.unit, unit) if literal.unit and unit else None
-    return number_for_field(literal, float(number), field, lexicon) if converted is None else converted

@@ -11,8 +11,9 @@ from agent.english.function_words import (
     RELATING_VERBS,
     STOP_WORDS,
 )
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
-from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink
+from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.analyser import fold_text
 
@@ -22,9 +23,7 @@ _NO_NOUNS = (
 _VERB_ENDINGS = ("ing", "ed", "s")
 
 
-def is_rank_or_count(
-    literal_span: tuple[QuestionLiteral, int, int], noun_boundaries: Set[int], tokens: Sequence[QuestionToken]
-) -> bool:
+def is_rank_or_count(literal_span: LiteralSpan, noun_boundaries: Set[int], tokens: Sequence[QuestionToken]) -> bool:
     """ "Contract 17", "5 contracts", "top 5": whether the number names or counts documents and compares no field."""
     literal, first, last = literal_span
     is_bare = isinstance(literal, QuantityLiteral) and literal.is_bare and not (literal.currency or literal.is_age)
@@ -33,7 +32,7 @@ def is_rank_or_count(
 
 
 def is_identifier(
-    literal_span: tuple[QuestionLiteral, int, int],
+    literal_span: LiteralSpan,
     tokens: Sequence[QuestionToken],
     links: Sequence[SpanLink],
     lexicon: BucketLexicon,

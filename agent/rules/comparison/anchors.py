@@ -13,7 +13,7 @@ from agent.english.function_words import (
     SUMMARY_WORDS,
 )
 from agent.rules.comparison.cues import MaskedQuestion
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.literals.literal_types import DateLiteral, QuestionLiteral
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken

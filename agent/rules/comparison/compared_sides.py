@@ -20,7 +20,8 @@ from agent.rules.comparison.anchors import (
 )
 from agent.rules.comparison.cues import MaskedQuestion
 from agent.rules.comparison.segmentation import SideSplit, find_best_split
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import BucketId, FieldName

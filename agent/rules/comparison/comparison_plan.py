@@ -13,13 +13,14 @@ from agent.english.function_words import (
     SPENDING_NOUNS,
     SUPERLATIVE_PHRASES,
 )
-from agent.english.inflection import adjective_of_comparative
+from agent.english.gradable_adjectives import IRREGULAR_COMPARATIVES, adjective_of_comparative
 from agent.rules.comparison.compared_sides import ComparedSides, find_sides
 from agent.rules.comparison.cues import MaskedQuestion, mask_comparison, split_ranges
 from agent.rules.cues.grouping import group_of_reading
 from agent.rules.cues.scale_fields import fields_on_scale
 from agent.rules.forms.recognisers import answer_form_of
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import tokenize_question
@@ -203,9 +204,6 @@ def _compute_by_group(group: GroupBy, lexicon: BucketLexicon) -> ComputeNumbers:
     return ComputeNumbers(functions=(AggregateFunction.SUM,), field=amounts[0], group=group)
 
 
-_IRREGULAR_COMPARATIVES = {"better": "good", "worse": "bad", "farther": "far", "further": "far"}
-
-
 def _money_fields(sides: ComparedSides, whole_reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """ "Spending at one shop and another": returns the first money field if the question has a word for money."""
     money_words = {token.word for token in whole_reading.tokens} & (MONEY_WORDS | SPENDING_NOUNS)
@@ -239,7 +237,7 @@ def fields_of_comparatives(words: Sequence[str], lexicon: BucketLexicon) -> tupl
         if word in _DATE_COMPARATIVES and dates:
             natural = lexicon.schema.natural_order
             return (natural.field if natural is not None and natural.field in dates else dates[0],)
-        adjective = adjective_of_comparative(word) or _IRREGULAR_COMPARATIVES.get(word)
+        adjective = adjective_of_comparative(word) or IRREGULAR_COMPARATIVES.get(word)
         if adjective is not None and (measured := fields_on_scale(adjective, lexicon)):
             return measured
     return ()

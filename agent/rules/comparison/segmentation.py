@@ -23,7 +23,8 @@ from agent.rules.comparison.anchors import (
     speaks_in_plural,
 )
 from agent.rules.comparison.cues import MaskedQuestion
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType

@@ -7,7 +7,7 @@ from agent.rules.composition.phrases import SetOrder
 from agent.rules.cues.function_phrases import find_superlatives
 from agent.rules.cues.question_subject import MEASURABLE_TYPES, NUMERIC_TYPES
 from agent.rules.cues.ranked_fields import fields_called, is_descending, may_measure, ordering_fields
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.inner_sets import list_request_for
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.ids import BucketId, FieldName

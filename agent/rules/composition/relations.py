@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from agent.rules.composition.phrases import FieldValues, LinkingWords, SetPhrase
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.joins import BucketJoin
 from storage.search.conditions import (
     MAX_SEMI_JOIN_DEPTH,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 

@@ -26,8 +26,8 @@ from agent.rules.composition.phrases import (
 )
 from agent.rules.composition.short_names import longer_names, short_names_of
 from agent.rules.cues.scale_fields import numbers_named_by
-from agent.rules.linking.lexicon import (
-    BucketLexicon,
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import (
     BucketNoun,
     FieldMention,
     PartialMatch,

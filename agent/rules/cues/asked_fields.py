@@ -7,7 +7,8 @@ from enum import StrEnum
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
 from agent.rules.cues.question_subject import asked_date_fields, is_convertible, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import fields_of
 from storage.search.ids import FieldName

@@ -8,7 +8,8 @@ from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES, SIZE_NOUNS, field_of_unlinked_words
 from agent.rules.cues.scale_fields import numbers_named_by
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction

@@ -13,13 +13,12 @@ from agent.english.function_words import (
     PERIOD_WORDS,
     STOP_WORDS,
 )
-from agent.english.gradable_adjectives import scale_of_adjective
-from agent.english.inflection import adjective_of_superlative
+from agent.english.gradable_adjectives import adjective_of_superlative, scale_of_adjective
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.cues.grouping import group_nouns
 from agent.rules.cues.question_subject import EARNING_VERBS, SIZE_NOUNS
 from agent.rules.cues.ranked_fields import first_of_measure_phrase, measures_anything
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.link_filter import content_coverage
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole

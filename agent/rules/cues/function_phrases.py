@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 from agent.english.function_words import (
     AGGREGATE_PHRASES,
+    AMOUNT_SUPERLATIVES,
     MONEY_WORDS,
     SMALL_NUMBERS,
+    SORT_WORDS,
     SPENDING_NOUNS,
     SUMMING_PHRASES,
     SUPERLATIVE_PHRASES,
 )
 from agent.english.gradable_adjectives import function_of_superlative
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction
 
-_SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
-_AMOUNT_WORDS = frozenset("most fewest least".split())
-_COUNTING_WORDS = _AMOUNT_WORDS | {"more", "fewer", "less"}
+_COUNTING_WORDS = AMOUNT_SUPERLATIVES | {"more", "fewer", "less"}
 _LONE_SUPERLATIVES = frozenset(words[0] for words in SUPERLATIVE_PHRASES if len(words) == 1)
 
 
@@ -65,7 +65,7 @@ def find_functions(words: Sequence[str], reading: BucketReading) -> Iterator[Fun
     inside |= {
         index
         for index in range(len(words))
-        if set(words[max(index - 3, 0) : index]) & _SORT_WORDS and words[index - 1] == "by"
+        if set(words[max(index - 3, 0) : index]) & SORT_WORDS and words[index - 1] == "by"
     }
     mentions = [link for link in reading.links if isinstance(link.meaning, FieldMention)]
     inside |= {link.last for link in mentions if link.last < len(words) and words[link.last] == "number"}
@@ -160,7 +160,7 @@ def requested_limit(words: Sequence[str], reading: BucketReading) -> int | None:
             return number
         later = words[index + 1 :]
         if (before == "the" or index == 0) and any(
-            word in _LONE_SUPERLATIVES | _AMOUNT_WORDS or is_superlative_phrase((word,)) for word in later
+            word in _LONE_SUPERLATIVES | AMOUNT_SUPERLATIVES or is_superlative_phrase((word,)) for word in later
         ):
             return number  # "the 5 panels with the highest efficiency"
     return None

@@ -24,7 +24,8 @@ from agent.rules.cues.question_subject import (
     names_one_document,
 )
 from agent.rules.cues.ranked_fields import fields_of_most
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, OrCondition, fields_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
 from agent.rules.cues.grouping import find_group, find_groups
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.plan import GroupBy
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
+from agent.english.date_roles import END_DATE_NAMES, END_VERBS, START_DATE_NAMES, START_VERBS
 from agent.english.function_words import (
     DESTINATION_FIELD_WORDS,
     DIMENSION_UNITS,
@@ -13,7 +14,8 @@ from agent.english.function_words import (
     RATE_NOUNS,
 )
 from agent.rules.cues.function_phrases import FunctionPhrase
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.money import CURRENCIES_BY_NAME
 from storage.quantities.units import UNITS_BY_SPELLING, convert_unit
@@ -29,26 +31,22 @@ SIZE_NOUNS = frozenset({"size", "sizes"})
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
 _POWER_WORDS = frozenset("square sq cubic".split())  # before a unit: "square metres"
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
-_END_DATE_NAMES = ("end date", "ends", "expires", "expiry date", "valid until", "due date", "deadline")
-_START_DATE_NAMES = ("start date", "starts", "begins", "valid from", "effective date")
-_END_VERBS = frozenset("end ends ending expire expires finish finishes lapse lapses over stop stops terminate".split())
 _END_IDIOMS = {("run", "out"), ("runs", "out"), ("ran", "out"), ("be", "up"), ("is", "up"), ("wind", "up")}
 _START_IDIOMS = {
     ("kick", "in"), ("kicks", "in"), ("kicked", "in"), ("take", "effect"), ("takes", "effect"), ("took", "effect"),
     ("into", "force"), ("into", "effect"), ("go", "live"), ("went", "live"),
 }  # fmt: skip
-_START_VERBS = frozenset("start starts started begin begins began commence commences commenced".split())
 
 
 def asked_date_fields(words: Sequence[str], lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """ "Until when …", "since when …", "when does … end": returns the date fields for the end or the beginning."""
     pairs = set(pairwise(words))
-    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and (set(words) & _END_VERBS or pairs & _END_IDIOMS)):
-        return lexicon.find_date_fields(_END_DATE_NAMES)
+    if words[:2] == ["until", "when"] or (words[:1] == ["when"] and (set(words) & END_VERBS or pairs & _END_IDIOMS)):
+        return lexicon.find_date_fields(END_DATE_NAMES)
     if words[:2] == ["since", "when"] or (
-        words[:1] == ["when"] and (set(words) & _START_VERBS or pairs & _START_IDIOMS)
+        words[:1] == ["when"] and (set(words) & START_VERBS or pairs & _START_IDIOMS)
     ):
-        return lexicon.find_date_fields(_START_DATE_NAMES)
+        return lexicon.find_date_fields(START_DATE_NAMES)
     return ()
 
 

@@ -12,7 +12,8 @@ from agent.rules.cues.question_subject import (
     field_of_unlinked_words,
 )
 from agent.rules.cues.scale_fields import fields_on_scale, is_any_extent, is_year_of_origin
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 
+from agent.english.date_roles import ORIGIN_PARTICIPLES
 from agent.english.gradable_adjectives import AdjectiveScale, ScaleKind, scale_of_adjective
 from agent.english.inflection import root_of_word
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType, SchemaField
 
@@ -12,9 +14,6 @@ _COMPARABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE, FieldTyp
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 _ANY_EXTENT = frozenset("high low big large great small little".split())  # said of every number
 _AGE_WORDS = ("age",)
-# What is said of the beginning of a thing, the likeliest first.
-_ORIGIN_WORDS = """born built founded established constructed manufactured launched commissioned planted opened acquired
-bought purchased joined hired since""".split()
 
 
 def fields_on_scale(adjective: str, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
@@ -77,7 +76,7 @@ def fields_of_origin(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the date or year in which the thing itself began: founded, built, bought; the first in the schema."""
     roles = lexicon.roles
     years = tuple(field.name for field in lexicon.schema.fields if field.type is FieldType.NUMBER and not field.unit)
-    for noun in _ORIGIN_WORDS:
+    for noun in ORIGIN_PARTICIPLES:
         if found := roles.fields_of_family(noun, (*roles.dates, *years)):
             return found[:1]
     return ()
@@ -86,7 +85,9 @@ def fields_of_origin(lexicon: BucketLexicon) -> tuple[FieldName, ...]:
 def is_year_of_origin(field: SchemaField) -> bool:
     """Whether the number is the year in which the thing began, and no age."""
     roots = {root_of_word(word) for word in field.label.casefold().split()}
-    return field.type is FieldType.NUMBER and not field.unit and bool(roots & set(map(root_of_word, _ORIGIN_WORDS)))
+    return (
+        field.type is FieldType.NUMBER and not field.unit and bool(roots & set(map(root_of_word, ORIGIN_PARTICIPLES)))
+    )
 
 
 def _main_dates(lexicon: BucketLexicon) -> tuple[FieldName, ...]:

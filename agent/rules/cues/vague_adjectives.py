@@ -1,15 +1,17 @@
 """Finds adjectives that need a threshold: "good", "large" or "cheap" say an end of a scale, but not from where on."""
 
 from agent.decomposition import VagueCondition
+from agent.english.function_words import FORMS_OF_BE
 from agent.english.gradable_adjectives import SCALE_BY_ADJECTIVE, ScaleKind
 from agent.rules.cues.scale_fields import fields_on_scale
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
 _DELAY_WORDS = frozenset("late early near close fine great flat".split())  # more often no measure: "late fees"
-_COPULAS = frozenset("is are was were be that which".split())
+_WORDS_BEFORE_ADJECTIVE = FORMS_OF_BE | {"that", "which"}
 _INTENSIFIERS = frozenset("very really quite rather pretty so too particularly especially reasonably fairly".split())
 _MEASURABLE_TYPES = (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE)
 
@@ -67,7 +69,11 @@ def _modifies_documents(index: int, reading: BucketReading, lexicon: BucketLexic
     before = index - 1
     while before > 0 and words[before] in _INTENSIFIERS:
         before -= 1
-    return before > 0 and words[before] in _COPULAS and (after == len(words) or words[after] in ("in", "at", "for"))
+    return (
+        before > 0
+        and words[before] in _WORDS_BEFORE_ADJECTIVE
+        and (after == len(words) or words[after] in ("in", "at", "for"))
+    )
 
 
 def _stands_for_documents(meaning: object, lexicon: BucketLexicon) -> bool:

@@ -17,6 +17,7 @@ from agent.english.function_words import (
     LIST_VERBS,
     QUESTION_WORDS,
     SMALL_NUMBERS,
+    SORT_WORDS,
     SUMMARY_WORDS,
     SUPERLATIVE_PHRASES,
     YES_NO_VERBS,
@@ -46,7 +47,7 @@ from agent.rules.followups.result_references import (
 )
 from agent.rules.followups.single_document import plan_single_document, without_claims
 from agent.rules.forms.recognisers import answer_form_of, drop_form_words
-from agent.rules.linking.lexicon import FieldMention
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import (
@@ -91,7 +92,6 @@ _COUNT_AFTER_SUPERLATIVE = re.compile(
     rf"\b({'|'.join(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1)})\s+(\d{{1,3}})\b(?=\W*$)",
     re.IGNORECASE,
 )
-_SORT_WORDS = frozenset("sort sorted order ordered rank ranked arrange arranged".split())
 _SORT_COMMAND = re.compile(
     r"\W*(?:(?:and|now|then|ok|okay|please|can|could|you|just)\W+)*(?:sort|order|rank|arrange)(?:ed|d)?\s+"
     r"(?:(?:them|those|these|it|that|this|all)\s+)*by\b",
@@ -396,7 +396,7 @@ def _plan_sort(follow_up: FollowUpMessage) -> PlannedQuestion | None:
         and follow_up.words[-1:] == ("first",)
         and bool(words & (_ASCENDING_WORDS | _DESCENDING_WORDS))
     )
-    if not (words & _SORT_WORDS or puts_first) or follow_up.reading.conditions or follow_up.reading.has_noun:
+    if not (words & SORT_WORDS or puts_first) or follow_up.reading.conditions or follow_up.reading.has_noun:
         return None
     field = _sort_field(follow_up)
     if field is None:

@@ -16,7 +16,7 @@ from agent.english.commands import parse_phrases
 from agent.english.function_words import FOLLOW_UP_STARTS, LIST_VERBS, PREPOSITIONS, QUESTION_WORDS, YES_NO_VERBS
 from agent.refine.implied_conditions import drop_implied_conditions
 from agent.rules.followups.result_references import is_among_results, refers_to_results
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import TEXT_FIELD, ComparisonCondition, conjuncts_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.decomposition import KeptCondition, PlannedQuestion
-from agent.english.function_words import MENTION_WORDS
+from agent.english.function_words import MENTION_WORDS, WIDENING_WORDS
 from agent.rules.followups.combined_sets import widen_value
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan, find_kept_conditions
 from agent.rules.reading.bucket_reading import BucketReading
@@ -23,7 +23,6 @@ from storage.search.conditions import (
 )
 from storage.search.plan import AnswerForm, Clause, Leg, ListDocuments, Search
 
-_WIDENING_WORDS = frozenset("also too include including add plus".split())
 _MONTH_WITHOUT_YEAR = re.compile(
     rf"\b(?:in|from|of|since|until|before|after|for|during)\s+(?P<month>{'|'.join(ENGLISH_MONTHS)})\b(?!\s*,?\s*\d)",
     re.IGNORECASE,
@@ -164,7 +163,7 @@ def _merge_clause(clause: Clause, reading: BucketReading | None, follow_up: Foll
     if follow_up.is_restricted_to_results:  # a part of the results: no condition is replaced
         more = conjunction_of(*old, *(condition for condition in conditions if condition not in old))
         return replace(clause, condition=more, required_terms=_required_terms(clause, reading))
-    widens = bool(set(follow_up.words) & _WIDENING_WORDS)
+    widens = bool(set(follow_up.words) & WIDENING_WORDS)
     replaced = frozenset[object]().union(
         *(fields_of(condition) for condition in conditions if not isinstance(condition, NotCondition))
     )

@@ -7,7 +7,8 @@ from agent.english.function_words import AGGREGATE_PHRASES
 from agent.rules.cues.asked_fields import AskedKind, asked_kind
 from agent.rules.followups.followup_context import FollowUpMessage
 from agent.rules.followups.result_references import is_about_whole_result
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.literals.literal_types import QuantityLiteral
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader

@@ -11,7 +11,7 @@ from agent.rules.comparison.cues import find_comparatives, mask_comparison
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
 from agent.rules.followups.followup_filters import is_presence_check
 from agent.rules.forms.recognisers import answer_form_of
-from agent.rules.linking.lexicon import FieldMention
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.quantities.spelled_numbers import ORDINALS_BY_WORD, alternatives_of
 from storage.search.conditions import (

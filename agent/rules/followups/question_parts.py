@@ -8,7 +8,7 @@ from agent.assumptions import Assumption
 from agent.decomposition import LegAlternatives, OrdinalReference
 from agent.english.function_words import LIST_VERBS, PREPOSITIONS, REFERRING_WORDS, YES_NO_VERBS
 from agent.rules.followups.follow_up_plan import plan_follow_up
-from agent.rules.linking.lexicon import BucketNoun
+from agent.rules.lexicon.span_links import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.question_splitting import refers_back

@@ -8,8 +8,8 @@ of the question keeps its meaning: its form, its negations and the sets within i
 import re
 from collections.abc import Iterator, Sequence
 
-from agent.english.function_words import PREPOSITIONS, STOP_WORDS
-from agent.rules.linking.lexicon import FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.english.function_words import PREPOSITIONS, STOP_WORDS, WIDENING_WORDS
+from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.question_reader import QuestionReader
@@ -39,7 +39,6 @@ _ARTICLE_BEFORE = re.compile(r"\b(?:the|our|an?)\s+$", re.IGNORECASE)
 _PLAIN_PREPOSITIONS = frozenset({"for", "with"})  # "same for Oslo": they say nothing of the place in the question
 _JOINING_WORDS = frozenset("and or nor as well the a an".split())
 _LOOSE_WORDS = STOP_WORDS | PREPOSITIONS | frozenset("one ones only just".split())
-_WIDENING_WORDS = frozenset("also too include including add plus".split())
 _NEGATIONS = frozenset("not no without except never".split())
 _MAX_WORDS = 7  # of a message that names only one thing
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -57,7 +56,7 @@ def complete_with_question(message: str, question: str, reader: QuestionReader, 
         return None
     fragment = _TAIL.sub("", message[lead.end() :])
     words = fragment.lower().split()
-    if not words or len(words) > _MAX_WORDS or set(words) & (_WIDENING_WORDS | _NEGATIONS):
+    if not words or len(words) > _MAX_WORDS or set(words) & (WIDENING_WORDS | _NEGATIONS):
         return None
     return replace_counterpart(fragment, question, reader, bucket)
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.rules.linking.lexicon import BucketNoun, PartialMatch, ValueMatch
+from agent.english.function_words import PRONOUNS_OF_PERSONS
+from agent.rules.lexicon.span_links import BucketNoun, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import (
     DOC_ID_FIELD,
@@ -28,10 +29,9 @@ _WHOLE_RESULT = re.compile(
     r"\b(?:is|was)\s+(?:that|this)\b(?=\W*$|\s+(?:in\s+(?:all|total)|all\s+told|altogether|together|per|by|on\s+average|exactly)\b)",
     re.IGNORECASE,
 )  # "how many bottles is that in total?"
-_PERSONS = frozenset("he she him her his hers".split())
 _POSSESSIVES = frozenset("their its his her".split())
-_PRONOUNS = frozenset("them those these they their theirs ones it its same".split()) | _PERSONS
-SINGULAR_PRONOUNS = frozenset("it its that this".split()) | _PERSONS
+_PRONOUNS = frozenset("them those these they their theirs ones it its same".split()) | PRONOUNS_OF_PERSONS
+SINGULAR_PRONOUNS = frozenset("it its that this".split()) | PRONOUNS_OF_PERSONS
 _MEANINGS_OF_OWN_SUBJECT = (BucketNoun, ValueMatch, PartialMatch)
 
 

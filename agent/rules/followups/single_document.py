@@ -7,7 +7,7 @@ from agent.decomposition import PlannedQuestion
 from agent.english.function_words import STOP_WORDS, YES_NO_VERBS
 from agent.rules.comparison.comparison_plan import comparable_fields
 from agent.rules.followups.followup_context import FollowUpMessage, continue_plan
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import (
     DOC_ID_FIELD,

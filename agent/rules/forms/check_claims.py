@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agent.english.function_words import YES_NO_VERBS
-from agent.rules.binding.present_conditions import is_present_condition
 from agent.rules.cues.question_cues import QuestionCues
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -98,15 +98,14 @@ def _claims_about_all(reading: BucketReading) -> CheckClaims | None:
 
 def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> CheckClaims | None:
     """ "Does *Fir Hall* have a bar": what is claimed of the documents that the other conditions name."""
-    claims = [condition for condition in reading.conditions if is_present_condition(condition)]
-    claims = claims or [condition for condition in reading.conditions if _is_flag_condition(condition)]
+    claims = [condition for condition in reading.conditions if _is_flag_condition(condition)]
     asks_for_any = _quantifier_of([token.word for token in reading.tokens]) is not None
     names = [
         condition for condition in reading.conditions if _names_document(condition, lexicon, by_identity=asks_for_any)
     ]
     if claims and not names and (len(reading.conditions) - len(claims) < 2 or asks_for_any):
         return None
-    if claims and names and not any(map(is_present_condition, claims)):
+    if claims and names:
         return None  # the values of the named document decide: `recognise_claims`
     if not claims and names:
         claims = [condition for condition in reading.conditions if condition not in names]

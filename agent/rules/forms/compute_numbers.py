@@ -26,7 +26,8 @@ from agent.rules.cues.question_subject import (
     names_one_document,
 )
 from agent.rules.cues.ranked_fields import measures_anything
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
 from storage.search.ids import FieldName

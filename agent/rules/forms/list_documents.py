@@ -8,6 +8,7 @@ from agent.english.function_words import (
     PREPOSITIONS,
     QUANTIFIERS,
     QUESTION_WORDS,
+    SORT_WORDS,
     YES_NO_VERBS,
 )
 from agent.rules.cues.function_phrases import requested_limit
@@ -21,7 +22,8 @@ from agent.rules.cues.question_subject import (
     names_only_kinds,
 )
 from agent.rules.forms.read_fields import asks_what_it_is
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
 from storage.search.plan import AnswerForm, ListDocuments, SummariseDocuments
@@ -29,7 +31,6 @@ from storage.search.schema import FieldType, SchemaOrder
 
 _MIN_EVENT_WORDS = 4  # "what went to Acme"
 _ANTECEDENTS = PEOPLE_NOUNS | frozenset("everyone everybody those ones".split())  # of "who"
-_SORT_WORDS = frozenset({"sorted", "ordered", "order", "sort", "ranked"})
 
 
 def recognise_last_time(cues: QuestionCues) -> ListDocuments | None:
@@ -216,7 +217,7 @@ def requested_order(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     for link in reading.links:
         if isinstance(link.meaning, FieldMention) and link.meaning.column is None:
             before = words[max(link.first - 3, 0) : link.first]
-            if set(before) & _SORT_WORDS:
+            if set(before) & SORT_WORDS:
                 return SchemaOrder(field=link.meaning.field, descending=descending)
             if (
                 before[-1:] == ["by"]
@@ -228,7 +229,7 @@ def requested_order(words: Sequence[str], reading: BucketReading, lexicon: Bucke
         if (
             index > 1
             and words[index - 1] == "by"
-            and words[index - 2] in _SORT_WORDS
+            and words[index - 2] in SORT_WORDS
             and token.word in reading.unlinked_words
         ):
             name = lexicon.field_hinted_by(token.stem)

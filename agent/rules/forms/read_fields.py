@@ -22,7 +22,8 @@ from agent.rules.cues.question_subject import (
     requested_fields,
 )
 from agent.rules.cues.scale_fields import numbers_named_by
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, ReadFields

@@ -25,7 +25,7 @@ from agent.rules.forms.list_documents import recognise_kinds, recognise_last_tim
 from agent.rules.forms.read_fields import recognise_fields_of_one_document, recognise_requested_fields
 from agent.rules.forms.summarise_documents import recognise_summary
 from agent.rules.forms.superlatives import recognise_document_with_most, recognise_superlative
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.conditions import ComparisonCondition, Condition, RowCondition
 from storage.search.plan import AnswerForm

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.english.function_words import ORDINALS, SUPERLATIVE_PHRASES, YES_NO_VERBS
+from agent.english.function_words import AMOUNT_SUPERLATIVES, ORDINALS, SUPERLATIVE_PHRASES, YES_NO_VERBS
 from agent.rules.cues.function_phrases import FunctionPhrase, requested_limit
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.cues.question_subject import (
@@ -15,14 +15,14 @@ from agent.rules.cues.question_subject import (
     names_one_document,
 )
 from agent.rules.cues.ranked_fields import fields_of_most, is_descending, ordering_fields
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, looks_plural
 from storage.search.ids import FieldName
 from storage.search.plan import AggregateFunction, AnswerForm, ComputeNumbers, GroupBy, ListDocuments
 from storage.search.schema import SchemaOrder
 
-_MOST_WORDS = ("most", "fewest", "least")
 _DEFAULT_LIST_LIMIT = 10  # of "the newest tickets"
 
 
@@ -70,7 +70,9 @@ def _document_with_most(words: Sequence[str], reading: BucketReading, lexicon: B
         (
             index
             for index, word in enumerate(words)
-            if word in _MOST_WORDS and index not in reading.literal_tokens and words[index - 1 : index] != ["at"]
+            if word in AMOUNT_SUPERLATIVES
+            and index not in reading.literal_tokens
+            and words[index - 1 : index] != ["at"]
         ),
         None,
     )

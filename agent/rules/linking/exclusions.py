@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS, STOP_WORDS
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType
 

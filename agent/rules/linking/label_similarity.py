@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 
 from agent.evidence.word_meanings import TextEmbedder
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from storage.search.ids import BucketId, FieldName
 
 if TYPE_CHECKING:

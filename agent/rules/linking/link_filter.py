@@ -12,10 +12,11 @@ from agent.english.function_words import (
     STOP_WORDS,
     SUMMARY_WORDS,
 )
-from agent.english.inflection import adjective_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, PartialMatch, SpanLink, ValueMatch
+from agent.english.gradable_adjectives import adjective_of_superlative
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import has_known_unit
-from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
+from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType
 
@@ -33,7 +34,7 @@ _WORDS_BEFORE_NAMES = frozenset("from by at with of for in via".split())
 def filter_links(
     links: Sequence[SpanLink],
     tokens: Sequence[QuestionToken],
-    literal_spans: Sequence[tuple[QuestionLiteral, int, int]],
+    literal_spans: Sequence[LiteralSpan],
     lexicon: BucketLexicon,
 ) -> list[SpanLink]:
     """Returns the links without those that are probably coincidental matches.

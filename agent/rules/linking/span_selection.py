@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from agent.assumptions import Assumption
@@ -16,11 +16,13 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     STOP_WORDS,
 )
-from agent.rules.linking.exclusions import NO_EXCLUSIONS, ExclusionPhrases
-from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.english.inflection import PARTICIPLE_ENDINGS
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.exclusions import ExclusionPhrases
+from agent.rules.linking.label_similarity import WordSimilarities
 from agent.rules.linking.state_spans import StateSpan
-from agent.rules.literals.literal_types import QuantityLiteral, QuestionLiteral
+from agent.rules.literals.literal_types import LiteralSpan, QuantityLiteral, QuestionLiteral
 from agent.rules.words.tokens import QuestionToken
 from storage.quantities.measures import SCALE_LETTERS
 from storage.quantities.units import convert_unit, parse_unit
@@ -29,26 +31,37 @@ from storage.search.schema import FieldType
 LITERAL_WEIGHT = 2.1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
+class SpanUsage:
+    """What of a selection has given a condition so far. The builders of conditions add to it, in their order."""
+
+    links: set[int] = field(default_factory=set[int])  # indexes of mentions that gave a condition
+    tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
+    assumptions: list[Assumption] = field(default_factory=list[Assumption])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpanSelection:
-    """The selected meanings of one question in one bucket. The builders of conditions record here what they use."""
+    """The selected meanings of one question in one bucket; only `usage` changes while conditions are built."""
 
     lexicon: BucketLexicon
     question: str
     tokens: tuple[QuestionToken, ...]
-    links: list[SpanLink]
-    measure_links: list[SpanLink]  # mentions of a field by a word of measure: "wider than" mentions width
-    literal_spans: list[tuple[QuestionLiteral, int, int]]  # each literal with its tokens, first..last
-    negated_tokens: set[int]
-    doubly_negated_tokens: Set[int] = frozenset()  # "leaving out those *without* …"
-    exclusions: ExclusionPhrases = NO_EXCLUSIONS
-    used_links: set[int] = field(default_factory=set[int])  # indexes into `links` of mentions that gave a condition
-    consumed_tokens: set[int] = field(default_factory=set[int])  # tokens used for a condition, with no other meaning
-    assumptions: list[Assumption] = field(default_factory=list[Assumption])
-    rival_links: list[SpanLink] = field(default_factory=list[SpanLink])  # all readings of words as values
-    today: date | None = None  # in the asker's time zone; None: no date is compared with today
-    similarities: WordSimilarities = NO_SIMILARITIES
-    states: tuple[StateSpan, ...] = ()  # words that say whether something lasts or is over
+    links: tuple[SpanLink, ...]
+    measure_links: tuple[SpanLink, ...]  # mentions of a field by a word of measure: "wider than" mentions width
+    rival_links: tuple[SpanLink, ...]  # all readings of words as values
+    literal_spans: tuple[LiteralSpan, ...]
+    negated_tokens: Set[int]
+    doubly_negated_tokens: Set[int]  # "leaving out those *without* …"
+    exclusions: ExclusionPhrases
+    states: tuple[StateSpan, ...]  # words that say whether something lasts or is over
+    today: date | None  # in the asker's time zone; None: no date is compared with today
+    similarities: WordSimilarities
+    usage: SpanUsage
+
+    def without_literal(self, literal: QuestionLiteral | None) -> "SpanSelection":
+        """Returns the selection, with the same usage, without a literal that binds to no field."""
+        return replace(self, literal_spans=tuple(span for span in self.literal_spans if span[0] is not literal))
 
 
 def literal_extent_in(literal: QuestionLiteral, lexicon: BucketLexicon) -> tuple[int, int]:
@@ -79,18 +92,18 @@ def token_range_in(tokens: Sequence[QuestionToken], start: int, end: int) -> tup
 
 
 def select_spans(
-    token_count: int, links: Sequence[SpanLink], literal_spans: Sequence[tuple[QuestionLiteral, int, int]]
-) -> tuple[list[SpanLink], list[tuple[QuestionLiteral, int, int]]]:
+    token_count: int, links: Sequence[SpanLink], literal_spans: Sequence[LiteralSpan]
+) -> tuple[list[SpanLink], list[LiteralSpan]]:
     """Returns the links and literals that do not overlap and have the greatest total weight.
 
     The method is weighted interval scheduling.
     """
-    spans_by_end: dict[int, list[tuple[int, float, SpanLink | tuple[QuestionLiteral, int, int]]]] = defaultdict(list)
+    spans_by_end: dict[int, list[tuple[int, float, SpanLink | LiteralSpan]]] = defaultdict(list)
     for link in links:
         spans_by_end[link.last].append((link.first, link.weight, link))
     for span in literal_spans:
         spans_by_end[span[2]].append((span[1], LITERAL_WEIGHT * (span[2] - span[1]), span))
-    best: list[tuple[float, tuple[SpanLink | tuple[QuestionLiteral, int, int], ...]]] = [(0.0, ())]
+    best: list[tuple[float, tuple[SpanLink | LiteralSpan, ...]]] = [(0.0, ())]
     for index in range(1, token_count + 1):
         best_here = best[index - 1]
         for first, weight, item in spans_by_end[index]:
@@ -243,10 +256,9 @@ def _leads_to_value(
 def _is_participle_before(link: SpanLink, value_index: int, tokens: Sequence[QuestionToken]) -> bool:
     """Whether the link is a participle, with a preposition between it and the value."""
     is_single = link.last - link.first == 1 and value_index == link.last + 1
-    return is_single and tokens[link.first].word.endswith(_PARTICIPLE_SUFFIXES)
+    return is_single and tokens[link.first].word.endswith(PARTICIPLE_ENDINGS)
 
 
-_PARTICIPLE_SUFFIXES = ("ed", "en", "wn", "id", "nt")
 _PRONOUNS_BEFORE_CLAUSE = frozenset("any those ones all anything anyone everyone everything them one".split())
 _CLAUSE_BOUNDARIES = frozenset({"and", "but", "that", "which", "with"})
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from agent.english.function_words import PREPOSITIONS
+from agent.english.function_words import DAY_ORDER_WORDS, FORMS_OF_BE, PREPOSITIONS, YES_NO_VERBS
 from agent.english.state_words import (
     ANY_KIND,
     DEALING_PHRASES,
@@ -17,14 +17,17 @@ from agent.english.state_words import (
     LASTING_PHRASES,
     PRESENCE_PHRASES,
     PRESENT_ADVERBS,
+    VALIDITY_PHRASES,
     WORDS_BETWEEN_OPPOSITES,
     EndKind,
     Phrase,
 )
-from agent.rules.linking.end_fields import EndField, is_status
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
-from agent.rules.literals.literal_types import DateLiteral, QuestionLiteral
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.end_fields import EndField, is_status
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, SpanLink, ValueMatch
+from agent.rules.literals.literal_types import DateLiteral, LiteralSpan
 from agent.rules.words.tokens import QuestionToken
+from storage.search.conditions import TITLE_FIELD
 from storage.search.schema import FieldType
 
 _MAX_DATE_DISTANCE = 4  # tokens from a verb to the day on which it happened
@@ -40,17 +43,14 @@ _AMBIGUOUS_VERBS = frozenset({("left",), ("paid",)})  # "days left", "on the lef
 _WORDS_BETWEEN_SETS = frozenset("that which ones those any but minus without except excluding not and or".split())
 _AMOUNT_QUESTIONS = frozenset("much what amount total sum".split())
 _OBJECT_DETERMINERS = frozenset("a an no some any it them this that these those over to".split())
-_COPULAS = frozenset("is are was were be s what".split())
+_WORDS_BEFORE_REMAINDER = FORMS_OF_BE | {"s", "what"}  # "what is left"
 _SUBJECT_WORDS = frozenset("who that which have has had ve already never people members staff everyone anyone".split())
-_ORDERING_WORDS = frozenset("recently recent latest earliest last first lately newest".split())
 _NOUN_MODIFIERS = frozenset({("past",), ("present",), ("ex",), ("living",), ("existing",), ("active",), ("open",)})
 _WORDS_BEFORE_QUESTIONED_DAY = frozenset({"when", "until", "till"})
 _PREDICATES = frozenset({("done",), ("over",), ("not", "over"), ("not", "done"), ("finished", "with")})
-_WORDS_BEFORE_PREDICATE = frozenset("are is was were be been being already re s still all yet aren isn t not".split())
+_WORDS_BEFORE_PREDICATE = FORMS_OF_BE | frozenset("already re s still all yet aren isn t not".split())
 _MAX_PHRASE_WORDS = 5
 _WORDS_OF_ALTERNATIVES = frozenset("whether or not if regardless of".split())
-
-LiteralSpan = tuple[QuestionLiteral, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +118,7 @@ class _StateSearch:
 
     def find_states(self) -> FoundStates:
         self._read_voided_links()
+        self._read_validity()
         self._read_phrases()
         self._read_ceased()
         self._read_adverbs()
@@ -156,7 +157,7 @@ class _StateSearch:
         """Reads the longest phrase that begins at `first`; returns its end, or 0."""
         for last in range(min(first + _MAX_PHRASE_WORDS, len(self._tokens)), first, -1):
             phrase = tuple(self._words[first:last])
-            if not self._is_free(first, last):
+            if not self._is_free(first, last) or self._is_covered(first):
                 continue
             for phrases, has_ended in ((LASTING_PHRASES, False), (ENDED_PHRASES, True)):
                 if phrase in phrases and self._modifies_field(last):
@@ -222,7 +223,7 @@ class _StateSearch:
 
     def _tells_leaving(self, first: int, last: int) -> bool:
         """ "Who left", "members that have left Acme", but not "what is left" or "who left a note"."""
-        if self._word_at(last) in _OBJECT_DETERMINERS or self._word_at(first - 1) in _COPULAS:
+        if self._word_at(last) in _OBJECT_DETERMINERS or self._word_at(first - 1) in _WORDS_BEFORE_REMAINDER:
             return False
         if self._word_at(first - 1) in _SUBJECT_WORDS:
             return True
@@ -258,7 +259,7 @@ class _StateSearch:
     def _is_ordered(self) -> bool:
         """ "Who resigned *most recently*": whether the day of the end puts the documents in order."""
         in_literals = {index for _, first, last in self._literal_spans for index in range(first, last)}
-        return any(word in _ORDERING_WORDS and index not in in_literals for index, word in enumerate(self._words))
+        return any(word in DAY_ORDER_WORDS and index not in in_literals for index, word in enumerate(self._words))
 
     def _has_own_day(self, first: int, last: int) -> bool:
         """Whether a day stands beside the verb, and no other name of a date is nearer to it."""
@@ -285,6 +286,50 @@ class _StateSearch:
 
     def _names_date_before(self, literal_first: int) -> bool:
         return any(self._names_date(index) for index in range(max(literal_first - 3, 0), literal_first))
+
+    # -- validity
+
+    def _read_validity(self) -> None:
+        """ "Is the guarantee of the ash saw *still valid*": reads whether the term of a named document has ended."""
+        if not self._words or self._words[0] not in YES_NO_VERBS or not self._names_document():
+            return
+        for phrase in VALIDITY_PHRASES:
+            for first in range(1, len(self._words) - len(phrase) + 1):
+                last = first + len(phrase)
+                if tuple(self._words[first:last]) == phrase and self._tells_validity(phrase, first, last):
+                    self._add_validity(first, last)
+                    return
+
+    def _tells_validity(self, phrase: Phrase, first: int, last: int) -> bool:
+        is_modifier = phrase == ("valid",) and any(link.first == last for link in self._links)  # "a valid licence"
+        is_predicate = last == len(self._words) and (phrase != ("good",) or self._word_at(first - 1) == "still")
+        return (is_modifier or is_predicate) and self._named_tokens.isdisjoint(range(first, last))
+
+    def _add_validity(self, first: int, last: int) -> None:
+        term = self._find_term(first, last)
+        if term is not None:
+            first -= self._word_at(first - 1) == "still"
+            self._spans.append(StateSpan(first=first, last=last, fields=(term,), has_ended=False))
+
+    def _find_term(self, first: int, last: int) -> EndField | None:
+        """Returns the term of the part that the question mentions, or the only term of the bucket."""
+        mentions = [
+            link.meaning
+            for link in self._links
+            if isinstance(link.meaning, FieldMention) and link.meaning.column is None and not first <= link.first < last
+        ]
+        terms = self._lexicon.end_fields.terms
+        mentioned = [term for term in terms if any(mention.field == term.name for mention in mentions)]
+        names_other_part = any(not mention.is_hint and not self._names_documents(mention) for mention in mentions)
+        candidates = mentioned or ([] if names_other_part else terms)
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _names_document(self) -> bool:
+        names = [link.meaning for link in self._links if isinstance(link.meaning, ValueMatch)]
+        return any(
+            name.column is None and (name.field == TITLE_FIELD or self._lexicon.is_identifying(name.field))
+            for name in names
+        )
 
     # -- adverbs
 
@@ -334,9 +379,15 @@ class _StateSearch:
             and self._named_tokens.isdisjoint(range(index, index + len(phrase)))
         ]
         if not ends and self._word_at(index) in ("a", "an"):
-            nouns = [link for link in self._links if isinstance(link.meaning, BucketNoun) and link.first == index + 1]
+            nouns = [link for link in self._links if link.first == index + 1 and self._names_documents(link.meaning)]
             return nouns[0].last if nouns else index
         return max(ends, default=index)
+
+    def _names_documents(self, meaning: LinkMeaning) -> bool:
+        """ "Still a *member*": whether a noun of the bucket, or the field that names its documents, is meant."""
+        return isinstance(meaning, BucketNoun) or (
+            isinstance(meaning, FieldMention) and meaning.column is None and self._lexicon.is_identifying(meaning.field)
+        )
 
     def _is_beside_state(self, first: int, last: int) -> bool:
         near = range(max(first - _MAX_STATE_DISTANCE, 0), last + _MAX_STATE_DISTANCE)

@@ -1,14 +1,14 @@
 """Days and periods that depend on the current date: "the last two months", "5 March", "in spring", "3 weeks ago"."""
 
-import calendar
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 
 from agent.english.function_words import ORDINALS
 from agent.rules.literals.literal_types import DateLiteral
+from storage.quantities.calendar_arithmetic import WEEKDAYS, month_bounds, shift_months
 from storage.quantities.days import ENGLISH_MONTH_NUMBERS, ENGLISH_MONTH_PATTERN
-from storage.quantities.periods import DAY_PATTERN, month_bounds
+from storage.quantities.periods import DAY_PATTERN
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, alternatives_of
 from storage.search.conditions import ComparisonOperator
 
@@ -23,7 +23,6 @@ _SEASON_MONTHS = {
     "winter": 12,
 }  # the first month, north of the equator
 _SEASON_PATTERN = "|".join(_SEASON_MONTHS)
-_WEEKDAYS = tuple(name.lower() for name in calendar.day_name)
 _ORDINALS = {word: rank for word, rank in ORDINALS.items() if rank <= 4}  # of quarters
 _COUNTS = {"a": 1, "an": 1, "couple": 2, "dozen": 12}
 _BEFORE_PERIOD = (
@@ -48,7 +47,7 @@ _PATTERNS = tuple(
         r"\b(?:end|start|beginning|middle|rest|remainder|half|course)\s+of\s+(?:the\s+)?(?P<lone>week|month|quarter|year)"
         r"\b(?!\s+(?:of\b|\d))",
         rf"(?:\b(?P<which>this|last|past|previous|next|coming)\s+|\b(?:on|by|until|till|before|after|since|due)\s+)"
-        rf"(?P<lone>{'|'.join(_WEEKDAYS)})\b",
+        rf"(?P<lone>{'|'.join(WEEKDAYS)})\b",
         r"(?<![\w-])(?P<quarter>Q[1-4])\b(?!\s*[-/]?\d)",
         rf"\b(?:the\s+)?(?P<ordinal>{'|'.join(_ORDINALS)})\s+quarter\b(?!\s+of\b)",
         r"(?<![\w-])(?P<half>H[12])\b(?!\s*[-/]?\d)",
@@ -203,7 +202,7 @@ def _month_or_season(name: str, year: int) -> tuple[date, date]:
 
 def _weekday_period(parts: dict[str, str], today: date) -> tuple[date, date]:
     """ "Last Friday" is past; "by Friday" and "next Friday" are ahead."""
-    days_ahead = (_WEEKDAYS.index(parts["lone"].lower()) - today.weekday()) % 7
+    days_ahead = (WEEKDAYS.index(parts["lone"].lower()) - today.weekday()) % 7
     which = parts.get("which", "").lower()
     if which in ("last", "past", "previous"):
         days_ahead = days_ahead - 7
@@ -215,7 +214,7 @@ def _weekday_period(parts: dict[str, str], today: date) -> tuple[date, date]:
 
 def _lone_period(parts: dict[str, str], today: date) -> tuple[date, date]:
     name = parts["lone"].lower()
-    if name in _WEEKDAYS:
+    if name in WEEKDAYS:
         return _weekday_period(parts, today)
     if name in ("week", "month", "quarter", "year"):
         return calendar_period_of(today, name)
@@ -267,13 +266,6 @@ def _period_ahead(unit: str, today: date, count: int | None) -> tuple[date, date
         return today + timedelta(1), today + timedelta(1)
     last = calendar_period_of(today, unit)[1]
     return calendar_period_of(last + timedelta(1), unit)
-
-
-def shift_months(day: date, months: int) -> date:
-    """The same day `months` later, or the last day of a shorter month."""
-    index = day.year * 12 + day.month - 1 + months
-    year, month = divmod(index, 12)
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
 _RESOLVERS: Mapping[str, Callable[[dict[str, str], date], tuple[date, date]]] = {

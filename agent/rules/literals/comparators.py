@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from agent.english.gradable_adjectives import is_comparative_of_scale
+from agent.english.gradable_adjectives import IRREGULAR_COMPARATIVES, is_comparative_of_scale
 from storage.search.conditions import ComparisonOperator
 
 _GT, _GTE, _LT, _LTE, _EQ = (
@@ -104,9 +104,9 @@ _DOWNWARD_COMPARATIVES = frozenset(
 )
 _DAY_COMPARATIVES = frozenset({"later", "earlier", "sooner"})
 _AGE_UP, _AGE_DOWN = frozenset({"older", "elder"}), frozenset({"younger", "newer", "fresher"})
-_IRREGULAR_COMPARATIVES = frozenset({"more", "less", "worse", "better", "fewer", "further", "farther"})
+_OTHER_COMPARATIVES = IRREGULAR_COMPARATIVES.keys() | {"more", "less", "fewer"}
 _NO_COMPARATIVES_BEFORE_THAN = frozenset({"other", "rather"})
-_LISTED_COMPARATIVES = _DOWNWARD_COMPARATIVES | _DAY_COMPARATIVES | _AGE_UP | _AGE_DOWN | _IRREGULAR_COMPARATIVES
+_LISTED_COMPARATIVES = _DOWNWARD_COMPARATIVES | _DAY_COMPARATIVES | _AGE_UP | _AGE_DOWN | _OTHER_COMPARATIVES
 _NEGATORS = frozenset("not no never cannot nor t".split())
 _BETWEEN_NEGATION = frozenset("even to go going be been any ever really quite always get that much yet".split())
 _FILLERS = frozenset(
@@ -190,9 +190,7 @@ def _comparative_at_end(words: Sequence[_WrittenWord]) -> ComparatorMatch | None
 
 def direction_of_comparative(word: str) -> ComparisonOperator | None:
     """`>` for "heavier" and "older", `<` for "lighter" and "newer"; None for a word that is no comparative."""
-    is_comparative = word in _IRREGULAR_COMPARATIVES or (
-        word.endswith("er") and word not in _NO_COMPARATIVES_BEFORE_THAN
-    )
+    is_comparative = word in _OTHER_COMPARATIVES or (word.endswith("er") and word not in _NO_COMPARATIVES_BEFORE_THAN)
     if not is_comparative:
         return None
     return _LT if word in _DOWNWARD_COMPARATIVES or word in _AGE_DOWN else _GT

@@ -10,8 +10,9 @@ from datetime import date, timedelta
 from itertools import pairwise, zip_longest
 
 from agent.english.function_words import ORDINALS
-from agent.rules.literals.clock_periods import calendar_period_of, find_clock_periods, shift_months
+from agent.rules.literals.clock_periods import calendar_period_of, find_clock_periods
 from agent.rules.literals.literal_types import DateLiteral
+from storage.quantities.calendar_arithmetic import shift_months
 from storage.quantities.periods import find_periods
 from storage.search.conditions import ComparisonOperator
 

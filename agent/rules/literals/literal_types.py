@@ -55,3 +55,4 @@ class DateLiteral:
 
 
 QuestionLiteral: TypeAlias = QuantityLiteral | DateLiteral
+LiteralSpan: TypeAlias = tuple[QuestionLiteral, int, int]  # a literal with its tokens, first..last

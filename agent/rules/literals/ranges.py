@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
-from storage.quantities.periods import month_bounds
+from storage.quantities.calendar_arithmetic import month_bounds
 from storage.quantities.units import convert_unit
 from storage.search.conditions import ComparisonOperator
 

@@ -7,7 +7,8 @@ from agent.rules.cues.function_phrases import find_superlatives, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES
 from agent.rules.cues.ranked_fields import is_descending, ordering_fields
 from agent.rules.forms.recognisers import drop_form_words
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import looks_plural
 from storage.search.conditions import MATCH_ALL, TEXT_FIELD, TITLE_FIELD, Condition, fields_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.own_names import settle_own_names
 from agent.rules.reading.bucket_reading import read_question
 from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition, fields_of

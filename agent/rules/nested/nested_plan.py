@@ -15,7 +15,8 @@ from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import LegAlternatives
 from agent.english.function_words import PREPOSITIONS
 from agent.rules.cues.form_wording import drop_measure_words
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.counted_splits import count_documents_in
 from agent.rules.nested.inner_sets import InnerSet, count_unexplained, inner_set_of, list_request_for

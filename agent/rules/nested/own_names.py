@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import UNLINKED_PENALTY, BucketReading
 from storage.search.analyser import fold_text
 from storage.search.conditions import TITLE_FIELD, ComparisonCondition, ComparisonOperator, Condition

@@ -18,7 +18,8 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     VAGUE_ADJECTIVES,
 )
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, find_sibling_joins
 from agent.rules.reading.bucket_reading import BucketReading

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.english.function_words import LINKING_VERBS, PREPOSITIONS, RELATIVE_PRONOUNS, STOP_WORDS
-from agent.rules.linking.lexicon import BucketLexicon, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import SpanLink, ValueMatch
 from agent.rules.nested.joins import BucketJoin
 from agent.rules.nested.question_splits import QuestionSplit
 from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question

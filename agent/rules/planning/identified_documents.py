@@ -6,7 +6,8 @@ from dataclasses import replace
 from agent.decomposition import LegAlternatives
 from agent.rules.cues.asked_fields import find_asked_fields, find_counted_field
 from agent.rules.forms.recognisers import answer_form_of
-from agent.rules.linking.lexicon import BucketLexicon, PartialMatch, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import PartialMatch, ValueMatch
 from agent.rules.planning.left_over_words import telling_words
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole

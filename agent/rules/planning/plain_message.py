@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.words.informal_spelling import KnowsWord, expand_informal_spelling
 from agent.rules.words.mark_runs import shorten_mark_runs
 from agent.rules.words.misspelt_function_words import correct_function_words

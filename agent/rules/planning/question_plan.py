@@ -22,7 +22,7 @@ from agent.rules.followups.question_parts import (
 )
 from agent.rules.followups.replaced_words import complete_part
 from agent.rules.forms.recognisers import answer_form_of
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.nested_plan import NestedPlanner
 from agent.rules.nested.own_names import put_own_documents_first, settle_own_names
 from agent.rules.planning.identified_documents import plan_identified_document

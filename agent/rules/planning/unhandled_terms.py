@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from agent.assumptions import Assumption, IgnoredGrouping, IgnoredSuperlative, UnmatchedSuperlative
 from agent.english.function_words import GROUPING_WORDS
 from agent.rules.cues.function_phrases import find_superlatives
-from agent.rules.linking.lexicon import BucketLexicon, FieldMention
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.ids import FieldName
 from storage.search.plan import AnswerForm, ComputeNumbers, ListDocuments

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from agent.english.function_words import (
     AGGREGATE_WORDS,
+    AMOUNT_SUPERLATIVES,
     FILLER_WORDS,
     LASTING_VERBS,
     LIST_VERBS,
@@ -16,7 +17,8 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import function_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.reading.word_roles import WordRole
 from agent.rules.words.tokens import QuestionToken
@@ -28,7 +30,6 @@ _WORDS_BEFORE_NOUN = (
     STOP_WORDS | FILLER_WORDS | LIST_VERBS | QUANTIFIERS | QUESTION_WORDS | AGGREGATE_WORDS | LASTING_VERBS
     | ORDINALS.keys() | SMALL_NUMBERS.keys()
 )  # fmt: skip
-_AMOUNT_WORDS = frozenset({"most", "fewest", "least"})
 _MAX_MODIFIERS = 2  # words between "most" and what is counted: "the most completed night trips"
 _OBLIQUE_WORDS = frozenset("of for from by with".split())  # the noun after these is not what is asked for
 
@@ -122,7 +123,7 @@ def _find_counted_buckets(
         reading.bucket
         for reading in readings
         for link in _own_nouns_of(reading, lexicons[reading.bucket])
-        if _AMOUNT_WORDS
+        if AMOUNT_SUPERLATIVES
         & {token.word for token in reading.tokens[max(link.first - _MAX_MODIFIERS - 1, 0) : link.first]}
         and any(isinstance(other.meaning, FieldMention) and other.first in (1, 2) for other in reading.links)
         and reading.tokens[0].word in QUESTION_WORDS

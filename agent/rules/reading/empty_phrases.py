@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent.english.function_words import (
     EVERYWHERE_WORDS,
     FILLER_WORDS,
+    FORMS_OF_BE,
     GENERIC_NOUNS,
     HAVING_VERBS,
     PEOPLE_NOUNS,
@@ -34,7 +35,6 @@ _ARTICLES = frozenset("the our this that your my their".split())
 _UNIVERSAL_QUANTIFIERS = frozenset({"all", "any", "every", "each"})
 _SCOPE_PREPOSITIONS = frozenset("in at on across over among from for of through".split())
 _NOUNS_OF_OWNERS = frozenset("i we us you they".split())
-_PASSIVE_AUXILIARIES = frozenset("is are was were be been being".split())
 _EMPTY_ADVERBS = FILLER_WORDS | frozenset("also both all now".split())
 _WORDS_BEFORE_GENERIC_NOUN = QUANTIFIERS | STOP_WORDS | frozenset({"many", "last", "single"})
 
@@ -101,6 +101,6 @@ def _is_having_verb(tokens: Sequence[QuestionToken], index: int, *, ends_clause:
     while not ends_clause and after < len(tokens) and tokens[after].word in _EMPTY_ADVERBS:
         after += 1
     word_before = tokens[index - 1].word if index else ""
-    is_statement = word_before in _NOUNS_OF_OWNERS | _PASSIVE_AUXILIARIES or word_before in _EMPTY_ADVERBS
+    is_statement = word_before in _NOUNS_OF_OWNERS | FORMS_OF_BE or word_before in _EMPTY_ADVERBS
     has_no_object = ends_clause or after == len(tokens) or tokens[after].word in PREPOSITIONS - {"by", "to", "with"}
     return has_no_object and (is_statement or ends_clause or after == len(tokens))

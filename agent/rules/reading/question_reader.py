@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.label_similarity import NO_SIMILARITIES, WordSimilarities
-from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.literals.literal_types import QuestionLiteral
 from agent.rules.literals.recognition import find_literals
 from agent.rules.reading.asked_noun import explain_nouns_of_others, prefer_asked_buckets

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from agent.english.state_words import EndKind
-from agent.rules.linking.end_fields import EndField
+from agent.rules.lexicon.end_fields import EndField
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.linking.state_spans import StateSpan
 from storage.search.conditions import (

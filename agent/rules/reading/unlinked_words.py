@@ -10,6 +10,7 @@ from agent.english.function_words import (
     DOCUMENT_PART_NOUNS,
     GROUPING_WORDS,
     LIST_VERBS,
+    MODAL_VERBS,
     PERIOD_WORDS,
     PREPOSITIONS,
     PRESENT_WORDS,
@@ -19,7 +20,7 @@ from agent.english.function_words import (
     RELATIVE_PRONOUNS,
     SMALL_NUMBERS,
 )
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.literals.literal_types import DateLiteral
@@ -28,7 +29,6 @@ from agent.rules.words.tokens import QuotedPhrase
 from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
-_MODAL_VERBS = frozenset("can could may might must will would shall should".split())
 _MAX_SHORT_VERB_LETTERS = 4
 _NEGATING_WORDS = frozenset({"non", "never"})  # they say no more than the negation of what follows
 _JOINING_MARKS = ("-", "/", ".", "'", "’", "&")
@@ -54,7 +54,7 @@ def find_unlinked_words(selection: SpanSelection, quotations: Sequence[QuotedPhr
     covered_tokens = {index for link in selection.links for index in range(link.first, link.last)}
     covered_tokens |= {index for _, first, last in selection.literal_spans for index in range(first, last)}
     quoted, negated = _find_unlinked_quotations(selection, quotations, covered_tokens)
-    covered_tokens |= selection.consumed_tokens | {
+    covered_tokens |= selection.usage.tokens | {
         index
         for index, token in enumerate(selection.tokens)
         if token.word in _NEGATING_WORDS and index + 1 in selection.negated_tokens
@@ -154,7 +154,7 @@ def _redundant_stems(selection: SpanSelection) -> frozenset[str]:
     fields |= {
         link.meaning.field
         for index, link in enumerate(selection.links)
-        if index in selection.used_links and isinstance(link.meaning, FieldMention)
+        if index in selection.usage.links and isinstance(link.meaning, FieldMention)
     }
     return frozenset[str]().union(*(selection.lexicon.stems_of(name) for name in fields))
 
@@ -185,7 +185,7 @@ def _is_relating_verb(selection: SpanSelection, first: int, last: int, covered_t
     word_after = selection.tokens[first + 1].word if first + 1 < len(selection.tokens) else ""
     if is_after_noun and not token.is_name and word_after in ("a", "an", "the", "no", "any", "at"):
         return True  # "agreements demand a notice of …"
-    if word_before in _MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in RELATIVE_PRONOUNS | PRONOUNS:
+    if word_before in MODAL_VERBS and first > 1 and selection.tokens[first - 2].word in RELATIVE_PRONOUNS | PRONOUNS:
         return not token.is_name  # "that can dissipate at least …"
     if word_before == "to" and not token.is_name:
         return True  # "notice to stop renewal"

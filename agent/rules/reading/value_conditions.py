@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from agent.english.date_roles import END_WORDS
 from agent.english.function_words import (
     CONTRACTED_NEGATIONS,
+    DAY_ORDER_WORDS,
     DISJUNCTIONS,
     ENDED_WORDS,
     FILLER_WORDS,
@@ -15,7 +17,8 @@ from agent.english.function_words import (
     YES_NO_VERBS,
 )
 from agent.english.gradable_adjectives import scale_of_superlative
-from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.span_selection import SpanSelection
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -57,7 +60,7 @@ def _use_mentions_of_field(selection: SpanSelection, link: SpanLink, meaning: Va
         if not isinstance(other.meaning, FieldMention) or other.meaning.field != meaning.field:
             continue
         if other.meaning.column in (meaning.column, None) and _token_gap(other, link) <= 3:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
 
 
 def _token_gap(link: SpanLink, other_link: SpanLink) -> int:
@@ -148,17 +151,19 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
     yield from _single_word_conditions(selection)
     for index, link in enumerate(selection.links):
         meaning = link.meaning
-        if not isinstance(meaning, FieldMention) or index in selection.used_links or meaning.column is not None:
+        if not isinstance(meaning, FieldMention) or index in selection.usage.links or meaning.column is not None:
             continue
         if _names_what_nobody_does(selection, link):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
             yield MissingCondition(field=meaning.field, words=words)
             continue
         if meaning.is_question and not selection.lexicon.is_flag(meaning):
             continue  # it asks for the value
+        if any(field.name == meaning.field for state in selection.states for field in state.fields):
+            continue  # "still valid" says all of it
         if meaning.is_hint and (op := _hinted_validity_operator(selection, link, meaning)) is not None:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             words = selection.question[selection.tokens[link.first].start : selection.tokens[link.last - 1].end]
             yield ComparisonCondition(field=meaning.field, op=op, value=str(selection.today), words=words)
             continue
@@ -175,50 +180,50 @@ def build_mention_conditions(selection: SpanSelection) -> Iterator[Condition]:
         )
         words_after = [token.word for token in selection.tokens[link.last : link.last + 2]]
         if field.type is FieldType.FLAG:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=is_negated == meaning.is_negated, words=words
             )
         elif meaning.is_negated:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
             yield NotCondition(missing) if is_negated else missing
         elif field.type is FieldType.NUMBER and "out" in {
             token.word for token in selection.tokens[link.first : link.last]
         }:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words
             )  # "sold out", of a number in stock
         elif field.type is FieldType.DATE and (op := _validity_operator(selection, link)) is not None:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             comparison = ComparisonCondition(field=field.name, op=op, value=str(selection.today), words=words)
             yield NotCondition(comparison) if is_negated else comparison
         elif field.type is FieldType.DATE and _is_participle_of_noun(selection, link):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
             yield missing if is_negated else NotCondition(missing)
         elif is_negated and lack_words and _has_unlinked_modifier(selection, link):
             continue  # "without a termination clause": this kind of clause, not every clause
         elif is_negated and lack_words and _may_be_zero(selection, field):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield ComparisonCondition(
                 field=field.name, op=ComparisonOperator.EQ, value=0.0, words=words
             )  # "with no days left"
         elif (is_negated and lack_words) or set(words_after) & MISSING_ADJECTIVES:
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield MissingCondition(field=field.name, words=words)
         elif link.first in selection.doubly_negated_tokens or (
             set(words_before) & HAVE_WORDS and not is_negated and not _is_asked_for(selection, link)
         ):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
         elif _tells_end(selection, link, meaning):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             missing = MissingCondition(field=field.name, words=words)
             yield missing if is_negated else NotCondition(missing)
         elif set(words_before) & HAVE_WORDS and not _is_asked_for(selection, link):
-            selection.used_links.add(index)
+            selection.usage.links.add(index)
             yield NotCondition(MissingCondition(field=field.name, words=words))
 
 
@@ -245,17 +250,17 @@ def _single_word_conditions(selection: SpanSelection) -> Iterator[Condition]:
             and selection.today is not None
             and _is_date_field(selection, natural_order.field)
         ):
-            selection.consumed_tokens.add(index)
+            selection.usage.tokens.add(index)
             yield ComparisonCondition(
                 field=natural_order.field, op=ComparisonOperator.GTE, value=str(selection.today), words=words
             )
         elif (
             token.word in _NOBODY_WORDS
-            and index not in selection.consumed_tokens
+            and index not in selection.usage.tokens
             and person_field is not None
             and index not in selection.negated_tokens
         ):
-            selection.consumed_tokens.add(index)
+            selection.usage.tokens.add(index)
             yield MissingCondition(field=person_field, words=words)
 
 
@@ -286,7 +291,7 @@ def _hinted_validity_operator(
 ) -> ComparisonOperator | None:
     """ "Whose *warranty* has expired", "still under *warranty*": returns how the end date compares with today."""
     field = selection.lexicon.get_field(meaning.field)
-    is_end_date = field.type is FieldType.DATE and bool(_END_DATE_WORDS & set(fold_text(field.label).split()))
+    is_end_date = field.type is FieldType.DATE and bool(END_WORDS & set(fold_text(field.label).split()))
     if not is_end_date or selection.today is None or selection.tokens[0].word in _OPEN_QUESTION_WORDS:
         return None
     words_after = [token.word for token in selection.tokens[link.last : link.last + 4]]
@@ -297,16 +302,13 @@ def _hinted_validity_operator(
         if selection.tokens[index].word in ENDED_WORDS
     ]
     if ended_indexes:
-        selection.consumed_tokens.update(ended_indexes)
+        selection.usage.tokens.update(ended_indexes)
         return ComparisonOperator.GTE if set(words_after) & {"not", "t"} else ComparisonOperator.LT
     return (
         ComparisonOperator.GTE
         if "under" in words_before[-1:] or "in" in words_before[-1:] or set(words_after) & {"valid", "runs"}
         else None
     )
-
-
-_END_DATE_WORDS = frozenset("until till end ends expiry expires expiration to through".split())
 
 
 def _hints_at_flag(selection: SpanSelection, link: SpanLink, meaning: FieldMention) -> bool:
@@ -328,7 +330,7 @@ def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) 
     tokens = selection.tokens
     if meaning.is_question or meaning.field not in selection.lexicon.end_fields.dates:
         return False
-    if {token.word for token in tokens} & _WORDS_OF_ORDER:
+    if {token.word for token in tokens} & DAY_ORDER_WORDS:
         return False  # "who resigned most recently"
     words = [token.word for token in tokens[link.first : link.last]]
     is_participle = any(word.endswith("ed") or base_form_of(word) != word for word in words)
@@ -338,7 +340,6 @@ def _tells_end(selection: SpanSelection, link: SpanLink, meaning: FieldMention) 
     return is_participle and not is_name and not {token.word for token in tokens} & _OPEN_QUESTION_WORDS
 
 
-_WORDS_OF_ORDER = frozenset("recently recent latest earliest last first lately newest".split())
 _WORDS_BEFORE_FIELD_NAME = frozenset("by per the their its of what and".split())
 _WORDS_AFTER_DAY_NAME = frozenset("date dates day days time times on at of".split())
 

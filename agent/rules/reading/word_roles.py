@@ -13,6 +13,7 @@ from agent.english.function_words import (
     CONTAINER_NOUNS,
     LIST_VERBS,
     MENTION_WORDS,
+    MODAL_VERBS,
     PEOPLE_NOUNS,
     PERIOD_WORDS,
     PREPOSITIONS,
@@ -24,7 +25,7 @@ from agent.english.function_words import (
     STOP_WORDS,
     VAGUE_ADJECTIVES,
 )
-from agent.rules.linking.lexicon import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
 from agent.rules.linking.span_selection import SpanSelection
 from agent.rules.reading.empty_phrases import is_empty_phrase, is_generic_noun, is_people_noun
@@ -37,7 +38,6 @@ _OBLIQUE_PREPOSITIONS = frozenset("of for in on from with by at to".split())
 _MIN_NOUN_SIMILARITY = 0.3  # cosine from which a noun names the documents of a bucket
 _MIN_FITTING_VALUES = 2  # values and literals that show the kind of documents
 _WORDS_FOR_QUOTATIONS = frozenset("word words phrase phrases term terms expression text wording".split())
-_MODAL_VERBS = frozenset("can could may might must should".split())
 _ACTORS = frozenset("i we they he she one somebody someone anybody anyone people a an the my our".split())
 _CLAUSE_MARKS = frozenset(",;:.!?()–—")
 _SENTENCE_MARKS = frozenset(".?!")
@@ -82,7 +82,7 @@ def find_guessed_noun(selection: SpanSelection, runs: Mapping[str, tuple[int, in
 
 
 def _understands_anything(selection: SpanSelection) -> bool:
-    has_condition = bool(selection.literal_spans or selection.used_links)
+    has_condition = bool(selection.literal_spans or selection.usage.links)
     return has_condition or any(_is_value(link) for link in selection.links)
 
 
@@ -290,7 +290,7 @@ def _is_counted_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
 def _asks_what_one_may_do(tokens: Sequence[QuestionToken]) -> bool:
     """ "Can I bring a *dog* on the trams": whether the words before the noun are part of a yes-or-no question."""
     words = [token.word for token in tokens[:2]]
-    return len(words) > 1 and words[0] in _MODAL_VERBS and words[1] in _ACTORS
+    return len(words) > 1 and words[0] in MODAL_VERBS and words[1] in _ACTORS
 
 
 def _is_in_fronted_phrase(selection: SpanSelection, index: int) -> bool:

@@ -4,15 +4,15 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from agent.english.function_words import NUMBER_NOUN, SHORT_FORMS
+from agent.english.function_words import NUMBER_NOUN, SHORT_FORMS, YES_NO_VERBS
 
 KnowsWord = Callable[[str], bool]  # whether a word, in lower case, stands in the documents' names or values
 
 _APOSTROPHE_S = "what who how where when why that there here"  # "its" and "lets" have meanings of their own
-_NEGATED_VERBS = "do does did is are was were have has had would could should must need"
+_NEGATED_VERBS = sorted(YES_NO_VERBS - {"can", "will", "may"} | {"need"})
 _BARE_CONTRACTIONS = {
     **{f"{word}s": f"{word}'s" for word in _APOSTROPHE_S.split()},
-    **{f"{verb}nt": f"{verb} not" for verb in _NEGATED_VERBS.split()},
+    **{f"{verb}nt": f"{verb} not" for verb in _NEGATED_VERBS},
     **{f"{word}ve": f"{word}'ve" for word in "i we you they".split()},
     **{f"{word}re": f"{word}'re" for word in "you they".split()},
     **{f"{word}ll": f"{word}'ll" for word in "you they that".split()},

@@ -24,11 +24,9 @@ from agent.english.function_words import (
     SUMMARY_WORDS,
 )
 from agent.rules.words.informal_spelling import KnowsWord
-from storage.quantities.days import ENGLISH_MONTHS
+from storage.quantities.calendar_arithmetic import MONTHS, WEEKDAYS
 
-_CALENDAR_WORDS = frozenset(
-    [*map(str.lower, ENGLISH_MONTHS), *"monday tuesday wednesday thursday friday saturday sunday".split()]
-)
+_CALENDAR_WORDS = frozenset({*MONTHS, *WEEKDAYS})
 # "Sending" and "though" are no misspellings of the words left out.
 _FORM_WORDS = (
     QUESTION_WORDS | AGGREGATE_WORDS | PERIOD_WORDS.keys() | COMPARATORS | NEGATIONS | LIST_VERBS | SUMMARY_WORDS

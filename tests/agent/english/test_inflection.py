@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.english.gradable_adjectives import ScaleKind, scale_of_superlative
-from agent.english.inflection import adjective_of_superlative, root_of_word
+from agent.english.gradable_adjectives import ScaleKind, adjective_of_superlative, scale_of_superlative
+from agent.english.inflection import root_of_word
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,17 @@ def test_words_that_look_alike_have_roots_of_their_own(left: str, right: str) ->
 
 @pytest.mark.parametrize(
     ("word", "adjective"),
-    [("steepest", "steep"), ("muddiest", "muddy"), ("thinnest", "thin"), ("fullest", "full"), ("harvest", None)],
+    [
+        ("steepest", "steep"),
+        ("muddiest", "muddy"),
+        ("thinnest", "thin"),
+        ("fullest", "full"),
+        ("largest", "large"),
+        ("priciest", "pricey"),
+        ("harvest", None),
+        ("priest", None),
+        ("everest", None),
+    ],
 )
 def test_a_superlative_is_known_by_its_inflection(word: str, adjective: str | None) -> None:
     assert adjective_of_superlative(word) == adjective

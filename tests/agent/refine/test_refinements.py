@@ -3,7 +3,7 @@
 import pytest
 
 from agent.compose.phrases.choice_labels import describe_choice
-from agent.refine.refinements import choose_best_facet
+from agent.refine.facets import choose_best_facet
 from storage.search.ids import BucketId, FieldName, Generation, LegId
 from storage.search.index import FacetRequest, IndexAnswers, RangeCount, RangeFacet
 from storage.search.plan import Clause, Leg, ListDocuments, Search

@@ -1,9 +1,8 @@
 """The day on which a term ends that is given as a duration: `five (5) years from the Effective Date`."""
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from itertools import islice
 
@@ -11,7 +10,7 @@ from storage.ingest.extract.candidates import ValueCandidate
 from storage.ingest.extract.document_text import DocumentText
 from storage.ingest.extract.extraction_targets import ExtractionTarget
 from storage.ingest.extract.fields.durations import MAX_DURATIONS
-from storage.quantities.durations import DurationSpan, find_durations
+from storage.quantities.durations import DurationSpan, find_durations, shift_by_duration
 from storage.quantities.spelled_numbers import NUMBERS_BY_WORD, ORDINALS_BY_WORD, alternatives_of
 
 _TERM_START_WORDS = re.compile(
@@ -74,11 +73,5 @@ def _find_anniversaries(document: DocumentText) -> Iterator[DurationSpan]:
 
 
 def _date_after(start: date, span: DurationSpan) -> date | None:
-    number = int(span.number)
-    if span.unit in ("day", "week"):
-        return start + timedelta(days=number * (7 if span.unit == "week" else 1)) if number < 20_000 else None
-    months = start.month - 1 + number * (12 if span.unit == "year" else 1)
-    year, month = start.year + months // 12, months % 12 + 1
-    if year > _LAST_YEAR:
-        return None
-    return date(year, month, min(start.day, monthrange(year, month)[1]))
+    end = shift_by_duration(start, span.number, span.unit)
+    return end if end is not None and end.year <= _LAST_YEAR else None

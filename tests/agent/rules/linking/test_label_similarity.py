@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.linking.label_similarity import LabelEmbeddings
-from agent.rules.linking.lexicon import BucketLexicon
 from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType, Schema, SchemaField
 from storage.text.snowball_analyser import analyser_for

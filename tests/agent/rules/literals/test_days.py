@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agent.rules.literals.literal_types import DateLiteral
 from agent.rules.literals.recognition import find_literals
+from storage.quantities.calendar_arithmetic import month_bounds
 from storage.quantities.days import ENGLISH_MONTHS
-from storage.quantities.periods import month_bounds
 from storage.search.conditions import ComparisonOperator
 
 TODAY = date(2027, 2, 10)  # a Wednesday

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from agent.compose.phrases.assumptions import describe_assumption
 from agent.compose.phrases.set_description import describe_set
-from agent.refine.refinements import derive_relaxations, relaxation_requests
+from agent.refine.relaxations import derive_relaxations, relaxation_requests
 from storage.search.conditions import semi_join_depth
 from storage.search.plan import AggregateFunction, ComputeNumbers, ReadFields
 from storage.search.refinement import UseNearest, apply_refinement

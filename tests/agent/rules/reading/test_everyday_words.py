@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from agent.decomposition import QuestionContext
-from agent.rules.linking.lexicon import build_lexicons
+from agent.rules.lexicon.bucket_lexicon import build_lexicons
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import ComparisonCondition, ComparisonOperator, Condition
 from storage.search.ids import BucketId, FieldName, Generation

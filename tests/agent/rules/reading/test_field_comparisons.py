@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from agent.rules.linking.lexicon import BucketLexicon
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.question_reader import QuestionReader
 from storage.search.conditions import ComparisonOperator, Condition, FieldComparisonCondition, conjuncts_of
 from storage.search.errors import InvalidCondition

@@ -8,6 +8,7 @@ from storage.ingest.extract.document_text import DocumentText, TextSpan
 from storage.ingest.extract.labels.labelled_texts import LabelForm, LabelledText
 from storage.ingest.extract.labels.person_names import PERSON_PATTERN, is_person_name
 from storage.quantities.days import WEEKDAY_PATTERN, find_dates
+from storage.text.noun_classes import ADDRESSEE_NOUNS
 
 DATE_LABEL, SENDER_LABEL, RECIPIENT_LABEL = "Date", "Sender", "Recipient"
 _HEAD_LINES = 25  # in which a letter gives its day and addresses somebody
@@ -20,9 +21,6 @@ _BEFORE_DATE = re.compile(
 _SALUTATION = re.compile(
     rf"\s*(?:Dear|Hello|Hi|Liebe[rs]?|Sehr geehrte[rs]?|Chère?|Cher|Estimad[oa])\s+(?P<name>{PERSON_PATTERN}"
     rf"|[A-Z][\w'’-]+)\s*[,:!]?\s*$"
-)
-_NOBODY = frozenset(
-    "sir madam sirs all team colleague colleagues customer tenant neighbour neighbours everyone".split()
 )
 _CLOSING = re.compile(
     r"\s*(?:yours\s+(?:sincerely|faithfully|truly)|sincerely(?:\s+yours)?|(?:(?:with\s+)?(?:kind|best|warm|many)\s+)?"
@@ -38,7 +36,7 @@ def find_letter_parts(document: DocumentText) -> Iterator[LabelledText]:
     yield from _date_line_texts(document, lines[:_HEAD_LINES])
     for line in lines[:_HEAD_LINES]:
         match = _SALUTATION.match(document.text, line.start, line.end)
-        if match and _NOBODY.isdisjoint(match["name"].casefold().split()):
+        if match and ADDRESSEE_NOUNS.isdisjoint(match["name"].casefold().split()):
             yield _letter_text(RECIPIENT_LABEL, match["name"], line)
             break
     tail = lines[-_TAIL_LINES:]

@@ -7,14 +7,11 @@ from dataclasses import replace
 from storage.ingest.extract.document_text import fold_characters
 from storage.ingest.extract.labels.labelled_texts import LabelledText
 from storage.quantities.days import find_dates
+from storage.text.noun_classes import PERIOD_NOUNS
 
 START_LABEL, END_LABEL = "Start date", "End date"
 _BETWEEN = re.compile(r"[\s,]*(?:to|until|till|through|and|bis|au|-|–|—|→)[\s,]*(?:and\s+including\s+)?", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:[^\d]{0,40}\b)?(?:from|between|von|du)?\s*", re.IGNORECASE)
-_PERIOD_WORDS = frozenset(
-    "period term duration validity valid dates lease contract tenancy agreement run runs running from stay booking "
-    "project policy cover coverage course licence license".split()
-)
 _MAX_PERIOD_CHARACTERS = 90
 
 
@@ -30,7 +27,7 @@ def find_period_bounds(labelled: LabelledText) -> Iterator[LabelledText]:
         return
     if not _BEFORE.fullmatch(labelled.text, 0, days[0].start):
         return
-    is_general = not _PERIOD_WORDS.isdisjoint(labelled.key.split())
+    is_general = not PERIOD_NOUNS.isdisjoint(labelled.key.split())
     labels = (START_LABEL, END_LABEL) if is_general else (f"{labelled.label} start", f"{labelled.label} end")
     for label, day in zip(labels, days, strict=True):
         yield replace(labelled, label=label, text=labelled.text[day.start : day.end])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.rules.linking.question_phrases import PhraseMatch, QuestionPhraseIndex, choose_matches
+from agent.rules.lexicon.question_phrases import PhraseMatch, QuestionPhraseIndex, choose_matches
 from agent.rules.words.tokens import find_quotations, tokenize_question
 from storage.text.snowball_analyser import analyser_for
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from agent.decomposition import QuestionContext
-from agent.rules.linking.lexicon import BucketLexicon, build_lexicons
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon, build_lexicons
 from storage.search.ids import BucketId
 from storage.search.index import FieldVocabulary, ValueCount
 

@@ -7,6 +7,7 @@ from agent.english.state_words import (
     END_NAME_WORDS,
     ENDED_STATUSES,
     FLAGS_OF_THE_PRESENT,
+    NAMES_OF_PARTS,
     NO_END_WORDS,
     PARTICLES_OF_NAMES,
     STATUS_NAMES,
@@ -50,6 +51,11 @@ class EndFields:
         nouns: frozenset[str],
     ) -> None:
         """`nouns` are words for the documents of the bucket."""
+        self._terms = [
+            EndField(name=field.name, type=field.type, kind=EndKind.TERM, latest_day=str(vocabulary.high or ""))
+            for field in schema.fields
+            if (vocabulary := vocabularies.get(field.name)) is not None and _tells_term(field)
+        ]
         self._fields = [
             end_field
             for field in schema.fields
@@ -88,6 +94,11 @@ class EndFields:
         dates = [field for field in self._fields if field.kind in _OWN_KINDS]
         return dates or [field for field in self._fields if field.kind is None][:1]
 
+    @property
+    def terms(self) -> Sequence[EndField]:
+        """The dates until which a document or a part of it is valid."""
+        return self._terms
+
     def _fields_of(self, kind: EndKind) -> Sequence[EndField]:
         return [field for field in self._fields if field.kind is kind]
 
@@ -113,13 +124,19 @@ def _end_field_of(
             return EndField(name=field.name, type=field.type, kind=None, is_set_while_lasting=True)
         kind = _kind_of(words, nouns)
         return None if kind is None else EndField(name=field.name, type=field.type, kind=kind)
-    if field.type is not FieldType.DATE or words & NO_END_WORDS:
+    if field.type is not FieldType.DATE or words & (NO_END_WORDS | NAMES_OF_PARTS):
         return None
     kind = _kind_of(words, nouns)
     may_be_ahead = kind is EndKind.TERM
     if kind is None or not (may_be_ahead or vocabulary.document_count <= _MAX_ENDED_SHARE * document_count):
         return None
     return EndField(name=field.name, type=field.type, kind=kind, latest_day=str(vocabulary.high or ""))
+
+
+def _tells_term(field: SchemaField) -> bool:
+    """Whether the date ends a term of the thing itself or of a part of it: "licence expires"."""
+    words = _words_of(field)
+    return field.type is FieldType.DATE and bool(words & END_NAME_WORDS[EndKind.TERM]) and not words & NO_END_WORDS
 
 
 def _kind_of(words: frozenset[str], nouns: frozenset[str]) -> EndKind | None:

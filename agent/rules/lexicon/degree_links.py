@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from agent.english.inflection import may_be_adjective
-from agent.rules.linking.field_roles import FieldRoles
+from agent.rules.lexicon.field_roles import FieldRoles
 from agent.rules.words.tokens import QuestionToken
 from storage.search.analyser import fold_text
 from storage.search.ids import FieldName

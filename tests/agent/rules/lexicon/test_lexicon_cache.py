@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from agent.decomposition import QuestionContext
-from agent.rules.linking.lexicon_cache import LexiconCache
+from agent.rules.lexicon.lexicon_cache import LexiconCache
 from storage.search.ids import BucketId, FieldName, Generation
 from storage.search.index import FieldVocabulary, IndexVocabulary, ValueCount
 from storage.search.schema import FieldType, Schema, SchemaField

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from agent.rules.linking.lexicon import BucketLexicon, ValueMatch
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.lexicon.span_links import ValueMatch
 from agent.rules.words.tokens import tokenize_question
 from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId, FieldName

@@ -5,26 +5,21 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import cached_property
 
-from agent.english.function_words import FILLER_WORDS, PERSON_NOUNS, RATE_NOUNS, STOP_WORDS
+from agent.english.date_roles import BIRTH_WORDS
+from agent.english.function_words import FILLER_WORDS, RATE_NOUNS, STOP_WORDS
 from agent.english.inflection import root_of_word
 from storage.quantities.units import convert_unit
 from storage.search.analyser import fold_text
 from storage.search.ids import FieldName
 from storage.search.index import FieldVocabulary
 from storage.search.schema import FieldType, Schema, SchemaField
+from storage.text.noun_classes import PERSON_NOUNS, PLACE_NOUNS
 
-_PLACE_NOUNS = frozenset(
-    """place location city town village county country state province region district area zone address street site
-    office branch room building hall floor warehouse depot venue port harbour harbor airport station campus plant
-    home seat territory continent habitat destination origin clinic practice surgery shop store hospital school house
-    estate block yard plot outlet studio garage farm factory mill theatre theater library hotel restaurant""".split()
-)
 _RANK_NOUNS = frozenset("rating score rank ranking grade stars points mark quality review".split())
 _TOTAL_NOUNS = frozenset("total amount sum value price".split())
 _SUM_NOUNS = frozenset("total sum overall gross".split())
-_BIRTH_WORDS = frozenset("born birth birthday birthdate dob".split())
 _COORDINATE_NOUNS = frozenset("latitude longitude lat lon lng year postcode zip code number id".split())
-_PERSON_ATTRIBUTES = _BIRTH_WORDS | frozenset(
+_PERSON_ATTRIBUTES = BIRTH_WORDS | frozenset(
     "salary wage pay hired joined department employer gender nationality age position".split()
 )
 _DURATION_NOUNS = frozenset("duration hours days weeks months minutes runtime".split())
@@ -83,13 +78,13 @@ class FieldRoles:
 
     @cached_property
     def places(self) -> tuple[FieldName, ...]:
-        return self._names_where(lambda field: field.type in _NAMING_TYPES and bool(_words_of(field) & _PLACE_NOUNS))
+        return self._names_where(lambda field: field.type in _NAMING_TYPES and bool(_words_of(field) & PLACE_NOUNS))
 
     def fields_of_role(self, noun: str) -> tuple[FieldName, ...]:
         """ "Branch", "people": returns the fields for places if the noun is one for a place, or those for persons."""
         forms = {noun, noun.removesuffix("s"), noun.removesuffix("es")}
-        if forms & _PLACE_NOUNS:
-            called = self._names_where(lambda field: bool(_label_words_of(field) & _PLACE_NOUNS))
+        if forms & PLACE_NOUNS:
+            called = self._names_where(lambda field: bool(_label_words_of(field) & PLACE_NOUNS))
             return tuple(name for name in self.places if name in called) or self.places
         return self.persons if forms & (PERSON_NOUNS | {"people"}) else ()
 
@@ -110,7 +105,7 @@ class FieldRoles:
 
     @cached_property
     def births(self) -> tuple[FieldName, ...]:
-        return self._names_where(lambda field: field.type is FieldType.DATE and bool(_words_of(field) & _BIRTH_WORDS))
+        return self._names_where(lambda field: field.type is FieldType.DATE and bool(_words_of(field) & BIRTH_WORDS))
 
     @cached_property
     def amounts(self) -> tuple[FieldName, ...]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.rules.linking.value_phrase_index import FieldKey, PhraseValues, ValuePhraseIndex, ValueStyle
+from agent.rules.lexicon.value_phrase_index import FieldKey, PhraseValues, ValuePhraseIndex, ValueStyle
 from storage.search.ids import FieldName
 from storage.search.index import ValueCount
 from storage.text.snowball_analyser import analyser_for

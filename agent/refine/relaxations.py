@@ -1,0 +1,264 @@
+"""Ways out of a search that finds nothing: other values, fewer conditions, other buckets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from agent.decomposition import LegAlternatives
+from agent.refine.candidates import OfferedChoice, RefinementCandidate
+from agent.refine.choice_labels import (
+    AlsoMissingLabel,
+    NearestValueLabel,
+    OnlyConditionLabel,
+    OtherBucketLabel,
+    SpellingLabel,
+    WithoutConditionLabel,
+    WithoutWordLabel,
+)
+from agent.refine.refinements import reading_candidate
+from storage.search.conditions import (
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    NotCondition,
+    SemiJoinCondition,
+    conjunction_of,
+    conjuncts_of,
+)
+from storage.search.ids import BucketId, FieldName
+from storage.search.index import IndexAnswers, IndexRequest, NearestValueRequest, SpellingRequest
+from storage.search.plan import Clause, Leg, Search
+from storage.search.refinement import (
+    AddBucket,
+    CorrectWord,
+    DropFilter,
+    DropWord,
+    IncludeMissing,
+    UseNearest,
+    UseReading,
+    apply_refinement,
+)
+from storage.search.schema import FieldType, Schema
+
+_MAX_RELAXATIONS = 10
+SchemasByBucket = Mapping[BucketId, Schema]
+
+
+def relaxation_requests(leg: Leg, schemas: SchemasByBucket) -> list[IndexRequest[object]]:
+    """Returns the requests that relaxations need: the nearest values of each condition, the spellings of each word."""
+    requests: list[IndexRequest[object]] = []
+    for clause in leg.search.clauses:
+        for condition in conjuncts_of(clause.condition):
+            requests += _nearest_requests(clause, condition, schemas[clause.bucket])
+        for _, inner in _inner_clauses_of(clause, schemas):
+            inner_leg = replace(leg, search=Search(clauses=(inner,)))
+            requests += relaxation_requests(inner_leg, schemas)
+    buckets = frozenset(leg.search.buckets)
+    words = _words_to_spell_check(leg)
+    requests += [SpellingRequest(buckets, word) for word in sorted(words)]
+    return requests
+
+
+def _words_to_spell_check(leg: Leg) -> set[str]:
+    """Returns the required words that may be misspelt: no phrases, no numbers."""
+    required = {word for clause in leg.search.clauses for word in clause.required_terms}
+    return {word for word in required if " " not in word and not word.isdigit()}
+
+
+def _nearest_requests(clause: Clause, condition: Condition, schema: Schema) -> Iterator[NearestValueRequest]:
+    if not isinstance(condition, ComparisonCondition) or condition.field not in schema.by_name:
+        return
+    field = schema.by_name[condition.field]
+    if field.type not in (FieldType.NUMBER, FieldType.MONEY, FieldType.DATE):
+        return
+    without = Search(clauses=(_clause_without_condition(clause, condition),))
+    for value in dict.fromkeys(condition.value if isinstance(condition.value, tuple) else (condition.value,)):
+        if not isinstance(value, bool):
+            yield NearestValueRequest(without, field.name, value)
+
+
+def _clause_without_condition(clause: Clause, condition: Condition) -> Clause:
+    kept = (conjunct for conjunct in conjuncts_of(clause.condition) if conjunct != condition)
+    return replace(clause, condition=conjunction_of(*kept))
+
+
+def derive_relaxations(
+    leg: Leg, answers: IndexAnswers | None, alternatives: LegAlternatives, schemas: SchemasByBucket
+) -> list[RefinementCandidate]:
+    """Returns, in this order: nearest values, spellings, the search without one constraint, other readings, documents
+    with a missing value, other buckets, and each constraint alone.
+    """
+    candidates: list[RefinementCandidate] = []
+    for clause in leg.search.clauses:
+        schema = schemas[clause.bucket]
+        for condition in conjuncts_of(clause.condition):
+            if answers is not None:
+                candidates += _nearest_candidates(leg.search, clause, condition, schema, answers)
+        candidates += _inner_set_candidates(clause, answers, schemas)
+    candidates += _spelling_candidates(leg, answers)
+    for clause in leg.search.clauses:
+        candidates += _drop_candidates(clause)
+    candidates += [
+        reading_candidate(reading) for reading in (*alternatives.equal_readings, *alternatives.wider_readings)
+    ]
+    for clause in leg.search.clauses:
+        candidates += _missing_candidates_of_clause(clause, schemas[clause.bucket])
+    candidates += other_bucket_candidates(leg, alternatives, schemas)
+    return [*candidates, *_single_constraint_candidates(leg)]
+
+
+def _inner_clauses_of(clause: Clause, schemas: SchemasByBucket) -> Iterator[tuple[SemiJoinCondition, Clause]]:
+    """Yields each condition that compares with a set of another bucket, and the clause of that set."""
+    for condition in conjuncts_of(clause.condition):
+        if isinstance(condition, SemiJoinCondition) and condition.bucket in schemas:
+            yield condition, Clause(bucket=condition.bucket, condition=condition.condition)
+
+
+def _inner_set_candidates(
+    clause: Clause, answers: IndexAnswers | None, schemas: SchemasByBucket
+) -> Iterator[RefinementCandidate]:
+    """Yields what the inner sets may be instead: with the nearest values, or without one of their conditions."""
+    for semi_join, inner in _inner_clauses_of(clause, schemas):
+        inner_search = Search(clauses=(inner,))
+        candidates: list[RefinementCandidate] = []
+        if answers is not None:
+            for condition in conjuncts_of(inner.condition):
+                schema = schemas[inner.bucket]
+                candidates += _nearest_candidates(inner_search, inner, condition, schema, answers)
+        candidates += [*_inner_set_candidates(inner, answers, schemas), *_drop_candidates(inner)]
+        for candidate in candidates:
+            relaxed = apply_refinement(candidate.refinement, inner_search).clauses[0].condition
+            new = replace(semi_join, condition=relaxed)
+            yield replace(candidate, refinement=UseNearest(old=semi_join, new=new, bucket=clause.bucket))
+
+
+def other_bucket_candidates(
+    leg: Leg, alternatives: LegAlternatives, schemas: SchemasByBucket
+) -> list[RefinementCandidate]:
+    """Returns a candidate for each bucket that was not chosen: it adds the clause of the question for this bucket."""
+    return [
+        RefinementCandidate(
+            label=OtherBucketLabel(clause=clause),
+            refinement=AddBucket(clause=clause),
+        )
+        for clause in alternatives.other_bucket_clauses
+        if _supports_order(leg, schemas[clause.bucket], schemas)
+    ]
+
+
+def _supports_order(leg: Leg, other_schema: Schema, schemas: SchemasByBucket) -> bool:
+    """Whether the documents of another bucket can be sorted in the order that the leg asks for."""
+    order = leg.answer_form.list_order
+    if order is None:
+        return True
+    field = schemas[leg.search.clauses[0].bucket].by_name[order.field]
+    return order.field in other_schema.by_name and other_schema.by_name[order.field].type is field.type
+
+
+def _nearest_candidates(
+    search: Search, clause: Clause, condition: Condition, schema: Schema, answers: IndexAnswers
+) -> Iterator[RefinementCandidate]:
+    for request in _nearest_requests(clause, condition, schema):
+        if not isinstance(condition, ComparisonCondition):
+            continue
+        field = schema.by_name[condition.field]
+        around = answers[request]
+        for value in (around.below, around.above):
+            new = None if value is None else _nearest_condition(condition, value)
+            if new is not None and value is not None:
+                label = NearestValueLabel(field=field, condition=new)
+                yield RefinementCandidate(
+                    label=label, refinement=UseNearest(old=condition, new=new, bucket=clause.bucket)
+                )
+
+
+def _nearest_condition(condition: ComparisonCondition, value: float | str) -> ComparisonCondition | None:
+    """Returns the condition with the nearest existing value; a year becomes the year of this value."""
+    name, op = condition.field, condition.op
+    if op is ComparisonOperator.BETWEEN and isinstance(condition.value, tuple) and isinstance(value, str):
+        first, last = (str(day) for day in condition.value)
+        if first[4:] == "-01-01" and last[4:] == "-12-31":
+            return ComparisonCondition(
+                field=name, op=ComparisonOperator.BETWEEN, value=(f"{value[:4]}-01-01", f"{value[:4]}-12-31")
+            )
+        return ComparisonCondition(field=name, op=ComparisonOperator.EQ, value=value)
+    if op in (ComparisonOperator.GT, ComparisonOperator.GTE, ComparisonOperator.LT, ComparisonOperator.LTE):
+        return ComparisonCondition(
+            field=name,
+            op=ComparisonOperator.GTE
+            if op in (ComparisonOperator.GT, ComparisonOperator.GTE)
+            else ComparisonOperator.LTE,
+            value=value,
+        )
+    return ComparisonCondition(field=name, op=ComparisonOperator.EQ, value=value)
+
+
+def _spelling_candidates(leg: Leg, answers: IndexAnswers | None) -> Iterator[RefinementCandidate]:
+    buckets = frozenset(leg.search.buckets)
+    words = _words_to_spell_check(leg)
+    if answers is None:
+        return
+    for word in sorted(words):
+        for spelling in answers[SpellingRequest(buckets, word)][:3]:
+            yield RefinementCandidate(
+                label=SpellingLabel(old=word, new=spelling.word), refinement=CorrectWord(old=word, new=spelling.word)
+            )
+
+
+def _drop_candidates(clause: Clause) -> Iterator[RefinementCandidate]:
+    conditions = conjuncts_of(clause.condition)
+    if len(conditions) + len(clause.required_terms) < 2:
+        return  # dropping the only constraint leaves the bucket, which answers nothing
+    for condition in conditions:
+        yield RefinementCandidate(
+            label=WithoutConditionLabel(condition=condition, bucket=clause.bucket),
+            refinement=DropFilter(condition=condition, bucket=clause.bucket),
+        )
+    for word in clause.required_terms:
+        yield RefinementCandidate(
+            label=WithoutWordLabel(word=word), refinement=DropWord(word=word, bucket=clause.bucket)
+        )
+
+
+def comparisons_with_missing(clause: Clause, schema: Schema) -> Iterator[tuple[Condition, FieldName]]:
+    """Yields the comparisons of the clause, negated or not, on fields that may be missing in a document."""
+    for condition in conjuncts_of(clause.condition):
+        compared = condition.condition if isinstance(condition, NotCondition) else condition
+        field = schema.by_name.get(compared.field) if isinstance(compared, ComparisonCondition) else None
+        if field is not None and not field.absent_means_none:
+            yield condition, field.name
+
+
+def _missing_candidates_of_clause(clause: Clause, schema: Schema) -> Iterator[RefinementCandidate]:
+    for condition, name in comparisons_with_missing(clause, schema):
+        yield RefinementCandidate(
+            label=AlsoMissingLabel(field=schema.by_name[name]),
+            refinement=IncludeMissing(condition=condition, field=name, bucket=clause.bucket),
+        )
+
+
+def missing_candidates(leg: Leg, schemas: SchemasByBucket) -> list[RefinementCandidate]:
+    """Returns candidates that include the documents with a missing value for a condition."""
+    return [
+        candidate
+        for clause in leg.search.clauses
+        for candidate in _missing_candidates_of_clause(clause, schemas[clause.bucket])
+    ]
+
+
+def _single_constraint_candidates(leg: Leg) -> Iterator[RefinementCandidate]:
+    """Yields each constraint alone, for cases where dropping one of them is not enough."""
+    for clause in leg.search.clauses:
+        conditions = conjuncts_of(clause.condition)
+        if len(conditions) + len(clause.required_terms) < 3:
+            continue
+        for condition in conditions:
+            alone = Search(
+                clauses=(Clause(bucket=clause.bucket, condition=condition),), ranking_text=leg.search.ranking_text
+            )
+            label = OnlyConditionLabel(condition=condition, bucket=clause.bucket)
+            yield RefinementCandidate(label=label, refinement=UseReading(search=alone))
+
+
+def limit_relaxations(choices: Sequence[OfferedChoice]) -> list[OfferedChoice]:
+    """Returns the first choices, as many as fit; the order of derivation puts those closest to the question first."""
+    return list(choices[:_MAX_RELAXATIONS])

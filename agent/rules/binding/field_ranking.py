@@ -1,0 +1,113 @@
+"""Ranks the fields that a literal may belong to, by how it fits them and by what is mentioned beside it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from agent.rules.binding.field_fit import (
+    FieldKey,
+    candidate_fields_for,
+    field_key_of,
+    is_far_outside_range,
+    is_within_field_range,
+)
+from agent.rules.lexicon.span_links import FieldMention, PartialMatch, SpanLink, ValueMatch
+from agent.rules.linking.span_selection import SpanSelection, has_known_unit
+from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from storage.search.conditions import ComparisonOperator
+from storage.search.ids import FieldName
+from storage.search.schema import FieldType, SchemaField
+
+_OUT_OF_RANGE_PENALTY = 3.0  # for a number far outside the range of one field and in the range of another
+MAX_MENTION_DISTANCE = 6  # tokens between a literal and a mention that belongs to it
+_ScoredField: TypeAlias = tuple[float, SchemaField, FieldName | None]
+
+
+def rank_fields(
+    selection: SpanSelection,
+    literal: QuestionLiteral,
+    first: int,
+    last: int,
+    used_ops_by_field: Mapping[FieldKey, Sequence[ComparisonOperator]],
+    label_tokens: Sequence[int],
+) -> list[_ScoredField]:
+    """Returns the fields that the literal may belong to, the likeliest first."""
+    label_stems = {selection.tokens[index].stem for index in label_tokens}
+    mentioned_keys = mentioned_keys_near((*selection.links, *selection.measure_links), first, last)
+    candidates = candidate_fields_for(literal, selection.lexicon, mentioned_keys)
+    if not candidates:  # the mention that let it bind lost against the literal
+        every_key = frozenset(field_key_of(*pair) for pair in selection.lexicon.measurable_fields)
+        candidates = candidate_fields_for(literal, selection.lexicon, every_key)
+    is_in_some_range = any(
+        is_within_field_range(literal, field, row_field, selection.lexicon) for field, row_field, _ in candidates
+    )
+    scored_fields = [
+        (
+            score
+            - (
+                _OUT_OF_RANGE_PENALTY
+                if is_in_some_range and is_far_outside_range(literal, field, row_field, selection.lexicon)
+                else 0.0
+            )
+            + mention_nearness(selection, field, row_field, first, last)
+            + 0.5 * len(label_stems & selection.lexicon.stems_of(row_field or field.name))
+            - _repetition_penalty(used_ops_by_field.get(field_key_of(field, row_field), ()), literal)
+            - counting_penalty(selection, literal, field, last),
+            field,
+            row_field,
+        )
+        for field, row_field, score in candidates
+    ]
+    return sorted(scored_fields, key=lambda scored_field: -scored_field[0])
+
+
+def mentioned_keys_near(links: Iterable[SpanLink], first: int, last: int) -> frozenset[FieldKey]:
+    """Returns the fields that are mentioned within a few tokens of `tokens[first:last]`."""
+    return frozenset(
+        (link.meaning.field, link.meaning.column)
+        for link in links
+        if isinstance(link.meaning, FieldMention)
+        and min(abs(first - link.last), abs(link.first - last)) <= MAX_MENTION_DISTANCE
+    )
+
+
+def _repetition_penalty(used_ops: Sequence[ComparisonOperator], literal: QuestionLiteral) -> float:
+    """Returns a penalty for a second comparison on one field, unless the two are the ends of a range."""
+    range_ops = ({ComparisonOperator.GT, ComparisonOperator.GTE}, {ComparisonOperator.LT, ComparisonOperator.LTE})
+    if (
+        isinstance(literal, DateLiteral)
+        and literal.op is ComparisonOperator.EQ
+        and all(op is ComparisonOperator.EQ for op in used_ops)
+    ):
+        return 0.0  # "in 2018 and 2019"
+    completes_range = any(
+        literal.op in range_ops[side] and all(op in range_ops[1 - side] for op in used_ops) for side in (0, 1)
+    )
+    return 0.0 if not used_ops or completes_range else 1.5
+
+
+def counting_penalty(selection: SpanSelection, literal: QuestionLiteral, field: SchemaField, last: int) -> float:
+    """ "4 winter tires" counts things: returns a penalty for fields of money or with a unit that is not given."""
+    if not isinstance(literal, QuantityLiteral) or literal.currency:
+        return 0.0
+    needs_unit = field.type is FieldType.MONEY or (
+        field.unit and not (literal.unit and has_known_unit(literal, selection.lexicon))
+    )
+    return 1.0 if needs_unit and precedes_value(selection, last) else 0.0
+
+
+def precedes_value(selection: SpanSelection, last: int) -> bool:
+    return any(link.first == last and isinstance(link.meaning, (ValueMatch, PartialMatch)) for link in selection.links)
+
+
+def mention_nearness(
+    selection: SpanSelection, field: SchemaField, row_field: FieldName | None, first: int, last: int
+) -> float:
+    """Returns a score for the nearest mention of the field, higher before the literal than after it."""
+    best = 0.0
+    for link in (*selection.links, *selection.measure_links):
+        if isinstance(link.meaning, FieldMention) and (link.meaning.field, link.meaning.column) == field_key_of(
+            field, row_field
+        ):
+            distance = first - link.last if link.last <= first else link.first - last + 0.5
+            best = max(best, 4.0 / (1.0 + 0.35 * max(distance, 0)))
+    return best

@@ -1,0 +1,93 @@
+"""The comparison of a field with a literal that binds to it."""
+
+from datetime import date
+from decimal import Decimal
+
+from agent.rules.binding.date_conditions import build_age_condition, build_date_condition, period_of_year, resolve_year
+from agent.rules.binding.field_fit import holds_years, number_for_field, take_as_weight, unit_for_literal
+from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.rules.linking.span_selection import SpanSelection, literal_extent_in
+from agent.rules.literals.literal_types import DateLiteral, QuantityLiteral, QuestionLiteral
+from storage.quantities.units import convert_unit
+from storage.search.conditions import (
+    AndCondition,
+    ComparisonCondition,
+    ComparisonOperator,
+    Condition,
+    MissingCondition,
+    NotCondition,
+    RowCondition,
+)
+from storage.search.ids import FieldName
+from storage.search.schema import BareValueMatch, FieldType, SchemaField
+
+
+def condition_for_literal(
+    literal: QuestionLiteral, field: SchemaField, row_field: FieldName | None, selection: SpanSelection
+) -> Condition:
+    words = selection.question[slice(*literal_extent_in(literal, selection.lexicon))].strip()
+    if isinstance(literal, QuantityLiteral) and literal.comparator_span is not None:
+        words = f"{selection.question[slice(*literal.comparator_span)]} {words}"
+        selection.usage.tokens.update(
+            index
+            for index, token in enumerate(selection.tokens)
+            if literal.comparator_span[0] <= token.start < literal.comparator_span[1]
+        )
+    if isinstance(literal, QuantityLiteral) and literal.tail_start is not None:
+        selection.usage.tokens.update(
+            index for index, token in enumerate(selection.tokens) if literal.tail_start <= token.start < literal.end
+        )
+    if isinstance(literal, DateLiteral):
+        if literal.lacks_year:
+            literal = resolve_year(literal, field, row_field, selection.lexicon, selection.today)
+        condition = build_date_condition(literal, field, words)
+    elif literal.may_be_year and field.type is FieldType.DATE:
+        condition = build_date_condition(period_of_year(literal), field, words)
+    elif field.type is FieldType.DATE or _is_year_of_age(literal, field, row_field, selection.lexicon):
+        condition = _age_condition(literal, field, selection.today, words)
+    else:
+        measured = take_as_weight(literal) if field.type is FieldType.NUMBER else literal
+        condition = _number_condition(measured, field, words, selection.lexicon)
+    return (
+        condition
+        if row_field is None
+        else RowCondition(rows_field=row_field, condition=condition, words=words or field.name)
+    )
+
+
+def _is_year_of_age(
+    literal: QuantityLiteral, field: SchemaField, row_field: FieldName | None, lexicon: BucketLexicon
+) -> bool:
+    return literal.is_age and holds_years(field, row_field, lexicon)
+
+
+def _age_condition(literal: QuantityLiteral, field: SchemaField, today: date | None, words: str) -> Condition:
+    """Compares the date with today; without a clock, and beyond the calendar, any date fits."""
+    condition = None if today is None else build_age_condition(literal, field, today, words)
+    return NotCondition(MissingCondition(field=field.name, words=words)) if condition is None else condition
+
+
+def _number_condition(literal: QuantityLiteral, field: SchemaField, words: str, lexicon: BucketLexicon) -> Condition:
+    low = _number_in_field(literal, literal.low, field, lexicon)
+    op = literal.op
+    if literal.is_bare and field.bare is not BareValueMatch.EXACTLY:
+        op = ComparisonOperator.GTE if field.bare is BareValueMatch.AT_LEAST else ComparisonOperator.LTE
+    if literal.high is not None:
+        high = _number_in_field(literal, literal.high, field, lexicon)
+        comparison = ComparisonCondition(
+            field=field.name, op=ComparisonOperator.BETWEEN, value=(min(low, high), max(low, high)), words=words
+        )
+    else:
+        comparison = ComparisonCondition(field=field.name, op=op, value=low, words=words)
+    if literal.currency and field.currency_field is not None:
+        currency = ComparisonCondition(
+            field=field.currency_field, op=ComparisonOperator.EQ, value=literal.currency, words=literal.currency
+        )
+        return AndCondition((comparison, currency))
+    return comparison
+
+
+def _number_in_field(literal: QuantityLiteral, number: Decimal, field: SchemaField, lexicon: BucketLexicon) -> float:
+    unit = unit_for_literal(literal, field)
+    converted = convert_unit(number, literal.unit, unit) if literal.unit and unit else None
+    return number_for_field(literal, float(number), field, lexicon) if converted is None else converted

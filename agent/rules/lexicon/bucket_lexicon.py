@@ -1,0 +1,399 @@
+"""Entity linking: what words may mean in a bucket, i.e. its nouns, its fields and the values of its visible documents.
+
+The lexicon is built from schema and vocabulary only, so another corpus needs another lexicon but no other code.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from functools import cached_property
+
+from agent.decomposition import VocabularyLookup
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    COMPARATORS,
+    DISTINCT_WORDS,
+    ENDED_WORDS,
+    FILLER_WORDS,
+    FORMS_OF_BE,
+    LEGAL_FORMS,
+    LIST_VERBS,
+    NEGATIONS,
+    ORDERING_WORDS,
+    PEOPLE_NOUNS,
+    STOP_WORDS,
+)
+from agent.english.inflection import PARTICIPLE_ENDINGS
+from agent.rules.lexicon.degree_links import find_degree_values
+from agent.rules.lexicon.phrase_meanings import MAX_REORDERED_WORDS, MAX_SHORT_WORD_LETTERS, PhraseMeanings
+from agent.rules.lexicon.question_phrases import PhraseMatch, choose_matches
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, LinkMeaning, PartialMatch, SpanLink, ValueMatch
+from agent.rules.lexicon.spelling_correction import KnownWords
+from agent.rules.lexicon.value_phrase_index import FieldKey, ValueStyle
+from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.analyser import Analyser, fold_text
+from storage.search.conditions import TITLE_FIELD
+from storage.search.ids import BucketId
+from storage.search.schema import FieldType, Schema
+
+_MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
+_MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
+# Function words that may stand between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
+_STOP_WORDS_IN_NAMES = frozenset({"of", "for", "to", "on", "the", "a", "an", "s"})
+_STOP_WORDS_IN_FLAGS = FORMS_OF_BE | {"not", "t"}
+_NEGATIVE_PREFIXES = ("un", "non")
+_WORDS_AFTER_PARTICIPLE = frozenset({"or", "and", "but", "yet", "anywhere"})
+_EXACT_VALUE_BONUS, _EXACT_NOUN_BONUS = 0.15, 0.3  # weight added to a meaning that is spelled exactly like the words
+_NEGATED_WEIGHT = 1.9  # weight per word: more than a field's name, less than a value
+_CONJUNCTIONS = frozenset({"or", "and"})
+_COORDINATED_WEIGHT = 2.4  # more than the weight of a number
+_MAX_SHARING_FIELDS = 4  # fields that may share one question phrase
+_HINT_WEIGHT = 0.4  # weight of a word that only hints at a field: less than every other meaning
+_PEOPLE_WEIGHT = 1.5  # slightly less than the bucket's own noun
+_PEOPLE_NOUNS = PEOPLE_NOUNS - {"somebody", "someone", "anybody", "anyone"} | frozenset(
+    "employee employees colleague colleagues worker workers staff headcount".split()
+)
+_DISTINCT_PEOPLE_WEIGHT = 2.1  # more than a number of persons: "different people" have names
+_COUNTING_WORDS = frozenset("many which different".split())  # before "people" they ask for the persons in documents
+_TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes before those that mention the name
+
+
+class BucketLexicon(PhraseMeanings):
+    """What the words of a question may mean in one bucket."""
+
+    def find_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """Yields every meaning of every span of tokens. A span includes a quotation completely or not at all.
+
+        The words of a question phrase mention no other field: the "cost" in "what does it cost to hire".
+        """
+        asking = list(self._question_phrase_links(tokens))
+        yield from asking
+        phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))
+        verb_tokens = {index for link in asking if link.phrase_tokens for index in range(link.first, link.last)}
+        for link in self._find_word_links(tokens):
+            span = range(link.first, link.last)
+            if isinstance(link.meaning, FieldMention) and not self.is_flag(link.meaning):
+                is_explained = phrase_tokens.issuperset(span) or not verb_tokens.isdisjoint(span)
+            else:
+                is_explained = verb_tokens.issuperset(span) and not any(
+                    token.is_name for token in tokens[link.first : link.last]
+                )
+            if not is_explained:
+                yield link
+
+    def _find_word_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        stems = tuple(token.stem for token in tokens)
+        for first in range(len(stems)):
+            for last in range(first + 1, min(first + self._max_phrase_length(stems, first), len(tokens)) + 1):
+                meanings = self._meanings_of(stems[first:last])
+                if meanings and _keeps_quotations_whole(tokens, first, last):
+                    for meaning, documents in meanings.items():
+                        if _has_only_stop_words(meaning, tokens[first:last]):
+                            continue
+                        if BucketNoun() in meanings and _only_ends_in(meaning, tokens[first:last]):
+                            continue  # "staff" names the documents, and not the role "bar staff"
+                        weight = _link_weight(meaning, tokens[first:last], documents) + self._exact_form_bonus(
+                            meaning, tokens[first:last]
+                        )
+                        yield SpanLink(first=first, last=last, meaning=meaning, weight=weight)
+        if tokens and tokens[0].word == "who" and self._contains_people:
+            yield SpanLink(first=0, last=1, meaning=BucketNoun(), weight=_HINT_WEIGHT)
+        if self.roles.holds_people:
+            yield from (
+                SpanLink(first=index, last=index + 1, meaning=BucketNoun(), weight=_PEOPLE_WEIGHT)
+                for index, token in enumerate(tokens)
+                if token.word in _PEOPLE_NOUNS
+            )
+        elif len(self.roles.persons) == 1:
+            yield from self._counted_people_links(tokens)
+        yield from self._degree_links(tokens)
+        yield from self._coordinated_links(tokens, stems)
+        yield from self._negative_prefix_links(tokens)
+        yield from self._negated_participle_links(tokens)
+        yield from self._flag_phrase_links(tokens)
+        yield from self._partial_links(tokens)
+        yield from self._reordered_links(tokens)
+        for index, token in enumerate(tokens):
+            hint = None if token.is_quoted else self._hints.get(token.stem)
+            if hint is not None:
+                yield SpanLink(first=index, last=index + 1, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _counted_people_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "How many *people* failed": yields links to the only field with the names of persons."""
+        for index, token in enumerate(tokens):
+            words_before = [word.word for word in tokens[max(index - 2, 0) : index]]
+            if token.word in PEOPLE_NOUNS and _COUNTING_WORDS & set(words_before):
+                is_distinct = words_before[-1] in DISTINCT_WORDS
+                if self._counts_people and not is_distinct:
+                    continue  # "how many people were hurt" asks for the number of injured persons
+                weight = _DISTINCT_PEOPLE_WEIGHT if is_distinct else _PEOPLE_WEIGHT
+                yield SpanLink(first=index, last=index + 1, meaning=FieldMention(self.roles.persons[0]), weight=weight)
+
+    def _question_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Who *fixed* …": yields links for question phrases; a verb without its question word is only a hint."""
+        matches = [
+            match for match in self._question_phrases.find_matches(tokens) if not _is_relative_clause(match, tokens)
+        ]
+        complete = choose_matches(matches, lambda match: self._count_support(match, tokens))
+        owners = Counter((match.first, match.last) for match in complete)
+        for match in complete:
+            if owners[match.first, match.last] <= _MAX_SHARING_FIELDS:
+                yield SpanLink(
+                    first=match.first,
+                    last=match.last,
+                    meaning=match.meaning,
+                    weight=match.weight,
+                    phrase_tokens=match.tokens,
+                )
+        for match in matches:
+            if not match.is_complete and (match.first, match.last) not in owners:
+                hint = replace(match.meaning, is_hint=True)
+                yield SpanLink(first=match.first, last=match.last, meaning=hint, weight=_HINT_WEIGHT)
+
+    def _count_support(self, match: PhraseMatch[FieldMention], tokens: Sequence[QuestionToken]) -> int:
+        """Returns how well the other words of the question fit the name of the field; a shorter name fits better."""
+        whole_name, head_name, synonyms = self._name_stems_of((match.meaning.field, match.meaning.column))
+        others = {token.stem for index, token in enumerate(tokens) if not match.first <= index < match.last}
+        others -= self._stop_word_stems
+        return 100 * len(whole_name & others) + 10 * len(synonyms & others) - len(head_name)
+
+    def _degree_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Low toxicity": yields links to the values of that degree, for the degree word and the field's name."""
+        for index, name, values, weight in find_degree_values(tokens, self.schema, self.roles, self.vocabularies):
+            meaning = (
+                ValueMatch(name, None, values[0])
+                if len(values) == 1
+                else PartialMatch(name, None, tuple(sorted(values)), is_single_name=True)
+            )
+            yield SpanLink(first=index, last=index + 2, meaning=meaning, weight=weight)
+
+    def _exact_form_bonus(self, meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> float:
+        """Returns a bonus for a value or noun that is spelled exactly like the tokens.
+
+        Other meanings may have the same stems: "Engineering" and "engineer", "listing" and "listed".
+        """
+        phrase = " ".join(token.word for token in tokens)
+        if isinstance(meaning, BucketNoun):
+            return _EXACT_NOUN_BONUS if phrase in self._ambiguous_nouns else 0.0
+        return _EXACT_VALUE_BONUS if isinstance(meaning, ValueMatch) and fold_text(meaning.value) == phrase else 0.0
+
+    def _coordinated_links(self, tokens: Sequence[QuestionToken], stems: tuple[str, ...]) -> Iterator[SpanLink]:
+        """ "Phase 1 or 2": yields links for a number or letter that completes the words before it."""
+        for index in range(2, len(tokens) - 1):
+            if (
+                tokens[index].word not in _CONJUNCTIONS
+                or not _is_number_or_letter(tokens[index - 1])
+                or not _is_number_or_letter(tokens[index + 1])
+            ):
+                continue
+            for first in range(max(index - MAX_REORDERED_WORDS, 0), index - 1):
+                meanings_before = self._meanings_of(stems[first:index])
+                for meaning in self._meanings_of((*stems[first : index - 1], stems[index + 1])):
+                    if isinstance(meaning, ValueMatch) and any(
+                        _has_same_field(other, meaning) for other in meanings_before
+                    ):
+                        yield SpanLink(first=index + 1, last=index + 2, meaning=meaning, weight=_COORDINATED_WEIGHT)
+
+    def _negative_prefix_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Unassigned", "unfurnished": yields links to a field without a value, or to a flag that is not set."""
+        for index, token in enumerate(tokens):
+            base = next(
+                (token.word[len(prefix) :] for prefix in _NEGATIVE_PREFIXES if token.word.startswith(prefix)), ""
+            )
+            if len(base) <= MAX_SHORT_WORD_LETTERS or token.is_quoted or self._knows_stem(token.stem):
+                continue
+            name = self._field_by_stem.get("".join(self._stems_in(base)))
+            if name is not None:
+                yield SpanLink(
+                    first=index, last=index + 1, meaning=FieldMention(name, is_negated=True), weight=_NEGATED_WEIGHT
+                )
+
+    def _negated_participle_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Not assigned", "not yet paid": yields links to a field without a value, if no value follows."""
+        for index, token in enumerate(tokens[:-1]):
+            participle_index = index + 1 + (tokens[index + 1].word in ("yet", "been") and index + 2 < len(tokens))
+            word_after = tokens[participle_index + 1].word if participle_index + 1 < len(tokens) else ""
+            if token.word not in ("not", "never") or not tokens[participle_index].word.endswith(PARTICIPLE_ENDINGS):
+                continue
+            if tokens[participle_index].word in ENDED_WORDS:
+                continue  # "not expired" compares the end date with today
+            field_name = self._field_by_stem.get(tokens[participle_index].stem)
+            ends_clause = word_after in _WORDS_AFTER_PARTICIPLE or not word_after
+            if (
+                field_name is not None
+                and ends_clause
+                and self.get_field(field_name).type in (FieldType.DATE, FieldType.CATEGORY)
+            ):
+                yield SpanLink(
+                    first=index,
+                    last=participle_index + 1,
+                    meaning=FieldMention(field_name, is_negated=True),
+                    weight=2 * _NEGATED_WEIGHT,
+                )
+
+    def _flag_phrase_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        words = tuple(token.word for token in tokens)
+        for phrase, meaning in self._flag_phrases.items():
+            for first in range(len(words) - len(phrase) + 1):
+                last = first + len(phrase)
+                if words[first:last] == phrase and _keeps_quotations_whole(tokens, first, last):
+                    yield SpanLink(first=first, last=last, meaning=meaning, weight=_NEGATED_WEIGHT * len(phrase))
+
+    def _partial_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        runs: dict[FieldKey, tuple[int, int, Set[int]]] = {}
+        for index, token in enumerate(tokens):
+            postings = self._postings_for(token)
+            for key in list(runs):
+                if key not in postings or runs[key][2].isdisjoint(postings[key]):
+                    yield from self._partial_match_links(key, runs.pop(key), tokens)
+            for key, values in postings.items():
+                first, _, common_values = runs.get(key, (index, index, values))
+                runs[key] = (first, index + 1, common_values & values)
+        for key, run in runs.items():
+            yield from self._partial_match_links(key, run, tokens)
+
+    def _reordered_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """ "Assign IP ownership" for an ownership assignment: yields links for the words of a phrase in another order,
+        with function words between them.
+        """
+        content_indexes = [
+            index for index, token in enumerate(tokens) if token.word not in STOP_WORDS and not token.is_quoted
+        ]
+        for start, first in enumerate(content_indexes):
+            stems = {tokens[first].stem}
+            for last in content_indexes[start + 1 : start + MAX_REORDERED_WORDS]:
+                between = tokens[first : last + 1]
+                stop_words = [token.word for token in between if token.word in STOP_WORDS]
+                if (
+                    last - first > _MAX_REORDERED_SPAN
+                    or not set(stop_words) <= _STOP_WORDS_IN_NAMES | _STOP_WORDS_IN_FLAGS
+                ):
+                    break
+                needs_flag = bool(set(stop_words) & _STOP_WORDS_IN_FLAGS)
+                stems.add(tokens[last].stem)
+                for meaning in self._meanings_by_stem_set.get(frozenset(stems), ()):
+                    if needs_flag and not (self.is_flag(meaning) or self._is_count_field(meaning)):
+                        continue
+                    if not self._meanings_of(tuple(token.stem for token in between)):
+                        is_field = isinstance(
+                            meaning, FieldMention
+                        )  # slightly less than the same words in their own order
+                        weight = (1.8 if is_field else 2.0) * len(stems) + 0.2 * (len(stems) - 1) - 0.1
+                        yield SpanLink(first=first, last=last + 1, meaning=meaning, weight=weight)
+
+    def _postings_for(self, token: QuestionToken) -> Mapping[FieldKey, Set[int]]:
+        is_skipped = len(token.stem) < 2 or token.is_quoted or token.word in STOP_WORDS or token.word in FILLER_WORDS
+        is_skipped = is_skipped or token.word in LEGAL_FORMS or token.word in ORDERING_WORDS or token.word in NEGATIONS
+        if is_skipped or token.word in AGGREGATE_WORDS or token.word in COMPARATORS:
+            return {}
+        return self._value_index.postings_for(token.stem)
+
+    def _partial_match_links(
+        self, field_key: FieldKey, token_run: tuple[int, int, Set[int]], tokens: Sequence[QuestionToken]
+    ) -> Iterator[SpanLink]:
+        (name, column), (first, last, values) = field_key, token_run
+        vocabulary = self.vocabulary_of(name, column)
+        distinct_count = len(vocabulary.values) if vocabulary else 0
+        if len(values) > _MAX_PARTIAL_VALUES and len(values) > distinct_count / 4:
+            return
+        words = tokens[first:last]
+        if all(token.word.isdigit() for token in words):
+            return  # a number alone does not identify a name
+        if self._value_index.style_of(field_key) is ValueStyle.NAMES and not any(token.is_name for token in words):
+            return
+        if self._value_index.style_of(field_key) is ValueStyle.PLAIN:
+            return  # the last words of a category are phrases of their own in the index
+        meaning = PartialMatch(name, column, tuple(sorted(self._value_index.values_at(field_key, values))))
+        yield SpanLink(first=first, last=last, meaning=meaning, weight=_link_weight(meaning, words, len(values)))
+
+    def correct_spelling(self, token: QuestionToken) -> tuple[str, str] | None:
+        """Returns the known word that `token` misspells, and its stem; None for a word that is known, too short or
+        not close to a known word.
+        """
+        return self._known_words.correct_spelling(token)
+
+    @cached_property
+    def _known_words(self) -> KnownWords:
+        return KnownWords(self.schema, self._value_index.values_for_spelling(), self.analyser)
+
+
+def _is_relative_clause(match: PhraseMatch[FieldMention], tokens: Sequence[QuestionToken]) -> bool:
+    """ "Islands *where* nobody lives": whether "where" follows a plural, so that it asks nothing."""
+    first = min(match.tokens)
+    return first > 0 and tokens[first].word == "where" and looks_plural(tokens[first - 1])
+
+
+def _is_number_or_letter(token: QuestionToken) -> bool:
+    """Whether the token is a number or a single letter."""
+    return (token.word.isdigit() or len(token.word) == 1) and not token.is_quoted
+
+
+def _has_same_field(meaning: LinkMeaning, value_match: ValueMatch) -> bool:
+    return isinstance(meaning, ValueMatch) and (meaning.field, meaning.column) == (
+        value_match.field,
+        value_match.column,
+    )
+
+
+def _keeps_quotations_whole(tokens: Sequence[QuestionToken], first: int, last: int) -> bool:
+    """Whether the span includes quotations completely or not at all."""
+    quoted_flags = [token.is_quoted for token in tokens[first:last]]
+    if not any(quoted_flags):
+        return True
+    cuts_quotation = (first > 0 and tokens[first - 1].is_quoted) or (last < len(tokens) and tokens[last].is_quoted)
+    return all(quoted_flags) and not cuts_quotation
+
+
+def _has_only_stop_words(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the tokens are only function words, and not written as a name: "or" is one, "OR" may be a place.
+
+    A verb of requests in a longer name is no function word: "on display".
+    """
+    has_only_form = all(token.word in STOP_WORDS or len(token.word) == 1 for token in tokens)
+    has_only_form = has_only_form and not (len(tokens) > 1 and tokens[-1].word in LIST_VERBS)
+    if not has_only_form or isinstance(meaning, BucketNoun):
+        return False
+    return isinstance(meaning, FieldMention) or not any(token.is_name or token.is_quoted for token in tokens)
+
+
+def _only_ends_in(meaning: LinkMeaning, tokens: Sequence[QuestionToken]) -> bool:
+    """Whether the tokens are only the last words of the only value that ends in them."""
+    return isinstance(meaning, ValueMatch) and len(fold_text(meaning.value).split()) > len(tokens)
+
+
+def _link_weight(meaning: LinkMeaning, tokens: Sequence[QuestionToken], document_count: int) -> float:
+    """Returns the weight of a link: longer spans and whole values weigh more, then values of more documents."""
+    content_length = sum(1.0 if token.word not in STOP_WORDS else 0.3 for token in tokens)
+    frequency_bonus = 0.01 * min(math.log10(1 + document_count), 5)
+    match meaning:
+        case BucketNoun():
+            return 1.6 * content_length
+        case ValueMatch():
+            is_number = all(token.word.isdigit() for token in tokens)
+            frequency_bonus += _TITLE_BONUS * (meaning.field == TITLE_FIELD)
+            return (0.8 if is_number else 2.0) * content_length + 0.2 * (len(tokens) - 1) + frequency_bonus
+        case FieldMention(is_hint=True):
+            return _HINT_WEIGHT
+        case FieldMention():
+            return 1.8 * content_length
+        case PartialMatch(by_head_words=True) | PartialMatch(is_single_name=True):
+            return 2.0 * content_length + 0.2 * (len(tokens) - 1) * meaning.is_single_name + frequency_bonus
+        case PartialMatch(column=column, values=values):
+            return (1.2 if column is None else 1.1) * content_length - 0.1 - min(len(values), 100) / 1000
+
+
+def build_lexicons(
+    schemas: Mapping[BucketId, Schema], vocabulary: VocabularyLookup, analysers: Mapping[BucketId, Analyser]
+) -> Mapping[BucketId, BucketLexicon]:
+    """Returns a lexicon for each bucket."""
+    return {
+        bucket: BucketLexicon(
+            schema,
+            vocabulary.fields_of(bucket),
+            analysers[bucket],
+            vocabulary.document_count_of(bucket),
+            vocabulary.titles_of(bucket),
+        )
+        for bucket, schema in schemas.items()
+    }
