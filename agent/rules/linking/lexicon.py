@@ -7,7 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from rapidfuzz.distance import OSA
@@ -48,6 +48,7 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary, ValueCount
 from storage.search.schema import FieldType, Schema, SchemaField
 
+_MAX_LINKED_TEXTS = 128  # whose links are kept: more than one question has
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
 _MIN_CORRECTABLE_LETTERS = (
     5  # letters of a word from which its spelling is corrected; shorter words resemble too many others
@@ -169,7 +170,9 @@ class BucketLexicon:
         self._folded_by_field: dict[FieldKey, Sequence[str]] = {}
         self._categorical_by_field: dict[FieldKey, bool] = {}
         self._stems_by_field: dict[FieldName, frozenset[str]] = {}
+        self._label_stems_by_field: dict[FieldName, frozenset[str]] = {}
         self._name_stems_by_field: dict[FieldKey, tuple[Set[str], Set[str], Set[str]]] = {}
+        self._links_of_recent = lru_cache(maxsize=_MAX_LINKED_TEXTS)(self._find_all_links)
         self._add_nouns()
         for field in schema.fields:
             self._add_field(field, None)
@@ -178,11 +181,18 @@ class BucketLexicon:
         self._add_titles(titles)
         self._hints = self._build_hints()
 
-    def find_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
-        """Yields every meaning of every span of tokens. A span includes a quotation completely or not at all.
+    def find_links(self, tokens: Sequence[QuestionToken]) -> Sequence[SpanLink]:
+        """Returns every meaning of every span of tokens. A span includes a quotation completely or not at all.
 
-        The words of a question phrase mention no other field: the "cost" in "what does it cost to hire".
+        The links of recent texts are kept, since several steps look up the same text.
         """
+        return self._links_of_recent(tuple(tokens))
+
+    def _find_all_links(self, tokens: tuple[QuestionToken, ...]) -> tuple[SpanLink, ...]:
+        return tuple(self._find_unexplained_links(tokens))
+
+    def _find_unexplained_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """The words of a question phrase mention no other field: the "cost" in "what does it cost to hire"."""
         asking = list(self._question_phrase_links(tokens))
         yield from asking
         phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))
@@ -463,8 +473,11 @@ class BucketLexicon:
 
     def label_stems_of(self, name: FieldName) -> frozenset[str]:
         """Returns the stems of the content words of a field's name and title."""
-        field = self.get_field(name)
-        return frozenset(self._stems_in(f"{name.replace('_', ' ')} {field.title}")) - self._stop_word_stems
+        if name not in self._label_stems_by_field:
+            field = self.get_field(name)
+            stems = frozenset(self._stems_in(f"{name.replace('_', ' ')} {field.title}"))
+            self._label_stems_by_field[name] = stems - self._stop_word_stems
+        return self._label_stems_by_field[name]
 
     def _build_hints(self) -> Mapping[str, FieldMention]:
         """Maps each stem that belongs to a single field to this field ("dissipate": power dissipation); names take
@@ -540,7 +553,7 @@ class BucketLexicon:
         vocabulary = self.vocabulary_of(name)
         return (
             vocabulary is not None
-            and self.get_field(name).reference is None
+            and name not in self.schema.references
             and len(vocabulary.values) > 1
             and vocabulary.document_count <= _MAX_DOCUMENTS_PER_VALUE * len(vocabulary.values)
         )

@@ -71,12 +71,11 @@ def _references_of(
     schema: Schema, lexicons: Mapping[BucketId, BucketLexicon]
 ) -> Iterator[tuple[FieldName, BucketId, FieldName]]:
     """Yields each field that refers to a field of a visible bucket, with that bucket and field."""
-    for field in schema.fields:
-        reference = field.reference
-        if reference is None or reference.bucket not in lexicons:
+    for name, reference in schema.references.items():
+        if reference.bucket not in lexicons:
             continue
         if reference.field == TITLE_FIELD or reference.field in lexicons[reference.bucket].schema.by_name:
-            yield field.name, reference.bucket, reference.field
+            yield name, reference.bucket, reference.field
 
 
 def find_sibling_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:

@@ -109,7 +109,9 @@ class NestedPlanner:
         )
         self._stand_ins: dict[BucketJoin, str | None] = {}
         self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
-        self._read_texts: set[tuple[BucketId, str]] = set()
+        self._readings: dict[tuple[BucketId, str], BucketReading] = {}
+        self._plain_sets: dict[tuple[BucketId, str], InnerSet | None] = {}
+        self._legs: dict[tuple[LegId, BucketId, str], tuple[Leg, LegAlternatives]] = {}
 
     def plan_nested(
         self, leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading]
@@ -121,7 +123,7 @@ class NestedPlanner:
         nested_legs: list[NestedLeg] = []
         for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
             nested_legs += self._legs_of_split(leg_id, question, split)
-            if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
+            if any(map(_is_best, nested_legs[-1:])) or len(self._readings) > _MAX_READINGS:
                 break
         nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
         if not plain.answer_form.reads_text:
@@ -208,7 +210,7 @@ class NestedPlanner:
         outer = self._read_outer(question, split, depth=1)
         if outer is None:
             return
-        leg, alternatives = self._plan_leg(leg_id, outer.text, [outer.reading])
+        leg, alternatives = self._plan_outer_leg(leg_id, outer)
         search = self._joined_search(leg.search, outer)
         if search is None or not _asks_something(leg, outer):
             return
@@ -241,6 +243,13 @@ class NestedPlanner:
             is_by_role=self._is_by_role(split.join, question),
             assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
         )
+
+    def _plan_outer_leg(self, leg_id: LegId, outer: _OuterReading) -> tuple[Leg, LegAlternatives]:
+        """Plans the words around the inner set. Several splits leave the same words."""
+        key = (leg_id, outer.reading.bucket, outer.text)
+        if key not in self._legs:
+            self._legs[key] = self._plan_leg(leg_id, outer.text, [outer.reading])
+        return self._legs[key]
 
     def _read_outer(self, question: str, split: QuestionSplit, depth: int) -> _OuterReading | None:
         """Returns the reading of the words around the inner set; None if either cannot be read."""
@@ -336,7 +345,7 @@ class NestedPlanner:
         if key not in self._inner_sets:
             self._inner_sets[key] = None  # a set within itself is none
             request = list_request_for(text)
-            plain = self._set_of(self._read_in_bucket(bucket, request))
+            plain = self._plain_set_of(bucket, request)
             self._inner_sets[key] = plain if plain is not None else self._read_nested_set(bucket, request, depth)
         return self._inner_sets[key]
 
@@ -356,10 +365,10 @@ class NestedPlanner:
             else (),
         )
         for split in islice(splits, _MAX_SPLITS):
-            if len(self._read_texts) > _MAX_READINGS:
+            if len(self._readings) > _MAX_READINGS:
                 return None
             outer = self._read_outer(request, split, depth + 1)
-            outer_set = None if outer is None else self._set_of(outer.reading)
+            outer_set = None if outer is None else self._plain_set_of(split.join.outer, outer.text)
             if outer is None or outer_set is None:
                 continue
             condition = _join_condition(outer_set.condition, outer)
@@ -368,8 +377,11 @@ class NestedPlanner:
         return None
 
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
-        self._read_texts.add((bucket, text))
-        return settle_own_names(self._reader.read_in_bucket(text, bucket), self._reader.lexicons)
+        key = (bucket, text)
+        if key not in self._readings:
+            reading = self._reader.read_in_bucket(text, bucket)
+            self._readings[key] = settle_own_names(reading, self._reader.lexicons)
+        return self._readings[key]
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
         lexicon = self._lexicon_of(reading.bucket)
@@ -398,6 +410,12 @@ class NestedPlanner:
             for index in range(link.first, link.last)
         }
         return len({index for index in foreign - covered if reading.tokens[index].word not in unlinked})
+
+    def _plain_set_of(self, bucket: BucketId, text: str) -> InnerSet | None:
+        """Returns the set that the text names without inner sets of its own."""
+        if (bucket, text) not in self._plain_sets:
+            self._plain_sets[bucket, text] = self._set_of(self._read_in_bucket(bucket, text))
+        return self._plain_sets[bucket, text]
 
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
         if count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):

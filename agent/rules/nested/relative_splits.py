@@ -88,7 +88,7 @@ class RelativeSplitFinder:
     def _names_relation(self, token: QuestionToken, join: BucketJoin) -> bool:
         """Whether the word is one of the field that holds the noun's documents, or a noun for these."""
         inner = self._lexicons[join.inner]
-        reference = inner.schema.by_name[join.inner_key].reference if join.inner_key in inner.schema.by_name else None
+        reference = inner.schema.references.get(join.inner_key)
         stems = set(inner.stems_of(join.inner_key)) if join.inner_key != TITLE_FIELD else set[str]()
         if reference is not None and reference.bucket in self._lexicons:
             stems |= self._lexicons[reference.bucket].noun_stems
@@ -103,7 +103,7 @@ def _names_document(link: SpanLink, lexicon: BucketLexicon) -> bool:
     if name == TITLE_FIELD:
         return True
     field = lexicon.schema.by_name.get(name)
-    return field is not None and field.reference is None and lexicon.is_identifying(name)
+    return field is not None and lexicon.is_identifying(name)
 
 
 def _end_of_noun(tokens: Sequence[QuestionToken], name_first: int) -> int | None:

@@ -28,9 +28,12 @@ class QuestionReader:
         self._today = today
         self._cached_readings: dict[str, list[BucketReading]] = {}
         self._single_readings: dict[tuple[str, BucketId], BucketReading] = {}
+        self._literals: dict[str, Sequence[QuestionLiteral]] = {}
 
     def literals_in(self, text: str) -> Sequence[QuestionLiteral]:
-        return find_literals(text, self._today)
+        if text not in self._literals:
+            self._literals[text] = find_literals(text, self._today)
+        return self._literals[text]
 
     def readings_of(self, text: str) -> list[BucketReading]:
         """Returns a reading per bucket, best first; the larger bucket precedes if scores are equal."""
