@@ -88,6 +88,9 @@ RECOGNISERS = (
 )
 
 
+_FORM_WORDS = frozenset[str]().union(*(recogniser.form_words for recogniser in RECOGNISERS))
+
+
 def recognise_forms(reading: BucketReading, lexicon: BucketLexicon) -> Iterator[tuple[str, AnswerForm]]:
     """Yields the recognisers that accept the question, in order, with their forms; the last one accepts all."""
     cues = find_cues(reading, lexicon)
@@ -114,6 +117,11 @@ def drop_form_words(reading: BucketReading, lexicon: BucketLexicon) -> BucketRea
         fallback_alternatives=(),
         wider_alternatives=(),
     )
+
+
+def has_other_words(reading: BucketReading) -> bool:
+    """Whether some unlinked words ask for no form, so that `drop_form_words` keeps them."""
+    return any(not _are_among(words, _FORM_WORDS) for words in reading.unlinked_words)
 
 
 def _condition_words(condition: Condition) -> str:

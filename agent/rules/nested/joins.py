@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.rules.linking.lexicon import BucketLexicon
 from agent.rules.nested.own_names import settle_own_names
@@ -48,6 +49,36 @@ class DocumentCount:
 
 
 ANY_NUMBER = DocumentCount()  # at least one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinTable:
+    """The joins between some buckets."""
+
+    direct: tuple[BucketJoin, ...]
+    between_siblings: tuple[BucketJoin, ...]
+    by_shared_values: tuple[BucketJoin, ...]
+
+    @property
+    def relative(self) -> tuple[BucketJoin, ...]:
+        """The joins whose inner key holds what a noun before a relative clause names."""
+        backward = (join for join in self.direct if not join.is_forward)
+        return (*backward, *self.between_siblings, *self.by_shared_values)
+
+
+def find_join_table(lexicons: Mapping[BucketId, BucketLexicon]) -> JoinTable:
+    """Returns all joins between the buckets. Kept, since the same lexicons serve many questions."""
+    return _join_table_of(tuple(lexicons.values()))
+
+
+@lru_cache(maxsize=8)
+def _join_table_of(lexicons: tuple[BucketLexicon, ...]) -> JoinTable:
+    by_bucket = {lexicon.bucket: lexicon for lexicon in lexicons}
+    return JoinTable(
+        direct=find_joins(by_bucket),
+        between_siblings=find_sibling_joins(by_bucket),
+        by_shared_values=find_shared_joins(by_bucket),
+    )
 
 
 def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:

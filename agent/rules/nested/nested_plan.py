@@ -23,9 +23,7 @@ from agent.rules.nested.joins import (
     BucketJoin,
     DocumentCount,
     compares_with,
-    find_joins,
-    find_shared_joins,
-    find_sibling_joins,
+    find_join_table,
     find_stand_in,
 )
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
@@ -101,12 +99,8 @@ class NestedPlanner:
 
     def __init__(self, reader: QuestionReader, plan_leg: PlanLeg) -> None:
         self._reader, self._plan_leg = reader, plan_leg
-        self._joins = find_joins(reader.lexicons)
-        self._relative_joins = (
-            *(join for join in self._joins if not join.is_forward),
-            *find_sibling_joins(reader.lexicons),
-            *find_shared_joins(reader.lexicons),
-        )
+        self._join_table = find_join_table(reader.lexicons)
+        self._joins, self._relative_joins = self._join_table.direct, self._join_table.relative
         self._stand_ins: dict[BucketJoin, str | None] = {}
         self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
         self._readings: dict[tuple[BucketId, str], BucketReading] = {}
@@ -143,7 +137,7 @@ class NestedPlanner:
         self, question: str, plain: Leg, readings: Sequence[BucketReading], plain_count: int
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
-        finder = SplitFinder(question, self._reader.lexicons, self._joins)
+        finder = SplitFinder(question, self._reader.lexicons, self._join_table)
         relatives = RelativeSplitFinder(question, self._reader.lexicons)
         yield from relatives.find_splits(self._relative_joins)
         if plain_count:
@@ -166,10 +160,9 @@ class NestedPlanner:
 
     def _with_counts(self, question: str, splits: Iterator[QuestionSplit]) -> Iterator[QuestionSplit]:
         """Yields the splits, with the number of documents that the words before them ask for."""
-        literals = self._reader.literals_in(question)
+        literals, quotations = self._reader.literals_in(question), find_quotations(question)
         for split in splits:
-            analyser = self._lexicon_of(split.join.inner).analyser
-            tokens = tokenize_question(question, analyser, find_quotations(question))
+            tokens = tokenize_question(question, self._lexicon_of(split.join.inner).analyser, quotations)
             counted = list(count_documents_in(split, question, tokens, literals))
             yield from counted
             if not any(other.count.least == 0 for other in counted):
@@ -352,7 +345,7 @@ class NestedPlanner:
     def _read_nested_set(self, bucket: BucketId, request: str, depth: int) -> InnerSet | None:
         if depth >= MAX_SEMI_JOIN_DEPTH:
             return None
-        finder = SplitFinder(request, self._reader.lexicons, self._joins)
+        finder = SplitFinder(request, self._reader.lexicons, self._join_table)
         reading = self._read_in_bucket(bucket, request)
         may_miss_values = reading.has_noun or bool(reading.conditions)
         splits = chain(
@@ -418,13 +411,14 @@ class NestedPlanner:
         return self._plain_sets[bucket, text]
 
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
-        if count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):
-            return None
         keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
         lexicon = self._lexicon_of(reading.bucket)
         names = (field.name for field in lexicon.schema.fields if lexicon.is_identifying(field.name))
         keys |= {name for name in names if lexicon.label_stems_of(name) <= lexicon.noun_stems}
-        return inner_set_of(reading, self._lexicon_of(reading.bucket), keys)
+        inner = inner_set_of(reading, lexicon, keys)
+        if inner is None or count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):
+            return None
+        return inner
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
         return self._reader.lexicons[bucket]

@@ -20,7 +20,7 @@ from agent.english.function_words import (
 )
 from agent.rules.linking.lexicon import BucketLexicon, BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
-from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, find_sibling_joins
+from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, JoinTable
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
 from storage.search.ids import BucketId
@@ -61,8 +61,10 @@ class QuestionSplit:
 class SplitFinder:
     """Finds the splits of one question. Links of a bucket are looked up once."""
 
-    def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: Sequence[BucketJoin]) -> None:
-        self._question, self._lexicons, self._joins = question, lexicons, joins
+    def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: JoinTable) -> None:
+        self._question, self._lexicons = question, lexicons
+        self._joins, self._sibling_joins = joins.direct, joins.between_siblings
+        self._quotations = find_quotations(question)
         self._links_by_bucket: dict[BucketId, Sequence[SpanLink]] = {}
         self._value_links: dict[BucketId, Sequence[SpanLink]] = {}
 
@@ -77,7 +79,7 @@ class SplitFinder:
         for join in self._joins:
             if outer in (None, join.outer) and not join.is_forward:
                 yield from self._dereferences(join)
-        for join in find_sibling_joins(self._lexicons):
+        for join in self._sibling_joins:
             if outer in (None, join.outer):
                 yield from (split for split in self._dereferences(join) if not self._begins_with_noun(split))
 
@@ -107,7 +109,7 @@ class SplitFinder:
                 yield self._split_at(join, tokens, first, last, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
-        return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
+        return tokenize_question(self._question, self._lexicons[bucket].analyser, self._quotations)
 
     def _links_of(self, bucket: BucketId) -> Sequence[SpanLink]:
         if bucket not in self._links_by_bucket:
