@@ -106,6 +106,8 @@ class SplitFinder:
             for first, last in dict.fromkeys(spans):
                 if not join.is_forward and last - first == 1 and tokens[first].word in _STATE_WORDS:
                     continue  # "former members": no word for the documents that refer to them
+                if not join.is_forward and indexes[-1] >= last:
+                    continue  # such a split must explain every word, and nothing explains those behind it
                 yield self._split_at(join, tokens, first, last, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
