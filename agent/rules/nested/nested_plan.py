@@ -153,7 +153,7 @@ class NestedPlanner:
         if plain_count:
             for reading in readings:
                 if reading.unlinked_words and (reading.has_noun or reading.conditions):
-                    value_splits = finder.find_value_splits(reading.unlinked_words, reading.bucket)
+                    value_splits = finder.find_value_splits(reading)
                     for split in self._with_counts(question, value_splits):
                         if split.count.least or not self._is_by_role(split.join, question):
                             yield split
@@ -353,7 +353,7 @@ class NestedPlanner:
             finder.find_dereferences(bucket),
             self._with_counts(request, finder.find_noun_splits(bucket)),
             finder.find_field_splits(bucket),
-            (split for split in finder.find_value_splits(reading.unlinked_words, bucket) if split.join.is_forward)
+            (split for split in finder.find_value_splits(reading) if split.join.is_forward)
             if may_miss_values
             else (),
         )
