@@ -353,9 +353,7 @@ class NestedPlanner:
             finder.find_dereferences(bucket),
             self._with_counts(request, finder.find_noun_splits(bucket)),
             finder.find_field_splits(bucket),
-            (split for split in finder.find_value_splits(reading) if split.join.is_forward)
-            if may_miss_values
-            else (),
+            (split for split in finder.find_value_splits(reading) if split.join.is_forward) if may_miss_values else (),
         )
         for split in islice(splits, _MAX_SPLITS):
             if len(self._readings) > _MAX_READINGS:
