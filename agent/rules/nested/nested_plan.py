@@ -114,17 +114,20 @@ class NestedPlanner:
         if not self._relative_joins:
             return None
         plain_count = self._count_unexplained(readings[0], plain)
-        nested_legs: list[NestedLeg] = []
-        for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
-            nested_legs += self._legs_of_split(leg_id, question, split)
-            if any(map(_is_best, nested_legs[-1:])) or len(self._readings) > _MAX_READINGS:
-                break
-        nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
-        if not plain.answer_form.reads_text:
-            nested_legs = [nested for nested in nested_legs if not nested.leg.answer_form.reads_text]
         asked = find_asked_buckets(readings, self._reader.lexicons)
-        nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
-        best = min(nested_legs, key=_rank_of, default=None)
+        best: NestedLeg | None = None
+        for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
+            if asked and split.join.outer not in asked:
+                continue
+            if best is not None and self._least_rank_of(question, split) > _rank_of(best):
+                continue
+            nested_legs = list(self._legs_of_split(leg_id, question, split))
+            for nested in nested_legs:
+                reads_more = nested.leg.answer_form.reads_text and not plain.answer_form.reads_text
+                if _is_plausible(nested) and not reads_more:
+                    best = nested if best is None else min(best, nested, key=_rank_of)
+            if any(map(_is_best, nested_legs)) or len(self._readings) > _MAX_READINGS:
+                break
         if best is None:
             return None
         if best.unexplained_count < plain_count:
@@ -227,11 +230,7 @@ class NestedPlanner:
             unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,
             inner=outer.inner,
-            is_first=not any(
-                is_content_word(token)
-                for token in tokenize_question(question, self._lexicon_of(bucket).analyser)
-                if token.start < split.start
-            ),
+            is_first=self._is_first(question, split),
             is_sibling=split.join not in self._joins,
             is_by_role=self._is_by_role(split.join, question),
             assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
@@ -319,6 +318,25 @@ class NestedPlanner:
         if join not in self._stand_ins:
             self._stand_ins[join] = find_stand_in(join, self._reader.lexicons)
         return self._stand_ins[join]
+
+    def _is_first(self, question: str, split: QuestionSplit) -> bool:
+        tokens = tokenize_question(question, self._lexicon_of(split.join.outer).analyser)
+        return not any(is_content_word(token) for token in tokens if token.start < split.start)
+
+    def _least_rank_of(self, question: str, split: QuestionSplit) -> tuple[int | bool, ...]:
+        """Returns the start of the least rank that a leg of the split may have, as far as it is known unread."""
+        return (
+            0,
+            not split.is_counted,
+            not split.is_structural,
+            split.join not in self._joins,
+            -len(split.inner_text) if split.is_structural else 0,
+            self._is_first(question, split) and not split.is_structural,
+            False,
+            False,
+            self._is_by_role(split.join, question),
+            not split.join.is_forward,
+        )
 
     def _is_by_role(self, join: BucketJoin, question: str) -> bool:
         """ "The province that has the largest town" is not the one whose *capital* that is."""

@@ -51,11 +51,11 @@ async def test_a_question_that_is_explained_is_read_once_a_bucket(home: MiningHo
 @pytest.mark.parametrize(
     ("question", "most"),
     [
-        ("loads from mines in Ostmark", 8),
+        ("loads from mines in Ostmark", 6),
         ("loads of the oldest mine", 6),
-        ("mines whose foreman was hired before 2005", 21),
-        ("loads from mines in regions larger than 3000 km2", 70),
-        ("which loads come from mines that nobody has ever liked?", 36),
+        ("mines whose foreman was hired before 2005", 6),
+        ("loads from mines in regions larger than 3000 km2", 23),
+        ("which loads come from mines that nobody has ever liked?", 16),
     ],
 )
 async def test_a_question_within_a_question_takes_few_readings(home: MiningHome, question: str, most: int) -> None:
