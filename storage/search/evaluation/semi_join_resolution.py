@@ -58,9 +58,9 @@ async def answer_with_semi_joins(
 ) -> IndexAnswers:
     """Returns the answers to requests whose searches may hold semi-joins.
 
-    Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles. Raises
-    `InvalidCondition`, `InnerSetTooLarge` for an inner set of more than `MAX_INNER_VALUES` values, and
-    `IndexTimedOut` if the index changes all the time.
+    Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles, and where
+    over 100 documents tie for the last place of an ordered one. Raises `InvalidCondition`, `InnerSetTooLarge` for an
+    inner set of more than `MAX_INNER_VALUES` values, and `IndexTimedOut` if the index changes all the time.
     """
     if not any(_has_semi_joins(request) for request in requests):
         return await send(requests)
