@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
@@ -66,6 +67,8 @@ _MIN_RECORD_NAMES = 3  # names of fields before values, from which a passage is 
 _MIN_SCORE_SHARE = 0.75  # of the best sentence's score, required of each further quoted sentence
 _MAX_OFFERED_DOCUMENTS = 20  # documents offered by name when a question about one document matches several
 
+_RankedPassages: TypeAlias = tuple[Sequence[QueryTerm], list[FoundPassage]]  # the terms that rank them; best first
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotationsFacts(LegFacts):
@@ -107,9 +110,12 @@ def _build_requests(_: FindPassages, inquiry: LegInquiry) -> LegRequests:
 
 async def decide_from_all_text(review: LegReview) -> Enough | LegClarification:
     """Answers from all text in scope, for example if no document has the name in the question."""
-    question, ranked = await rank_leg_passages(
-        review, review.requests.fallback_requests or review.requests.passage_requests, include_naming_terms=True
-    )
+    requests = review.requests.fallback_requests or review.requests.passage_requests
+    return _decide_from_ranked_text(review, await rank_leg_passages(review, requests, include_naming_terms=True))
+
+
+def _decide_from_ranked_text(review: LegReview, all_text: _RankedPassages) -> Enough | LegClarification:
+    question, ranked = all_text
     decision = quote_answer(review, question, passages_mentioning_names(review, ranked), SearchRoute.HYBRID)
     is_empty = isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS
     return (
@@ -124,17 +130,17 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
     words certainly name the documents, no other document is quoted. Passages elsewhere are reported as hits.
     """
     if not review.requests.fallback_requests:
-        return await _decide_from_set(review)
+        return await _decide_from_set(review, await _rank_set(review))
     all_text = await rank_leg_passages(review, review.requests.fallback_requests, include_naming_terms=True)
     if is_confined_to_named_documents(review):
-        decision = await _decide_from_set(review)
+        decision = await _decide_from_set(review, await _rank_set(review))
         return _report_hits(review, decision, _unique_passages([*decision.hits, *all_text[1]]))
-    question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
-    decision = _quote_clearly_better(review, *all_text, (question, ranked)) or await _decide_from_set(review)
+    in_set = await _rank_set(review)
+    decision = _quote_clearly_better(review, *all_text, in_set) or await _decide_from_set(review, in_set)
     if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS:
-        decision = await decide_from_all_text(review)
+        decision = _decide_from_ranked_text(review, all_text)
     coverage_elsewhere = _best_coverage_of(review, *all_text)
-    if coverage_elsewhere <= _best_coverage_of(review, all_text[0], ranked) + _COVERAGE_MARGIN:
+    if coverage_elsewhere <= _best_coverage_of(review, all_text[0], in_set[1]) + _COVERAGE_MARGIN:
         return _report_hits(review, decision, _unique_passages([*decision.hits, *all_text[1]]))
     return _report_hits(review, decision, merge_rankings([(1.0, decision.hits), (1.0, all_text[1])]))
 
@@ -143,7 +149,7 @@ def _quote_clearly_better(
     review: LegReview,
     all_text_question: Sequence[QueryTerm],
     other_passages: Sequence[FoundPassage],
-    in_set: tuple[Sequence[QueryTerm], Sequence[FoundPassage]],
+    in_set: _RankedPassages,
 ) -> Enough | LegClarification | None:
     """Answers from `other_passages` if they cover clearly more of the question than those of the set; else None."""
     question, ranked = in_set
@@ -162,9 +168,13 @@ def _report_hits(
     return replace(decision, hits=tuple(hits[: review.session.context.limits.reported_hits]))
 
 
-async def _decide_from_set(review: LegReview) -> Enough | LegClarification:
+async def _rank_set(review: LegReview) -> _RankedPassages:
+    return await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
+
+
+async def _decide_from_set(review: LegReview, in_set: _RankedPassages) -> Enough | LegClarification:
     """Answers from the passages of the set, ranked with the summaries of their documents where that helps."""
-    question, ranked = await rank_leg_passages(review, review.requests.passage_requests, include_naming_terms=False)
+    question, ranked = in_set
     if (titled := _passages_of_meant_document(review, question, ranked)) is not None:
         return quote_answer(review, question, titled, SearchRoute.HYBRID, ranked)
     decision = quote_answer(
@@ -210,7 +220,7 @@ async def rank_leg_passages(
     *,
     include_naming_terms: bool,
     use_reranker: bool = True,
-) -> tuple[Sequence[QueryTerm], list[FoundPassage]]:
+) -> _RankedPassages:
     """Returns the terms that rank the passages, and the passages, best first."""
     question = weigh_question_terms(
         review.requests, review.answers, review.question_context, include_naming_terms=include_naming_terms

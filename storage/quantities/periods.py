@@ -69,6 +69,7 @@ _PATTERNS = tuple(  # where two match, the first is the more exact
         rf"(?:(?<![\w.,/{SIGN_CHARACTERS}-])|(?<=\bmid-)){YEAR_PATTERN}(?![\w%°]|[.,/-]\d)(?!\s*{_UNIT_AFTER}\b)",
     )
 )
+_MAY_HOLD_PERIOD = re.compile(rf"\d|{'|'.join(DECADES_BY_WORD)}", re.IGNORECASE)  # a part of every pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ def find_periods(text: str, *, day_first: bool = False) -> list[PeriodSpan]:
     both could be.
     """
     spans = list[PeriodSpan]()
+    if _MAY_HOLD_PERIOD.search(text) is None:
+        return spans
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
             span = _period_of_match(match, day_first)

@@ -140,6 +140,12 @@ class Schema:
         return MappingProxyType({schema_field.name: schema_field for schema_field in self.fields})
 
     @cached_property
+    def references(self) -> Mapping[FieldName, FieldReference]:
+        """What each field refers to whose values identify documents, in the order of the fields."""
+        pairs = ((schema_field.name, schema_field.reference) for schema_field in self.fields)
+        return MappingProxyType({name: reference for name, reference in pairs if reference is not None})
+
+    @cached_property
     def natural_order(self) -> SchemaOrder | None:
         """`order`, else the first date field, newest first, else None, which means by document id."""
         if self.order is not None:

@@ -173,6 +173,20 @@ async def test_the_first_of_an_ordered_set_are_all_that_tie(index: SearchIndex) 
     assert await _load_set(scoped, a_search(in_garden(order_by="opened"), bucket=PLANTS)) == {"plant-1", "plant-2"}
 
 
+async def test_hundreds_of_documents_may_tie_for_the_first(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    opened = [*[1700.0] * 300, 1900.0]
+    gardens = [
+        Document(doc_id=DocId(f"g{number:03}"), title=f"G{number}", text="", values={FieldName("opened"): year})
+        for number, year in enumerate(opened)
+    ]
+    await index.put(GARDENS, gardens)
+    await index.put(PLANTS, [a_plant(number, f"Fern {number}", 1.0, f"G{number}") for number in (50, 299, 300)])
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+
+    assert await _load_set(scoped, a_search(in_garden(order_by="opened"), bucket=PLANTS)) == {"plant-50", "plant-299"}
+
+
 async def test_only_values_count_that_enough_documents_of_the_inner_set_have(index: SearchIndex) -> None:
     await _plant_everything(index)
     scoped = index.within_scope(a_scope(PLANTS, GARDENS))

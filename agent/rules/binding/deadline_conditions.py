@@ -28,7 +28,7 @@ _OPEN_QUESTION_WORDS = frozenset("when how until".split())
 def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
     """Yields what "overdue" and "due" mean, if the bucket has a date by which something must be done."""
     span = _find_deadline_words(selection)
-    field = _find_deadline_field(selection)
+    field = None if span is None else _find_deadline_field(selection)
     if span is None or field is None or selection.today is None:
         return
     first, last, op = span
@@ -49,17 +49,20 @@ def build_deadline_conditions(selection: SpanSelection) -> Iterator[Condition]:
 
 def find_due_links(lexicon: BucketLexicon, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
     """Yields a hint at the deadline for the word "due", which is too short to be known by the schema's other words."""
+    indexes = [index for index, token in enumerate(tokens) if token.word == "due" and not token.is_quoted]
+    if not indexes:
+        return
     fields = [field for field in lexicon.schema.fields if is_deadline(field) and "due" in words_of_field(field)]
     if len(fields) == 1:
-        for index, token in enumerate(tokens):
-            if token.word == "due" and not token.is_quoted:
-                meaning = FieldMention(fields[0].name, is_hint=True)
-                yield SpanLink(first=index, last=index + 1, meaning=meaning, weight=_HINT_WEIGHT)
+        meaning = FieldMention(fields[0].name, is_hint=True)
+        yield from (SpanLink(first=index, last=index + 1, meaning=meaning, weight=_HINT_WEIGHT) for index in indexes)
 
 
 def _find_deadline_words(selection: SpanSelection) -> tuple[int, int, ComparisonOperator] | None:
     """Returns the tokens of "overdue", "past due" or "are due", and how the day compares with today."""
     words = [token.word for token in selection.tokens]
+    if "overdue" not in words and "due" not in words:
+        return None
     for index, word in enumerate(words):
         if selection.tokens[index].is_quoted or _is_value_or_flag(selection, index):
             continue

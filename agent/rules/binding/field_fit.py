@@ -2,6 +2,7 @@
 
 from collections.abc import Set
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from agent.english.date_roles import AGE_WORDS, BEGINNING_WORDS, BIRTH_WORDS, DEADLINE_WORDS
@@ -27,15 +28,19 @@ def field_key_of(field: SchemaField, row_field: FieldName | None) -> FieldKey:
 
 def words_of_field(field: SchemaField) -> frozenset[str]:
     """The folded words of the field's name, title and synonyms."""
-    text = " ".join((field.name.replace("_", " "), field.title, *field.synonyms))
-    return frozenset(fold_text(text).replace("-", " ").split())
+    return _words_of_names((field.name.replace("_", " "), field.title, *field.synonyms))
+
+
+@lru_cache(maxsize=4096)  # a few names for each field of the recent buckets
+def _words_of_names(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(fold_text(" ".join(names)).replace("-", " ").split())
 
 
 def is_deadline(field: SchemaField) -> bool:
     """Whether the date is one by which something ends or must be done."""
     if field.type is not FieldType.DATE:
         return False
-    label_words = frozenset(fold_text(f"{field.name.replace('_', ' ')} {field.title}").split())
+    label_words = _words_of_names((field.name.replace("_", " "), field.title))
     words = label_words if label_words & (BEGINNING_WORDS | DEADLINE_WORDS) else words_of_field(field)
     return bool(words & DEADLINE_WORDS)
 

@@ -144,9 +144,11 @@ def _fields_of_set_conditions(reading: BucketReading) -> set[FieldName]:
 
 
 def find_group(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
-    groups = find_groups(words, reading, lexicon)
-    if groups:
-        return groups[0]
+    return next(iter(find_groups(words, reading, lexicon)), None) or find_leading_group(words, reading, lexicon)
+
+
+def find_leading_group(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> GroupBy | None:
+    """ "Which 3 branches …": returns the group that the question asks for a number of."""
     leading = leading_category(words, reading, lexicon)
     return GroupBy(field=leading) if leading is not None and requested_limit(words, reading) is not None else None
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.rules.cues.function_phrases import FunctionPhrase, find_functions
-from agent.rules.cues.grouping import find_group, find_groups
+from agent.rules.cues.grouping import find_groups, find_leading_group
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.plan import GroupBy
@@ -28,11 +28,12 @@ class QuestionCues:
 
 def find_cues(reading: BucketReading, lexicon: BucketLexicon) -> QuestionCues:
     words = [token.word for token in reading.tokens]
+    groups = find_groups(words, reading, lexicon)
     return QuestionCues(
         reading=reading,
         lexicon=lexicon,
         words=words,
         functions=tuple(find_functions(words, reading)),
-        group=find_group(words, reading, lexicon),
-        second_group=next(iter(find_groups(words, reading, lexicon)[1:]), None),
+        group=groups[0] if groups else find_leading_group(words, reading, lexicon),
+        second_group=groups[1] if len(groups) > 1 else None,
     )

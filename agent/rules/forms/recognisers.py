@@ -88,18 +88,32 @@ RECOGNISERS = (
 )
 
 
+_FORM_WORDS = frozenset[str]().union(*(recogniser.form_words for recogniser in RECOGNISERS))
+
+
 def recognise_forms(reading: BucketReading, lexicon: BucketLexicon) -> Iterator[tuple[str, AnswerForm]]:
     """Yields the recognisers that accept the question, in order, with their forms; the last one accepts all."""
-    cues = find_cues(reading, lexicon)
+    yield from ((recogniser.name, answer_form) for recogniser, answer_form in _accept(find_cues(reading, lexicon)))
+
+
+def _accept(cues: QuestionCues) -> Iterator[tuple[FormRecogniser, AnswerForm]]:
     for recogniser in RECOGNISERS:
         if (answer_form := recogniser.recognise(cues)) is not None:
-            yield recogniser.name, answer_form
+            yield recogniser, answer_form
+
+
+def recognise_form(cues: QuestionCues) -> tuple[FormRecogniser, AnswerForm]:
+    """Returns the first recogniser that accepts the question, with its form."""
+    return next(_accept(cues))
 
 
 def drop_form_words(reading: BucketReading, lexicon: BucketLexicon) -> BucketReading:
     """Drops the unlinked words and conditions that consist only of words for the recognised form."""
-    cues = find_cues(reading, lexicon)
-    form_words = next(recogniser.form_words for recogniser in RECOGNISERS if recogniser.recognise(cues) is not None)
+    return drop_words_of_form(reading, recognise_form(find_cues(reading, lexicon))[0].form_words)
+
+
+def drop_words_of_form(reading: BucketReading, form_words: frozenset[str]) -> BucketReading:
+    """Drops the unlinked words and conditions that consist only of the words for a form."""
     left = tuple(words for words in reading.unlinked_words if not _are_among(words, form_words))
     conditions = tuple(
         condition for condition in reading.conditions if not _are_among(_condition_words(condition), form_words)
@@ -114,6 +128,11 @@ def drop_form_words(reading: BucketReading, lexicon: BucketLexicon) -> BucketRea
         fallback_alternatives=(),
         wider_alternatives=(),
     )
+
+
+def has_other_words(reading: BucketReading) -> bool:
+    """Whether some unlinked words ask for no form, so that `drop_form_words` keeps them."""
+    return any(not _are_among(words, _FORM_WORDS) for words in reading.unlinked_words)
 
 
 def _condition_words(condition: Condition) -> str:

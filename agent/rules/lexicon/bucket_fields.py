@@ -110,7 +110,7 @@ class BucketFields:
         vocabulary = self.vocabulary_of(name)
         return (
             vocabulary is not None
-            and self.get_field(name).reference is None
+            and name not in self.schema.references
             and len(vocabulary.values) > 1
             and vocabulary.document_count <= _MAX_DOCUMENTS_PER_VALUE * len(vocabulary.values)
         )

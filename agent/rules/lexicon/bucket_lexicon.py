@@ -5,9 +5,9 @@ The lexicon is built from schema and vocabulary only, so another corpus needs an
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from agent.decomposition import VocabularyLookup
 from agent.english.function_words import (
@@ -37,6 +37,7 @@ from storage.search.conditions import TITLE_FIELD
 from storage.search.ids import BucketId
 from storage.search.schema import FieldType, Schema
 
+_MAX_LINKED_TEXTS = 128  # whose links are kept: more than one question has
 _MAX_PARTIAL_VALUES = 400  # a word in more values than this links to them only in a large vocabulary
 _MAX_REORDERED_SPAN = 7  # tokens of a span that may contain these words
 # Function words that may stand between the words of any phrase, and of a flag's phrase: "pets *are not* allowed".
@@ -62,11 +63,22 @@ _TITLE_BONUS = 0.25  # weight added to a title: the document of that name comes 
 class BucketLexicon(PhraseMeanings):
     """What the words of a question may mean in one bucket."""
 
-    def find_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
-        """Yields every meaning of every span of tokens. A span includes a quotation completely or not at all.
+    @cached_property
+    def _links_of_recent(self) -> Callable[[tuple[QuestionToken, ...]], tuple[SpanLink, ...]]:
+        return lru_cache(maxsize=_MAX_LINKED_TEXTS)(self._find_all_links)
 
-        The words of a question phrase mention no other field: the "cost" in "what does it cost to hire".
+    def find_links(self, tokens: Sequence[QuestionToken]) -> Sequence[SpanLink]:
+        """Returns every meaning of every span of tokens. A span includes a quotation completely or not at all.
+
+        The links of recent texts are kept, since several steps look up the same text.
         """
+        return self._links_of_recent(tuple(tokens))
+
+    def _find_all_links(self, tokens: tuple[QuestionToken, ...]) -> tuple[SpanLink, ...]:
+        return tuple(self._find_unexplained_links(tokens))
+
+    def _find_unexplained_links(self, tokens: Sequence[QuestionToken]) -> Iterator[SpanLink]:
+        """The words of a question phrase mention no other field: the "cost" in "what does it cost to hire"."""
         asking = list(self._question_phrase_links(tokens))
         yield from asking
         phrase_tokens = frozenset[int]().union(*(link.phrase_tokens for link in asking))

@@ -45,6 +45,7 @@ class PhraseMeanings(BucketFields):
         self._field_positions: dict[FieldName, int] = {field.name: index for index, field in enumerate(schema.fields)}
         self._categorical_by_field: dict[FieldKey, bool] = {}
         self._stems_by_field: dict[FieldName, frozenset[str]] = {}
+        self._label_stems_by_field: dict[FieldName, frozenset[str]] = {}
         self._name_stems_by_field: dict[FieldKey, tuple[Set[str], Set[str], Set[str]]] = {}
         self._add_nouns()
         for field in schema.fields:
@@ -74,8 +75,11 @@ class PhraseMeanings(BucketFields):
 
     def label_stems_of(self, name: FieldName) -> frozenset[str]:
         """Returns the stems of the content words of a field's name and title."""
-        field = self.get_field(name)
-        return frozenset(self._stems_in(f"{name.replace('_', ' ')} {field.title}")) - self._stop_word_stems
+        if name not in self._label_stems_by_field:
+            field = self.get_field(name)
+            stems = frozenset(self._stems_in(f"{name.replace('_', ' ')} {field.title}"))
+            self._label_stems_by_field[name] = stems - self._stop_word_stems
+        return self._label_stems_by_field[name]
 
     def is_named_by(self, name: FieldName, stem: str) -> bool:
         """Whether the name or title of the field contains the stem."""

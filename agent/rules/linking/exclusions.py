@@ -3,7 +3,7 @@
 They negate what stands within the phrase, and nothing after it.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from agent.english.function_words import NEGATIONS, PREPOSITIONS, RELATIVE_PRONOUNS, STOP_WORDS
@@ -13,9 +13,10 @@ from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType
 
 
-def _phrases_of(text: str) -> tuple[tuple[str, ...], ...]:
-    phrases = (tuple(phrase.split()) for phrase in text.split(","))
-    return tuple(sorted(phrases, key=len, reverse=True))
+def _phrases_of(text: str) -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """Returns the phrases by their first word, the longest first."""
+    phrases = sorted((tuple(phrase.split()) for phrase in text.split(",")), key=len, reverse=True)
+    return {first: [phrase for phrase in phrases if phrase[0] == first] for first in {phrase[0] for phrase in phrases}}
 
 
 _EXCLUDING_PHRASES = _phrases_of(
@@ -168,10 +169,13 @@ class _ExclusionSearch:
         self.members.append((frozenset(phrase), frozenset(negated)))
         self._phrase_tokens |= self.members[-1][0]
 
-    def _phrase_at(self, first: int, phrases: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-        if self._tokens[first].is_quoted or first in self._link_by_token or first in self._compared_tokens:
+    def _phrase_at(self, first: int, phrases: Mapping[str, Sequence[tuple[str, ...]]]) -> tuple[str, ...]:
+        candidates = phrases.get(self._words[first], ())
+        if not candidates or self._tokens[first].is_quoted:
             return ()
-        return next((phrase for phrase in phrases if tuple(self._words[first : first + len(phrase)]) == phrase), ())
+        if first in self._link_by_token or first in self._compared_tokens:
+            return ()
+        return next((phrase for phrase in candidates if tuple(self._words[first : first + len(phrase)]) == phrase), ())
 
     def _may_exclude(self, first: int, phrase: tuple[str, ...]) -> bool:
         start = first + len(phrase)

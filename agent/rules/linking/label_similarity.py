@@ -60,7 +60,9 @@ class WordSimilarities:
 
     def find_similar_field(self, word: str) -> FieldName | None:
         """Returns the only field whose label means nearly the same as the word."""
-        scores = self.labels_by_word.get(word.casefold(), {})
+        scores = self.labels_by_word.get(word.casefold())
+        if not scores:
+            return None
         ranked = sorted(((score, name) for name, score in scores.items()), key=_score_of, reverse=True)
         if not ranked or ranked[0][0] < MIN_SIMILARITY:
             return None

@@ -51,6 +51,8 @@ _PREDICATES = frozenset({("done",), ("over",), ("not", "over"), ("not", "done"),
 _WORDS_BEFORE_PREDICATE = FORMS_OF_BE | frozenset("already re s still all yet aren isn t not".split())
 _MAX_PHRASE_WORDS = 5
 _WORDS_OF_ALTERNATIVES = frozenset("whether or not if regardless of".split())
+_FIRST_WORDS_OF_STATES = frozenset(phrase[0] for phrase in (*LASTING_PHRASES, *ENDED_PHRASES, *ENDING_VERBS))
+_FIRST_WORDS_OF_ADVERBS = frozenset(phrase[0] for phrase in PRESENT_ADVERBS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +157,8 @@ class _StateSearch:
 
     def _read_phrase_at(self, first: int) -> int:
         """Reads the longest phrase that begins at `first`; returns its end, or 0."""
+        if self._words[first] not in _FIRST_WORDS_OF_STATES:
+            return 0
         for last in range(min(first + _MAX_PHRASE_WORDS, len(self._tokens)), first, -1):
             phrase = tuple(self._words[first:last])
             if not self._is_free(first, last) or self._is_covered(first):
@@ -334,7 +338,9 @@ class _StateSearch:
     # -- adverbs
 
     def _read_adverbs(self) -> None:
-        for first in range(len(self._tokens)):
+        for first, word in enumerate(self._words):
+            if word not in _FIRST_WORDS_OF_ADVERBS:
+                continue
             phrase = next(
                 (phrase for phrase in PRESENT_ADVERBS if tuple(self._words[first : first + len(phrase)]) == phrase),
                 None,

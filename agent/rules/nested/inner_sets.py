@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agent.rules.cues.function_phrases import find_superlatives, requested_limit
 from agent.rules.cues.question_subject import NUMERIC_TYPES
 from agent.rules.cues.ranked_fields import is_descending, ordering_fields
-from agent.rules.forms.recognisers import drop_form_words
+from agent.rules.forms.recognisers import drop_form_words, has_other_words
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
@@ -48,6 +48,8 @@ def inner_set_of(reading: BucketReading, lexicon: BucketLexicon, keys: Set[Field
 
     `keys` are fields that name documents of the bucket: a word for such a field is a noun for the documents.
     """
+    if has_other_words(reading):
+        return None
     reading = _take_keys_as_nouns(drop_form_words(reading, lexicon), keys)
     order = _order_of(reading, lexicon)
     limit = _limit_of(reading) if order is not None else 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.nested.own_names import settle_own_names
@@ -50,6 +51,36 @@ class DocumentCount:
 ANY_NUMBER = DocumentCount()  # at least one
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinTable:
+    """The joins between some buckets."""
+
+    direct: tuple[BucketJoin, ...]
+    between_siblings: tuple[BucketJoin, ...]
+    by_shared_values: tuple[BucketJoin, ...]
+
+    @property
+    def relative(self) -> tuple[BucketJoin, ...]:
+        """The joins whose inner key holds what a noun before a relative clause names."""
+        backward = (join for join in self.direct if not join.is_forward)
+        return (*backward, *self.between_siblings, *self.by_shared_values)
+
+
+def find_join_table(lexicons: Mapping[BucketId, BucketLexicon]) -> JoinTable:
+    """Returns all joins between the buckets. Kept, since the same lexicons serve many questions."""
+    return _join_table_of(tuple(lexicons.values()))
+
+
+@lru_cache(maxsize=8)
+def _join_table_of(lexicons: tuple[BucketLexicon, ...]) -> JoinTable:
+    by_bucket = {lexicon.bucket: lexicon for lexicon in lexicons}
+    return JoinTable(
+        direct=find_joins(by_bucket),
+        between_siblings=find_sibling_joins(by_bucket),
+        by_shared_values=find_shared_joins(by_bucket),
+    )
+
+
 def find_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:
     """Returns the joins between the visible buckets, in both directions."""
     forward_fields: dict[tuple[BucketId, BucketId, FieldName], list[FieldName]] = {}
@@ -71,12 +102,11 @@ def _references_of(
     schema: Schema, lexicons: Mapping[BucketId, BucketLexicon]
 ) -> Iterator[tuple[FieldName, BucketId, FieldName]]:
     """Yields each field that refers to a field of a visible bucket, with that bucket and field."""
-    for field in schema.fields:
-        reference = field.reference
-        if reference is None or reference.bucket not in lexicons:
+    for name, reference in schema.references.items():
+        if reference.bucket not in lexicons:
             continue
         if reference.field == TITLE_FIELD or reference.field in lexicons[reference.bucket].schema.by_name:
-            yield field.name, reference.bucket, reference.field
+            yield name, reference.bucket, reference.field
 
 
 def find_sibling_joins(lexicons: Mapping[BucketId, BucketLexicon]) -> tuple[BucketJoin, ...]:

@@ -24,9 +24,7 @@ from agent.rules.nested.joins import (
     BucketJoin,
     DocumentCount,
     compares_with,
-    find_joins,
-    find_shared_joins,
-    find_sibling_joins,
+    find_join_table,
     find_stand_in,
 )
 from agent.rules.nested.own_names import count_lost_relations, settle_own_names
@@ -102,15 +100,13 @@ class NestedPlanner:
 
     def __init__(self, reader: QuestionReader, plan_leg: PlanLeg) -> None:
         self._reader, self._plan_leg = reader, plan_leg
-        self._joins = find_joins(reader.lexicons)
-        self._relative_joins = (
-            *(join for join in self._joins if not join.is_forward),
-            *find_sibling_joins(reader.lexicons),
-            *find_shared_joins(reader.lexicons),
-        )
+        self._join_table = find_join_table(reader.lexicons)
+        self._joins, self._relative_joins = self._join_table.direct, self._join_table.relative
         self._stand_ins: dict[BucketJoin, str | None] = {}
         self._inner_sets: dict[tuple[BucketId, str, int], InnerSet | None] = {}
-        self._read_texts: set[tuple[BucketId, str]] = set()
+        self._readings: dict[tuple[BucketId, str], BucketReading] = {}
+        self._plain_sets: dict[tuple[BucketId, str], InnerSet | None] = {}
+        self._legs: dict[tuple[LegId, BucketId, str], tuple[Leg, LegAlternatives]] = {}
 
     def plan_nested(
         self, leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading]
@@ -119,17 +115,20 @@ class NestedPlanner:
         if not self._relative_joins:
             return None
         plain_count = self._count_unexplained(readings[0], plain)
-        nested_legs: list[NestedLeg] = []
-        for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
-            nested_legs += self._legs_of_split(leg_id, question, split)
-            if any(map(_is_best, nested_legs[-1:])) or len(self._read_texts) > _MAX_READINGS:
-                break
-        nested_legs = [nested for nested in nested_legs if _is_plausible(nested)]
-        if not plain.answer_form.reads_text:
-            nested_legs = [nested for nested in nested_legs if not nested.leg.answer_form.reads_text]
         asked = find_asked_buckets(readings, self._reader.lexicons)
-        nested_legs = [nested for nested in nested_legs if not asked or nested.reading.bucket in asked]
-        best = min(nested_legs, key=_rank_of, default=None)
+        best: NestedLeg | None = None
+        for split in islice(self._splits_of(question, plain, readings, plain_count), _MAX_SPLITS):
+            if asked and split.join.outer not in asked:
+                continue
+            if best is not None and self._least_rank_of(question, split) > _rank_of(best):
+                continue
+            nested_legs = list(self._legs_of_split(leg_id, question, split))
+            for nested in nested_legs:
+                reads_more = nested.leg.answer_form.reads_text and not plain.answer_form.reads_text
+                if _is_plausible(nested) and not reads_more:
+                    best = nested if best is None else min(best, nested, key=_rank_of)
+            if any(map(_is_best, nested_legs)) or len(self._readings) > _MAX_READINGS:
+                break
         if best is None:
             return None
         if best.unexplained_count < plain_count:
@@ -142,7 +141,7 @@ class NestedPlanner:
         self, question: str, plain: Leg, readings: Sequence[BucketReading], plain_count: int
     ) -> Iterator[QuestionSplit]:
         """Yields the splits that may explain more than the plain reading, the likeliest first."""
-        finder = SplitFinder(question, self._reader.lexicons, self._joins)
+        finder = SplitFinder(question, self._reader.lexicons, self._join_table)
         relatives = RelativeSplitFinder(question, self._reader.lexicons)
         yield from relatives.find_splits(self._relative_joins)
         if plain_count:
@@ -158,17 +157,16 @@ class NestedPlanner:
         if plain_count:
             for reading in readings:
                 if reading.unlinked_words and (reading.has_noun or reading.conditions):
-                    value_splits = finder.find_value_splits(reading.unlinked_words, reading.bucket)
+                    value_splits = finder.find_value_splits(reading)
                     for split in self._with_counts(question, value_splits):
                         if split.count.least or not self._is_by_role(split.join, question):
                             yield split
 
     def _with_counts(self, question: str, splits: Iterator[QuestionSplit]) -> Iterator[QuestionSplit]:
         """Yields the splits, with the number of documents that the words before them ask for."""
-        literals = self._reader.literals_in(question)
+        literals, quotations = self._reader.literals_in(question), find_quotations(question)
         for split in splits:
-            analyser = self._lexicon_of(split.join.inner).analyser
-            tokens = tokenize_question(question, analyser, find_quotations(question))
+            tokens = tokenize_question(question, self._lexicon_of(split.join.inner).analyser, quotations)
             counted = list(count_documents_in(split, question, tokens, literals))
             yield from counted
             if not any(other.count.least == 0 for other in counted):
@@ -209,7 +207,7 @@ class NestedPlanner:
         outer = self._read_outer(question, split, depth=1)
         if outer is None:
             return
-        leg, alternatives = self._plan_leg(leg_id, outer.text, [outer.reading])
+        leg, alternatives = self._plan_outer_leg(leg_id, outer)
         search = self._joined_search(leg.search, outer)
         if search is None or not _asks_something(leg, outer):
             return
@@ -233,15 +231,18 @@ class NestedPlanner:
             unexplained_count=self._count_unexplained(outer.reading, leg),
             split=split,
             inner=outer.inner,
-            is_first=not any(
-                is_content_word(token)
-                for token in tokenize_question(question, self._lexicon_of(bucket).analyser)
-                if token.start < split.start
-            ),
+            is_first=self._is_first(question, split),
             is_sibling=split.join not in self._joins,
             is_by_role=self._is_by_role(split.join, question),
             assumptions=(*outer.reading.assumptions, *_assumptions_of(leg, search)),
         )
+
+    def _plan_outer_leg(self, leg_id: LegId, outer: _OuterReading) -> tuple[Leg, LegAlternatives]:
+        """Plans the words around the inner set. Several splits leave the same words."""
+        key = (leg_id, outer.reading.bucket, outer.text)
+        if key not in self._legs:
+            self._legs[key] = self._plan_leg(leg_id, outer.text, [outer.reading])
+        return self._legs[key]
 
     def _read_outer(self, question: str, split: QuestionSplit, depth: int) -> _OuterReading | None:
         """Returns the reading of the words around the inner set; None if either cannot be read."""
@@ -319,6 +320,25 @@ class NestedPlanner:
             self._stand_ins[join] = find_stand_in(join, self._reader.lexicons)
         return self._stand_ins[join]
 
+    def _is_first(self, question: str, split: QuestionSplit) -> bool:
+        tokens = tokenize_question(question, self._lexicon_of(split.join.outer).analyser)
+        return not any(is_content_word(token) for token in tokens if token.start < split.start)
+
+    def _least_rank_of(self, question: str, split: QuestionSplit) -> tuple[int | bool, ...]:
+        """Returns the start of the least rank that a leg of the split may have, as far as it is known unread."""
+        return (
+            0,
+            not split.is_counted,
+            not split.is_structural,
+            split.join not in self._joins,
+            -len(split.inner_text) if split.is_structural else 0,
+            self._is_first(question, split) and not split.is_structural,
+            False,
+            False,
+            self._is_by_role(split.join, question),
+            not split.join.is_forward,
+        )
+
     def _is_by_role(self, join: BucketJoin, question: str) -> bool:
         """ "The province that has the largest town" is not the one whose *capital* that is."""
         bucket = join.outer if join.is_forward else join.inner
@@ -337,14 +357,14 @@ class NestedPlanner:
         if key not in self._inner_sets:
             self._inner_sets[key] = None  # a set within itself is none
             request = list_request_for(text)
-            plain = self._set_of(self._read_in_bucket(bucket, request))
+            plain = self._plain_set_of(bucket, request)
             self._inner_sets[key] = plain if plain is not None else self._read_nested_set(bucket, request, depth)
         return self._inner_sets[key]
 
     def _read_nested_set(self, bucket: BucketId, request: str, depth: int) -> InnerSet | None:
         if depth >= MAX_SEMI_JOIN_DEPTH:
             return None
-        finder = SplitFinder(request, self._reader.lexicons, self._joins)
+        finder = SplitFinder(request, self._reader.lexicons, self._join_table)
         reading = self._read_in_bucket(bucket, request)
         may_miss_values = reading.has_noun or bool(reading.conditions)
         splits = chain(
@@ -352,15 +372,13 @@ class NestedPlanner:
             finder.find_dereferences(bucket),
             self._with_counts(request, finder.find_noun_splits(bucket)),
             finder.find_field_splits(bucket),
-            (split for split in finder.find_value_splits(reading.unlinked_words, bucket) if split.join.is_forward)
-            if may_miss_values
-            else (),
+            (split for split in finder.find_value_splits(reading) if split.join.is_forward) if may_miss_values else (),
         )
         for split in islice(splits, _MAX_SPLITS):
-            if len(self._read_texts) > _MAX_READINGS:
+            if len(self._readings) > _MAX_READINGS:
                 return None
             outer = self._read_outer(request, split, depth + 1)
-            outer_set = None if outer is None else self._set_of(outer.reading)
+            outer_set = None if outer is None else self._plain_set_of(split.join.outer, outer.text)
             if outer is None or outer_set is None:
                 continue
             condition = _join_condition(outer_set.condition, outer)
@@ -369,8 +387,11 @@ class NestedPlanner:
         return None
 
     def _read_in_bucket(self, bucket: BucketId, text: str) -> BucketReading:
-        self._read_texts.add((bucket, text))
-        return settle_own_names(self._reader.read_in_bucket(text, bucket), self._reader.lexicons)
+        key = (bucket, text)
+        if key not in self._readings:
+            reading = self._reader.read_in_bucket(text, bucket)
+            self._readings[key] = settle_own_names(reading, self._reader.lexicons)
+        return self._readings[key]
 
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
         lexicon = self._lexicon_of(reading.bucket)
@@ -400,14 +421,21 @@ class NestedPlanner:
         }
         return len({index for index in foreign - covered if reading.tokens[index].word not in unlinked})
 
+    def _plain_set_of(self, bucket: BucketId, text: str) -> InnerSet | None:
+        """Returns the set that the text names without inner sets of its own."""
+        if (bucket, text) not in self._plain_sets:
+            self._plain_sets[bucket, text] = self._set_of(self._read_in_bucket(bucket, text))
+        return self._plain_sets[bucket, text]
+
     def _set_of(self, reading: BucketReading) -> InnerSet | None:
-        if count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):
-            return None
         keys = {join.inner_key for join in self._joins if join.is_forward and join.inner == reading.bucket}
         lexicon = self._lexicon_of(reading.bucket)
         names = (field.name for field in lexicon.schema.fields if lexicon.is_identifying(field.name))
         keys |= {name for name in names if lexicon.label_stems_of(name) <= lexicon.noun_stems}
-        return inner_set_of(reading, self._lexicon_of(reading.bucket), keys)
+        inner = inner_set_of(reading, lexicon, keys)
+        if inner is None or count_lost_relations(reading, self._reader.lexicons) or self._count_nouns(reading):
+            return None
+        return inner
 
     def _lexicon_of(self, bucket: BucketId) -> BucketLexicon:
         return self._reader.lexicons[bucket]

@@ -113,16 +113,15 @@ def _target_of(condition: Condition, schema: Schema) -> FieldReference | None:
     if not isinstance(condition, ComparisonCondition) or condition.field not in schema.by_name:
         return None
     is_name = condition.op in (ComparisonOperator.EQ, ComparisonOperator.HAS)
-    return schema.by_name[condition.field].reference if is_name else None
+    return schema.references.get(condition.field) if is_name else None
 
 
 def _self_references_of(lexicon: BucketLexicon) -> Iterator[tuple[SchemaField, FieldName]]:
     """Yields each field that refers to documents of its own bucket, with the field that identifies them."""
-    for field in lexicon.schema.fields:
-        reference = field.reference
-        own = None if reference is None or reference.bucket != lexicon.bucket else reference.field
-        if own is not None and (own == TITLE_FIELD or own in lexicon.schema.by_name):
-            yield field, own
+    for name, reference in lexicon.schema.references.items():
+        own = reference.field
+        if reference.bucket == lexicon.bucket and (own == TITLE_FIELD or own in lexicon.schema.by_name):
+            yield lexicon.schema.by_name[name], own
 
 
 def _settle_condition(

@@ -21,7 +21,7 @@ from agent.english.function_words import (
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.linking.link_filter import is_content_word
-from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, find_sibling_joins
+from agent.rules.nested.joins import ANY_NUMBER, BucketJoin, DocumentCount, JoinTable
 from agent.rules.reading.bucket_reading import BucketReading
 from agent.rules.words.tokens import QuestionToken, find_quotations, tokenize_question
 from storage.search.ids import BucketId
@@ -62,8 +62,10 @@ class QuestionSplit:
 class SplitFinder:
     """Finds the splits of one question. Links of a bucket are looked up once."""
 
-    def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: Sequence[BucketJoin]) -> None:
-        self._question, self._lexicons, self._joins = question, lexicons, joins
+    def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon], joins: JoinTable) -> None:
+        self._question, self._lexicons = question, lexicons
+        self._joins, self._sibling_joins = joins.direct, joins.between_siblings
+        self._quotations = find_quotations(question)
         self._links_by_bucket: dict[BucketId, Sequence[SpanLink]] = {}
         self._value_links: dict[BucketId, Sequence[SpanLink]] = {}
 
@@ -78,7 +80,7 @@ class SplitFinder:
         for join in self._joins:
             if outer in (None, join.outer) and not join.is_forward:
                 yield from self._dereferences(join)
-        for join in find_sibling_joins(self._lexicons):
+        for join in self._sibling_joins:
             if outer in (None, join.outer):
                 yield from (split for split in self._dereferences(join) if not self._begins_with_noun(split))
 
@@ -88,15 +90,15 @@ class SplitFinder:
             if outer in (None, join.outer) and join.is_forward:
                 yield from self._field_splits(join)
 
-    def find_value_splits(self, unlinked_words: Sequence[str], outer: BucketId) -> Iterator[QuestionSplit]:
-        """Yields splits at the words that the outer bucket does not explain."""
-        joins = [join for join in self._joins if join.outer == outer and not join.is_within_bucket]
+    def find_value_splits(self, reading: BucketReading) -> Iterator[QuestionSplit]:
+        """Yields splits at the words that the reading in the outer bucket does not explain."""
+        joins = [join for join in self._joins if join.outer == reading.bucket and not join.is_within_bucket]
         for join in sorted(joins, key=lambda join: not join.is_forward):
-            yield from self._value_splits(unlinked_words, join)
+            yield from self._value_splits(reading, join)
 
-    def _value_splits(self, unlinked_words: Sequence[str], join: BucketJoin) -> Iterator[QuestionSplit]:
+    def _value_splits(self, reading: BucketReading, join: BucketJoin) -> Iterator[QuestionSplit]:
         tokens = self._tokens_of(join.inner)
-        unlinked = {word.casefold() for words in unlinked_words for word in words.split()}
+        unlinked = {word.casefold() for words in reading.unlinked_words for word in words.split()}
         indexes = [index for index, token in enumerate(tokens) if token.word in unlinked]
         if indexes:
             runs = list(_runs_of(indexes))
@@ -105,10 +107,12 @@ class SplitFinder:
             for first, last in dict.fromkeys(spans):
                 if not join.is_forward and last - first == 1 and tokens[first].word in _STATE_WORDS:
                     continue  # "former members": no word for the documents that refer to them
+                if not join.is_forward and not _may_explain_all(reading, tokens, indexes, (first, last)):
+                    continue  # a backward join that no noun names must explain every word
                 yield self._split_at(join, tokens, first, last, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
-        return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
+        return tokenize_question(self._question, self._lexicons[bucket].analyser, self._quotations)
 
     def _links_of(self, bucket: BucketId) -> Sequence[SpanLink]:
         if bucket not in self._links_by_bucket:
@@ -199,6 +203,19 @@ class SplitFinder:
         return QuestionSplit(
             join=join, start=start, end=end, inner_text=self._question[start:end], needs_noun=needs_noun
         )
+
+
+def _may_explain_all(
+    reading: BucketReading, tokens: Sequence[QuestionToken], unlinked: Sequence[int], span: tuple[int, int]
+) -> bool:
+    """Whether no unlinked word stands outside the span but those that connect it with a noun before it."""
+    first, last = span
+    if unlinked[-1] >= last:
+        return False
+    if unlinked[0] >= first or [token.word for token in reading.tokens] != [token.word for token in tokens]:
+        return True
+    relation = start_of_relation(reading, reading.tokens[first].start)
+    return relation is not None and reading.tokens[unlinked[0]].start >= relation
 
 
 def _runs_of(indexes: Sequence[int]) -> Iterator[tuple[int, int]]:

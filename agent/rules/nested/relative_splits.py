@@ -1,6 +1,6 @@
 """Splits at a noun that a document defines: "the studio *where G-104 is stored*", "the island *Frithstow is on*"."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.english.function_words import LINKING_VERBS, PREPOSITIONS, RELATIVE_PRONOUNS, STOP_WORDS
@@ -32,37 +32,47 @@ class RelativeSplitFinder:
 
     def __init__(self, question: str, lexicons: Mapping[BucketId, BucketLexicon]) -> None:
         self._question, self._lexicons = question, lexicons
-        self._named: list[_NamedDocument] | None = None
+        self._quotations = find_quotations(question)
+        self._named: dict[BucketId, Sequence[_NamedDocument]] = {}
 
     def find_splits(self, joins: Sequence[BucketJoin], outer: BucketId | None = None) -> Iterator[QuestionSplit]:
         """Yields splits of joins whose inner key holds what the noun names; the outer set is in the bucket, or any."""
-        for named in self._find_named_documents():
+        joins = [join for join in joins if outer in (None, join.outer)]
+        for named in self._find_named_documents(joins):
             for join in joins:
-                if join.inner == named.bucket and outer in (None, join.outer):
+                if join.inner == named.bucket:
                     yield from self._split_of(join, named)
 
     def find_name_splits(self, joins: Sequence[BucketJoin]) -> Iterator[QuestionSplit]:
         """Yields splits at the name of a document, for what the document refers to: "in which city is *G-104* kept"."""
-        for named in self._find_named_documents():
+        joins = [join for join in joins if not join.is_forward]
+        for named in self._find_named_documents(joins):
             tokens = self._tokens_of(named.bucket)
             start, end = tokens[named.first].start, tokens[named.last - 1].end
             for join in joins:
-                if join.inner == named.bucket and not join.is_forward:
+                if join.inner == named.bucket:
                     text = self._question[start:end]
                     yield QuestionSplit(join=join, start=start, end=end, inner_text=text, needs_noun=False)
 
     def _tokens_of(self, bucket: BucketId) -> Sequence[QuestionToken]:
-        return tokenize_question(self._question, self._lexicons[bucket].analyser, find_quotations(self._question))
+        return tokenize_question(self._question, self._lexicons[bucket].analyser, self._quotations)
 
-    def _find_named_documents(self) -> Sequence[_NamedDocument]:
-        if self._named is None:
-            self._named = [
+    def _find_named_documents(self, joins: Iterable[BucketJoin]) -> Iterator[_NamedDocument]:
+        """Yields the named documents of the inner buckets of the joins, in the order of the buckets."""
+        inner_buckets = {join.inner for join in joins}
+        for bucket in self._lexicons:
+            if bucket in inner_buckets:
+                yield from self._named_documents_of(bucket)
+
+    def _named_documents_of(self, bucket: BucketId) -> Sequence[_NamedDocument]:
+        if bucket not in self._named:
+            lexicon = self._lexicons[bucket]
+            self._named[bucket] = [
                 _NamedDocument(bucket, link.first, link.last)
-                for bucket, lexicon in self._lexicons.items()
                 for link in lexicon.find_links(self._tokens_of(bucket))
                 if _names_document(link, lexicon)
             ]
-        return self._named
+        return self._named[bucket]
 
     def _split_of(self, join: BucketJoin, named: _NamedDocument) -> Iterator[QuestionSplit]:
         tokens = self._tokens_of(join.inner)
@@ -89,7 +99,7 @@ class RelativeSplitFinder:
     def _names_relation(self, token: QuestionToken, join: BucketJoin) -> bool:
         """Whether the word is one of the field that holds the noun's documents, or a noun for these."""
         inner = self._lexicons[join.inner]
-        reference = inner.schema.by_name[join.inner_key].reference if join.inner_key in inner.schema.by_name else None
+        reference = inner.schema.references.get(join.inner_key)
         stems = set(inner.stems_of(join.inner_key)) if join.inner_key != TITLE_FIELD else set[str]()
         if reference is not None and reference.bucket in self._lexicons:
             stems |= self._lexicons[reference.bucket].noun_stems
@@ -104,7 +114,7 @@ def _names_document(link: SpanLink, lexicon: BucketLexicon) -> bool:
     if name == TITLE_FIELD:
         return True
     field = lexicon.schema.by_name.get(name)
-    return field is not None and field.reference is None and lexicon.is_identifying(name)
+    return field is not None and lexicon.is_identifying(name)
 
 
 def _end_of_noun(tokens: Sequence[QuestionToken], name_first: int) -> int | None:

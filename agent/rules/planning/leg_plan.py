@@ -12,7 +12,7 @@ from agent.rules.cues.form_wording import drop_measure_words, mark_unmeasured_su
 from agent.rules.cues.question_cues import find_cues
 from agent.rules.cues.vague_adjectives import find_vague_condition
 from agent.rules.forms.equal_forms import find_equal_forms
-from agent.rules.forms.recognisers import answer_form_of, drop_form_words, text_form_of
+from agent.rules.forms.recognisers import answer_form_of, drop_words_of_form, recognise_form, text_form_of
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.planning.left_over_words import telling_words
 from agent.rules.planning.unhandled_terms import find_unhandled_terms
@@ -51,10 +51,12 @@ _MAX_REQUIRED_WORDS = 3  # more unlinked words than this are a topic that only r
 def plan_leg(
     leg_id: LegId, question: str, readings: Sequence[BucketReading], lexicons: Mapping[BucketId, BucketLexicon]
 ) -> tuple[Leg, LegAlternatives]:
-    answer_form = _form_for_identifier(answer_form_of(readings[0], lexicons[readings[0].bucket]), readings[0])
     lexicon = lexicons[readings[0].bucket]
-    equal_forms = find_equal_forms(answer_form, find_cues(readings[0], lexicon))
-    best = drop_measure_words(drop_form_words(readings[0], lexicon), answer_form, lexicon)
+    cues = find_cues(readings[0], lexicon)
+    recogniser, recognised_form = recognise_form(cues)
+    answer_form = _form_for_identifier(recognised_form, readings[0])
+    equal_forms = find_equal_forms(answer_form, cues)
+    best = drop_measure_words(drop_words_of_form(readings[0], recogniser.form_words), answer_form, lexicon)
     best = mark_unmeasured_superlative(_without_event_verb(best, answer_form), answer_form, lexicon)
     vague_condition = find_vague_condition(readings[0], lexicon) if _may_need_threshold(answer_form) else None
     if vague_condition is not None:

@@ -1,6 +1,8 @@
 """Phrases that restrict nothing, by their place in a question: "at the moment", "we hold", "anywhere in the house"."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from agent.english.function_words import (
     EVERYWHERE_WORDS,
@@ -16,6 +18,18 @@ from agent.english.function_words import (
 from agent.rules.words.tokens import QuestionToken
 from storage.search.schema import FieldType, Schema
 
+_Idiom: TypeAlias = tuple[str, ...]
+
+
+def _places_by_word(idioms: Sequence[_Idiom]) -> Mapping[str, Sequence[tuple[int, _Idiom]]]:
+    """Returns for each word the idioms that hold it, with its place in them."""
+    places = defaultdict[str, list[tuple[int, _Idiom]]](list)
+    for idiom in idioms:
+        for place, word in enumerate(idiom):
+            places[word].append((place, idiom))
+    return dict(places)
+
+
 _IDIOMS = (
     ("in", "the", "system"), ("in", "our", "system"), ("at", "the", "moment"), ("so", "far"), ("to", "date"),
     ("on", "the", "books"), ("on", "our", "books"), ("in", "our", "books"), ("right", "now"), ("in", "total"),
@@ -23,12 +37,14 @@ _IDIOMS = (
     ("going", "by"), ("judging", "by"), ("each", "time"), ("every", "time"), ("last", "one"), ("single", "one"),
     ("all", "told"), ("all", "in", "all"), ("each", "one"),
 )  # fmt: skip
+_IDIOMS_BY_WORD = _places_by_word(_IDIOMS)
 # They say that an event happened; where documents have a state, it may not have: "visits that took place".
 _EVENT_IDIOMS = tuple(
     (verb, particle)
     for particle, verbs in {"place": "take takes took taken taking", "ahead": "go goes went gone"}.items()
     for verb in verbs.split()
 )
+_EVENT_IDIOMS_BY_WORD = _places_by_word(_EVENT_IDIOMS)
 _STATE_LABEL_WORDS = frozenset("status state stage outcome result phase".split())
 _SCOPE_WORDS = frozenset({"whole", "entire"})  # "in the whole company"
 _ARTICLES = frozenset("the our this that your my their".split())
@@ -42,8 +58,8 @@ _WORDS_BEFORE_GENERIC_NOUN = QUANTIFIERS | STOP_WORDS | frozenset({"many", "last
 def is_empty_phrase(tokens: Sequence[QuestionToken], index: int, schema: Schema, *, ends_clause: bool) -> bool:
     """Whether the token stands in a phrase that leaves out no document; `ends_clause`: a mark follows the token."""
     return (
-        _is_in_idiom(tokens, index, _IDIOMS)
-        or (_is_in_idiom(tokens, index, _EVENT_IDIOMS) and not _has_states(schema))
+        _is_in_idiom(tokens, index, _IDIOMS_BY_WORD)
+        or (_is_in_idiom(tokens, index, _EVENT_IDIOMS_BY_WORD) and not _has_states(schema))
         or _is_everywhere(tokens, index)
         or _is_having_verb(tokens, index, ends_clause=ends_clause)
     )
@@ -63,12 +79,14 @@ def is_people_noun(tokens: Sequence[QuestionToken], index: int) -> bool:
     return tokens[index].word in PEOPLE_NOUNS and not is_asked_for and not tokens[index].is_name
 
 
-def _is_in_idiom(tokens: Sequence[QuestionToken], index: int, idioms: Sequence[tuple[str, ...]]) -> bool:
+def _is_in_idiom(
+    tokens: Sequence[QuestionToken], index: int, idioms_by_word: Mapping[str, Sequence[tuple[int, _Idiom]]]
+) -> bool:
     """ "At the *moment*", "in our *system*": whether the word belongs to one of the idioms."""
     return any(
-        tuple(token.word for token in tokens[index - offset : index - offset + len(idiom)]) == idiom
-        for idiom in idioms
-        for offset in range(min(len(idiom), index + 1))
+        tuple(token.word for token in tokens[index - place : index - place + len(idiom)]) == idiom
+        for place, idiom in idioms_by_word.get(tokens[index].word, ())
+        if place <= index
     )
 
 

@@ -28,9 +28,18 @@ class QuestionReader:
         self._today = today
         self._cached_readings: dict[str, list[BucketReading]] = {}
         self._single_readings: dict[tuple[str, BucketId], BucketReading] = {}
+        self._literals: dict[str, Sequence[QuestionLiteral]] = {}
+        self._reading_count = 0
+
+    @property
+    def reading_count(self) -> int:
+        """How many readings it has made, each of one text in one bucket: the measure of the work on a question."""
+        return self._reading_count
 
     def literals_in(self, text: str) -> Sequence[QuestionLiteral]:
-        return find_literals(text, self._today)
+        if text not in self._literals:
+            self._literals[text] = find_literals(text, self._today)
+        return self._literals[text]
 
     def readings_of(self, text: str) -> list[BucketReading]:
         """Returns a reading per bucket, best first; the larger bucket precedes if scores are equal."""
@@ -66,7 +75,7 @@ class QuestionReader:
             for literal in self.literals_in(text)
             if not any(quotation.start <= literal.start < quotation.end for quotation in quotations)
         ]
-        return [
+        readings = [
             read_question(
                 self.lexicons[bucket],
                 text,
@@ -78,3 +87,5 @@ class QuestionReader:
             )
             for bucket in buckets
         ]
+        self._reading_count += len(readings)
+        return readings

@@ -24,6 +24,9 @@ class QuestionToken:
     begins_sentence: bool = False
     is_name: bool = False  # capitalised inside the sentence, or with a digit: a name or an identifier
 
+    def __hash__(self) -> int:
+        return hash((self.start, self.stem))  # tells nearly all tokens apart; links are looked up by tokens often
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedPhrase:

@@ -49,6 +49,7 @@ R = TypeVar("R", bound=IndexRequest[object])
 
 MAX_INNER_VALUES = 100_000  # of one inner set, and documents of a bucket whose titles are compared
 _PAGE_SIZE = 10_000
+_TIED_RECORDS = 100  # read behind the first records of an ordered set, which may tie with the last of them
 _MAX_ATTEMPTS = 20  # of requests whose index changes between two round trips
 _TEXTUAL_TYPES = frozenset({FieldType.CATEGORY, FieldType.TEXT, FieldType.LIST})
 
@@ -58,9 +59,9 @@ async def answer_with_semi_joins(
 ) -> IndexAnswers:
     """Returns the answers to requests whose searches may hold semi-joins.
 
-    Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles. Raises
-    `InvalidCondition`, `InnerSetTooLarge` for an inner set of more than `MAX_INNER_VALUES` values, and
-    `IndexTimedOut` if the index changes all the time.
+    Takes one round trip more for each depth of semi-joins; more only for inner sets of over 10,000 titles, and where
+    over 100 documents tie for the last place of an ordered one. Raises `InvalidCondition`, `InnerSetTooLarge` for an
+    inner set of more than `MAX_INNER_VALUES` values, and `IndexTimedOut` if the index changes all the time.
     """
     if not any(_has_semi_joins(request) for request in requests):
         return await send(requests)
@@ -154,7 +155,8 @@ class _SemiJoinResolution:
             _check_order_field(semi_join.order_by, schema)
             order = SchemaOrder(field=semi_join.order_by, descending=semi_join.is_descending)
             fields = frozenset({semi_join.order_by, semi_join.key} & schema.by_name.keys())
-            return _page_request(inner, fields=fields, order=order)
+            limit = min(semi_join.limit + _TIED_RECORDS, _PAGE_SIZE)
+            return _page_request(inner, fields=fields, order=order, limit=limit)
         if semi_join.key in (TITLE_FIELD, DOC_ID_FIELD) or semi_join.min_count > 1:
             return _page_request(inner, fields=frozenset({semi_join.key} & schema.by_name.keys()))
         return AggregateRequest(inner, group=GroupBy(field=semi_join.key))
@@ -190,7 +192,7 @@ class _SemiJoinResolution:
         while page.cursor is not None:
             if len(records) >= MAX_INNER_VALUES:
                 raise _too_many_values(request.search.buckets[0])
-            following = replace(request, cursor=page.cursor)
+            following = replace(request, cursor=page.cursor, limit=_PAGE_SIZE)
             page = (await self._ask_index([following]))[following]
             records += page.records
         return records
@@ -259,9 +261,9 @@ def _clauses_of(request: IndexRequest[object]) -> tuple[Clause, ...]:
 
 
 def _page_request(
-    search: Search, *, fields: frozenset[FieldName], order: SchemaOrder | None = None
+    search: Search, *, fields: frozenset[FieldName], order: SchemaOrder | None = None, limit: int = _PAGE_SIZE
 ) -> RecordPageRequest:
-    return RecordPageRequest(search, order=order, limit=_PAGE_SIZE, fields=fields, order_by_id=order is None)
+    return RecordPageRequest(search, order=order, limit=limit, fields=fields, order_by_id=order is None)
 
 
 def _check_order_field(name: FieldName, schema: Schema) -> None:
