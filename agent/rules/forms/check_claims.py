@@ -19,6 +19,7 @@ from storage.search.conditions import (
     MissingCondition,
     NotCondition,
     OrCondition,
+    RowCondition,
     conjunction_of,
     fields_of,
 )
@@ -61,6 +62,8 @@ def recognise_counted_claims(cues: QuestionCues) -> CheckClaims | None:
     named = _claims_about_named(reading, cues.lexicon)
     if named is not None:
         return named
+    if _asks_for_own_rows(words, reading):
+        return CheckClaims(quantifier=ClaimQuantifier.ANY)
     if quantifier is ClaimQuantifier.ANY and not reading.has_plural_noun and reading.conditions:
         return CheckClaims(quantifier=ClaimQuantifier.ANY)
     return None
@@ -76,6 +79,11 @@ def _quantifier_of(words: Sequence[str]) -> ClaimQuantifier | None:
         return ClaimQuantifier.ALL
     has_article = index > 1 and subject in _ARTICLES  # "do we have a …"
     return ClaimQuantifier.ANY if subject in _ANY_SUBJECTS or has_article else None
+
+
+def _asks_for_own_rows(words: Sequence[str], reading: BucketReading) -> bool:
+    """ "Did *we* buy timber at Fir Hall?": whether any document of ours has a row, however the others name it."""
+    return words[1:2] == ["we"] and any(isinstance(condition, RowCondition) for condition in reading.conditions)
 
 
 def _is_understood(reading: BucketReading) -> bool:
