@@ -104,6 +104,12 @@ def _build_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequest
 
 def _build_count_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequests:
     scope = answer_form.scope
+    claims = _find_claims_of_existence(answer_form, inquiry.leg, inquiry.question_context)
+    if claims:
+        named = _search_without_claims(inquiry.leg.search, claims)
+        requests = inquiry.request_text(inquiry.ranking_text, named)
+        missing_counts = inquiry.request_set().missing_counts
+        return replace(requests, missing_counts=missing_counts, whole_count=CountRequest(named))
     if scope is None or answer_form.quantifier is ClaimQuantifier.ALL:
         requests = replace(
             inquiry.request_set(), record_page=RecordPageRequest(inquiry.leg.search, limit=SHOWN_DOCUMENTS)
@@ -129,7 +135,11 @@ async def decide_claims(answer_form: CheckClaims, review: LegReview) -> Enough |
 async def _decide_counted_claims(
     answer_form: CheckClaims, quantifier: ClaimQuantifier, review: LegReview
 ) -> Enough | LegClarification:
-    clause, whole_count = review.leg.search.clauses[0], review.requests.whole_count
+    existence = _find_claims_of_existence(answer_form, review.leg, review.question_context)
+    if existence and len(review.records) == 1:
+        return await _answer_claims(existence, review)
+    records = await _read_records(review) if existence else review.records
+    clause, whole_count = review.leg.search.clauses[0], None if existence else review.requests.whole_count
     scope_count = None if whole_count is None else review.answers[whole_count]
     scoped = () if answer_form.scope is None else conjuncts_of(answer_form.scope.clauses[0].condition)
     claims = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in scoped)
@@ -151,15 +161,21 @@ async def _decide_counted_claims(
         scope=answer_form.scope,
         scope_count=scope_count,
         count=review.count,
-        records=review.records,
+        records=records,
         schema=schema,
     )
     result = build_leg_result(review, OutcomeKind.ANSWER, None)
     return Enough(
-        result=replace(result, doc_ids=document_ids_of(review.records), records=review.records[:SHOWN_DOCUMENTS]),
+        result=replace(result, doc_ids=document_ids_of(records), records=records[:SHOWN_DOCUMENTS]),
         facts=facts,
         assumptions=assumptions_of(review),
     )
+
+
+async def _read_records(review: LegReview) -> tuple[DocumentRecord, ...]:
+    """Returns the first documents of the set; the requests of the review read all that the names fit."""
+    page = RecordPageRequest(review.leg.search, limit=SHOWN_DOCUMENTS)
+    return tuple((await review.session.ask_index((page,)))[page].records)
 
 
 def _unknown_fields(claims: Iterable[Condition], record: DocumentRecord, schema: Schema) -> tuple[SchemaField, ...]:
@@ -184,6 +200,21 @@ def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[Claim, ...
     claims: tuple[Claim, ...] = claims_in_condition(clause.condition, schema, question_context)
     claims = claims or _find_claims_about_end(clause.condition, schema)
     claims = claims or _find_claim_after_names(clause.condition, leg.question, schema)
+    return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
+
+
+def _find_claims_of_existence(
+    answer_form: CheckClaims, leg: Leg, question_context: QuestionContext
+) -> tuple[Claim, ...]:
+    """ "Is there *a bar* in Fir Hall?": returns what is claimed of the documents that the other conditions name."""
+    if (
+        answer_form.quantifier is not ClaimQuantifier.ANY
+        or answer_form.scope is not None
+        or len(leg.search.clauses) != 1
+    ):
+        return ()
+    clause = leg.search.clauses[0]
+    claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
     return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
 
 
