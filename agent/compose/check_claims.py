@@ -7,6 +7,7 @@ from agent.compose.phrases.conditions import (
     escape_markdown,
     format_count,
     format_value,
+    join_words,
     lowercase_label,
 )
 from agent.compose.phrases.figures import format_amount
@@ -76,6 +77,10 @@ def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> Comp
     """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings where result = failed". Markdown."""
     answer = "Yes" if facts.holds else "No"
     schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
+    if facts.scope is not None and facts.unknown_fields:
+        labels = join_words([lowercase_label(field.label) for field in facts.unknown_fields])
+        line = f"That is not known: none of the {describe_set(facts.scope, schemas)} has a value for {labels}."
+        return ComposedLeg(sentences=(escape_markdown(line),))
     claimed = escape_markdown(" and ".join(describe_condition(claim, facts.schema, schemas) for claim in facts.claims))
     if facts.scope is None or facts.scope_count is None:
         found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""

@@ -88,6 +88,7 @@ class CountedClaimFacts(LegFacts):
     count: int
     records: tuple[DocumentRecord, ...]
     schema: Schema
+    unknown_fields: tuple[SchemaField, ...] = ()  # of the claims, which no document of the scope has
 
     @property
     def holds(self) -> bool:
@@ -163,13 +164,44 @@ async def _decide_counted_claims(
         count=review.count,
         records=records,
         schema=schema,
+        unknown_fields=await _find_fields_without_values(answer_form, claims, review) if scope_count else (),
     )
+    if facts.unknown_fields:
+        return LegClarification(
+            kind=OutcomeKind.NO_RESULTS,
+            result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+            facts=facts,
+            candidates=(),
+            assumptions=assumptions_of(review),
+        )
     result = build_leg_result(review, OutcomeKind.ANSWER, None)
     return Enough(
         result=replace(result, doc_ids=document_ids_of(records), records=records[:SHOWN_DOCUMENTS]),
         facts=facts,
         assumptions=assumptions_of(review),
     )
+
+
+async def _find_fields_without_values(
+    answer_form: CheckClaims, claims: Sequence[Condition], review: LegReview
+) -> tuple[SchemaField, ...]:
+    """Returns the fields of the claims that no document of the scope has, if no claim is true: nothing is known."""
+    if answer_form.scope is None or review.count:
+        return ()
+    clause = answer_form.scope.clauses[0]
+    schema = review.question_context.schemas[clause.bucket]
+    names = sorted({name for claim in claims for name in fields_of(claim) if name in schema.by_name})
+    counts = {
+        name: CountRequest(
+            answer_form.scope.with_clauses(
+                replace(clause, condition=conjunction_of(clause.condition, NotCondition(MissingCondition(field=name))))
+            )
+        )
+        for name in names
+        if not schema.by_name[name].absent_means_none
+    }
+    answers = await review.session.ask_index((*counts.values(),)) if counts else None
+    return tuple(schema.by_name[name] for name, count in counts.items() if answers is not None and not answers[count])
 
 
 async def _read_records(review: LegReview) -> tuple[DocumentRecord, ...]:

@@ -59,12 +59,28 @@ def _is_flag_read_as_value(link: SpanLink, links: Sequence[SpanLink], lexicon: B
     )
 
 
-def _is_contained(link: SpanLink, tokens: Sequence[QuestionToken]) -> bool:
-    """ "Contains a *waiver*": whether a word of having stands before the value, with an article at most between."""
+def _is_contained(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """ "Contains a *waiver*", "contains a renewal and a *waiver*": whether a word of having stands before the value.
+
+    Only an article, or another value of the same list, may stand between.
+    """
     index = link.first - 1
     while index > 0 and tokens[index].word in _ARTICLES:
         index -= 1
+    if index >= 0 and tokens[index].word in _CLAUSE_ENDS:
+        return any(
+            other.last == index and _has_same_field(other, link) and _is_contained(other, links, tokens)
+            for other in links
+        )
     return index >= 0 and tokens[index].word in _CONTAINING_WORDS
+
+
+def _has_same_field(link: SpanLink, other: SpanLink) -> bool:
+    return (
+        isinstance(link.meaning, ValueMatch)
+        and isinstance(other.meaning, ValueMatch)
+        and (link.meaning.field, link.meaning.column) == (other.meaning.field, other.meaning.column)
+    )
 
 
 def is_place_of_noun(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
