@@ -35,9 +35,8 @@ def weigh_by_role(
         return replace(link, weight=link.weight + _ROLE_WEIGHT)
     if not isinstance(link.meaning, ValueMatch) or not _rivals_of(link, links):
         return link
-    if lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.LIST and _is_contained(
-        link, tokens
-    ):
+    is_list = lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.LIST
+    if is_list and _is_contained(link, links, tokens):
         return replace(link, weight=link.weight + _ROLE_WEIGHT)
     if _role_word_index(link, tokens, lexicon) is not None:
         return replace(link, weight=link.weight + _ROLE_WEIGHT)
