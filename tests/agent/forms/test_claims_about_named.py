@@ -33,6 +33,8 @@ SCHEMA = Schema(
         SchemaField(name=FieldName("currency"), type=FieldType.CATEGORY),
         SchemaField(name=FieldName("furnished"), type=FieldType.FLAG),
         SchemaField(name=FieldName("state"), type=FieldType.CATEGORY, values={"furnished": (), "empty": ()}),
+        SchemaField(name=FieldName("pages"), type=FieldType.NUMBER, synonyms=("length",)),
+        SchemaField(name=FieldName("notice_days"), title="notice", type=FieldType.NUMBER, unit="day"),
         SchemaField(name=FieldName("deposit"), type=FieldType.MONEY, currency_field=FieldName("currency")),
     ),
 )
@@ -64,6 +66,7 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
             currency="EUR",
             furnished=True,
             state="empty",
+            pages=60.0,
         ),
         _build_lease(
             2,
@@ -76,6 +79,8 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
             currency="EUR",
             furnished=False,
             state="furnished",
+            pages=12.0,
+            notice_days=120.0,
         ),
     ]
     await index.put(LEASES, leases)
@@ -112,6 +117,7 @@ async def context(tmp_path: Path) -> AsyncIterator[AgentContext]:
             "Does the Fir Hall lease have insurance and a waiver?",
             "**No**: Waiver is not among the clauses of Lease of Fir",
         ),
+        ("Is the notice of Oak Barn longer than 90 days?", "**Yes**: notice of Lease of Oak Barn is 120 day"),
         ("Is the Fir Hall lease furnished?", "**Yes**: Lease of Fir Hall is marked furnished"),
         ("Is the Oak Barn lease furnished?", "**No**: Lease of Oak Barn is not marked furnished"),
     ],
@@ -128,8 +134,11 @@ async def test_what_is_claimed_of_the_named_document_is_decided_by_its_values(
     ]
 
 
-async def test_a_value_that_the_named_document_lacks_is_not_denied(context: AgentContext) -> None:
-    outcome = await answer("Is the deposit of Fir Hall over 500 euros?", context)
+@pytest.mark.parametrize(
+    "question", ["Is the deposit of Fir Hall over 500 euros?", "Is the notice of Fir Hall longer than 90 days?"]
+)
+async def test_a_value_that_the_named_document_lacks_is_not_denied(context: AgentContext, question: str) -> None:
+    outcome = await answer(question, context)
 
     assert isinstance(outcome, (Answer, Clarify))
     assert not outcome.text.startswith(("**Yes**", "**No**"))
