@@ -405,8 +405,11 @@ def _find_sentence_for(
                 continue
             value = str(claim.value)
         forms = written_forms_of(value, field)
-        support = find_extracted_sentence(document, name) or best_sentence_with_value(sentences, forms)
-        support = support or find_sentence_with_value(document, forms, [field.label, *field.plain_synonyms])
+        labelled = find_sentence_with_value(document, forms, [field.label, *field.plain_synonyms])
+        best = best_sentence_with_value(sentences, forms) or labelled
+        # The question has the claimed number, and not the label of the field that has another.
+        is_number = field.type in (FieldType.NUMBER, FieldType.MONEY)
+        support = find_extracted_sentence(document, name) or (labelled if is_number else best)
         if support is not None:
             return support
     return None
