@@ -7,12 +7,16 @@ from agent.compose.phrases.conditions import (
     escape_markdown,
     format_count,
     format_value,
+    join_words,
     lowercase_label,
 )
+from agent.compose.phrases.figures import format_amount
 from agent.compose.phrases.set_description import describe_leg_set, describe_set, qualifier_of
 from agent.forms.check_claims import Claim, CountedClaimFacts, YesNoFacts
+from agent.forms.figures import currency_of_value
+from agent.retrieval.quotations import cite_values
 from agent.review.leg_review import LegReview
-from storage.search.conditions import ComparisonCondition, FieldComparisonCondition, fields_of
+from storage.search.conditions import ComparisonCondition, FieldComparisonCondition, RowCondition, fields_of
 from storage.search.ids import FieldName
 from storage.search.schema import FieldType
 
@@ -20,48 +24,63 @@ _MAX_NAMED_DOCUMENTS = 5
 
 
 def _compose_yes_no(facts: YesNoFacts, review: LegReview) -> ComposedLeg:
-    claims = " and ".join(_describe_claim(claim, facts) for claim in facts.claims)
+    claims = " and ".join(_describe_claim(claim, facts, review) for claim in facts.claims)
     line = f"**{'Yes' if facts.holds else 'No'}**: {claims}"
-    if facts.support is None:
-        return ComposedLeg(sentences=(f"{line}.",))
+    quote = f" — “{escape_markdown(facts.support.text[:400])}” [1]" if facts.support is not None else " [1]"
+    document_citation = cite_quotes(cite_values(facts.document, [None]))[0]
     return ComposedLeg(
-        sentences=(f"{line} — “{escape_markdown(facts.support.quote.text[:400])}” [1]",),
+        sentences=(f"{line}{quote}",),
         citations=cite_quotes(facts.quotes),
-        fallback=FallbackSentence(text=f"{line}."),
+        fallback=FallbackSentence(text=f"{line} [1]", citation=document_citation),
     )
 
 
-def _describe_claim(claim: Claim, facts: YesNoFacts) -> str:
+def _describe_claim(claim: Claim, facts: YesNoFacts, review: LegReview) -> str:
     """Says whether the claim holds: "Source code escrow is not among the clauses of …". Markdown."""
+    title, values = escape_markdown(facts.document.title), facts.document.values
     if isinstance(claim, FieldComparisonCondition):
-        names, values = (claim.field, claim.other_field), facts.record.values
-        fields = [facts.schema.by_name[name] for name in names]
+        fields = [facts.schema.by_name[name] for name in (claim.field, claim.other_field)]
         shown = [f"{lowercase_label(field.label)} {format_value(values[field.name], field)}" for field in fields]
-        return f"{escape_markdown(' and '.join(shown))} of {escape_markdown(facts.record.title)}"
+        return f"{escape_markdown(' and '.join(shown))} of {title}"
+    if isinstance(claim, RowCondition):
+        rows = escape_markdown(describe_condition(claim, facts.schema, review.question_context.schemas))
+        return f"{title} has {'' if facts.holds else 'no '}{rows}"
     if not isinstance(claim, ComparisonCondition):
         return " and ".join(_describe_day(name, facts) for name in sorted(fields_of(claim)))
-    field, title = facts.schema.by_name[claim.field], escape_markdown(facts.record.title)
-    negation, label = "" if facts.holds else "not ", escape_markdown(field.label.lower())
+    field = facts.schema.by_name[claim.field]
+    negation, label = "" if facts.holds else "not ", escape_markdown(lowercase_label(field.label))
     if field.type is FieldType.LIST:
-        return f"{escape_markdown(str(claim.value))} is {negation}among the {label} of {title}"
+        return f"{escape_markdown(_describe_members(claim))} is {negation}among the {label} of {title}"
     if field.type is FieldType.FLAG:
         return f"{title} is {negation}{'marked' if claim.value else 'without'} {label}"
-    return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[field.name], field))}"
+    currency = currency_of_value(values, field)
+    value = values[field.name]
+    shown = format_amount(value, currency, field) if isinstance(value, (str, float)) else format_value(value, field)
+    return f"{label} of {title} is {escape_markdown(shown)}"
+
+
+def _describe_members(claim: ComparisonCondition) -> str:
+    """ "Acme Ltd", "Acme Ltd or Acme Inc": the members that the claim accepts."""
+    return " or ".join(str(value) for value in (claim.value if isinstance(claim.value, tuple) else (claim.value,)))
 
 
 def _describe_day(name: FieldName, facts: YesNoFacts) -> str:
     """ "End date of Ida Berg is 2024-10-09", "no end date of Ida Berg is on record". Markdown."""
-    field, title = facts.schema.by_name[name], escape_markdown(facts.record.title)
-    label = escape_markdown(field.label.lower())
-    if name not in facts.record.values:
+    field, title = facts.schema.by_name[name], escape_markdown(facts.document.title)
+    label = escape_markdown(lowercase_label(field.label))
+    if name not in facts.document.values:
         return f"no {label} of {title} is on record"
-    return f"{label} of {title} is {escape_markdown(format_value(facts.record.values[name], field))}"
+    return f"{label} of {title} is {escape_markdown(format_value(facts.document.values[name], field))}"
 
 
 def _compose_counted_claims(facts: CountedClaimFacts, review: LegReview) -> ComposedLeg:
     """ "**No**: 7 of 12 venues have wheelchair access", "**Yes**: 3 trainings where result = failed". Markdown."""
     answer = "Yes" if facts.holds else "No"
     schemas, noun = review.question_context.schemas, document_noun_of(facts.schema)
+    if facts.scope is not None and facts.unknown_fields:
+        labels = join_words([lowercase_label(field.label) for field in facts.unknown_fields])
+        line = f"That is not known: none of the {describe_set(facts.scope, schemas)} has a value for {labels}."
+        return ComposedLeg(sentences=(escape_markdown(line),))
     claimed = escape_markdown(" and ".join(describe_condition(claim, facts.schema, schemas) for claim in facts.claims))
     if facts.scope is None or facts.scope_count is None:
         found = f"**{format_count(facts.count, noun)}**{qualifier_of(review)}" if facts.count else ""

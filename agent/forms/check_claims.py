@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from agent.decomposition import QuestionContext
 from agent.english.function_words import YES_NO_VERBS
+from agent.english.written_values import written_forms_of
 from agent.forms.clarifications import report_nothing_found
 from agent.forms.find_passages import decide_passages, rank_leg_passages
 from agent.forms.form_handler import FormHandler
@@ -14,7 +15,16 @@ from agent.forms.read_fields import report_missing_values
 from agent.limits import SHOWN_DOCUMENTS
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
 from agent.retrieval.leg_requests import LegInquiry, LegRequests
-from agent.retrieval.quotations import CitedQuote, rank_sentences, sort_quoted_first
+from agent.retrieval.quotations import (
+    CitedQuote,
+    DocumentQuote,
+    best_sentence_with_value,
+    cite_values,
+    find_extracted_sentence,
+    find_sentence_with_value,
+    rank_sentences,
+    sort_quoted_first,
+)
 from agent.retrieval.ranking_terms import FORM_WORDS, claims_in_condition
 from agent.retrieval.relevance import QueryTerm
 from agent.review.leg_review import (
@@ -33,17 +43,20 @@ from storage.search.conditions import (
     MissingCondition,
     NotCondition,
     OrCondition,
+    RowCondition,
     conjunction_of,
     conjuncts_of,
     fields_of,
 )
-from storage.search.index import CountRequest, DocumentRecord, RecordPageRequest
+from storage.search.documents import Document
+from storage.search.index import CountRequest, DocumentRecord, DocumentRequest, RecordPageRequest
 from storage.search.plan import CheckClaims, ClaimQuantifier, Leg, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 
 Comparison: TypeAlias = ComparisonCondition | FieldComparisonCondition
-Claim: TypeAlias = Comparison | MissingCondition | NotCondition | OrCondition
+Claim: TypeAlias = Comparison | MissingCondition | NotCondition | OrCondition | RowCondition
 
+_PLAIN_CLAIMS = (ComparisonCondition, FieldComparisonCondition, RowCondition)
 _WORD_PATTERN = re.compile(r"\w+")
 _MIN_COMPARISONS = 2  # conditions of a question that names a document and makes a claim about it
 _MAX_UNCOVERED_WORDS = 1  # content words beside names and claim; with more, the question asks more than the claim
@@ -51,17 +64,17 @@ _MAX_UNCOVERED_WORDS = 1  # content words beside names and claim; with more, the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesNoFacts(LegFacts):
-    """Whether all claims are true of the document, and the sentence that supports them."""
+    """Whether all claims are true of the document: its claims that decide, and the sentence that shows their value."""
 
-    record: DocumentRecord
+    document: Document
     schema: Schema
     claims: tuple[Claim, ...]
     holds: bool
-    support: CitedQuote | None
+    support: DocumentQuote | None
 
     @property
     def quotes(self) -> tuple[CitedQuote, ...]:
-        return (self.support,) if self.support is not None else ()
+        return cite_values(self.document, [self.support])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +88,7 @@ class CountedClaimFacts(LegFacts):
     count: int
     records: tuple[DocumentRecord, ...]
     schema: Schema
+    unknown_fields: tuple[SchemaField, ...] = ()  # of the claims, which no document of the scope has
 
     @property
     def holds(self) -> bool:
@@ -91,6 +105,12 @@ def _build_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequest
 
 def _build_count_requests(answer_form: CheckClaims, inquiry: LegInquiry) -> LegRequests:
     scope = answer_form.scope
+    claims = _find_claims_of_existence(answer_form, inquiry.leg, inquiry.question_context)
+    if claims:
+        named = _search_without_claims(inquiry.leg.search, claims)
+        requests = inquiry.request_text(inquiry.ranking_text, named)
+        missing_counts = inquiry.request_set().missing_counts
+        return replace(requests, missing_counts=missing_counts, whole_count=CountRequest(named))
     if scope is None or answer_form.quantifier is ClaimQuantifier.ALL:
         requests = replace(
             inquiry.request_set(), record_page=RecordPageRequest(inquiry.leg.search, limit=SHOWN_DOCUMENTS)
@@ -110,16 +130,17 @@ async def decide_claims(answer_form: CheckClaims, review: LegReview) -> Enough |
     claims = find_claims(review.leg, review.question_context)
     if not claims or len(review.records) != 1 or not _has_values_for(claims, review.records[0], review):
         return await decide_passages(review)
-    query_terms, passages = await rank_leg_passages(
-        review, review.requests.passage_requests, include_naming_terms=False
-    )
-    return _answer_claims(claims, review, query_terms, passages)
+    return await _answer_claims(claims, review)
 
 
 async def _decide_counted_claims(
     answer_form: CheckClaims, quantifier: ClaimQuantifier, review: LegReview
 ) -> Enough | LegClarification:
-    clause, whole_count = review.leg.search.clauses[0], review.requests.whole_count
+    existence = _find_claims_of_existence(answer_form, review.leg, review.question_context)
+    if existence and len(review.records) == 1:
+        return await _answer_claims(existence, review)
+    records = await _read_records(review) if existence else review.records
+    clause, whole_count = review.leg.search.clauses[0], None if existence else review.requests.whole_count
     scope_count = None if whole_count is None else review.answers[whole_count]
     scoped = () if answer_form.scope is None else conjuncts_of(answer_form.scope.clauses[0].condition)
     claims = tuple(condition for condition in conjuncts_of(clause.condition) if condition not in scoped)
@@ -132,30 +153,61 @@ async def _decide_counted_claims(
         unknown = _unknown_fields(claims, review.records[0], schema)
         if unknown and not review.count:
             return report_missing_values(review, review.records[0], unknown)
-        plain = tuple(claim for claim in claims if isinstance(claim, (ComparisonCondition, FieldComparisonCondition)))
+        plain = tuple(claim for claim in claims if isinstance(claim, _PLAIN_CLAIMS))
         if len(plain) == len(claims):
-            terms, passages = await rank_leg_passages(
-                review, review.requests.passage_requests, include_naming_terms=False
-            )
-            plain = tuple(
-                claim for claim in claims if isinstance(claim, (ComparisonCondition, FieldComparisonCondition))
-            )
-            return _answer_claims(plain, review, terms, passages)
+            return await _answer_claims(plain, review)
     facts = CountedClaimFacts(
         quantifier=quantifier,
         claims=claims,
         scope=answer_form.scope,
         scope_count=scope_count,
         count=review.count,
-        records=review.records,
+        records=records,
         schema=schema,
+        unknown_fields=await _find_fields_without_values(answer_form, claims, review) if scope_count else (),
     )
+    if facts.unknown_fields:
+        return LegClarification(
+            kind=OutcomeKind.NO_RESULTS,
+            result=build_leg_result(review, OutcomeKind.NO_RESULTS, None),
+            facts=facts,
+            candidates=(),
+            assumptions=assumptions_of(review),
+        )
     result = build_leg_result(review, OutcomeKind.ANSWER, None)
     return Enough(
-        result=replace(result, doc_ids=document_ids_of(review.records), records=review.records[:SHOWN_DOCUMENTS]),
+        result=replace(result, doc_ids=document_ids_of(records), records=records[:SHOWN_DOCUMENTS]),
         facts=facts,
         assumptions=assumptions_of(review),
     )
+
+
+async def _find_fields_without_values(
+    answer_form: CheckClaims, claims: Sequence[Condition], review: LegReview
+) -> tuple[SchemaField, ...]:
+    """Returns the fields of the claims that no document of the scope has, if no claim is true: nothing is known."""
+    if answer_form.scope is None or review.count:
+        return ()
+    clause = answer_form.scope.clauses[0]
+    schema = review.question_context.schemas[clause.bucket]
+    names = sorted({name for claim in claims for name in fields_of(claim) if name in schema.by_name})
+    counts = {
+        name: CountRequest(
+            answer_form.scope.with_clauses(
+                replace(clause, condition=conjunction_of(clause.condition, NotCondition(MissingCondition(field=name))))
+            )
+        )
+        for name in names
+        if not schema.by_name[name].absent_means_none
+    }
+    answers = await review.session.ask_index((*counts.values(),)) if counts else None
+    return tuple(schema.by_name[name] for name, count in counts.items() if answers is not None and not answers[count])
+
+
+async def _read_records(review: LegReview) -> tuple[DocumentRecord, ...]:
+    """Returns the first documents of the set; the requests of the review read all that the names fit."""
+    page = RecordPageRequest(review.leg.search, limit=SHOWN_DOCUMENTS)
+    return tuple((await review.session.ask_index((page,)))[page].records)
 
 
 def _unknown_fields(claims: Iterable[Condition], record: DocumentRecord, schema: Schema) -> tuple[SchemaField, ...]:
@@ -179,7 +231,22 @@ def find_claims(leg: Leg, question_context: QuestionContext) -> tuple[Claim, ...
     schema = question_context.schemas[clause.bucket]
     claims: tuple[Claim, ...] = claims_in_condition(clause.condition, schema, question_context)
     claims = claims or _find_claims_about_end(clause.condition, schema)
-    claims = claims or _find_claim_after_names(clause.condition, leg.question)
+    claims = claims or _find_claim_after_names(clause.condition, leg.question, schema)
+    return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
+
+
+def _find_claims_of_existence(
+    answer_form: CheckClaims, leg: Leg, question_context: QuestionContext
+) -> tuple[Claim, ...]:
+    """ "Is there *a bar* in Fir Hall?": returns what is claimed of the documents that the other conditions name."""
+    if (
+        answer_form.quantifier is not ClaimQuantifier.ANY
+        or answer_form.scope is not None
+        or len(leg.search.clauses) != 1
+    ):
+        return ()
+    clause = leg.search.clauses[0]
+    claims = claims_in_condition(clause.condition, question_context.schemas[clause.bucket], question_context)
     return claims if len(claims) < len(conjuncts_of(clause.condition)) else ()
 
 
@@ -205,25 +272,36 @@ def _may_lack_day(condition: Condition, schema: Schema) -> bool:
             return False
 
 
-def _find_claim_after_names(condition: Condition, question: str) -> tuple[Claim, ...]:
-    """ "Is TCK-7 still *open*?": returns the comparison that stands after all names of the document."""
-    parts = [
-        comparison
-        for comparison in conjuncts_of(condition)
-        if isinstance(comparison, (ComparisonCondition, FieldComparisonCondition)) and comparison.words
-    ]
-    placed = sorted((question.find(comparison.words), index) for index, comparison in enumerate(parts))
-    if len(parts) < len(conjuncts_of(condition)) or len(parts) < _MIN_COMPARISONS or placed[0][0] < 0:
+def _find_claim_after_names(condition: Condition, question: str, schema: Schema) -> tuple[Claim, ...]:
+    """ "Is TCK-7 still *open*?": returns the claim that stands after all names of the document.
+
+    The currency of an amount belongs to it.
+    """
+    parts = [part for part in conjuncts_of(condition) if isinstance(part, _PLAIN_CLAIMS) and part.words]
+    if len(parts) < len(conjuncts_of(condition)):
+        return ()
+    spoken_parts = [part for part in parts if not _is_currency_of_any(part, parts, schema)]
+    placed = sorted((question.find(part.words), index) for index, part in enumerate(spoken_parts))
+    if len(placed) < _MIN_COMPARISONS or placed[0][0] < 0:
         return ()
     if len(_uncovered_words_of(question, parts)) > _MAX_UNCOVERED_WORDS:
         return ()  # the other words say what is asked
-    last = parts[placed[-1][1]]
-    return (last,) if all(comparison is last or comparison.field != last.field for comparison in parts) else ()
+    last = spoken_parts[placed[-1][1]]
+    if any(part is not last and fields_of(part) & fields_of(last) for part in spoken_parts):
+        return ()
+    return (last, *(part for part in parts if _is_currency_of_any(part, [last], schema)))
 
 
-def _uncovered_words_of(question: str, comparisons: Iterable[Comparison]) -> list[str]:
-    """Returns the content words that are in no comparison."""
-    covered = {word for comparison in comparisons for word in _WORD_PATTERN.findall(comparison.words.casefold())}
+def _is_currency_of_any(part: Condition, amounts: Iterable[Condition], schema: Schema) -> bool:
+    """Whether the condition says in which currency one of the amounts is."""
+    fields = (schema.by_name.get(name) for amount in amounts for name in fields_of(amount))
+    currency_fields = {field.currency_field for field in fields if field is not None}
+    return isinstance(part, ComparisonCondition) and part.field in currency_fields
+
+
+def _uncovered_words_of(question: str, parts: Iterable[Comparison | RowCondition]) -> list[str]:
+    """Returns the content words that are in no condition."""
+    covered = {word for part in parts for word in _WORD_PATTERN.findall(part.words.casefold())}
     words = _WORD_PATTERN.findall(question.casefold())[1:]  # the first word is the verb: "is", "do"
     return [word for word in words if word not in covered and word not in FORM_WORDS and word not in YES_NO_VERBS]
 
@@ -258,35 +336,83 @@ def _is_comparison(claim: Claim) -> bool:
     return isinstance(claim, (ComparisonCondition, FieldComparisonCondition))
 
 
-def _answer_claims(
-    claims: tuple[Claim, ...],
-    review: LegReview,
-    query_terms: Sequence[QueryTerm],
-    passages: Sequence[FoundPassage],
-) -> Enough:
+async def _answer_claims(claims: tuple[Claim, ...], review: LegReview) -> Enough | LegClarification:
     record, holds = review.records[0], review.count == 1
-    facts = YesNoFacts(
-        record=record,
-        schema=review.question_context.schemas[record.bucket],
-        claims=claims,
-        holds=holds,
-        support=_find_support(review, record, query_terms, passages) if holds else None,
+    fetch = DocumentRequest((record.doc_id,))
+    # A claim that holds beside one that does not must not be denied, so each claim is counted alone.
+    searches = {} if holds else {claim: _search_with_claim(review.leg.search, claims, claim) for claim in claims}
+    counts = {claim: CountRequest(search) for claim, search in searches.items()}
+    answers = await review.session.ask_index((fetch, *counts.values()))
+    document = next(iter(answers[fetch]), None)
+    if document is None:  # deleted since the first round trip
+        return report_nothing_found(review)
+    deciding = tuple(claim for claim in claims if claim not in counts or not answers[counts[claim]]) or claims
+    query_terms, passages = await rank_leg_passages(
+        review, review.requests.passage_requests, include_naming_terms=False
     )
+    facts = YesNoFacts(
+        document=document,
+        schema=review.question_context.schemas[record.bucket],
+        claims=deciding,
+        holds=holds,
+        support=_find_support(deciding, document, review, query_terms, passages),
+    )
+    quotes = facts.quotes if facts.support is not None else ()
     return Enough(
         result=replace(build_leg_result(review, OutcomeKind.ANSWER, None), doc_ids=(record.doc_id,)),
         facts=facts,
-        hits=tuple(sort_quoted_first(passages, facts.quotes)[: review.session.context.limits.reported_hits]),
+        hits=tuple(sort_quoted_first(passages, quotes)[: review.session.context.limits.reported_hits]),
         route=SearchRoute.LONG_TEXT,
     )
 
 
-def _find_support(
-    review: LegReview, record: DocumentRecord, query_terms: Sequence[QueryTerm], passages: Sequence[FoundPassage]
-) -> CitedQuote | None:
-    sentences = rank_sentences(
-        passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
+def _search_with_claim(search: Search, claims: Iterable[Claim], kept_claim: Claim) -> Search:
+    named = _search_without_claims(search, claims)
+    return named.with_clauses(
+        *(replace(clause, condition=conjunction_of(clause.condition, kept_claim)) for clause in named.clauses)
     )
-    return CitedQuote(document=record, quote=sentences[0][2]) if sentences else None
+
+
+def _find_support(
+    claims: Sequence[Claim],
+    document: Document,
+    review: LegReview,
+    query_terms: Sequence[QueryTerm],
+    passages: Sequence[FoundPassage],
+) -> DocumentQuote | None:
+    """Returns the sentence that shows the value of a claim, preferably of the last one, which is what is asked."""
+    own_passages = [passage for passage in passages if passage.hit.doc_id == document.doc_id]
+    sentences = rank_sentences(
+        own_passages, query_terms, review.question_context.analysers, review.leg, review.requests.schema_phrases
+    )
+    supports = (_find_sentence_for(claim, document, review, sentences) for claim in reversed(claims))
+    return next((support for support in supports if support is not None), None)
+
+
+def _find_sentence_for(
+    claim: Claim,
+    document: Document,
+    review: LegReview,
+    sentences: Sequence[tuple[float, FoundPassage, DocumentQuote]],
+) -> DocumentQuote | None:
+    schema, holds = review.question_context.schemas[review.records[0].bucket], review.count == 1
+    if claims_in_condition(claim, schema, review.question_context):  # the text says it in other words than the value's
+        return sentences[0][2] if holds and sentences else None
+    for name in sorted(fields_of(claim) & document.values.keys()):
+        field, value = schema.by_name[name], document.values[name]
+        if field.type in (FieldType.LIST, FieldType.ROWS):
+            if not holds or not isinstance(claim, ComparisonCondition):
+                continue
+            value = str(claim.value)
+        forms = written_forms_of(value, field)
+        labelled = find_sentence_with_value(document, forms, [field.label, *field.plain_synonyms])
+        best = best_sentence_with_value(sentences, forms) or labelled
+        # The question has the claimed number, and not the label of the field that has another.
+        is_number = field.type in (FieldType.NUMBER, FieldType.MONEY)
+        support = find_extracted_sentence(document, name) or (labelled if is_number else best)
+        if support is not None:
+            return support
+    return None
 
 
 HANDLER = FormHandler(answer_form=CheckClaims, build_requests=_build_requests, decide=decide_claims)

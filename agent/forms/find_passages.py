@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from agent.evidence.table_rows import holds_counted_cell
 from agent.forms.clarifications import ask_which_document
 from agent.forms.form_handler import FormHandler
 from agent.outcome import FoundPassage, OutcomeKind, SearchRoute
@@ -298,7 +299,10 @@ def _sentences_with_asked_value(
         sentence
         for sentence in sentences
         if sentence[0] >= _MIN_VALUE_SCORE_SHARE * sentences[0][0]
-        and find_values_in(sentence[2].text, answer_type, counted_noun)
+        and (
+            find_values_in(sentence[2].text, answer_type, counted_noun)
+            or (counted_noun and holds_counted_cell(sentence[2].text, sentence[1].hit.text, counted_noun, question))
+        )
     ]
 
 

@@ -29,6 +29,7 @@ from storage.search.conditions import ComparisonCondition, conjuncts_of
 from storage.search.ids import ChunkId
 from storage.search.index import PassageHit
 from storage.search.plan import CheckClaims, FindPassages, ReadFields
+from storage.text.identifiers import is_identifier
 
 _READ_PASSAGES = 40  # the best ones in scope, and as many of the documents that the question names
 _READ_CHARACTERS = 40_000  # code points of them
@@ -206,7 +207,7 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Sentence
     passages = [
         passage
         for passage in _passages_to_read(named[:_READ_PASSAGES], ranked[:_READ_PASSAGES])
-        if not _is_record(review, passage.hit)
+        if not _is_record(review, passage.hit) and _mentions_identifiers(passage.hit, review.leg.question)
     ]
     if not passages:
         return None
@@ -233,6 +234,13 @@ async def _find_evidence(review: LegReview, meanings: WordMeanings) -> _Sentence
         sentences=await rank_by_meaning(scored, review.leg.question, meanings),
         lines_by_passage=lines_by_passage,
     )
+
+
+def _mentions_identifiers(hit: PassageHit, question: str) -> bool:
+    """Whether the passage or its title holds each identifier of the question: TC-27 says nothing about TC-18."""
+    text = fold_text(f"{hit.title} {hit.doc_id}\n{hit.text}")
+    words = (word.strip(".,;:!?()\"'“”’") for word in question.split())
+    return all(fold_text(word) in text for word in words if is_identifier(word))
 
 
 def _is_record(review: LegReview, hit: PassageHit) -> bool:

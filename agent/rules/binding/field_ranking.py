@@ -32,7 +32,12 @@ def rank_fields(
 ) -> list[_ScoredField]:
     """Returns the fields that the literal may belong to, the likeliest first."""
     label_stems = {selection.tokens[index].stem for index in label_tokens}
-    mentioned_keys = mentioned_keys_near((*selection.links, *selection.measure_links), first, last)
+    has_own_fields = (
+        isinstance(literal, QuantityLiteral) and bool(literal.unit) and has_known_unit(literal, selection.lexicon)
+    )
+    # "Longer than 90 days" is no length without a unit, where a field is measured in days.
+    measure_links = () if has_own_fields else selection.measure_links
+    mentioned_keys = mentioned_keys_near((*selection.links, *measure_links), first, last)
     candidates = candidate_fields_for(literal, selection.lexicon, mentioned_keys)
     if not candidates:  # the mention that let it bind lost against the literal
         every_key = frozenset(field_key_of(*pair) for pair in selection.lexicon.measurable_fields)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.english.function_words import FILLER_WORDS, MONEY_WORDS, STOP_WORDS, YES_NO_VERBS
-from agent.rules.cues.question_subject import asked_date_fields, is_convertible, units_named_in
+from agent.rules.cues.question_subject import asked_date_fields, is_convertible, main_clause_of, units_named_in
 from agent.rules.cues.scale_fields import fields_on_scale, numbers_named_by
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
 from agent.rules.lexicon.span_links import BucketNoun, FieldMention, PartialMatch, ValueMatch
@@ -47,6 +47,7 @@ class AskedFields:
 
 def asked_kind(words: Sequence[str]) -> AskedKind | None:
     """Returns what the question word asks for; None for "what" and "which", which may ask for anything."""
+    words = main_clause_of(words)
     lead = words[1] if words[:1] and words[0] in _LEADING_PREPOSITIONS and words[1:] else ""
     lead = lead or (words[0] if words else "")
     if lead in ("who", "whom", "whose"):

@@ -12,6 +12,7 @@ from agent.english.function_words import (
     MONEY_WORDS,
     ORIGIN_FIELD_WORDS,
     RATE_NOUNS,
+    YES_NO_VERBS,
 )
 from agent.rules.cues.function_phrases import FunctionPhrase
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
@@ -29,6 +30,8 @@ MEASURABLE_TYPES = (*NUMERIC_TYPES, FieldType.DATE)
 EARLY_TOKENS = 6  # the number of tokens that may contain the subject
 SIZE_NOUNS = frozenset({"size", "sizes"})
 EARNING_VERBS = frozenset("earn earns earned earning make makes made charge charges charged owe owes owed".split())
+_VERBS_AFTER_QUESTION_WORD = YES_NO_VERBS | {"s", "re", "d", "ll"}
+_MAIN_QUESTION_WORDS = frozenset("what which who whom whose how where when".split())
 _POWER_WORDS = frozenset("square sq cubic".split())  # before a unit: "square metres"
 _MIN_UNIT_LETTERS = 3  # letters of a counted unit; "how many mm" has too few
 _END_IDIOMS = {("run", "out"), ("runs", "out"), ("ran", "out"), ("be", "up"), ("is", "up"), ("wind", "up")}
@@ -201,8 +204,17 @@ def leading_persons(words: Sequence[str], reading: BucketReading, lexicon: Bucke
     return tuple(dict.fromkeys(named[:1] or [*likeliest, *persons]))
 
 
+def main_clause_of(words: Sequence[str]) -> Sequence[str]:
+    """ "When the river is high, *who* closes the gate": returns the words without a clause that stands before them."""
+    if words[:1] not in (["when"], ["where"]) or words[1:2] == [] or words[1] in _VERBS_AFTER_QUESTION_WORD:
+        return words
+    main = next((index for index in range(2, len(words)) if words[index] in _MAIN_QUESTION_WORDS), 0)
+    return words[main:]
+
+
 def requested_fields(words: Sequence[str], reading: BucketReading, lexicon: BucketLexicon) -> tuple[FieldName, ...]:
     """Returns the fields that the question asks for: those it names, else those that "when" or "how much" imply."""
+    words = main_clause_of(words)
     asked = [mention for mention in reading.asked_mentions if mention.is_question]
     named_fields = [mention.field for mention in asked] or [*asked_date_fields(words, lexicon)]
     named_fields = named_fields or [mention.field for mention in reading.asked_mentions]

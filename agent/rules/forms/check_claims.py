@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from agent.english.function_words import YES_NO_VERBS
 from agent.rules.cues.question_cues import QuestionCues
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention
 from agent.rules.reading.bucket_reading import BucketReading
 from storage.search.analyser import fold_text
 from storage.search.conditions import (
@@ -19,7 +19,9 @@ from storage.search.conditions import (
     MissingCondition,
     NotCondition,
     OrCondition,
+    RowCondition,
     conjunction_of,
+    conjuncts_of,
     fields_of,
 )
 from storage.search.plan import CheckClaims, ClaimQuantifier, Clause, Search
@@ -34,6 +36,8 @@ _LIGHT_VERBS = frozenset(
     accepts allow allows allowed offer offers provide provides""".split()
 )
 _WORD_PATTERN = re.compile(r"\w+")
+_WORDS_BEFORE_MEMBERSHIP = frozenset("a an the one of among in on".split())
+_MIN_CONDITIONS_OF_MEMBER = 2  # the member, and what names the documents
 _MAX_SUBJECT_DISTANCE = 4  # tokens between the verb and "any", "all"
 
 
@@ -58,9 +62,11 @@ def recognise_counted_claims(cues: QuestionCues) -> CheckClaims | None:
     quantifier = _quantifier_of(words)
     if quantifier is ClaimQuantifier.ALL:
         return _claims_about_all(reading)
-    named = _claims_about_named(reading, cues.lexicon)
+    named = _claims_about_member(reading) or _claims_about_named(reading, cues.lexicon)
     if named is not None:
         return named
+    if _asks_for_own_rows(words, reading):
+        return CheckClaims(quantifier=ClaimQuantifier.ANY)
     if quantifier is ClaimQuantifier.ANY and not reading.has_plural_noun and reading.conditions:
         return CheckClaims(quantifier=ClaimQuantifier.ANY)
     return None
@@ -76,6 +82,11 @@ def _quantifier_of(words: Sequence[str]) -> ClaimQuantifier | None:
         return ClaimQuantifier.ALL
     has_article = index > 1 and subject in _ARTICLES  # "do we have a …"
     return ClaimQuantifier.ANY if subject in _ANY_SUBJECTS or has_article else None
+
+
+def _asks_for_own_rows(words: Sequence[str], reading: BucketReading) -> bool:
+    """ "Did *we* buy timber at Fir Hall?": whether any document of ours has a row, however the others name it."""
+    return words[1:2] == ["we"] and any(isinstance(condition, RowCondition) for condition in reading.conditions)
 
 
 def _is_understood(reading: BucketReading) -> bool:
@@ -114,6 +125,32 @@ def _claims_about_named(reading: BucketReading, lexicon: BucketLexicon) -> Check
     scope = [condition for condition in reading.conditions if condition not in claims]
     if not claims or not scope:
         return None
+    return CheckClaims(quantifier=ClaimQuantifier.ANY, scope=_search_for(scope, reading))
+
+
+def _claims_about_member(reading: BucketReading) -> CheckClaims | None:
+    """ "Is *Acme* a party to the Fir Hall lease?": whether the documents that the rest names have the first value.
+
+    The name of the value's field stands after the value.
+    """
+    conditions = [part for condition in reading.conditions for part in conjuncts_of(condition)]
+    placed = sorted((_position_of(condition, reading), index) for index, condition in enumerate(conditions))
+    if len(placed) < _MIN_CONDITIONS_OF_MEMBER or placed[0][0] != 1:
+        return None
+    claim = conditions[placed[0][1]]
+    fields, value_words = fields_of(claim), _WORD_PATTERN.findall(next(iter(_words_in(claim)), ""))
+    mentions = [
+        link
+        for link in reading.links
+        if isinstance(link.meaning, FieldMention) and link.meaning.field in fields and link.meaning.column is None
+    ]
+    words = [token.word for token in reading.tokens]
+    index = 1 + len(value_words)
+    while index < len(words) and words[index] in _WORDS_BEFORE_MEMBERSHIP:
+        index += 1
+    if not any(mention.first == index for mention in mentions):
+        return None
+    scope = [condition for condition in conditions if condition is not claim]
     return CheckClaims(quantifier=ClaimQuantifier.ANY, scope=_search_for(scope, reading))
 
 

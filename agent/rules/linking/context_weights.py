@@ -134,12 +134,23 @@ def _follows_own_field(
     link: SpanLink, meaning: ValueMatch | PartialMatch, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]
 ) -> bool:
     """ "*Registered at* the Ashby branch": whether the name of its field and an article at most precede the value."""
-    return any(
+    return not _is_inside_longer_value(link, links) and any(
         isinstance(other.meaning, FieldMention)
         and not other.meaning.is_hint
         and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
         and 0 <= link.first - other.last <= 2
         and all(token.word in _WORDS_BEFORE_OWN_VALUE | PREPOSITIONS for token in tokens[other.last : link.first])
+        for other in links
+    )
+
+
+def _is_inside_longer_value(link: SpanLink, links: Sequence[SpanLink]) -> bool:
+    """ "The *Exclusive* Supply Agreement": whether the words are a part of a longer value, which is what is meant."""
+    return any(
+        isinstance(other.meaning, ValueMatch)
+        and other.first <= link.first
+        and link.last <= other.last
+        and other.last - other.first > link.last - link.first
         for other in links
     )
 
@@ -163,6 +174,7 @@ def _precedes_own_value(
         and (other.meaning.field, other.meaning.column) == (meaning.field, meaning.column)
         and 0 <= other.first - link.last <= 2
         and all(token.word in _WORDS_BEFORE_OWN_VALUE for token in tokens[link.last : other.first])
+        and not _is_inside_longer_value(other, links)
         for other in links
     )
 

@@ -5,13 +5,18 @@ from dataclasses import replace
 
 from agent.english.function_words import ARRIVAL_WORDS, DEPARTURE_WORDS, STOP_WORDS
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
-from agent.rules.lexicon.span_links import BucketNoun, SpanLink, ValueMatch
+from agent.rules.lexicon.span_links import BucketNoun, FieldMention, SpanLink, ValueMatch
 from agent.rules.words.tokens import QuestionToken, looks_plural
+from storage.search.schema import FieldType
 
 _ROLE_WEIGHT = 1.0  # for the field that a word beside the value names
 _OWN_NAME_WEIGHT = 0.6  # for the field that names the document itself
 _MAX_DISTANCE = 4  # tokens between the value and the word that names its role
 _CLAUSE_ENDS = frozenset("and or but".split())
+_ARTICLES = frozenset("a an any the".split())
+_CONTAINING_WORDS = frozenset(
+    """contain contains containing contained include includes including included have has having with without""".split()
+)
 _PLACE_PREPOSITIONS = frozenset("in at on within inside near through across along from".split())
 
 
@@ -20,15 +25,58 @@ def weigh_by_role(
 ) -> SpanLink:
     """ "Reports Ann *approved*": returns the link with more weight if a word beside the value names its field.
 
-    Only where another field has the same value. Without such a word, a name is that of the document itself.
+    Only where another field has the same value. Without such a word, a name is that of the document itself. What a
+    document contains is a member of its list and not its kind: "contains a *waiver*".
     """
+    if _is_flag_read_as_value(link, links, lexicon):
+        return replace(link, weight=link.weight + _ROLE_WEIGHT)
     if not isinstance(link.meaning, ValueMatch) or not rivals_of(link, links):
         return link
+    is_list = lexicon.get_field(link.meaning.field, link.meaning.column).type is FieldType.LIST
+    if is_list and _is_contained(link, links, tokens):
+        return replace(link, weight=link.weight + _ROLE_WEIGHT)
     if role_word_index(link, tokens, lexicon) is not None:
         return replace(link, weight=link.weight + _ROLE_WEIGHT)
     names_document = lexicon.is_identifying(link.meaning.field) and not _asks_for_several(links, tokens)
     names_document = names_document and not is_place_of_noun(link, links, tokens)
     return replace(link, weight=link.weight + _OWN_NAME_WEIGHT) if names_document else link
+
+
+def _is_flag_read_as_value(link: SpanLink, links: Sequence[SpanLink], lexicon: BucketLexicon) -> bool:
+    """Whether the words are all of a flag's name, while a document has them as a value: a flag is plain yes or no."""
+    return (
+        isinstance(link.meaning, FieldMention)
+        and not link.meaning.is_hint
+        and lexicon.is_flag(link.meaning)
+        and any(
+            isinstance(other.meaning, ValueMatch) and (other.first, other.last) == (link.first, link.last)
+            for other in links
+        )
+    )
+
+
+def _is_contained(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:
+    """ "Contains a *waiver*", "contains a renewal and a *waiver*": whether a word of having stands before the value.
+
+    Only an article, or another value of the same list, may stand between.
+    """
+    index = link.first - 1
+    while index > 0 and tokens[index].word in _ARTICLES:
+        index -= 1
+    if index >= 0 and tokens[index].word in _CLAUSE_ENDS:
+        return any(
+            other.last == index and _has_same_field(other, link) and _is_contained(other, links, tokens)
+            for other in links
+        )
+    return index >= 0 and tokens[index].word in _CONTAINING_WORDS
+
+
+def _has_same_field(link: SpanLink, other: SpanLink) -> bool:
+    return (
+        isinstance(link.meaning, ValueMatch)
+        and isinstance(other.meaning, ValueMatch)
+        and (link.meaning.field, link.meaning.column) == (other.meaning.field, other.meaning.column)
+    )
 
 
 def is_place_of_noun(link: SpanLink, links: Sequence[SpanLink], tokens: Sequence[QuestionToken]) -> bool:

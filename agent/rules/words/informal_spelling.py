@@ -19,6 +19,12 @@ _BARE_CONTRACTIONS = {
     "im": "i'm", "cant": "can not", "wont": "will not",
 }  # fmt: skip
 _NEGATION = re.compile(r"\b(ca|wo|\w+)n['’]t\b", re.IGNORECASE)
+# "Isn't the hall open?" asks whether it is open. Without a subject it is a request, or goes on: "don't count …".
+_NEGATIVE_QUESTION = re.compile(
+    r"^(\W*)(is|are|was|were|does|do|did|has|have|had|ca|could|wo|would|should)n['’]t"
+    r"(?=\s+(?:the|a|an|any|our|my|we|they|it|he|she|there|this|that|these|those|all)\b|\s+(?-i:[A-Z]))",
+    re.IGNORECASE,
+)
 _FULL_VERBS = {"ca": "can", "wo": "will", "sha": "shall"}
 _WORD = re.compile(r"(?<![\w'’@./-])[A-Za-z]+(?![\w'’@/-])")
 _LETS = re.compile(r"^(\W*)lets\b", re.IGNORECASE)
@@ -48,6 +54,9 @@ def expand_informal_spelling(question: str, knows_word: KnowsWord) -> str:
     question = _NUMBER_OF.sub("number", question)
     question = _HOW_OFTEN.sub("how many times", question)
     question = _LETS.sub(r"\1let's", question)
+    question = _NEGATIVE_QUESTION.sub(
+        lambda match: f"{match[1]}{_FULL_VERBS.get(match[2].lower(), match[2])}", question
+    )
     question = _NEGATION.sub(lambda match: f"{_FULL_VERBS.get(match[1].lower(), match[1])} not", question)
     return _WORD.sub(lambda match: _expand_word(match[0], knows_word), question)
 

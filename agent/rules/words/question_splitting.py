@@ -36,6 +36,10 @@ _AND_BEFORE_QUESTION = re.compile(
     r"|when\s+(?:is|was|did|does))\b)",
     re.IGNORECASE,
 )
+_FRONTED_CLAUSE = re.compile(
+    r"(?:when|where)\s+(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b)",
+    re.IGNORECASE,
+)  # "when the ferry was late, what …": a statement, where "when was the ferry late" asks
 _ENDS_INSIDE_CLAUSE = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|will|who|that|which|do|does|did)$", re.IGNORECASE
 )  # "… that is also what the law says"
@@ -137,7 +141,7 @@ def _numbered_items(text: str) -> list[str]:
 def _split_at_and(sentence: str) -> list[str]:
     """Splits questions joined by "and", but not two relative clauses about one noun ("which … and which …")."""
     parts = [part.strip() for part in _AND_BEFORE_QUESTION.split(sentence)]
-    if any(_ENDS_INSIDE_CLAUSE.search(part) for part in parts[:-1]):
+    if _FRONTED_CLAUSE.match(parts[0]) or any(_ENDS_INSIDE_CLAUSE.search(part) for part in parts[:-1]):
         return [sentence]
     first_asks = _starts_question(parts[0]) or (bool(parts[0]) and _STRONG_JOINT.match(sentence, len(parts[0])))
     all_ask = first_asks and all(_starts_question(part) for part in parts[1:])

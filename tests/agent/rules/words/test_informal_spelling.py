@@ -15,6 +15,10 @@ def knows_nothing(_: str) -> bool:
     [
         ("Whats the longest kite", "What's the longest kite"),
         ("kites that dont fly", "kites that do not fly"),
+        ("Isn't the red kite sold?", "Is the red kite sold?"),
+        ("can't Ada fly it?", "can Ada fly it?"),
+        ("aren't sold", "are not sold"),
+        ("Don't count the kites", "Do not count the kites"),
         ("kites that won't fly and can't land", "kites that will not fly and can not land"),
         ("kites w/ tail w/o string", "kites with tail without string"),
         ("can u tell me", "can you tell me"),

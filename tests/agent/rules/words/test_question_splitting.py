@@ -76,3 +76,13 @@ def test_what_stands_before_a_colon_belongs_to_each_question() -> None:
     questions = split_questions("Fir Hall: who runs it and when did it open?")
 
     assert [question.rstrip("?") for question in questions] == ["who runs Fir Hall", "when did Fir Hall open"]
+
+
+def test_a_clause_before_a_question_is_no_question_of_its_own() -> None:
+    assert split_questions("When the river is high, who closes the gate?") == (
+        "When the river is high, who closes the gate?",
+    )
+    assert split_questions("When was the gate built, and who closes it?") == (
+        "When was the gate built",
+        "who closes it?",
+    )
