@@ -58,9 +58,7 @@ async def review_plan(
         started = time.perf_counter()
         question = reviews[0].leg.question if len(reviews) == 1 else planned.plan.question
         known_cosines = session.cosines_by_query.get(question, {})
-        hits = await validate_passages(
-            question, hits, context.embedder, question_context.analysers, known_cosines
-        )
+        hits = await validate_passages(question, hits, context.embedder, question_context.analysers, known_cosines)
         session.record_stage("validate", started)
     started = time.perf_counter()
     asking = _first_clarification(reviews, decisions)

@@ -15,12 +15,11 @@ _JUDGED_PASSAGES = 3
 
 
 def answer_each_topic(review: LegReview, decision: Enough | LegClarification) -> Enough | LegClarification:
-    """Returns an answer with the best sentence about each topic, if nothing was found for the whole question.
+    """Returns an answer with the best sentence about each topic, if `decision` finds nothing or quotes one document.
 
     Returns `decision` unless the question has several topics, and a passage holds nearly all of each.
     """
-    is_empty = isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS
-    if not is_empty or review.session.sub_queries[:1] != (review.leg.question,):
+    if not _lacks_topics(decision) or review.session.sub_queries[:1] != (review.leg.question,):
         return decision
     answers = [_answer_topic(review, sub_query) for sub_query in review.requests.sub_queries]
     facts = [answer.facts for answer in answers if answer is not None]
@@ -38,6 +37,13 @@ def answer_each_topic(review: LegReview, decision: Enough | LegClarification) ->
         hits=decision.hits,
         route=SearchRoute.HYBRID,
     )
+
+
+def _lacks_topics(decision: Enough | LegClarification) -> bool:
+    if isinstance(decision, LegClarification):
+        return decision.kind is OutcomeKind.NO_RESULTS
+    documents = {cited.document.doc_id for cited in decision.facts.quotes}
+    return isinstance(decision.facts, QuotationsFacts) and len(documents) == 1
 
 
 def _answer_topic(review: LegReview, sub_query: SubQueryRequests) -> Enough | None:

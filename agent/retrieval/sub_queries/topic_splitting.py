@@ -34,22 +34,24 @@ def split_topics(question: str, content_words_of: Callable[[str], Sequence[str]]
     """
     whole = question.strip()
     for joint in _JOINTS:
-        topics = _join_short_parts(joint.split(whole), content_words_of)
+        topics = _split_at_joint(whole, joint, content_words_of)
         if len(topics) > 1:
             return (whole, *topics[: MAX_SUB_QUERIES - 1])
     return (whole,)
 
 
-def _join_short_parts(parts: Sequence[str], content_words_of: Callable[[str], Sequence[str]]) -> list[str]:
-    """Returns the parts, a short one joined with the part before it (the first one with the part after it)."""
+def _split_at_joint(text: str, joint: re.Pattern[str], content_words_of: Callable[[str], Sequence[str]]) -> list[str]:
+    """Returns the parts, a short one with the part before it (the first one with the part after it)."""
 
-    def is_short(text: str) -> bool:
-        return len(set(content_words_of(text))) < MIN_CONTENT_WORDS
+    def is_short(part: tuple[int, int]) -> bool:
+        return len(set(content_words_of(text[slice(*part)]))) < MIN_CONTENT_WORDS
 
-    joined: list[str] = []
-    for part in map(str.strip, parts):
-        if joined and (is_short(part) or is_short(joined[-1])):
-            joined[-1] = f"{joined[-1]} {part}"
+    matches = list(joint.finditer(text))
+    starts, ends = [0, *(match.end() for match in matches)], [*(match.start() for match in matches), len(text)]
+    spans: list[tuple[int, int]] = []
+    for part in zip(starts, ends, strict=True):
+        if spans and (is_short(part) or is_short(spans[-1])):
+            spans[-1] = (spans[-1][0], part[1])
         else:
-            joined.append(part)
-    return list(dict.fromkeys(joined))
+            spans.append(part)
+    return list(dict.fromkeys(text[start:end].strip() for start, end in spans))

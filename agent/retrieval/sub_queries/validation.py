@@ -39,8 +39,7 @@ async def validate_passages(
     return tuple(
         replace(passage, validation_score=round(cosine, 4))
         for passage, cosine in zip(passages, cosines, strict=True)
-        if cosine >= _MIN_COSINE
-        or coverage_of_hit(passage.hit, terms, matchers[passage.hit.bucket]) >= _MIN_COVERAGE
+        if cosine >= _MIN_COSINE or coverage_of_hit(passage.hit, terms, matchers[passage.hit.bucket]) >= _MIN_COVERAGE
     )
 
 
