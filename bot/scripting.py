@@ -27,7 +27,8 @@ def ask_question(
 
     `limit`: ranked passages to report. `validate` drops passages that are far from the question. `decompose` searches
     the topics of a question too. `debug` prints the search to stderr. `speaker` and `home` are the options `--as` and
-    `--home`. Opens and closes the home for each call; in an event loop, use `ask_application`. Raises `BotError`.
+    `--home`. Opens and closes the home for each call. Raises `BotError`; `RuntimeError` in an event loop, where
+    `ask_application` is used instead.
     """
     from bot.bootstrap import open_application
     from bot.settings import load_settings

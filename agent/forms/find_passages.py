@@ -135,6 +135,8 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
     if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS:
         decision = await decide_from_all_text(review)
     coverage_elsewhere = _best_coverage_of(review, *all_text)
+    if review.session.sub_queries:  # the conditions may name the documents of one topic
+        return _report_hits(review, decision, _unique_passages([*all_text[1], *decision.hits]))
     if coverage_elsewhere <= _best_coverage_of(review, all_text[0], ranked) + _COVERAGE_MARGIN:
         return _report_hits(review, decision, _unique_passages([*decision.hits, *all_text[1]]))
     return _report_hits(review, decision, merge_rankings([(1.0, decision.hits), (1.0, all_text[1])]))
@@ -219,7 +221,7 @@ async def rank_leg_passages(
     passages = fuse_hits(
         hits_by_collector(requests, review.answers), outlines_for(review.requests, requests, review.answers)
     )
-    if review.requests.sub_queries and requests is review.requests.passage_requests:
+    if review.requests.sub_queries and requests is review.requests.widest_requests:
         passages = _fuse_sub_queries(review, question, passages)
     rerank_scores = (
         await review.session.rerank_scores(review.leg.question, passages[:RERANKED_PASSAGES]) if use_reranker else None

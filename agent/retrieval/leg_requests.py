@@ -46,7 +46,7 @@ class LegRequests:
     fallback_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest] = field(
         default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
     )
-    # The topics of the question, in the set of `passage_requests`
+    # The topics of the question, in the documents of `widest_requests`
     sub_queries: tuple[SubQueryRequests, ...] = ()
     outlines: OutlineRequest | None = None  # the documents about the subject of the question
     fallback_outlines: OutlineRequest | None = None  # the same among all documents
@@ -82,6 +82,11 @@ class LegRequests:
         yield self.count
         yield from (request for request in (self.record_page, self.aggregate, self.outlines) if request is not None)
         yield from (*self.passage_requests.values(), *self.sub_query_requests(), *self.fallback_requests.values())
+
+    @property
+    def widest_requests(self) -> Mapping[str, KeywordPassageRequest | SemanticPassageRequest]:
+        """The requests for passages of all documents, or of the set if there are no others."""
+        return self.fallback_requests or self.passage_requests
 
     def sub_query_requests(self) -> Iterator[KeywordPassageRequest | SemanticPassageRequest]:
         for sub_query in self.sub_queries:
@@ -123,10 +128,14 @@ class LegInquiry:
         )
 
     def request_topics(self) -> LegRequests:
-        """Returns the requests of a question that the text answers, and those of its topics."""
-        requests, search = self.request_text(self.ranking_text), self.leg.search
+        """Returns the requests of a question that the text answers, and those of its topics.
+
+        Topics are searched in all documents: the conditions of the question may name the documents of one of them.
+        """
+        requests = self.request_text(self.ranking_text)
         if not self.may_decompose:
             return requests
+        search = requests.widest_requests["text"].search
         analyser = self.question_context.analysers[search.buckets[0]]
         topics = build_sub_query_requests(self.leg.question, search, analyser, FETCHED_PASSAGES)
         return replace(requests, sub_queries=topics)

@@ -6,6 +6,7 @@ from agent.forms.find_passages import QuotationsFacts, quote_answer
 from agent.outcome import OutcomeKind, SearchRoute
 from agent.retrieval.fusion import coverage_of_hit, fuse_hits, matchers_by_bucket, rerank_passages
 from agent.retrieval.leg_requests import weigh_question_terms
+from agent.retrieval.named_documents import is_confined_to_named_documents
 from agent.retrieval.ranking_terms import content_words_of
 from agent.retrieval.sub_queries.sub_query_rankings import SubQueryRequests
 from agent.review.leg_review import Enough, LegClarification, LegReview, build_leg_result
@@ -19,6 +20,8 @@ def answer_each_topic(review: LegReview, decision: Enough | LegClarification) ->
 
     Returns `decision` unless the question has several topics, and a passage holds nearly all of each.
     """
+    if is_confined_to_named_documents(review) or review.alternatives.is_confined:
+        return decision
     if not _lacks_topics(decision) or review.session.sub_queries[:1] != (review.leg.question,):
         return decision
     answers = [_answer_topic(review, sub_query) for sub_query in review.requests.sub_queries]
