@@ -14,5 +14,7 @@ class AnswerLimits:
     read_documents: int = 20  # documents above which a summary, or one side of a comparison, asks back
     reported_hits: int = 10  # ranked passages to report
     reported_documents: int = 1000  # document ids to report
+    decompose_searches: bool = True  # rank passages by the topics of a question too
+    validate_hits: bool = True  # report no passage that is far from the whole question in meaning
     max_clarifications_in_a_row: int = 2
     reranking_timeout: timedelta = timedelta(seconds=3)  # a reranker that takes longer is not used

@@ -50,11 +50,13 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPassage:
-    """A hit after fusion, and the collectors that found it."""
+    """A hit after fusion, the collectors that found it, and the queries that it was found for."""
 
     hit: PassageHit
     score: float
     found_by: tuple[str, ...]
+    found_for: tuple[str, ...] = ()  # the whole question and its sub-queries; empty: a single query
+    validation_score: float | None = None  # cosine with the whole question; None: not validated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +188,8 @@ class SearchTrace:
     reasoner: str = "rule"
     round_trips: int = 0
     index_ms: float = 0.0
+    candidate_count: int = 0  # different passages that the searches found
+    sub_queries: tuple[str, ...] = ()  # whose rankings make the hits; empty: the question's alone
     model_usage: ModelUsage = field(default_factory=ModelUsage)
 
 

@@ -111,6 +111,7 @@ async def open_application(
             extractor=extractor,
             attachment_indexes=attachment_indexes,
             reranker=reranker,
+            embedder=embedder,
             surfaces=SurfaceRegistry(outboxes),
             log=log,
             process_name=f"{socket.gethostname()}:{os.getpid()}",
@@ -179,6 +180,7 @@ class _OpenedBackends:
     extractor: Extractor
     attachment_indexes: AttachmentIndexes
     reranker: Reranker | None
+    embedder: "Embedder | None"
     surfaces: SurfaceRegistry
     log: FilteringBoundLogger
     process_name: str  # unique among the processes that share the database
@@ -280,6 +282,7 @@ def _build_application(*, backends: _OpenedBackends, agent: QuestionAgent, reaso
         agent=agent,
         reasoner=reasoner,
         reranker=backends.reranker,
+        embedder=backends.embedder,
         index=index,
         database=database,
         access=services.access,

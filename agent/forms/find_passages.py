@@ -46,6 +46,7 @@ from agent.retrieval.quotations import (
     rank_sentences,
 )
 from agent.retrieval.relevance import QueryTerm, matched_share_of
+from agent.retrieval.sub_queries.sub_query_rankings import SubQueryFusion
 from agent.review.leg_review import Enough, LegClarification, LegFacts, LegReview, build_leg_result
 from storage.search.conditions import ComparisonCondition, Condition, conjuncts_of
 from storage.search.ids import ChunkId
@@ -106,7 +107,7 @@ def quotes_of_sentence(sentence: QuotableSentence) -> tuple[CitedQuote, ...]:
 
 
 def _build_requests(_: FindPassages, inquiry: LegInquiry) -> LegRequests:
-    return inquiry.request_text(inquiry.ranking_text)
+    return inquiry.request_topics()
 
 
 async def decide_from_all_text(review: LegReview) -> Enough | LegClarification:
@@ -141,6 +142,8 @@ async def decide_passages(review: LegReview) -> Enough | LegClarification:
     if isinstance(decision, LegClarification) and decision.kind is OutcomeKind.NO_RESULTS:
         decision = _decide_from_ranked_text(review, all_text)
     coverage_elsewhere = _best_coverage_of(review, *all_text)
+    if review.session.sub_queries:  # the conditions may name the documents of one topic
+        return _report_hits(review, decision, _unique_passages([*all_text[1], *decision.hits]))
     if coverage_elsewhere <= _best_coverage_of(review, all_text[0], in_set[1]) + _COVERAGE_MARGIN:
         return _report_hits(review, decision, _unique_passages([*decision.hits, *all_text[1]]))
     return _report_hits(review, decision, merge_rankings([(1.0, decision.hits), (1.0, all_text[1])]))
@@ -229,10 +232,32 @@ async def rank_leg_passages(
     passages = fuse_hits(
         hits_by_collector(requests, review.answers), outlines_for(review.requests, requests, review.answers)
     )
+    if review.requests.sub_queries and requests is review.requests.widest_requests:
+        passages = _fuse_sub_queries(review, question, passages)
     rerank_scores = (
         await review.session.rerank_scores(review.leg.question, passages[:RERANKED_PASSAGES]) if use_reranker else None
     )
     return question, rerank_passages(passages, question, review.question_context.analysers, rerank_scores)
+
+
+def _fuse_sub_queries(
+    review: LegReview, query_terms: Sequence[QueryTerm], passages: list[FoundPassage]
+) -> list[FoundPassage]:
+    """Returns the passages, also of the question's parts if these are topics of their own; records these parts."""
+    fusion = SubQueryFusion(
+        question=review.leg.question,
+        sub_queries=review.requests.sub_queries,
+        query_terms=query_terms,
+        analysers=review.question_context.analysers,
+    )
+    fused = fusion.fuse_rankings(passages, review.answers)
+    if fused is None:
+        return passages
+    review.session.sub_queries = (
+        review.leg.question,
+        *(sub_query.text for sub_query in review.requests.sub_queries),
+    )
+    return fused
 
 
 def quote_answer(

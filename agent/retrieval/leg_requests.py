@@ -10,6 +10,7 @@ from agent.refine.relaxations import comparisons_with_missing
 from agent.retrieval.fusion import weigh_terms
 from agent.retrieval.ranking_terms import build_passage_requests, ranking_terms_for
 from agent.retrieval.relevance import QueryTerm
+from agent.retrieval.sub_queries.sub_query_rankings import SubQueryRequests, build_sub_query_requests
 from storage.search.conditions import MissingCondition, conjunction_of, conjuncts_of
 from storage.search.ids import FieldName
 from storage.search.index import (
@@ -46,6 +47,8 @@ class LegRequests:
     fallback_requests: Mapping[str, KeywordPassageRequest | SemanticPassageRequest] = field(
         default_factory=dict[str, KeywordPassageRequest | SemanticPassageRequest]
     )
+    # The topics of the question, in the documents of `widest_requests`
+    sub_queries: tuple[SubQueryRequests, ...] = ()
     outlines: OutlineRequest | None = None  # the documents about the subject of the question
     fallback_outlines: OutlineRequest | None = None  # the same among all documents
     # Counts of the documents that hold each content word
@@ -68,6 +71,7 @@ class LegRequests:
         yield from self.facets
         yield from (
             *self.passage_requests.values(),
+            *self.sub_query_requests(),
             *self.fallback_requests.values(),
             *self.word_counts.values(),
             *self.missing_counts.values(),
@@ -78,7 +82,16 @@ class LegRequests:
         """Yields the requests that are recorded as attempts."""
         yield self.count
         yield from (request for request in (self.record_page, self.aggregate, self.outlines) if request is not None)
-        yield from (*self.passage_requests.values(), *self.fallback_requests.values())
+        yield from (*self.passage_requests.values(), *self.sub_query_requests(), *self.fallback_requests.values())
+
+    @property
+    def widest_requests(self) -> Mapping[str, KeywordPassageRequest | SemanticPassageRequest]:
+        """The requests for passages of all documents, or of the set if there are no others."""
+        return self.fallback_requests or self.passage_requests
+
+    def sub_query_requests(self) -> Iterator[KeywordPassageRequest | SemanticPassageRequest]:
+        for sub_query in self.sub_queries:
+            yield from sub_query.passage_requests.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +103,7 @@ class LegInquiry:
     question_context: QuestionContext
     limits: AnswerLimits
     may_ask_back: bool
+    may_decompose: bool = False  # a question about the text may be searched by its topics too
 
     @property
     def ranking_text(self) -> str:
@@ -113,6 +127,19 @@ class LegInquiry:
             missing_counts=dict(_missing_count_requests(search, self.question_context)),
             word_counts={word: _word_count_request(search, word) for word in self.alternatives.droppable_words},
         )
+
+    def request_topics(self) -> LegRequests:
+        """Returns the requests of a question that the text answers, and those of its topics.
+
+        Topics are searched in all documents: the conditions of the question may name the documents of one of them.
+        """
+        requests = self.request_text(self.ranking_text)
+        if not self.may_decompose:
+            return requests
+        search = requests.widest_requests["text"].search
+        analyser = self.question_context.analysers[search.buckets[0]]
+        topics = build_sub_query_requests(self.leg.question, search, analyser, FETCHED_PASSAGES)
+        return replace(requests, sub_queries=topics)
 
     def request_text(self, text: str, named_search: Search | None = None) -> LegRequests:
         """Returns the requests of every question about text: passages of the set, passages anywhere, counts of each

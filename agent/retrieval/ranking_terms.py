@@ -11,7 +11,7 @@ from itertools import islice
 
 from agent.decomposition import QuestionContext
 from agent.english.function_words import FILLER_WORDS, STOP_WORDS, SUMMARY_WORDS
-from storage.search.analyser import fold_text
+from storage.search.analyser import Analyser, fold_text
 from storage.search.conditions import (
     AndCondition,
     ComparisonCondition,
@@ -29,7 +29,8 @@ from storage.search.index import KeywordPassageRequest, SemanticPassageRequest
 from storage.search.plan import Leg, Search
 from storage.search.schema import FieldType, Schema, SchemaField
 
-FORM_WORDS = STOP_WORDS | FILLER_WORDS | SUMMARY_WORDS
+_COMPARISON_WORDS = frozenset({"vs", "versus"})
+FORM_WORDS = STOP_WORDS | FILLER_WORDS | SUMMARY_WORDS | _COMPARISON_WORDS
 _MAX_CONTENT_WORDS = 24  # content words of a question that get a weight
 _MAX_SCHEMA_WORDS = 48  # words of the schema that are added to them
 _MIN_DOCUMENTS_PER_VALUE = 3  # documents per value from which a list field classifies documents instead of naming each
@@ -94,6 +95,11 @@ def build_passage_requests(
         "text": KeywordPassageRequest(search, text, limit),
         "semantic": SemanticPassageRequest(search, meaning, limit),
     }
+
+
+def content_words_of(text: str, analyser: Analyser) -> tuple[str, ...]:
+    """Returns the words of the text that say what it is about, in order, repeated ones too."""
+    return tuple(word.text for word in analyser.extract_words(text) if word.text not in FORM_WORDS)
 
 
 def claims_in_condition(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
 from agent.retrieval.relevance import Reranker
@@ -27,6 +28,7 @@ class SearchContext:
     index: ScopedIndex
     now: datetime
     reranker: Reranker | None = None  # changes the order of passages
+    embedder: TextEmbedder | None = None  # validates passages; None: they are not validated
     locale: str = "en"
     limits: AnswerLimits = field(default_factory=AnswerLimits)
     buckets: frozenset[BucketId] | None = None  # the buckets to search; None: all in scope

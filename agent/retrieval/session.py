@@ -13,6 +13,7 @@ from agent.errors import RerankerUnavailable
 from agent.outcome import FoundPassage, SearchAttempt, SearchRoute, SearchTrace, TraceStage
 from agent.retrieval.search_context import SearchContext
 from storage.search.codec import search_to_json
+from storage.search.ids import ChunkId
 from storage.search.index import (
     AggregateRequest,
     CountRequest,
@@ -51,6 +52,10 @@ class RetrievalSession:
     stages: list[TraceStage] = field(default_factory=list[TraceStage])
     round_trips: int = 0
     index_ms: float = 0.0
+    sub_queries: tuple[str, ...] = ()  # whose rankings were fused: the whole question first; empty: only that one
+    # All passages found, and of those near a query in meaning the cosine with it, by query
+    candidates: set[ChunkId] = field(default_factory=set[ChunkId])
+    cosines_by_query: dict[str, dict[ChunkId, float]] = field(default_factory=dict[str, dict[ChunkId, float]])
 
     async def ask_index(
         self, requests: Sequence[IndexRequest[object]], record: Sequence[IndexRequest[object]] = ()
@@ -61,11 +66,22 @@ class RetrievalSession:
         ms = (time.perf_counter() - started) * 1000
         self.round_trips += 1
         self.index_ms += ms
+        self._collect_candidates(requests, answers)
         for request in record:
             if len(self.attempts) < _MAX_ATTEMPTS:
                 self.attempts.append(_build_attempt(request, answers, ms))
                 self.context.report_attempt(self.attempts[-1])
         return answers
+
+    def _collect_candidates(self, requests: Sequence[IndexRequest[object]], answers: IndexAnswers) -> None:
+        for request in requests:
+            if not isinstance(request, (KeywordPassageRequest, SemanticPassageRequest)):
+                continue
+            hits = answers[request]
+            self.candidates.update(hit.chunk_id for hit in hits)
+            if isinstance(request, SemanticPassageRequest):
+                cosines = self.cosines_by_query.setdefault(request.text, {})
+                cosines.update((hit.chunk_id, hit.score) for hit in hits)
 
     async def rerank_scores(self, question: str, passages: Sequence[FoundPassage]) -> Sequence[float] | None:
         """Returns the reranker's score of each passage, read with its title, in order.
@@ -103,6 +119,8 @@ class RetrievalSession:
             reasoner=self.reasoner_name,
             round_trips=self.round_trips,
             index_ms=self.index_ms,
+            candidate_count=len(self.candidates),
+            sub_queries=self.sub_queries,
         )
 
 

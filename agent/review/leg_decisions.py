@@ -11,6 +11,7 @@ from agent.retrieval.full_text_fallback import fall_back_to_full_text
 from agent.retrieval.query_reformulation import reformulate_search
 from agent.review.leg_review import Decision, Enough, LegClarification, LegReview
 from agent.review.text_answers import answer_from_sentences
+from agent.review.topic_answers import answer_each_topic
 from storage.search.plan import LegCombination
 
 
@@ -29,7 +30,7 @@ async def decide_legs(
 
 async def _decide_leg(review: LegReview, meanings: WordMeanings) -> Enough | LegClarification:
     decision = ask_about_unknown_words(review) or await decide_by_form(review)
-    answered = await answer_from_sentences(review, decision, meanings)
+    answered = answer_each_topic(review, await answer_from_sentences(review, decision, meanings))
     if isinstance(answered, LegClarification) and answered.kind is OutcomeKind.NO_RESULTS and not answered.hits:
         return await fall_back_to_full_text(review, answered)
     return answered

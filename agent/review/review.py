@@ -11,11 +11,12 @@ from typing import cast
 from agent.assumptions import CorrectedSpelling
 from agent.decomposition import LegAlternatives, PlannedQuestion, QuestionContext
 from agent.forms.registry import build_leg_requests
-from agent.outcome import FoundPassage
+from agent.outcome import FoundPassage, SearchRoute
 from agent.refine.candidates import OfferedChoice
 from agent.retrieval.leg_requests import LegInquiry
 from agent.retrieval.query_reformulation import alternatives_without_words
 from agent.retrieval.session import RetrievalSession
+from agent.retrieval.sub_queries.validation import validate_passages
 from agent.review.leg_review import Enough, EvidenceReviewer, LegClarification, LegReview, More
 from agent.review.message_passages import rank_message_passages
 from agent.review.offers import offer_beside_answers, offer_for_clarification
@@ -52,6 +53,13 @@ async def review_plan(
     reviews, decisions = await _search_and_decide(session, planned, question_context, reviewer, may_ask_back=may_ask)
     if planned.fallback is not None and not any(review.count for review in reviews):
         return await review_plan(session, planned.fallback, question_context, reviewer)
+    hits = await rank_message_passages(planned.plan, reviews, decisions)
+    if context.limits.validate_hits and any(decision.route is not SearchRoute.STRUCTURED for decision in decisions):
+        started = time.perf_counter()
+        question = reviews[0].leg.question if len(reviews) == 1 else planned.plan.question
+        known_cosines = session.cosines_by_query.get(question, {})
+        hits = await validate_passages(question, hits, context.embedder, question_context.analysers, known_cosines)
+        session.record_stage("validate", started)
     started = time.perf_counter()
     asking = _first_clarification(reviews, decisions)
     choices = (
@@ -66,7 +74,7 @@ async def review_plan(
         reviews=tuple(reviews),
         decisions=tuple(decisions),
         choices=choices,
-        hits=await rank_message_passages(planned.plan, reviews, decisions),
+        hits=hits,
     )
 
 
@@ -144,6 +152,7 @@ async def _search_legs(
     """Searches all legs in one round trip."""
     limits = session.context.limits
     alternatives_in_order = [alternatives_by_leg[leg.id] for leg in legs]
+    may_decompose = limits.decompose_searches and len(legs) == 1  # several legs are sub-queries already
     requests_by_leg = [
         build_leg_requests(
             LegInquiry(
@@ -152,6 +161,7 @@ async def _search_legs(
                 question_context=question_context,
                 limits=limits,
                 may_ask_back=may_ask_back,
+                may_decompose=may_decompose,
             )
         )
         for leg, alternatives in zip(legs, alternatives_in_order, strict=True)

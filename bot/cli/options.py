@@ -11,6 +11,7 @@ HomeOption = Annotated[
 ]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show how it came about, and tracebacks.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON value on stdout and nothing else.")]
+DecomposeOption = Annotated[bool, typer.Option(help="Search the topics of a question too.")]
 SpeakerOption = Annotated[
     str | None,
     typer.Option("--as", metavar="USER", help="Speak as local:NAME, slack:TEAM:USER or teams:TENANT:OBJECT."),

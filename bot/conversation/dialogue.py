@@ -8,6 +8,7 @@ from typing import Final, Protocol, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.context import AgentContext
+from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.outcome import (
     Answer,
@@ -143,8 +144,9 @@ class ConversationDialogue:
         attachments: ConversationAttachments,
         surfaces: SurfaceRegistry,
         reranker: Reranker | None = None,
+        embedder: TextEmbedder | None = None,
     ) -> None:
-        self._agent, self._reasoner, self._reranker = agent, reasoner, reranker
+        self._agent, self._reasoner, self._reranker, self._embedder = agent, reasoner, reranker, embedder
         self._index, self._access, self._now = index, access, database.utc_now
         self._directories, self._clarifications, self._exports = directories, clarifications, exports
         self._attachments, self._surfaces = attachments, surfaces
@@ -157,7 +159,11 @@ class ConversationDialogue:
         """
         scope = await self._access.scope_for_audience(OperatorAudience())
         context = AgentContext(
-            index=self._index.within_scope(scope), reasoner=self._reasoner, reranker=self._reranker, now=self._now()
+            index=self._index.within_scope(scope),
+            reasoner=self._reasoner,
+            reranker=self._reranker,
+            embedder=self._embedder,
+            now=self._now(),
         )
         async with asyncio.timeout(_AGENT_TIMEOUT.total_seconds()):
             await self._agent.answer(_WARM_UP_QUESTION, context)
@@ -263,6 +269,7 @@ class ConversationDialogue:
             index=turn_context.content.index,
             reasoner=self._reasoner,
             reranker=self._reranker,
+            embedder=self._embedder,
             now=self._now().astimezone(_time_zone_of(inbound.time_zone)),
             locale=inbound.locale,
             limits=turn_context.limits,

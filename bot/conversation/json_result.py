@@ -125,6 +125,9 @@ def _empty_result(request: ResultRequest) -> JsonObject:
         "choices": [],
         "assumptions": [],
         "sub_questions": [],
+        "sub_queries": [],
+        "decomposed": False,
+        "meta": {"total_candidates": 0, "returned": 0, "sub_query_count": 0},
         "files": [],
         "attempts": [],
         "route": None,
@@ -160,12 +163,28 @@ def _answer_fields(outcome: Answer | Clarify, request: ResultRequest) -> JsonObj
         "values": values,
         "groups": [_group_json(line) for leg in outcome.legs for line in leg.groups],
         "missing": [_missing_json(missing) for leg in outcome.legs for missing in leg.missing_counts],
-        "hits": [_hit_json(passage) for passage in outcome.hits[: request.max_hits]],
         "citations": [_citation_json(citation) for citation in outcome.citations],
         "assumptions": list(outcome.assumptions),
         "sub_questions": [leg.question for leg in outcome.plan.legs] if len(outcome.plan.legs) > 1 else [],
+        **_ranking_fields(outcome, request.max_hits),
         **_set_fields(outcome, kind, request.max_doc_ids),
         **_trace_fields(outcome.trace),
+    }
+
+
+def _ranking_fields(outcome: Answer | Clarify, limit: int) -> JsonObject:
+    """The ranked passages, the queries whose rankings make them, and the numbers of both."""
+    queries = outcome.trace.sub_queries or (outcome.plan.question,)
+    hits = [_hit_json(passage, queries) for passage in outcome.hits[:limit]]
+    return {
+        "hits": hits,
+        "sub_queries": list(queries),
+        "decomposed": len(queries) > 1,
+        "meta": {
+            "total_candidates": max(outcome.trace.candidate_count, len(hits)),
+            "returned": len(hits),
+            "sub_query_count": len(queries),
+        },
     }
 
 
@@ -292,8 +311,10 @@ def _missing_json(missing: MissingCount) -> JsonObject:
     return {"field": missing.field, "count": missing.count}
 
 
-def _hit_json(passage: FoundPassage) -> JsonObject:
-    hit = passage.hit
+def _hit_json(passage: FoundPassage, queries: Sequence[str]) -> JsonObject:
+    """A passage; its queries are numbers in `queries`, from 1."""
+    hit, found_for = passage.hit, passage.found_for or queries[:1]
+    numbers = [number for number, query in enumerate(queries, start=1) if query in found_for]
     return {
         "doc_id": hit.doc_id,
         "chunk_id": hit.chunk_id,
@@ -302,6 +323,9 @@ def _hit_json(passage: FoundPassage) -> JsonObject:
         "end": hit.end,
         "score": passage.score,
         "found_by": list(passage.found_by),
+        "sub_queries": numbers,
+        "multi_source": len(passage.found_by) > 1 or len(numbers) > 1,
+        "validation_score": passage.validation_score,
     }
 
 

@@ -7,7 +7,7 @@ from agent.english.function_words import SUPERLATIVE_PHRASES
 
 _MAX_QUESTIONS = 4
 _QUESTION_STARTS = (
-    r"how|what|which|who|whose|whom|when|where|list|show|find|count|summari[sz]e|compare|give|tell|is|are|was|were|does|do|"
+    r"how|what|which|who|whose|whom|when|where|why|list|show|find|count|summari[sz]e|compare|give|tell|is|are|was|were|does|do|"
     r"did|has|have|can|could|please"
 )
 _QUESTION_BOUNDARY = re.compile(
@@ -19,7 +19,11 @@ _QUESTION_BOUNDARY = re.compile(
 )
 _LONE_SUPERLATIVES = "|".join(sorted(phrase[0] for phrase in SUPERLATIVE_PHRASES if len(phrase) == 1))
 _ENDS_OF_RESULTS = rf"the\s+(?:{_LONE_SUPERLATIVES}|most|average|total|sum|mean|median)"  # "and the oldest"
-_JOINED_QUESTION = r"how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|list|show|find|summari[sz]e"
+_AUXILIARIES = r"do|does|did|is|are|was|were|has|have|had|can|could|should|would|will|must"
+_JOINED_QUESTION = (
+    r"how\s+(?:many|much|often|long|old|big|high)|what|which|who|when|where|list|show|find|summari[sz]e"
+    rf"|(?:how|why)\s+(?:{_AUXILIARIES})"
+)
 # "Also", "plus", "oh and", "while you're at it": a joint between two questions, whatever the first one begins with.
 # The marks and blanks before it are read as a whole, from their start, so that the time is linear in their number.
 _JOINT = (
@@ -30,7 +34,7 @@ _JOINT = (
 _AND_BEFORE_QUESTION = re.compile(
     rf"{_JOINT}(?=(?:{_JOINED_QUESTION}|give|tell|count)\b)"
     rf"|(?<!\s)(?=\s*[,;–—-]|\s+(?:oh\s+and|plus)\b){_JOINT}(?=(?:is|are|was|were|does|do|did|{_ENDS_OF_RESULTS})\b)"
-    rf"|(?:(?<!\s)\s+)?[,;]\s*(?:and\s+)?then\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
+    rf"|(?:(?<!\s)\s+)?[,;]\s*(?:and\s+)?(?:then|after\s+that|afterwards)\s+(?=(?:{_JOINED_QUESTION}|{_ENDS_OF_RESULTS})\b)"
     rf"|(?:,|(?<!\s))\s+and\s+(?:(?:also|then)\s+)?(?=(?:{_JOINED_QUESTION})\b)|,\s+and\s+(?=(?:{_ENDS_OF_RESULTS})\b)"
     r"|,\s+(?=(?:how\s+(?:many|much)|what(?:['’]s|\s+(?:is|are|was|were|did))|who(?:['’]s|\s+(?:is|was))"
     r"|when\s+(?:is|was|did|does))\b)",

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from bot.cli.failures import CommandFailed, print_to_stderr
-from bot.cli.options import BucketsOption, DebugOption, HomeOption, JsonOption, SpeakerOption
+from bot.cli.options import BucketsOption, DebugOption, DecomposeOption, HomeOption, JsonOption, SpeakerOption
 from bot.cli.runtime import build_surface, is_debug_on, print_line, run_with_bot
+from bot.cli.search_description import describe_search
 from bot.cli.speaker import TERMINAL_SURFACE, CliSpeaker, new_conversation_id, speaker_for
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class AskOptions:
     max_hits: int
     max_documents: int
     debug: bool
+    validate: bool = True
+    decompose: bool = True
 
 
 def ask(
@@ -44,6 +47,8 @@ def ask(
     batch: Annotated[Path | None, typer.Option(metavar="FILE", help="Questions, one JSON object a line.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the results of --batch go.")] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions of --batch at once.")] = 1,
+    validate: Annotated[bool, typer.Option(help="Leave out passages that are far from the question.")] = True,
+    decompose: DecomposeOption = True,
     json_: JsonOption = False,
     home: HomeOption = None,
     debug: DebugOption = False,
@@ -57,6 +62,8 @@ def ask(
             max_hits=hits,
             max_documents=limit,
             debug=is_debug_on(debug),
+            validate=validate,
+            decompose=decompose,
         )
         if batch is not None and out is not None:
             await _run_batch(bot, options, batch, out, jobs)
@@ -129,18 +136,24 @@ async def run_turn(
     turn = await bot.accept_inbound(options.speaker.inbound_for(body, conversation, options.buckets))
     if turn is None:
         raise CommandFailed("this message was sent before; send it again")
-    return await bot.run_turn(
-        turn, limits=replace(bot.limits, reported_hits=options.max_hits, reported_documents=options.max_documents)
+    limits = replace(
+        bot.limits,
+        reported_hits=options.max_hits,
+        reported_documents=options.max_documents,
+        validate_hits=options.validate,
+        decompose_searches=options.decompose,
     )
+    return await bot.run_turn(turn, limits=limits)
 
 
 def _print_steps(result: Mapping[str, Any]) -> None:
-    """Print the turn's stages, searches and choices to stderr."""
+    """Print the turn's stages, searches, passages and choices to stderr."""
     steps = [f"{stage['name']} {stage['ms']} ms" for stage in result["stages"]]
     lines = [f"turn {result['turn']} in {result['conversation']}", f"route {result['route']}: {', '.join(steps)}"]
     for attempt in result["attempts"]:
         arguments = json.dumps(attempt["arguments"], ensure_ascii=False)
         lines.append(f"{attempt['tool']} {arguments}: {attempt['documents']} documents, {attempt['ms']} ms")
+    lines += describe_search(result)
     for choice in result["choices"]:
         lines.append(f"choice {choice['id']}: {choice['label']}")
     print("\n".join(lines), file=sys.stderr)  # noqa: T201

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ import typer
 from bot.cli.commands.ask import AskOptions, BatchLine, run_batch_lines
 from bot.cli.commands.ingest import open_progress_bar
 from bot.cli.failures import CommandFailed, exit_on_failure, print_to_stderr
-from bot.cli.options import DebugOption, JsonOption
+from bot.cli.options import DebugOption, DecomposeOption, JsonOption
 from bot.cli.runtime import global_options, is_debug_on, is_on_terminal, print_line, settings_for_home
 from bot.cli.speaker import speaker_for
 
@@ -39,6 +39,7 @@ class _EvalMode:
     ignore_metadata: bool
     own_buckets_only: bool
     jobs: int
+    decompose: bool = True
 
 
 def run_evaluation(
@@ -51,6 +52,7 @@ def run_evaluation(
     extracted: Annotated[bool, typer.Option("--extracted", help="Only with fields filled from the text.")] = False,
     alone: Annotated[bool, typer.Option(help="Ask each set's own buckets alone, too.")] = True,
     limit: Annotated[int | None, typer.Option(min=1, help="Questions of a set, evenly picked.")] = None,
+    decompose: DecomposeOption = True,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions at once; CPU is told for one.")] = 1,
     home: Annotated[
         Path | None, typer.Option("--home", help="Keep the documents here for the next time. [default: nowhere]")
@@ -69,7 +71,12 @@ def run_evaluation(
             home or global_options.get().home or Path(stack.enter_context(TemporaryDirectory(prefix="parley-eval-")))
         )
         mode_groups = (
-            _eval_modes_for(eval_home, metadata=metadata, extracted=extracted, with_own_buckets=alone, jobs=jobs)
+            [
+                [replace(mode, decompose=decompose) for mode in modes]
+                for modes in _eval_modes_for(
+                    eval_home, metadata=metadata, extracted=extracted, with_own_buckets=alone, jobs=jobs
+                )
+            ]
             if suite.selected_sets
             else []
         )
@@ -173,7 +180,12 @@ async def _ask_questions(
 ) -> AsyncGenerator[tuple[dict[str, Any], float | None]]:
     """Each result as `parley ask --batch` writes it, with its CPU time in milliseconds."""
     options = AskOptions(
-        speaker=speaker_for(None), buckets=(), max_hits=eval_set.max_hits, max_documents=_MAX_DOCUMENT_IDS, debug=False
+        speaker=speaker_for(None),
+        buckets=(),
+        max_hits=eval_set.max_hits,
+        max_documents=_MAX_DOCUMENT_IDS,
+        debug=False,
+        decompose=mode.decompose,
     )
     buckets = tuple(eval_set.buckets) if mode.own_buckets_only else ()
     lines = [

@@ -136,6 +136,9 @@ _PROPERTIES: dict[str, object] = {
         end={"type": "integer"},
         score={"type": "number"},
         found_by=_TEXTS,
+        sub_queries={"type": "array", "items": {"type": "integer", "minimum": 1}},
+        multi_source={"type": "boolean"},
+        validation_score={"type": ["number", "null"]},
     ),
     "citations": _array_of_objects(
         marker={"type": "string"},
@@ -157,6 +160,18 @@ _PROPERTIES: dict[str, object] = {
     ),
     "assumptions": _TEXTS,
     "sub_questions": _TEXTS,
+    "sub_queries": _TEXTS,
+    "decomposed": {"type": "boolean"},
+    "meta": {
+        "type": "object",
+        "required": ["total_candidates", "returned", "sub_query_count"],
+        "properties": {
+            "total_candidates": {"type": "integer"},
+            "returned": {"type": "integer"},
+            "sub_query_count": {"type": "integer"},
+        },
+        "additionalProperties": False,
+    },
     "files": _array_of_objects(name={"type": "string"}, rows={"type": "integer"}, path={"type": "string"}),
     "attempts": _array_of_objects(
         tool={"type": "string"}, arguments={"type": "object"}, documents={"type": "integer"}, ms={"type": "number"}
@@ -288,9 +303,8 @@ def test_the_limit_cuts_the_documents_and_not_the_count() -> None:
     assert (result["count"], result["doc_ids"]) == (2, ["a"])
 
 
-def test_hits_are_limited_to_the_requested_number() -> None:
-    leg = a_leg()
-    hit = PassageHit(
+def a_hit() -> PassageHit:
+    return PassageHit(
         doc_id=DocId("a"),
         bucket=RECEIPTS,
         chunk_id=ChunkId("a#0"),
@@ -302,7 +316,11 @@ def test_hits_are_limited_to_the_requested_number() -> None:
         text="text",
         score=9.0,
     )
-    passages = tuple(FoundPassage(hit=hit, score=1.5, found_by=("text", "semantic")) for _ in range(3))
+
+
+def test_hits_are_limited_to_the_requested_number() -> None:
+    leg = a_leg()
+    passages = tuple(FoundPassage(hit=a_hit(), score=1.5, found_by=("text", "semantic")) for _ in range(3))
     answer = an_answer(a_result(leg), legs=(leg,))
     answer = Answer(
         plan=answer.plan, text="", legs=answer.legs, hits=passages, trace=TRACE, generation=answer.generation
@@ -318,7 +336,32 @@ def test_hits_are_limited_to_the_requested_number() -> None:
         "end": 4,
         "score": 1.5,
         "found_by": ["text", "semantic"],
+        "sub_queries": [1],
+        "multi_source": True,
+        "validation_score": None,
     }
+
+
+def test_hits_name_the_sub_queries_that_found_them_by_number() -> None:
+    leg = a_leg()
+    topics = ("trams and buses", "trams", "buses")
+    found = [
+        FoundPassage(hit=a_hit(), score=1.5, found_by=("text",), found_for=("trams and buses", "buses")),
+        FoundPassage(hit=a_hit(), score=1.0, found_by=("text",), found_for=("trams",), validation_score=0.31),
+    ]
+    trace = replace(TRACE, sub_queries=topics, candidate_count=17)
+    answer = an_answer(a_result(leg), legs=(leg,))
+    answer = Answer(
+        plan=answer.plan, text="", legs=answer.legs, hits=tuple(found), trace=trace, generation=answer.generation
+    )
+
+    result = result_of(answer)
+
+    assert (result["sub_queries"], result["decomposed"]) == (list(topics), True)
+    assert result["meta"] == {"total_candidates": 17, "returned": 2, "sub_query_count": 3}
+    assert [hit["sub_queries"] for hit in result["hits"]] == [[1, 3], [2]]
+    assert [hit["multi_source"] for hit in result["hits"]] == [True, False]
+    assert [hit["validation_score"] for hit in result["hits"]] == [None, 0.31]
 
 
 def _figure(unit: str) -> ComputedFigure:

@@ -9,6 +9,20 @@ from agent.rules.words.question_splitting import split_questions
     ("text", "questions"),
     [
         (
+            "What is the toll of the old bridge and why does it differ in winter?",
+            ("What is the toll of the old bridge", "why does it differ in winter?"),
+        ),
+        (
+            "Who paints the gates and how does the paint dry?",
+            ("Who paints the gates", "how does the paint dry?"),
+        ),
+        (
+            "Count the late parcels, then list the heavy ones.",
+            ("Count the late parcels", "list the heavy ones."),
+        ),
+        ("Who decides what is repaired and how it is paid?", ("Who decides what is repaired and how it is paid?",)),
+        ("How did the toll change in May and why?", ("How did the toll change in May and why?",)),
+        (
             "How many parcels came in 2024, and in 2023?",
             ("How many parcels came in 2024", "in 2023?"),
         ),
