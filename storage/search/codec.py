@@ -112,7 +112,7 @@ def _parse_condition(data: JsonObject) -> Condition:
 
 
 def _semi_join_to_json(condition: SemiJoinCondition) -> JsonObject:
-    """`condition` is left out for the whole bucket, `order` and `limit` without an order, a `min_count` of 1, and `compare` for equality."""
+    """`condition` is left out for the whole bucket, `order` and `limit` without an order, and what is not given."""
     inner_set: JsonObject = {"bucket": condition.bucket, "key": condition.key}
     if condition.condition != MATCH_ALL:
         inner_set["condition"] = condition_to_json(condition.condition)

@@ -219,8 +219,8 @@ class CheckClaims(AnswerForm):
 class ReadFields(AnswerForm):
     """Answers from the field values of one document or a few. `fields` lists them by bucket.
 
-    `of_each`: the values of all documents are asked for, "the phone numbers of the offices"; otherwise only one document
-    is meant.
+    `of_each`: the values of all documents are asked for, "the phone numbers of the offices"; otherwise only one
+    document is meant.
     """
 
     tag: ClassVar[str] = "read_fields"

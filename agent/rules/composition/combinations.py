@@ -30,7 +30,7 @@ from agent.rules.composition.phrases import (
     ThanWord,
     ValuePhrase,
 )
-from agent.rules.composition.relations import NAMED_COST, Relations, compare_with_set
+from agent.rules.composition.relations import NAMED_COST, BucketRelations, compare_with_set
 from agent.rules.reading.question_reader import QuestionReader
 from agent.rules.words.tokens import QuestionToken
 from storage.search.conditions import (
@@ -80,7 +80,7 @@ class PhraseCombiner:
         question: str,
         tokens: tuple[QuestionToken, ...],
         reader: QuestionReader,
-        relations: Relations,
+        relations: BucketRelations,
         named_buckets: Set[BucketId],
     ) -> None:
         """`named_buckets` are those whose documents a noun of the question names."""
@@ -261,17 +261,19 @@ class PhraseCombiner:
             if found is not None and documents.order is None and not modifier.after.words:
                 yield NumberOfPhrase(documents=documents, descending=found[1].is_high_end), 0.0
             return
-        if isinstance(documents, SetPhrase) and set(modifier.before.words) <= {"of", "among", "in", "all"}:
-            if documents.order is None and not documents.is_named and not modifier.after.words:
-                yield from self._ordered_sets(superlative, documents, 1)
+        if not isinstance(documents, SetPhrase) or documents.order is not None or documents.is_named:
+            return
+        if set(modifier.before.words) <= {"of", "among", "in", "all"} and not modifier.after.words:
+            yield from self._ordered_sets(superlative, documents, 1)
 
     def _extreme_of_set(self, phrase: OrderPhrase, modifier: ModifierPhrase) -> Meanings:
         """ "The *highest density of the states* that border Texas": the value itself."""
         documents = modifier.phrase
-        if isinstance(documents, SetPhrase) and documents.bucket == phrase.bucket and documents.order is None:
-            if _only_owns(modifier) and not documents.is_named:
-                first = replace(documents, order=phrase.order, limit=1, is_plural=False)
-                yield FieldValues(documents=first, field=phrase.order.field), 0.0
+        if not isinstance(documents, SetPhrase) or documents.order is not None or documents.is_named:
+            return
+        if documents.bucket == phrase.bucket and _only_owns(modifier):
+            first = replace(documents, order=phrase.order, limit=1, is_plural=False)
+            yield FieldValues(documents=first, field=phrase.order.field), 0.0
 
     # -- sets
 
@@ -299,9 +301,9 @@ class PhraseCombiner:
         before, after = set(modifier.before.words), modifier.after
         if documents.order is not None and documents.limit != 1:
             return
-        if other.bucket == documents.bucket and other.is_named and not after.words and before <= _NAMING_WORDS:
-            if documents.is_bare:
-                yield replace(other, depth=documents.depth + other.depth), 0.0  # "the city of Boston"
+        is_name_of_noun = other.bucket == documents.bucket and other.is_named and documents.is_bare
+        if is_name_of_noun and not after.words and before <= _NAMING_WORDS:
+            yield replace(other, depth=documents.depth + other.depth), 0.0  # "the city of Boston"
         is_clause = bool(before & _CLAUSE_OPENERS) and bool(modifier.before.relating or modifier.before.mentions)
         is_vacuous = other.is_bare and not (_negates(modifier) or is_clause)  # "rivers in states"
         if documents.is_named:
@@ -347,9 +349,10 @@ class PhraseCombiner:
 
     def _rank(self, documents: SetPhrase, superlative: SuperlativePhrase, modifier: ModifierPhrase) -> Meanings:
         """ "Which state that borders Texas *is the largest*"."""
-        if set(modifier.before.words) <= _COPULAS and not modifier.after.words and documents.order is None:
-            if not documents.is_named:
-                yield from self._ordered_sets(superlative, documents, 1)
+        if documents.order is not None or documents.is_named:
+            return
+        if set(modifier.before.words) <= _COPULAS and not modifier.after.words:
+            yield from self._ordered_sets(superlative, documents, 1)
 
     def _rank_by_number(self, documents: SetPhrase, number: NumberOfPhrase, modifier: ModifierPhrase) -> Meanings:
         """ "The state *with the most rivers*"."""
@@ -385,13 +388,13 @@ class PhraseCombiner:
 
     def _compare(self, documents: SetPhrase, literal: LiteralPhrase) -> Meanings:
         """ "Rivers *longer than 300 km*"."""
-        yield from self._compared(documents, literal, f"{{}} {literal.text}")
+        yield from self._with_literal(documents, literal, f"{{}} {literal.text}")
 
     def _compare_before(self, literal: LiteralPhrase, documents: SetPhrase) -> Meanings:
         """ "*2019* films"."""
-        yield from self._compared(documents, literal, f"{literal.text} {{}}")
+        yield from self._with_literal(documents, literal, f"{literal.text} {{}}")
 
-    def _compared(self, documents: SetPhrase, literal: LiteralPhrase, template: str) -> Meanings:
+    def _with_literal(self, documents: SetPhrase, literal: LiteralPhrase, template: str) -> Meanings:
         if documents.is_named or documents.order is not None:
             return
         bucket = documents.bucket
@@ -495,7 +498,8 @@ class PhraseCombiner:
         """ "The *capital of Texas*", "how many inhabitants *does Texas have*"."""
         if isinstance(modifier.phrase, SetPhrase) and _only_owns(modifier, may_relate=field.is_question):
             yield from self._values_of(field, modifier.phrase, 0.0)
-        if field.is_plural and not field.is_question and _CLAUSE_OPENERS & set(modifier.before.words):
+        is_noun = field.is_plural and not (field.is_question or field.is_hint)
+        if is_noun and RELATIVE_PRONOUNS & set(modifier.before.words):
             for documents, cost in self._restrict(SetPhrase(bucket=field.bucket, is_plural=True), modifier):
                 if isinstance(documents, SetPhrase) and documents.depth:  # "*countries in which* they work"
                     yield FieldValues(documents=documents, field=field.field), cost + _IMPLIED_COST
@@ -520,18 +524,18 @@ class PhraseCombiner:
 
     def _possessed_field(self, modifier: ModifierPhrase, field: FieldPhrase) -> Meanings:
         """ "What *does the permit cost*", "*what is the Ritz's owner*"."""
-        if isinstance(modifier.phrase, SetPhrase) and set(modifier.after.words) <= {"s"}:
-            if set(modifier.before.words) <= _OWNERS | {"what", "which"} and not modifier.before.relating:
-                yield from self._values_of(field, modifier.phrase, _FOLLOWING_FIELD_COST)
+        before = modifier.before
+        is_asking = set(before.words) <= _OWNERS | _ASKING_WORDS and not before.relating
+        if isinstance(modifier.phrase, SetPhrase) and is_asking and set(modifier.after.words) <= {"s"}:
+            yield from self._values_of(field, modifier.phrase, _FOLLOWING_FIELD_COST)
 
     def _possessed_set(self, modifier: ModifierPhrase, documents: SetPhrase) -> Meanings:
         """ "*Priya's department*", "the Ritz's screenings in May"."""
         owner = modifier.phrase
-        if isinstance(owner, SetPhrase) and modifier.after.words == ("s",) and not modifier.before.words:
-            if owner.bucket != documents.bucket and not documents.is_named:
-                for related, cost in self._relations.relate(documents, owner, _NO_WORDS):
-                    is_single = owner.is_single and not documents.is_plural
-                    yield replace(related, limit=documents.limit) if is_single else related, cost
+        if not isinstance(owner, SetPhrase) or modifier.after.words != ("s",) or modifier.before.words:
+            return
+        if owner.bucket != documents.bucket and not documents.is_named:
+            yield from self._relations.relate(documents, owner, _NO_WORDS)
 
     def _values_of(self, field: FieldPhrase, documents: SetPhrase, cost: float) -> Meanings:
         if field.bucket != documents.bucket or (documents.is_bare and not documents.is_named):

@@ -1,4 +1,4 @@
-"""Relations between sets of documents, by the references of the schemas."""
+"""BucketRelations between sets of documents, by the references of the schemas."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -30,7 +30,7 @@ _BRIDGE_COST = 0.4  # the two are related by documents that are not named
 _TURNED_COST = 0.1  # "states that border Texas" are not those that Texas borders
 
 
-class Relations:
+class BucketRelations:
     """The relations between the buckets in scope."""
 
     def __init__(self, lexicons: Mapping[BucketId, BucketLexicon], joins: Sequence[BucketJoin]) -> None:

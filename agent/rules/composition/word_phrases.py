@@ -157,9 +157,13 @@ class _WordPhraseFinder:
     def certain_phrases(self) -> Iterator[SpanPhrase]:
         """Yields all phrases but the hints at fields by words that name documents or values."""
         for phrase in self.phrases:
-            if isinstance(phrase.phrase, SetPhrase) and phrase.phrase.is_bare:
-                if (phrase.phrase.bucket, phrase.first, phrase.last) in self._kinds:
-                    continue  # "lakes" of hills and lakes
+            span_of_noun = (
+                (phrase.phrase.bucket, phrase.first, phrase.last)
+                if isinstance(phrase.phrase, SetPhrase) and phrase.phrase.is_bare
+                else None
+            )
+            if span_of_noun in self._kinds:
+                continue  # "lakes" of hills and lakes
             is_hint = isinstance(phrase.phrase, FieldPhrase) and phrase.phrase.is_hint
             if not (is_hint and (self._noun_tokens | self._value_tokens) & {*range(phrase.first, phrase.last)}):
                 yield phrase

@@ -11,7 +11,7 @@ from agent.english.function_words import DOCUMENT_NOUNS
 from agent.rules.comparison.comparison_plan import plan_comparison
 from agent.rules.comparison.cues import mask_comparison
 from agent.rules.comparison.share import plan_share
-from agent.rules.composition.composed_leg import plan_composed_leg
+from agent.rules.composition.phrase_plan import plan_phrase
 from agent.rules.followups.combined_sets import unite_legs
 from agent.rules.followups.question_parts import (
     QuestionPart,
@@ -185,7 +185,7 @@ def _plan_best_leg(
     settled = [settle_own_names(reading, reader.lexicons) for reading in readings]
     readings = put_own_documents_first(settled, reader.lexicons)
     leg, alternatives = _plan_leg_with_corrections(leg_id, question, readings, reader)
-    composed = plan_composed_leg(leg_id, question, leg, readings, reader)
+    composed = plan_phrase(leg_id, question, leg, readings, reader)
     if composed is not None:
         return composed.leg, composed.alternatives, composed.assumptions
 

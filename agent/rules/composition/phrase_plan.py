@@ -16,8 +16,16 @@ from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternat
 from agent.english.function_words import LIST_VERBS, NEGATIONS, YES_NO_VERBS
 from agent.rules.composition.chart import Chart, parse_spans
 from agent.rules.composition.combinations import PhraseCombiner
-from agent.rules.composition.phrases import FieldValues, Phrase, RankedByNumber, SetPhrase, SpanPhrase
-from agent.rules.composition.relations import Relations
+from agent.rules.composition.phrases import (
+    FieldValues,
+    Phrase,
+    RankedByNumber,
+    SetPhrase,
+    SpanPhrase,
+    SuperlativePhrase,
+    ThanWord,
+)
+from agent.rules.composition.relations import BucketRelations
 from agent.rules.composition.word_phrases import find_word_phrases
 from agent.rules.cues.question_subject import NUMERIC_TYPES
 from agent.rules.linking.link_filter import is_content_word
@@ -64,7 +72,7 @@ _NUMBER_WORDS = frozenset({"number", "count"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComposedLeg:
+class PhrasePlan:
     """A leg that was read as one phrase, with what else it may mean."""
 
     leg: Leg
@@ -73,7 +81,7 @@ class ComposedLeg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _AskedForm:
     """What the words before a phrase ask of it."""
 
     counts: bool
@@ -81,9 +89,9 @@ class _Asked:
     function: AggregateFunction | None
 
 
-def plan_composed_leg(
+def plan_phrase(
     leg_id: LegId, question: str, plain: Leg, readings: Sequence[BucketReading], reader: QuestionReader
-) -> ComposedLeg | None:
+) -> PhrasePlan | None:
     """Returns the leg of a question that relates several sets; None for all other questions.
 
     A question for a field of one set is left to the `plain` reading if that reads or computes values.
@@ -94,9 +102,11 @@ def plan_composed_leg(
     found = find_word_phrases(question, reader, joins)
     if found is None or not 1 < len(found.tokens) <= _MAX_TOKENS:
         return None
+    if _is_explained(plain.answer_form, readings[0], found.phrases):
+        return None
     sets = (word.phrase for word in found.phrases if isinstance(word.phrase, SetPhrase) and not word.phrase.is_named)
     named_buckets = {phrase.bucket for phrase in sets}
-    combiner = PhraseCombiner(question, found.tokens, reader, Relations(reader.lexicons, joins), named_buckets)
+    combiner = PhraseCombiner(question, found.tokens, reader, BucketRelations(reader.lexicons, joins), named_buckets)
     chart = parse_spans(len(found.tokens), found.phrases, combiner.combine)
     phrases = [pair for pair in _readings_of(found.tokens, chart) if pair[0].cost <= _MAX_COST]
     phrases.sort(key=lambda pair: (pair[0].cost, _depth_of(pair[0].phrase)))
@@ -130,7 +140,7 @@ def plan_composed_leg(
         if cost - best_cost <= _SAME_COST and type(other_form) is type(answer_form)
         if other_search != search and other_search.buckets == search.buckets and not chosen
     }
-    return ComposedLeg(
+    return PhrasePlan(
         leg=leg,
         alternatives=LegAlternatives(
             leg=leg_id,
@@ -142,12 +152,25 @@ def plan_composed_leg(
     )
 
 
+def _is_explained(plain_form: AnswerForm, reading: BucketReading, phrases: Sequence[SpanPhrase]) -> bool:
+    """Whether the plain reading explains every word of a question for documents of one kind, compared with nothing."""
+    if reading.unlinked_words or reading.unlinked_quotations or not reading.has_noun:
+        return False
+    asks_for_set = plain_form.is_document_count or (plain_form.lists_documents and plain_form.list_order is None)
+    names_others = any(
+        isinstance(phrase.phrase, SetPhrase) and phrase.phrase.bucket != reading.bucket and not phrase.phrase.is_named
+        for phrase in phrases
+    )
+    compares = any(isinstance(phrase.phrase, (SuperlativePhrase, ThanWord)) for phrase in phrases)
+    return asks_for_set and not (names_others or compares or reading.asked_mentions)
+
+
 def _alternative_reading(search: Search) -> AlternativeReading:
     clause = search.clauses[0]
     return AlternativeReading(bucket=clause.bucket, conditions=conjuncts_of(clause.condition), search=search)
 
 
-def _readings_of(tokens: Sequence[QuestionToken], chart: Chart) -> Iterator[tuple[SpanPhrase, _Asked]]:
+def _readings_of(tokens: Sequence[QuestionToken], chart: Chart) -> Iterator[tuple[SpanPhrase, _AskedForm]]:
     """Yields the phrases between words that only ask: "*show me* …", "*what is* …", "… *are there*"."""
     if tokens[0].word in YES_NO_VERBS:
         return
@@ -177,11 +200,11 @@ def _needs_composition(phrase: Phrase, plain_form: AnswerForm) -> bool:
     match phrase:
         case SetPhrase(depth=depth):
             return bool(depth)
-        case FieldValues(documents=documents, asks_amount=asks_amount):
+        case FieldValues(documents=documents, field=field, asks_amount=asks_amount):
             passes_over_field = plain_form.lists_documents or plain_form.reads_text
-            passes_over_field |= AggregateFunction.DISTINCT in plain_form.computed_functions
             sums_up = asks_amount and not documents.is_single
-            return bool(documents.depth) or documents.order is not None or passes_over_field or sums_up
+            is_of_first = documents.order is not None and documents.order.field != field
+            return bool(documents.depth) or is_of_first or passes_over_field or sums_up
         case _:
             return True
 
@@ -195,10 +218,10 @@ def _only_asks(token: QuestionToken) -> bool:
     return not is_content_word(token) and token.word not in NEGATIONS and not token.is_quoted
 
 
-def _asked_by(words: Sequence[str]) -> _Asked:
+def _asked_by(words: Sequence[str]) -> _AskedForm:
     functions = [_FUNCTIONS_BY_WORD[word] for word in words if word in _FUNCTIONS_BY_WORD]
     pairs = set(pairwise(words))
-    return _Asked(
+    return _AskedForm(
         counts=("how", "many") in pairs or bool(_NUMBER_WORDS & set(words)),
         is_how_much=bool({("how", "many"), ("how", "much")} & pairs),
         function=functions[0] if functions else None,
@@ -206,7 +229,7 @@ def _asked_by(words: Sequence[str]) -> _Asked:
 
 
 def _search_and_form(
-    phrase: Phrase, asked: _Asked, question: str, reader: QuestionReader
+    phrase: Phrase, asked: _AskedForm, question: str, reader: QuestionReader
 ) -> tuple[Search, AnswerForm] | None:
     match phrase:
         case SetPhrase() if asked.function is None and not phrase.is_named:
@@ -222,7 +245,7 @@ def _search_and_form(
             return None
 
 
-def _form_of_set(documents: SetPhrase, asked: _Asked) -> AnswerForm | None:
+def _form_of_set(documents: SetPhrase, asked: _AskedForm) -> AnswerForm | None:
     if asked.counts:
         return None if documents.order is not None else ComputeNumbers(functions=(AggregateFunction.COUNT,))
     if documents.order is None:
@@ -232,7 +255,7 @@ def _form_of_set(documents: SetPhrase, asked: _Asked) -> AnswerForm | None:
 
 
 def _read_values(
-    values: FieldValues, asked: _Asked, question: str, reader: QuestionReader
+    values: FieldValues, asked: _AskedForm, question: str, reader: QuestionReader
 ) -> tuple[Search, AnswerForm] | None:
     documents = values.documents
     field = reader.lexicons[documents.bucket].get_field(values.field)
