@@ -1,6 +1,8 @@
 """Semi-joins: every engine finds what the naive evaluation finds, within the scope, in few round trips."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import count
 
 import pytest
@@ -298,3 +300,34 @@ async def test_too_many_inner_values_are_a_clear_error(index: SearchIndex, monke
 
     with pytest.raises(InvalidCondition, match="narrow it"):
         await _load_set(index.within_scope(a_scope(PLANTS, GARDENS)), a_search(in_garden(), bucket=PLANTS))
+
+
+async def test_a_value_is_compared_with_the_extreme_of_an_inner_set(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+    of_plants = partial(SemiJoinCondition, field=FieldName("height"), bucket=PLANTS, key=FieldName("height"))
+    in_north_or_south = ComparisonCondition(
+        field=FieldName("garden"), op=ComparisonOperator.IN, value=("North", "South")
+    )
+    nowhere = ComparisonCondition(field=FieldName("garden"), op=ComparisonOperator.EQ, value="Nowhere")
+
+    async def load(op: ComparisonOperator, condition: Condition) -> set[DocId]:
+        return await _load_set(scoped, a_search(of_plants(condition=condition, op=op), bucket=PLANTS))
+
+    assert await load(ComparisonOperator.GTE, in_north_or_south) == {"plant-0"}
+    assert await load(ComparisonOperator.LT, in_north_or_south) == {"plant-2"}
+    assert await load(ComparisonOperator.LTE, in_north_or_south) == {"plant-1", "plant-2"}
+    assert await load(ComparisonOperator.GT, nowhere) == set()
+
+
+async def test_only_what_has_an_order_is_compared_with_an_extreme(index: SearchIndex) -> None:
+    await _plant_everything(index)
+    scoped = index.within_scope(a_scope(PLANTS, GARDENS))
+    above = SemiJoinCondition(
+        field=FieldName("garden"), bucket=GARDENS, key=TITLE_FIELD, condition=MATCH_ALL, op=ComparisonOperator.GT
+    )
+
+    with pytest.raises(InvalidCondition):
+        await _load_set(scoped, a_search(above, bucket=PLANTS))
+    with pytest.raises(ValueError, match="extreme"):
+        replace(above, min_count=2)

@@ -7,6 +7,7 @@ file or folder, and the questions are asked as `parley ask` asks them.
 import argparse
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -47,9 +48,12 @@ def read_round_clock() -> datetime:
 
 
 def generate_round(name: str, folder: Path) -> Path:
-    """Runs the round's program and returns the folder with `documents` and `questions.jsonl`."""
+    """Returns a folder with the round's `documents` and `questions.jsonl`, from its program or its own files."""
     target = folder / name
     target.mkdir(parents=True, exist_ok=True)
+    if (ROUNDS / name / "documents").exists():
+        shutil.copytree(ROUNDS / name, target, dirs_exist_ok=True)
+        return target
     subprocess.run([sys.executable, str(ROUNDS / name / "generate.py"), str(target)], check=True, capture_output=True)
     return target
 

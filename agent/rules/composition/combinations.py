@@ -457,7 +457,8 @@ class PhraseCombiner:
         if not _NEGATORS & set(words.words):
             yield ModifierPhrase(before=words, phrase=compared, after=_NO_WORDS), 0.0
         bucket = compared.comparative.bucket
-        if words.words == ("who",) and bucket is not None and self._reader.lexicons[bucket].roles.holds_people:
+        asks_who = words.words[0] == "who" and set(words.words) <= _CLAUSE_OPENERS
+        if asks_who and bucket is not None and self._reader.lexicons[bucket].roles.holds_people:
             yield from self._attach_comparison(SetPhrase(bucket=bucket, is_plural=True), compared)
 
     def _attach_comparison(self, documents: SetPhrase, compared: ComparedPhrase) -> Meanings:

@@ -18,6 +18,7 @@ from agent.rules.composition.chart import Chart, parse_spans
 from agent.rules.composition.combinations import PhraseCombiner
 from agent.rules.composition.phrases import (
     FieldValues,
+    LiteralPhrase,
     Phrase,
     RankedByNumber,
     SetPhrase,
@@ -161,7 +162,12 @@ def _is_explained(plain_form: AnswerForm, reading: BucketReading, phrases: Seque
         isinstance(phrase.phrase, SetPhrase) and phrase.phrase.bucket != reading.bucket and not phrase.phrase.is_named
         for phrase in phrases
     )
-    compares = any(isinstance(phrase.phrase, (SuperlativePhrase, ThanWord)) for phrase in phrases)
+    literals = [phrase for phrase in phrases if isinstance(phrase.phrase, LiteralPhrase)]
+    compares = any(
+        isinstance(phrase.phrase, (SuperlativePhrase, ThanWord))
+        and not any(literal.first <= phrase.first < literal.last for literal in literals)  # "more than 5"
+        for phrase in phrases
+    )
     return asks_for_set and not (names_others or compares or reading.asked_mentions)
 
 

@@ -12,6 +12,7 @@ from agent.english.function_words import (
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import is_comparative_of_scale, nouns_beside, scale_of_superlative
+from agent.english.inflection import root_of_word
 from agent.rules.composition.phrases import (
     ComparativePhrase,
     FieldPhrase,
@@ -190,7 +191,7 @@ class _WordPhraseFinder:
         self, mention: FieldMention, first: int, last: int, phrase_tokens: Set[int], lexicon: BucketLexicon
     ) -> None:
         key = (lexicon.bucket, mention.field)
-        for index in range(first, last):
+        for index in range(first, last) if not mention.is_hint else ():
             self._mentions.setdefault(index, set()).add(key)
         field = lexicon.get_field(mention.field)
         if field.type in (FieldType.ROWS, FieldType.FLAG):
@@ -249,8 +250,8 @@ class _WordPhraseFinder:
 
     def add_short_names(self, lexicon: BucketLexicon) -> None:
         """ "The *Mississippi*" of the Mississippi River."""
-        keys = {key for bucket, key in self._keys if bucket == lexicon.bucket}
-        for key in keys | {TITLE_FIELD}:
+        own_names = {_name_field_of(lexicon) or TITLE_FIELD}
+        for key in own_names | {key for bucket, key in self._keys if bucket == lexicon.bucket}:
             names = short_names_of(key, lexicon)
             if not names:
                 continue
@@ -329,7 +330,7 @@ class _WordPhraseFinder:
         if is_comparative_of_scale(token.word):
             return
         mentions = frozenset((*self._mentions.get(index, ()), *self._references_named_by(token.word)))
-        if not is_content_word(token):
+        if not is_content_word(token) or token.word in PREPOSITIONS:
             self._add(index, index + 1, LinkingWords(words=(token.word,), mentions=mentions))
         elif index in self._noun_tokens or index in self._value_tokens:
             return
@@ -340,10 +341,12 @@ class _WordPhraseFinder:
 
     def _references_named_by(self, word: str) -> Iterator[tuple[BucketId, FieldName]]:
         """ "Led": yields the fields that refer to other documents and whose names are of the family of the verb."""
-        base_form = base_form_of(word) or word
+        root = root_of_word(base_form_of(word))
         for bucket, fields in self._references.items():
-            for name in self._reader.lexicons[bucket].roles.fields_of_family(base_form, fields):
-                yield bucket, name
+            for name in fields:
+                label = self._reader.lexicons[bucket].get_field(name).label
+                if root in map(root_of_word, label.casefold().split()):
+                    yield bucket, name
 
     def _add_literals(self) -> None:
         for literal in self._reader.literals_in(self._question):

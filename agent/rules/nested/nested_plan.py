@@ -396,7 +396,8 @@ class NestedPlanner:
     def _count_unexplained(self, reading: BucketReading, leg: Leg) -> int:
         lexicon = self._lexicon_of(reading.bucket)
         reading = drop_measure_words(reading, leg.answer_form, lexicon)
-        asked_stems = frozenset[str]().union(*(lexicon.stems_of(name) for _, name in leg.answer_form.requested_fields))
+        asked = (name for bucket, name in leg.answer_form.requested_fields if bucket == reading.bucket)
+        asked_stems = frozenset[str]().union(*map(lexicon.stems_of, asked))
         asking_words = {token.word for token in reading.tokens if token.stem in asked_stems}
         unlinked = tuple(words for words in reading.unlinked_words if words.casefold() not in asking_words)
         unexplained_count = count_unexplained(replace(reading, unlinked_words=unlinked), leg.answer_form)
