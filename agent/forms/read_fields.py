@@ -154,7 +154,7 @@ async def _read_each(
             doc_ids=document_ids_of(records),
             records=tuple(records[:SHOWN_DOCUMENTS]),
         ),
-        facts=SeveralValuesFacts(documents=tuple(facts), count=review.count),
+        facts=SeveralValuesFacts(documents=tuple(facts), count=len(facts) + review.count - len(documents)),
         hits=(),
         assumptions=assumptions_of(review),
     )

@@ -103,7 +103,8 @@ def _describe_semi_join(
     The key goes without saying where the outer field refers to it.
     """
     inner = schemas.get(condition.bucket)
-    outer = "title" if condition.field == TITLE_FIELD else _label_of_field(condition.field, schema)
+    labels = {TITLE_FIELD: "title", DOC_ID_FIELD: "it"}
+    outer = labels.get(condition.field) or _label_of_field(condition.field, schema)
     if inner is None:
         return f"{outer} is among values of other documents"
     noun, is_single = document_noun_of(inner), condition.order_by is not None and condition.limit == 1

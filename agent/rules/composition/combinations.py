@@ -37,10 +37,12 @@ from storage.search.conditions import (
     MATCH_ALL,
     TEXT_FIELD,
     TITLE_FIELD,
+    ComparisonCondition,
     ComparisonOperator,
     Condition,
     NotCondition,
     conjunction_of,
+    conjuncts_of,
     fields_of,
 )
 from storage.search.ids import BucketId, FieldName
@@ -55,7 +57,9 @@ _OWNERS = frozenset("of in for at from on s by does do did is are was were to al
 _VERBS_BEHIND = frozenset("have has had".split())
 _CLAUSE_OPENERS = RELATIVE_PRONOUNS | frozenset("does do did is are was were has have had".split())
 _COPULAS = frozenset("that which who is are was were".split())
-_NEGATORS = NEGATIONS | frozenset("cannot don doesn didn isn aren wasn weren hasn haven".split())
+_NEGATORS = NEGATIONS | frozenset(
+    "cannot don doesn didn isn aren wasn weren hasn haven hadn won couldn wouldn shouldn".split()
+)
 _AMOUNTS = (("most",), ("fewest",), ("least",))
 _AMOUNTS_AND_DAYS = (*_AMOUNTS, ("earliest",), ("latest",))
 _CHOICES = frozenset({"and", "or"})
@@ -292,7 +296,7 @@ class PhraseCombiner:
                     limit = _PLURAL_LIMIT if documents.is_plural and "which" not in modifier.before.words else 1
                     yield replace(documents, order=phrase.order, limit=limit, is_plural=limit > 1), 0.0
             case ComparedPhrase() as compared:
-                if set(modifier.before.words) - set(modifier.before.relating) <= _CLAUSE_OPENERS | _HAVING_WORDS:
+                if set(modifier.before.words) <= _CLAUSE_OPENERS | _HAVING_WORDS | {"took", "takes", "lasted", "lasts"}:
                     yield from self._attach_comparison(documents, compared)
             case NumberOfPhrase() as number:
                 yield from self._rank_by_number(documents, number, modifier)
@@ -320,11 +324,28 @@ class PhraseCombiner:
         for related, cost in relations:
             if is_vacuous and cost > NAMED_COST:
                 continue
+            if related.depth == documents.depth and self._has_one_value(
+                documents, related.condition, documents.condition
+            ):
+                continue
             if other.is_bare:
                 cost += _ANY_DOCUMENT_COST
             if not linking.words:
                 cost += _ADJACENT_COST
             yield replace(related, order=documents.order, limit=documents.limit), cost
+
+    def _has_one_value(self, documents: SetPhrase, condition: Condition, known: Condition = MATCH_ALL) -> bool:
+        """ "From Oslo to Bergen": whether the field of the condition is already compared, and has one value only."""
+        lexicon = self._reader.lexicons[documents.bucket]
+        compared = {part.field for part in conjuncts_of(documents.condition) if isinstance(part, ComparisonCondition)}
+        added = [part for part in conjuncts_of(condition) if part not in conjuncts_of(known)]
+        return any(
+            isinstance(part, ComparisonCondition)
+            and part.field in compared
+            and part.op is ComparisonOperator.EQ
+            and lexicon.get_field(part.field).type is FieldType.CATEGORY
+            for part in added
+        )
 
     def _restrict_to_value(self, documents: SetPhrase, value: ValuePhrase, modifier: ModifierPhrase) -> Meanings:
         """ "Employees *in Oslo*", "staff *whose city is Oslo*"."""
@@ -342,6 +363,8 @@ class PhraseCombiner:
         mentions = modifier.before.mentions | modifier.after.mentions
         named = {field for bucket, field in mentions if bucket == value.bucket}
         fields = fields_of(value.condition)
+        if self._has_one_value(documents, value.condition):
+            return
         refers_to_own = any(self._relations.is_reference(value.bucket, field, value.bucket) for field in fields)
         cost = _OTHER_FIELD_COST if (mentions or refers_to_own) and not named & fields else 0.0
         condition = NotCondition(value.condition) if _negates(modifier) else value.condition
@@ -491,7 +514,10 @@ class PhraseCombiner:
         if other not in lexicon.schema.by_name:
             return False
         left, right = self._reader.lexicons[bucket].get_field(field), lexicon.get_field(other)
-        return (left.type, left.unit, left.currency) == (right.type, right.unit, right.currency)
+        if left.currency_field or right.currency_field:
+            return False  # amounts in several currencies
+        is_same = (bucket, field) == (other_bucket, other) or bool(left.unit or left.type is not FieldType.NUMBER)
+        return is_same and (left.type, left.unit, left.currency) == (right.type, right.unit, right.currency)
 
     # -- fields
 

@@ -13,7 +13,17 @@ from itertools import pairwise
 
 from agent.assumptions import Assumption, TakenInnerSet
 from agent.decomposition import AlternativeForm, AlternativeReading, LegAlternatives
-from agent.english.function_words import LIST_VERBS, NEGATIONS, YES_NO_VERBS
+from agent.english.function_words import (
+    AGGREGATE_WORDS,
+    COMPARATORS,
+    DISJUNCTIONS,
+    GROUPING_WORDS,
+    LIST_VERBS,
+    NEGATIONS,
+    ORDERING_WORDS,
+    PREPOSITIONS,
+    YES_NO_VERBS,
+)
 from agent.rules.composition.chart import Chart, parse_spans
 from agent.rules.composition.combinations import PhraseCombiner
 from agent.rules.composition.phrases import (
@@ -69,6 +79,16 @@ _FUNCTIONS_BY_WORD: Mapping[str, AggregateFunction] = {
     "mean": AggregateFunction.AVERAGE,
     "avg": AggregateFunction.AVERAGE,
 }
+# Function words that say more than that something is asked for.
+_TELLING_WORDS = (
+    NEGATIONS
+    | ORDERING_WORDS
+    | DISJUNCTIONS
+    | (COMPARATORS - PREPOSITIONS)
+    | (GROUPING_WORDS - {"by"})
+    | (AGGREGATE_WORDS - {"how", "many", "much", "of", "number", "count"})
+    | frozenset("why nor neither both only".split())
+)
 _NUMBER_WORDS = frozenset({"number", "count"})
 
 
@@ -113,14 +133,13 @@ def plan_phrase(
     phrases.sort(key=lambda pair: (pair[0].cost, _depth_of(pair[0].phrase)))
     if not phrases or not _needs_composition(phrases[0][0].phrase, plain.answer_form):
         return None
-    legs = [
-        (reading.cost, reading.phrase, search_and_form)
+    planned = [
+        (reading.cost, reading.phrase, _search_and_form(reading.phrase, asked, question, reader))
         for reading, asked in phrases
-        for search_and_form in [_search_and_form(reading.phrase, asked, question, reader)]
-        if search_and_form is not None
     ]
-    if not legs:
-        return None
+    if any(found_leg is None for cost, _, found_leg in planned if cost - planned[0][0] <= _SAME_COST):
+        return None  # what is likeliest has no form of answer: what is less likely is no answer
+    legs = [(cost, phrase, found_leg) for cost, phrase, found_leg in planned if found_leg is not None]
     best_cost, best_phrase, (search, answer_form) = legs[0]
     leg = Leg(id=leg_id, question=question, search=search, answer_form=answer_form)
     chosen = _measures_of(best_phrase)
@@ -221,7 +240,7 @@ def _may_open_question(token: QuestionToken) -> bool:
 
 
 def _only_asks(token: QuestionToken) -> bool:
-    return not is_content_word(token) and token.word not in NEGATIONS and not token.is_quoted
+    return not is_content_word(token) and token.word not in _TELLING_WORDS and not token.is_quoted
 
 
 def _asked_by(words: Sequence[str]) -> _AskedForm:
@@ -301,8 +320,8 @@ def _condition_of_first(documents: SetPhrase) -> Condition | None:
 
 def _rank_groups(ranked: RankedByNumber, question: str) -> tuple[Search, AnswerForm] | None:
     documents, counted = ranked.documents, ranked.counted
-    if counted.order is not None or documents.condition != MATCH_ALL:
-        return None
+    if counted.order is not None or documents.condition != MATCH_ALL or not ranked.descending:
+        return None  # "the fewest": those with none are in no group
     answer_form = ComputeNumbers(
         functions=(AggregateFunction.COUNT,),
         group=GroupBy(field=ranked.field),

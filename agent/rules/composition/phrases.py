@@ -33,8 +33,9 @@ class SetPhrase:
     limit: int = 1
     chosen_measures: frozenset[tuple[BucketId, FieldName]] = frozenset()
     is_plural: bool = False
-    key: FieldName | None = None  # the field that holds the name of a set that is one document by its name
+    key: FieldName | None = None  # the field that holds the name, of documents that are known by their name
     name: str = ""
+    is_shared_name: bool = False  # several documents have the name, or it is a part of several names
     depth: int = 0  # how many relations to other documents it is made of
     words: str = attribute(default="", compare=False)  # of the question
 
@@ -50,7 +51,7 @@ class SetPhrase:
 
     @property
     def is_single(self) -> bool:
-        return (self.order is not None and self.limit == 1) or self.is_named
+        return (self.order is not None and self.limit == 1) or (self.is_named and not self.is_shared_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

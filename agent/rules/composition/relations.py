@@ -1,4 +1,4 @@
-"""BucketRelations between sets of documents, by the references of the schemas."""
+"""Relations between sets of documents, by the references of the schemas."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from agent.english.function_words import (
     AGGREGATE_WORDS,
     ENDED_WORDS,
+    GROUPING_WORDS,
+    ORDINALS,
     PREPOSITIONS,
     PRESENT_WORDS,
     RELATIVE_PRONOUNS,
+    SMALL_NUMBERS,
     STOP_WORDS,
 )
 from agent.english.gradable_adjectives import is_comparative_of_scale, nouns_beside, scale_of_superlative
@@ -54,15 +57,25 @@ from storage.search.ids import BucketId, FieldName
 from storage.search.schema import FieldType
 from storage.text.irregular_verbs import base_form_of
 
-_ARTICLES = frozenset("the a an our my your some".split())
+_ARTICLES = frozenset("the a an our my your".split())
 _AMOUNT_SUPERLATIVES = frozenset("most fewest least".split())
-# Words that compare, compute or offer a choice: a reading that passes over them would be another question.
+# Words that compare, compute, count, rank, leave out or offer a choice, and relations that are not "in" or "of": a
+# reading that passes over them would be another question.
 _NO_LINKING_WORDS = (
     _AMOUNT_SUPERLATIVES
     | PRESENT_WORDS
     | (ENDED_WORDS - {"run", "ran"})
     | (AGGREGATE_WORDS - {"number", "of", "many", "much", "how", "up", "add"})
-    | frozenset("more less fewer than higher lower greater above below exceeding or either except other".split())
+    | (GROUPING_WORDS - {"by"})
+    | SMALL_NUMBERS.keys()
+    | ORDINALS.keys()
+    | frozenset(
+        """more less fewer than higher lower greater above below exceeding or nor either neither both except
+        other others but apart aside besides instead unlike rather opposite outside beyond near nearby around
+        almost nearly once twice thrice times half several few last first next top single only just even why
+        avoid avoids avoiding miss misses missing fail fails failed skip skips bypass bypasses lack lacks
+        lacking avoided missed skipped bypassed""".split()
+    )
 )
 _SUPERLATIVES_BY_COMPARATIVE = {
     "more": "most", "fewer": "fewest", "less": "least", "better": "best", "worse": "worst", "further": "furthest",
@@ -74,8 +87,9 @@ _HINT_COST, _PARTIAL_COST, _RELATING_COST, _MENTION_COST = 0.5, 0.6, 0.5, 0.1
 _MEASURE_COST = 0.3
 _KIND_COST, _PARTIAL_KIND_COST = 0.1, 0.5
 _SHORT_NAME_COST = 0.2
+_MAX_LONGER_NAMES = 20  # names that hold a name among other words, and are told apart from it
 _MAX_NAME_WORDS = 6  # of a name without its noun
-_OWN_VALUE_COST = 0.15  # of a value that is also the name of a document
+_OWN_VALUE_COST = 0.15  # of a value that is no name: where it is the name of another document, that comes first
 _LITERAL_COST = 0.02  # for each word beside the number
 
 
@@ -215,7 +229,7 @@ class _WordPhraseFinder:
         is_key = self._is_key(value.field, lexicon)
         if is_key:
             self._add(first, last, self._named_set(value.field, value.value, text, lexicon))
-        if not is_key:
+        else:
             is_list = lexicon.get_field(value.field).type is FieldType.LIST
             op = ComparisonOperator.HAS if is_list else ComparisonOperator.EQ
             condition = ComparisonCondition(field=value.field, op=op, value=value.value, words=text)
@@ -242,11 +256,14 @@ class _WordPhraseFinder:
         """Returns the document of that name, and none whose name only contains it."""
         op = ComparisonOperator.CONTAINS if key == TITLE_FIELD else ComparisonOperator.EQ
         condition: Condition = ComparisonCondition(field=key, op=op, value=name, words=text)
-        if key == TITLE_FIELD:
-            others = longer_names(name, key, lexicon)
+        is_shared = lexicon.count_documents_with(key, name) > 1
+        others = longer_names(name, key, lexicon) if key == TITLE_FIELD else ()
+        if len(others) > _MAX_LONGER_NAMES:
+            is_shared = True
+        elif others:
             comparisons = (ComparisonCondition(field=key, op=op, value=other, words=text) for other in others)
             condition = conjunction_of(condition, *map(NotCondition, comparisons))
-        return SetPhrase(bucket=lexicon.bucket, condition=condition, key=key, name=name)
+        return SetPhrase(bucket=lexicon.bucket, condition=condition, key=key, name=name, is_shared_name=is_shared)
 
     def add_short_names(self, lexicon: BucketLexicon) -> None:
         """ "The *Mississippi*" of the Mississippi River."""
@@ -275,7 +292,7 @@ class _WordPhraseFinder:
             kind = SetPhrase(bucket=lexicon.bucket, condition=condition, is_plural=is_plural)
             self._add(first, last, kind, _PARTIAL_KIND_COST)
         if self._is_key(match.field, lexicon):
-            named = SetPhrase(bucket=lexicon.bucket, condition=condition, key=match.field)
+            named = SetPhrase(bucket=lexicon.bucket, condition=condition, key=match.field, is_shared_name=True)
             self._add(first, last, named, _PARTIAL_COST)
         else:
             self._add(first, last, ValuePhrase(bucket=lexicon.bucket, condition=condition), _PARTIAL_COST)

@@ -6,6 +6,7 @@ answer, orders and numbers work as they do elsewhere. A nested reading is taken 
 than the plain one, or if the plain one leaves the question's own documents out.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -53,6 +54,8 @@ from storage.search.ids import BucketId, FieldName, LegId
 from storage.search.plan import Leg, ListDocuments, Search
 
 PlanLeg: TypeAlias = Callable[[LegId, str, Sequence[BucketReading]], tuple[Leg, LegAlternatives]]
+# "All mines *but those* in Ostmark": a set that is left out is no inner set.
+_LEAVES_OUT_SET = re.compile(r"\b(?:but|except|besides|apart from|other than)\s+(?:for\s+)?(?:those|the ones)\b", re.I)
 _MAX_SPLITS = 200  # tried in one question, and in one inner set
 _MIN_NOUN_WEIGHT = 1.0  # of a noun that is one of the bucket's own names
 _MAX_READINGS = 160  # of parts of one question, each a few tenths of a millisecond
@@ -356,6 +359,8 @@ class NestedPlanner:
         key = (bucket, text, depth)
         if key not in self._inner_sets:
             self._inner_sets[key] = None  # a set within itself is none
+            if _LEAVES_OUT_SET.search(text):
+                return None
             request = list_request_for(text)
             plain = self._plain_set_of(bucket, request)
             self._inner_sets[key] = plain if plain is not None else self._read_nested_set(bucket, request, depth)

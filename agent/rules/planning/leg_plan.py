@@ -1,6 +1,6 @@
 """Plans a leg from the readings of its question: a set, the values of a document, or a search of the text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -182,7 +182,7 @@ def _value_leg(leg_id: LegId, question: str, reading: BucketReading, answer_form
     title_conditions = [title_condition_for(word) for word in identifiers or reading.unlinked_words]
     field_conditions = [condition for condition in reading.conditions if TEXT_FIELD not in fields_of(condition)]
     condition = (
-        conjunction_of(*field_conditions)
+        conjunction_of(*field_conditions, *map(title_condition_for, _names_left_over(reading)))
         if reading.is_exact and field_conditions
         else conjunction_of(*field_conditions, *title_conditions)
     )
@@ -190,6 +190,14 @@ def _value_leg(leg_id: LegId, question: str, reading: BucketReading, answer_form
     return Leg(
         id=leg_id, question=question, search=Search(clauses=(clause,), ranking_text=question), answer_form=answer_form
     )
+
+
+def _names_left_over(reading: BucketReading) -> Iterator[str]:
+    """ "Who is in charge of room *K03*": yields names that nothing is known by; no other room answers."""
+    names = {token.word for token in reading.tokens if token.is_name}
+    for word in reading.required_words:
+        if names & set(word.casefold().split()):
+            yield word
 
 
 def _names_dimension(word: str, answer_form: AnswerForm, lexicon: BucketLexicon) -> bool:

@@ -60,7 +60,7 @@ def singular_of_men(word: str) -> str | None:
 
 def _looks_like_name(question: str, start: int, end: int) -> bool:
     written = question[start:end]
-    return any(c.isupper() or c.isdigit() for c in written)
+    return written != "I" and any(c.isupper() or c.isdigit() for c in written)
 
 
 @lru_cache(maxsize=256)
