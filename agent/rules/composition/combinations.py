@@ -58,7 +58,7 @@ _VERBS_BEHIND = frozenset("have has had".split())
 _CLAUSE_OPENERS = RELATIVE_PRONOUNS | frozenset("does do did is are was were has have had".split())
 _COPULAS = frozenset("that which who is are was were".split())
 _NEGATORS = NEGATIONS | frozenset(
-    "cannot don doesn didn isn aren wasn weren hasn haven hadn won couldn wouldn shouldn".split()
+    "cannot don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn".split()
 )
 _AMOUNTS = (("most",), ("fewest",), ("least",))
 _AMOUNTS_AND_DAYS = (*_AMOUNTS, ("earliest",), ("latest",))
