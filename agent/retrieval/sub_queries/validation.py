@@ -1,8 +1,8 @@
 """Validates passages against the whole question, also those that only a part of the question found.
 
-A passage is dropped if it is far from the question in meaning and holds few of its words. The seed's cosine of 0.25
-alone would drop 14 % of the passages with the answer to questions about companies' pages (WordLlama, 256 dimensions);
-this rule drops none of them, and 0.6 % of those of questions that need several documents.
+A passage is dropped if it is far from the question in meaning and holds few of its words. A cosine of 0.25 alone would
+drop 14 % of the passages with the answer to questions about companies' pages (WordLlama, 256 dimensions), so the words
+count as well, and the cosine is lower.
 """
 
 from collections.abc import Mapping, Sequence
