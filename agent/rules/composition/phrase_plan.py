@@ -140,35 +140,40 @@ def plan_phrase(
     if any(found_leg is None for cost, _, found_leg in planned if cost - planned[0][0] <= _SAME_COST):
         return None  # what is likeliest has no form of answer: what is less likely is no answer
     legs = [(cost, phrase, found_leg) for cost, phrase, found_leg in planned if found_leg is not None]
-    best_cost, best_phrase, (search, answer_form) = legs[0]
+    _, _, (search, answer_form) = legs[0]
     leg = Leg(id=leg_id, question=question, search=search, answer_form=answer_form)
+    return PhrasePlan(leg=leg, alternatives=_alternatives_of(leg_id, legs), assumptions=tuple(_assumptions_of(leg)))
+
+
+def _alternatives_of(leg_id: LegId, legs: Sequence[tuple[float, Phrase, tuple[Search, AnswerForm]]]) -> LegAlternatives:
+    """Returns the readings that are as likely as the first: by other measures, or of other sets of the same bucket."""
+    best_cost, best_phrase, (search, answer_form) = legs[0]
     chosen = _measures_of(best_phrase)
-    equal = {
-        measure: (other_search, other_form)
+    equal = [
+        (phrase, other_search, other_form)
         for cost, phrase, (other_search, other_form) in legs
-        if cost - best_cost <= _SAME_COST and len(_measures_of(phrase)) == len(chosen) == 1
+        if cost - best_cost <= _SAME_COST and other_search.buckets == search.buckets
+    ]
+    by_measure = {
+        measure: (other_search, other_form)
+        for phrase, other_search, other_form in equal
+        if len(_measures_of(phrase)) == len(chosen) == 1
         for measure in _measures_of(phrase)
     }
     forms = tuple(
         AlternativeForm(bucket=bucket, field=name, answer_form=other_form, search=other_search)
-        for (bucket, name), (other_search, other_form) in equal.items()
-        if other_search.buckets == search.buckets
+        for (bucket, name), (other_search, other_form) in by_measure.items()
     )
-    others = {
-        other_search: None
-        for cost, _, (other_search, other_form) in legs
-        if cost - best_cost <= _SAME_COST and type(other_form) is type(answer_form)
-        if other_search != search and other_search.buckets == search.buckets and not chosen
-    }
-    return PhrasePlan(
-        leg=leg,
-        alternatives=LegAlternatives(
-            leg=leg_id,
-            equal_forms=forms if len(forms) > 1 else (),
-            equal_readings=tuple(map(_alternative_reading, others)),
-            is_understood=True,
-        ),
-        assumptions=tuple(_assumptions_of(leg)),
+    others = dict.fromkeys(
+        other_search
+        for _, other_search, other_form in equal
+        if type(other_form) is type(answer_form) and other_search != search and not chosen
+    )
+    return LegAlternatives(
+        leg=leg_id,
+        equal_forms=forms if len(forms) > 1 else (),
+        equal_readings=tuple(map(_alternative_reading, others)),
+        is_understood=True,
     )
 
 

@@ -93,10 +93,12 @@ _FORM_WORDS = frozenset[str]().union(*(recogniser.form_words for recogniser in R
 
 def recognise_forms(reading: BucketReading, lexicon: BucketLexicon) -> Iterator[tuple[str, AnswerForm]]:
     """Yields the recognisers that accept the question, in order, with their forms; the last one accepts all."""
-    yield from ((recogniser.name, answer_form) for recogniser, answer_form in _accept(find_cues(reading, lexicon)))
+    yield from (
+        (recogniser.name, answer_form) for recogniser, answer_form in _find_accepting(find_cues(reading, lexicon))
+    )
 
 
-def _accept(cues: QuestionCues) -> Iterator[tuple[FormRecogniser, AnswerForm]]:
+def _find_accepting(cues: QuestionCues) -> Iterator[tuple[FormRecogniser, AnswerForm]]:
     for recogniser in RECOGNISERS:
         if (answer_form := recogniser.recognise(cues)) is not None:
             yield recogniser, answer_form
@@ -104,7 +106,7 @@ def _accept(cues: QuestionCues) -> Iterator[tuple[FormRecogniser, AnswerForm]]:
 
 def recognise_form(cues: QuestionCues) -> tuple[FormRecogniser, AnswerForm]:
     """Returns the first recogniser that accepts the question, with its form."""
-    return next(_accept(cues))
+    return next(_find_accepting(cues))
 
 
 def drop_form_words(reading: BucketReading, lexicon: BucketLexicon) -> BucketReading:
