@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from agent.assumptions import Assumption
+from agent.reasoning_log import ReasoningLog
 from storage.search.analyser import Analyser
 from storage.search.conditions import Condition
 from storage.search.ids import BucketId, DocId, FieldName, Generation, LegId
@@ -59,6 +60,7 @@ class QuestionContext:
     found_nothing: bool = False  # the last message found no document, or was not understood
     pending_words: tuple[str, ...] = ()  # words that the last reply asked about
     found_documents: tuple[DocId, ...] = ()  # that the last reply cited
+    reasoning_log: ReasoningLog = field(default_factory=ReasoningLog, compare=False)  # of the turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

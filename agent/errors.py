@@ -1,7 +1,10 @@
 """The exceptions of the agent. The exceptions of the index pass through it unchanged.
 
 AgentError                  its message is one plain sentence
-└── RerankerUnavailable     the reranker cannot run: the passages keep the order made without it
+├── RerankerUnavailable     the reranker cannot run: the passages keep the order made without it
+├── ModelUnavailable        no language model answers: the rules take over the stage
+│   └── StreamCut           a model stopped in the middle of its reply
+└── UnusableReply           a model's reply is not what was asked for: the rules take over the stage
 """
 
 
@@ -11,3 +14,15 @@ class AgentError(Exception):
 
 class RerankerUnavailable(AgentError):
     """A reranker cannot run now. The message names what is missing and, where it helps, what to do."""
+
+
+class ModelUnavailable(AgentError):
+    """No configured language model answers now, or none may be called. The message says why in a few words."""
+
+
+class StreamCut(ModelUnavailable):
+    """A language model stopped in the middle of its reply."""
+
+
+class UnusableReply(AgentError):
+    """A language model replied with something else than was asked for, also after it was told so."""

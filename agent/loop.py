@@ -150,6 +150,7 @@ async def load_question_context(context: AgentContext) -> QuestionContext:
         found_nothing=context.found_nothing,
         pending_words=context.pending_words,
         found_documents=context.found_documents,
+        reasoning_log=context.reasoning_log,
         last_plan=_plan_if_visible(context.last_plan, schemas),
         earlier_plans=tuple(
             earlier_plan

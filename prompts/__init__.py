@@ -1,1 +1,1 @@
-"""One file per prompt, rendered for a model. The rule reasoner needs none, so there is none yet."""
+"""The prompts: one file each, with name, version, model role and output in front, and the texts as Jinja2 blocks."""

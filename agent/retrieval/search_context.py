@@ -7,6 +7,7 @@ from datetime import datetime
 from agent.evidence.word_meanings import TextEmbedder
 from agent.limits import AnswerLimits
 from agent.outcome import SearchAttempt
+from agent.reasoning_log import ReasoningLog
 from agent.retrieval.relevance import Reranker
 from storage.search.ids import BucketId, DocId
 from storage.search.index import ScopedIndex
@@ -43,3 +44,4 @@ class SearchContext:
     may_go_private: bool = False  # the asker may see more than this audience: offer to continue in private
     report_progress: Callable[[str], None] = _ignore_progress
     report_attempt: Callable[[SearchAttempt], None] = _ignore_attempt  # called at once, in case the turn fails later
+    reasoning_log: ReasoningLog = field(default_factory=ReasoningLog)  # filled by the reasoner

@@ -108,7 +108,8 @@ class RetrievalSession:
         return scores
 
     def record_stage(self, name: str, started: float, fallback: str | None = None) -> None:
-        """Record a stage that began at `started` (from `time.perf_counter`)."""
+        """Records a stage that began at `started` (from `time.perf_counter`); also why rules took it over, if so."""
+        fallback = fallback or self.context.reasoning_log.fallbacks.get(name)
         self.stages.append(TraceStage(name=name, ms=(time.perf_counter() - started) * 1000, fallback=fallback))
 
     def build_trace(self, route: SearchRoute) -> SearchTrace:
@@ -121,6 +122,7 @@ class RetrievalSession:
             index_ms=self.index_ms,
             candidate_count=len(self.candidates),
             sub_queries=self.sub_queries,
+            model_usage=self.context.reasoning_log.usage,
         )
 
 

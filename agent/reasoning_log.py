@@ -1,0 +1,54 @@
+"""What a reasoner did in one turn besides its result: calls of language models, and stages that rules took over."""
+
+from dataclasses import dataclass, field
+
+from agent.outcome import ModelUsage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallRecord:
+    """One call of a language model, successful or not. `cost_usd` is None if the price is unknown."""
+
+    prompt: str  # name and version, as `plan_question@3`
+    model: str
+    ms: float
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    error: str = ""  # why the call failed; empty: it did not
+    request_text: str = ""  # the texts are only kept if a setting says so
+    reply_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDifference:
+    """In what the plan of the model and the plan of the rules for one question differ; texts are for operators."""
+
+    kind: str  # "same", "bucket", "conditions", "form", "parts" or "rules_incomplete"
+    model_plan: str = ""
+    rule_plan: str = ""
+
+
+@dataclass(slots=True)
+class ReasoningLog:
+    """Filled while a turn runs; one per turn."""
+
+    calls: list[ModelCallRecord] = field(default_factory=list[ModelCallRecord])
+    fallbacks: dict[str, str] = field(default_factory=dict[str, str])  # stage to the reason why rules took it over
+    plan_difference: PlanDifference | None = None
+
+    def record_fallback(self, stage: str, reason: str) -> None:
+        """Notes that the rules took over a stage. The first reason of a stage stays."""
+        self.fallbacks.setdefault(stage, reason)
+
+    @property
+    def usage(self) -> ModelUsage:
+        """The sum over all calls. Its cost is None if the price of one of them is unknown, and without calls."""
+        costs = [call.cost_usd for call in self.calls]
+        known_costs = [cost for cost in costs if cost is not None]
+        return ModelUsage(
+            calls=len(self.calls),
+            input_tokens=sum(call.input_tokens for call in self.calls),
+            output_tokens=sum(call.output_tokens for call in self.calls),
+            cost_usd=sum(known_costs) if costs and len(known_costs) == len(costs) else None,
+        )
