@@ -40,41 +40,20 @@ class ModelReasoner:
         answers.
         """
         by_rules = await self._rules.decompose_question(question, question_context)
-        if not _needs_judgement(by_rules) or (self._options.when is ModelUse.NEEDED and is_completely_linked(by_rules)):
+        lexicons = self._rules.lexicons_for(question_context)
+        is_complete = is_completely_linked(by_rules, lexicons)
+        if not _needs_judgement(by_rules) or (self._options.when is ModelUse.NEEDED and is_complete):
             return by_rules
         try:
             planned = await self._planner.plan_question(
-                question,
-                question_context,
-                self._rules.lexicons_for(question_context),
-                _searched_buckets(by_rules),
+                question, question_context, lexicons, _searched_buckets(by_rules)
             )
         except (ModelUnavailable, UnusableReply) as exc:
             question_context.reasoning_log.record_fallback(_DECOMPOSE, str(exc))
             return by_rules
         if isinstance(planned, RoutedQuestion):
             return _plan_text_answer(question, planned)
-        return self._choose_plan(question, planned, by_rules, question_context)
-
-    def _choose_plan(
-        self, question: str, linked: LinkedPlan, by_rules: Decomposition, question_context: QuestionContext
-    ) -> Decomposition:
-        """Returns the model's plan, with what the rules know besides where both agree or both are sure."""
-        log = question_context.reasoning_log
-        if linked.planned is None:
-            log.record_fallback(_DECOMPOSE, "the model's plan names nothing that exists")
-            return by_rules
-        planned, rules_are_complete = linked.planned, is_completely_linked(by_rules)
-        log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
-        if linked.wants_file and planned.plan.legs[-1].answer_form.lists_documents:
-            return ExportRequest(plan=planned.plan, leg=planned.plan.legs[-1].id, assumptions=planned.assumptions)
-        if not isinstance(by_rules, PlannedQuestion):
-            return planned
-        if log.plan_difference.kind == "same":
-            return join_agreeing_plans(planned, by_rules)
-        if rules_are_complete and not linked.problems:
-            return offer_other_reading(planned, by_rules)
-        return planned
+        return _choose_plan(planned, by_rules, question_context, rules_are_complete=is_complete)
 
     async def review_legs(
         self, reviews: Sequence[LegReview], combination: LegCombination, *, is_last_round: bool
@@ -83,6 +62,27 @@ class ModelReasoner:
 
     async def compose_leg(self, facts: LegFacts, review: LegReview) -> ComposedLeg:
         return await self._rules.compose_leg(facts, review)
+
+
+def _choose_plan(
+    linked: LinkedPlan, by_rules: Decomposition, question_context: QuestionContext, *, rules_are_complete: bool
+) -> Decomposition:
+    """Returns the model's plan, with what the rules know besides where both agree or both are sure."""
+    log = question_context.reasoning_log
+    if linked.planned is None:
+        log.record_fallback(_DECOMPOSE, "the model's plan names nothing that exists")
+        return by_rules
+    planned = linked.planned
+    log.plan_difference = compare_plans(planned, by_rules, rules_are_complete=rules_are_complete)
+    if linked.wants_file and planned.plan.legs[-1].answer_form.lists_documents:
+        return ExportRequest(plan=planned.plan, leg=planned.plan.legs[-1].id, assumptions=planned.assumptions)
+    if not isinstance(by_rules, PlannedQuestion):
+        return planned
+    if log.plan_difference.kind == "same":
+        return join_agreeing_plans(planned, by_rules)
+    if rules_are_complete and not linked.problems:
+        return offer_other_reading(planned, by_rules)
+    return planned
 
 
 def _needs_judgement(by_rules: Decomposition) -> bool:

@@ -8,8 +8,8 @@ from typing import Any as Json
 from pydantic import Field, TypeAdapter
 
 from agent.english.commands import is_thanks
-from agent.gateway.token_counts import estimate_tokens
 from agent.outcome import Answer, Clarify, ExportOutcome, Outcome, OutcomeKind, Refused, StartOverOutcome
+from agent.token_counts import estimate_tokens
 from storage.search.ids import DocId
 
 SUMMARY_BUDGET_TOKENS = 400

@@ -7,13 +7,13 @@ from datetime import date
 from agent.decomposition import QuestionContext
 from agent.gateway.language_model import LanguageModel
 from agent.gateway.structured_output import request_structured
-from agent.gateway.token_counts import estimate_tokens
 from agent.model.options import ModelOptions
 from agent.model.planning.closest_values import describe_closest_values, remaining_lines
 from agent.model.planning.plan_comparison import describe_plan
 from agent.model.planning.plan_linking import LinkedPlan, PlanLinker
 from agent.model.planning.schema_text import describe_bucket_names, describe_buckets, pick_lexicons
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.token_counts import estimate_tokens
 from prompts.outputs import QuestionPlanOutput, QuestionRouteOutput
 from prompts.prompt_library import RenderedPrompt, load_prompt
 from storage.search.ids import BucketId

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.decomposition import VocabularyLookup
-from agent.gateway.token_counts import estimate_tokens
 from agent.rules.lexicon.bucket_lexicon import BucketLexicon
+from agent.token_counts import estimate_tokens
 from storage.search.ids import BucketId, FieldName
 from storage.search.index import FieldVocabulary
 from storage.search.numbers import to_json_number
